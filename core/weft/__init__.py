@@ -1,0 +1,1 @@
+"""weft: a tensor compiler whose every device is a plugin."""

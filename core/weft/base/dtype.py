@@ -1,0 +1,498 @@
+"""What one element is: scalar, vector, pointer and image dtypes, and the `dtypes` table.
+
+Every dtype is interned, so `is` compares them, hashing is by identity, and pickling gives the same
+object back. `x.vec(n)`, `x.ptr(size, space)` and `dtypes.imagef(shape)` derive dtypes; `scalar()`
+and `base` lead back.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from weft.base.errors import DTypeError
+from weft.base.settings import settings
+
+
+class AddrSpace(enum.Enum):
+    """Where the memory behind a pointer lies: the device's, a workgroup's, a thread's."""
+
+    GLOBAL = "global"
+    LOCAL = "local"
+    REG = "reg"
+
+    def __repr__(self) -> str:
+        return f"AddrSpace.{self.name}"
+
+
+class DType:
+    """The type of an element, or of `count` elements side by side. Take them from `dtypes`.
+
+    name      the short name of the element ("int", "float", "uchar", ...)
+    itemsize  bytes of the whole (all lanes); void has none
+    bitsize   bits that carry the value: 1 for bool, else 8 * itemsize
+    priority  place in the order of promotion, bool lowest
+    fmt       code of the `struct` module for the element, None where Python has none
+    count     lanes: 1 for a scalar
+    base      itself; of a pointer, what it points at
+    min, max  least and greatest value of the element; the infinities where it has them
+    """
+
+    __slots__ = (
+        "_scalar", "_vectors", "base", "bitsize", "count", "fmt", "itemsize", "max", "min", "name",
+        "priority",
+    )  # fmt: skip
+
+    name: str
+    itemsize: int
+    bitsize: int
+    priority: int
+    fmt: str | None
+    count: int
+    base: DType
+    min: bool | int | float
+    max: bool | int | float
+    _scalar: DType
+    _vectors: dict[int, DType]
+
+    def __new__(cls, *_args: object, **_fields: object) -> NoReturn:
+        raise DTypeError(
+            "dtypes are interned and not constructed",
+            asked=f"{cls.__name__}(...)",
+            try_="dtypes.float32, dtypes.int.vec(4), dtypes.half.ptr(16)",
+        )
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise DTypeError(f"{self!r} cannot be changed", asked=f"{self!r}.{name} = {value!r}")
+
+    __delattr__ = __setattr__  # type: ignore[assignment]
+
+    def scalar(self) -> DType:
+        """The dtype of one lane."""
+        return self._scalar
+
+    def vec(self, count: int) -> DType:
+        """`count` lanes of this scalar; itself for 1. DTypeError for void, vectors, count < 1."""
+        known = self._vectors.get(count)
+        return known if known is not None else self._new_vector(count)
+
+    def ptr(self, size: int = -1, space: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
+        """A pointer to `size` elements of this dtype; -1 where the size is not known."""
+        key = (self, size, space)
+        known = _pointers.get(key)
+        if known is not None:
+            return known
+        if not isinstance(size, int) or size < -1 or not isinstance(space, AddrSpace):
+            raise DTypeError(
+                f"no pointer to {size!r} elements in {space!r}",
+                asked=f"{self!r}.ptr({size!r}, {space!r})",
+                because="the size is a number of elements, or -1, and the space an AddrSpace",
+            )
+        made = _derive(PtrDType, self, count=1, base=self, size=size, space=space)
+        return _pointers.setdefault(key, made)
+
+    def _new_vector(self, count: int) -> DType:
+        if self.count != 1 or not isinstance(count, int) or count < 1 or self.itemsize == 0:
+            raise DTypeError(
+                f"no vector of {count!r} lanes of {self!r}",
+                asked=f"{self!r}.vec({count!r})",
+                because="vectors have at least one lane, and each lane is a scalar with a size",
+            )
+        made = _derive(
+            DType, self, itemsize=self.itemsize * count, bitsize=self.bitsize * count,
+            count=count, base=None, _scalar=self, _vectors={},
+        )  # fmt: skip
+        return self._vectors.setdefault(count, made)
+
+    def __repr__(self) -> str:
+        return f"dtypes.{self.name}" + (f".vec({self.count})" if self.count > 1 else "")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (self.name, self.count))
+
+
+class PtrDType(DType):
+    """A pointer to `size` elements of `base` in `space`; `.vec(n)` gives n pointers side by side.
+
+    The numbers of the element (`itemsize`, `bitsize`, `priority`, `fmt`, `min`, `max`) are found
+    on the pointer as well, so `pointer.size * pointer.itemsize` are the bytes behind it.
+    """
+
+    __slots__ = ("size", "space")
+    size: int
+    space: AddrSpace
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes behind the pointer; DTypeError where the size is not known."""
+        if self.size < 0:
+            raise DTypeError(
+                f"the size behind {self!r} is not known",
+                asked=f"{self!r}.nbytes",
+                because="the pointer was made without a size",
+                try_="dtype.ptr(size)",
+            )
+        return self.size * self.itemsize
+
+    def _new_vector(self, count: int) -> DType:
+        if self.count != 1 or not isinstance(count, int) or count < 1:
+            raise DTypeError(
+                f"no vector of {count!r} lanes of {self!r}", asked=f"{self!r}.vec({count!r})"
+            )
+        made = _derive(type(self), self, count=count, _scalar=self, _vectors={})
+        return self._vectors.setdefault(count, made)
+
+    def ptr(self, size: int = -1, space: AddrSpace = AddrSpace.GLOBAL) -> NoReturn:
+        raise DTypeError(
+            "there are no pointers to pointers",
+            asked=f"{self!r}.ptr({size}, {space!r})",
+            try_=f"{self.base!r}.ptr({size}, {space!r})",
+        )
+
+    def __repr__(self) -> str:
+        where = "" if self.space is AddrSpace.GLOBAL else f", {self.space!r}"
+        lanes = f".vec({self.count})" if self.count > 1 else ""
+        return f"{self.base!r}.ptr({self.size}{where}){lanes}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore_pointer, (self.base, self.size, self.space, self.count))
+
+
+class ImageDType(PtrDType):
+    """A two-dimensional image of four-channel pixels: `shape` is (height, width, 4).
+
+    Loads and stores are of four lanes of `base`, which is float32 for both kinds; the bytes behind
+    it (`itemsize` per channel) are those of the kind: 2 for imageh, 4 for imagef.
+    """
+
+    __slots__ = ("shape",)
+    shape: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"dtypes.{self.name}({self.shape})" + (
+            f".vec({self.count})" if self.count > 1 else ""
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore_image, (self.name, self.shape, self.count))
+
+
+_FIELDS = ("name", "itemsize", "bitsize", "priority", "fmt", "count", "min", "max", "base")
+_pointers: dict[tuple[DType, int, AddrSpace], PtrDType] = {}
+_images: dict[tuple[str, tuple[int, ...]], ImageDType] = {}
+
+
+def _derive(kind: type[Any], like: DType | None, **changes: Any) -> Any:
+    """A new dtype with the fields of `like` but for `changes`; a base or scalar of None is itself.
+
+    The only place where a dtype comes into being. Interning is the callers' part.
+    """
+    fields: dict[str, Any] = {}
+    if like is not None:
+        for name in (*_FIELDS, "size", "space", "shape"):
+            if hasattr(like, name):
+                fields[name] = getattr(like, name)
+    fields |= {"_scalar": None, "_vectors": None} | changes
+    made = object.__new__(kind)
+    for name in ("base", "_scalar"):
+        fields[name] = made if fields.get(name) is None else fields[name]
+    if fields["_vectors"] is None:
+        fields["_vectors"] = {1: made}
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _element(name: str, priority: int, size: int, fmt: str | None, low: Any, high: Any) -> DType:
+    return _derive(
+        DType, None, name=name, itemsize=size, bitsize=1 if name == "bool" else size * 8,
+        priority=priority, fmt=fmt, count=1, min=low, max=high,
+    )  # fmt: skip
+
+
+def _integer(name: str, priority: int, size: int, fmt: str) -> DType:
+    low = 0 if fmt.isupper() else -(1 << (8 * size - 1))
+    return _element(name, priority, size, fmt, low, low + (1 << (8 * size)) - 1)
+
+
+def _floating(
+    name: str, priority: int, size: int, fmt: str | None, high: float = math.inf
+) -> DType:
+    return _element(name, priority, size, fmt, -high, high)
+
+
+class _Dtypes(type):
+    """The metaclass of `dtypes`: its default float follows the setting."""
+
+    @property
+    def default_float(cls) -> DType:
+        """The dtype of Python floats; `settings.DEFAULT_FLOAT` names it."""
+        return _by_name[settings.DEFAULT_FLOAT]
+
+    @default_float.setter
+    def default_float(cls, dtype: DType) -> None:
+        settings.DEFAULT_FLOAT = dtype.name
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        if name not in ("default_float", "default_int"):
+            raise DTypeError("the table of dtypes is fixed", asked=f"dtypes.{name} = {value!r}")
+        super().__setattr__(name, value)
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        if name.startswith("_"):  # the questions that inspect and copy ask of any class
+            raise AttributeError(name)
+        raise AttributeError(str(_unknown(name, f"dtypes.{name}")))
+
+
+@dataclass(frozen=True)
+class FloatInfo:
+    """What a float dtype can hold. `smallest_normal` and `eps` as in the array API standard."""
+
+    bits: int
+    exponent_bits: int
+    mantissa_bits: int
+    min: float
+    max: float
+    eps: float
+    smallest_normal: float
+    smallest_subnormal: float
+    bias: int
+    has_infinity: bool
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class IntInfo:
+    """What an integer dtype can hold."""
+
+    bits: int
+    min: int
+    max: int
+    dtype: DType
+
+
+def is_float(dtype: DType) -> bool:
+    """True for the float dtypes and their vectors."""
+    return dtype._scalar in dtypes.floats
+
+
+def is_int(dtype: DType) -> bool:
+    """True for the integer dtypes, signed or not, and their vectors; false for bool."""
+    return dtype._scalar in dtypes.ints
+
+
+def is_unsigned(dtype: DType) -> bool:
+    """True for the unsigned integer dtypes and their vectors."""
+    return dtype._scalar in dtypes.uints
+
+
+def is_bool(dtype: DType) -> bool:
+    """True for bool and its vectors."""
+    return dtype._scalar is dtypes.bool
+
+
+def finfo(dtype: DType) -> FloatInfo:
+    """Limits of a float dtype; DTypeError for any other."""
+    layout = _FLOAT_LAYOUT.get(dtype.scalar())
+    if layout is None:
+        raise DTypeError(f"{dtype!r} is not a float dtype", asked=f"finfo({dtype!r})")
+    exponent_bits, mantissa_bits, has_infinity = layout
+    bias = (1 << (exponent_bits - 1)) - 1
+    # Without infinities the top exponent holds numbers too, all but its last pattern, NaN.
+    top = bias if has_infinity else bias + 1
+    significand = 2 - 2.0 ** (-mantissa_bits) * (1 if has_infinity else 2)
+    largest = math.ldexp(significand, top)
+    return FloatInfo(
+        bits=dtype.scalar().bitsize, exponent_bits=exponent_bits, mantissa_bits=mantissa_bits,
+        min=-largest, max=largest, eps=2.0**-mantissa_bits, smallest_normal=2.0 ** (1 - bias),
+        smallest_subnormal=2.0 ** (1 - bias - mantissa_bits), bias=bias,
+        has_infinity=has_infinity, dtype=dtype.scalar(),
+    )  # fmt: skip
+
+
+def iinfo(dtype: DType) -> IntInfo:
+    """Limits of an integer dtype; DTypeError for any other."""
+    if not is_int(dtype):
+        raise DTypeError(f"{dtype!r} is not an integer dtype", asked=f"iinfo({dtype!r})")
+    scalar = dtype.scalar()
+    return IntInfo(scalar.bitsize, int(scalar.min), int(scalar.max), scalar)
+
+
+def from_py(value: object) -> DType:
+    """The dtype of a Python bool, int or float, or of nested lists and tuples of them.
+
+    A mix takes the highest kind in it; an empty list counts as floats. DTypeError for the rest.
+    """
+    kinds: set[type] = set()
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (list, tuple)):
+            pending.extend(item)
+            continue
+        kind = next((kind for kind in (bool, int, float) if isinstance(item, kind)), None)
+        if kind is None:
+            raise DTypeError(
+                f"no dtype for a {type(item).__name__}",
+                asked=f"a dtype for {item!r}",
+                because="only bool, int and float have one",
+            )
+        kinds.add(kind)
+    if float in kinds or not kinds:
+        return dtypes.default_float
+    return dtypes.default_int if int in kinds else dtypes.bool
+
+
+def as_const(value: Any, dtype: DType) -> Any:
+    """`value` as the Python kind of `dtype`: bool, int or float; a tuple lane by lane.
+
+    It is not rounded nor wrapped to what the dtype holds: `scalars.truncate` does that.
+    """
+    if isinstance(value, tuple):
+        if len(value) != dtype.count:
+            raise DTypeError(f"{len(value)} values for {dtype!r}", asked=f"{value!r} as {dtype!r}")
+        return tuple(as_const(item, dtype.scalar()) for item in value)
+    if is_float(dtype):
+        return float(value)
+    return bool(value) if is_bool(dtype) else int(value)
+
+
+def to_dtype(given: Any) -> DType:
+    """The dtype that `given` means.
+
+    Takes a DType, a name ("float32", "half", "uchar"), the Python types bool, int and float (they
+    mean the defaults), a NumPy dtype or scalar type, those of ml_dtypes included. DTypeError for
+    the rest, and for NumPy dtypes in foreign byte order.
+    """
+    if isinstance(given, DType):
+        return given
+    if isinstance(given, str):
+        name = given.removeprefix("dtypes.")
+        if name in _by_name:
+            return _by_name[name]
+        raise _unknown(name, given)
+    if given in (bool, int, float):
+        return from_py(given())
+    # Whoever holds a NumPy type has imported NumPy; the base floor itself never does.
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        if isinstance(given, type) and issubclass(given, numpy.generic):
+            given = numpy.dtype(given)
+        if isinstance(given, numpy.dtype) and given.isnative and given.name in _by_name:
+            return _by_name[given.name]
+    raise DTypeError(
+        f"no dtype is called {given!r}",
+        asked=f"a dtype for {given!r}",
+        try_="one of " + ", ".join(d.name for d in dtypes.all),
+    )
+
+
+def _unknown(name: str, asked: str) -> DTypeError:
+    close = difflib.get_close_matches(name, _by_name, 3, 0.5)
+    return DTypeError(
+        f"no dtype is called {name!r}",
+        asked=asked,
+        try_=" or ".join(close) if close else "one of " + ", ".join(d.name for d in dtypes.all),
+    )
+
+
+def _image(name: str, shape: tuple[int, ...]) -> ImageDType:
+    shape = tuple(shape)
+    if len(shape) != 3 or shape[2] != 4 or min(shape) < 1:
+        raise DTypeError(
+            f"no image of shape {shape}",
+            asked=f"dtypes.{name}({shape})",
+            because="an image is (height, width, 4), none of them zero",
+        )
+    size, fmt = (2, "e") if name == "imageh" else (4, "f")
+    made = _derive(
+        ImageDType, dtypes.float32, name=name, itemsize=size, bitsize=size * 8, fmt=fmt,
+        base=dtypes.float32, size=math.prod(shape), space=AddrSpace.GLOBAL, shape=shape,
+    )  # fmt: skip
+    return _images.setdefault((name, shape), made)
+
+
+def imageh(shape: tuple[int, ...]) -> ImageDType:
+    """An image of half-precision channels; `shape` is (height, width, 4)."""
+    return _images.get(("imageh", tuple(shape))) or _image("imageh", shape)
+
+
+def imagef(shape: tuple[int, ...]) -> ImageDType:
+    """An image of single-precision channels; `shape` is (height, width, 4)."""
+    return _images.get(("imagef", tuple(shape))) or _image("imagef", shape)
+
+
+class dtypes(metaclass=_Dtypes):  # noqa: N801  (a table that is used like a module)
+    """Every dtype by name, and the questions one asks of them. Not to be instantiated."""
+
+    void = _element("void", -1, 0, None, 0, 0)
+    bool = _element("bool", 0, 1, "?", False, True)
+    int8 = char = _integer("char", 1, 1, "b")
+    uint8 = uchar = _integer("uchar", 2, 1, "B")
+    int16 = short = _integer("short", 3, 2, "h")
+    uint16 = ushort = _integer("ushort", 4, 2, "H")
+    int32 = int = _integer("int", 5, 4, "i")
+    uint32 = uint = _integer("uint", 6, 4, "I")
+    int64 = long = _integer("long", 7, 8, "q")
+    uint64 = ulong = _integer("ulong", 8, 8, "Q")
+    # It has no infinity: the greatest number stands where a reduction needs the least element.
+    fp8e4m3 = _floating("fp8e4m3", 9, 1, None, 448.0)
+    fp8e5m2 = _floating("fp8e5m2", 10, 1, None)
+    float16 = half = _floating("half", 11, 2, "e")
+    bfloat16 = _floating("bfloat16", 12, 2, None)
+    float32 = float = _floating("float", 13, 4, "f")
+    float64 = double = _floating("double", 14, 8, "d")
+
+    default_int: DType = int32
+    floats = (fp8e4m3, fp8e5m2, float16, bfloat16, float32, float64)
+    uints = (uint8, uint16, uint32, uint64)
+    sints = (int8, int16, int32, int64)
+    ints = (*uints, *sints)
+    all = (bool, *ints, *floats)
+
+    is_float = staticmethod(is_float)
+    is_int = staticmethod(is_int)
+    is_unsigned = staticmethod(is_unsigned)
+    is_bool = staticmethod(is_bool)
+    finfo = staticmethod(finfo)
+    iinfo = staticmethod(iinfo)
+    from_py = staticmethod(from_py)
+    as_const = staticmethod(as_const)
+    to_dtype = staticmethod(to_dtype)
+    imageh = staticmethod(imageh)
+    imagef = staticmethod(imagef)
+
+
+# Exponent bits, mantissa bits, and whether infinities exist.
+_FLOAT_LAYOUT: dict[DType, tuple[int, int, bool]] = {
+    dtypes.fp8e4m3: (4, 3, False),
+    dtypes.fp8e5m2: (5, 2, True),
+    dtypes.float16: (5, 10, True),
+    dtypes.bfloat16: (8, 7, True),
+    dtypes.float32: (8, 23, True),
+    dtypes.float64: (11, 52, True),
+}
+
+_by_name: dict[str, DType] = {
+    name: dtype
+    for name, dtype in vars(dtypes).items()
+    if isinstance(dtype, DType) and not name.startswith("default")
+}
+# As other libraries write them.
+_by_name |= {"bool_": dtypes.bool, "float8_e4m3fn": dtypes.fp8e4m3, "float8_e5m2": dtypes.fp8e5m2}
+
+
+def _restore(name: str, count: int) -> DType:
+    return _by_name[name].vec(count)
+
+
+def _restore_pointer(base: DType, size: int, space: AddrSpace, count: int) -> DType:
+    return base.ptr(size, space).vec(count)
+
+
+def _restore_image(name: str, shape: tuple[int, ...], count: int) -> DType:
+    return (imageh if name == "imageh" else imagef)(shape).vec(count)

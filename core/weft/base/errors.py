@@ -1,0 +1,138 @@
+"""The one family of errors that the house raises at people.
+
+Every error answers three questions: what was asked for, why it cannot be had, and what to try
+instead. The answers are fields, so tests and tools read them without parsing the message. Each
+error is also of the built-in class that a Python programmer would expect (`ShapeError` is a
+`ValueError`), so general `except` clauses keep working.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class WeftError(Exception):
+    """The root of the family.
+
+    `summary` is one line; `asked`, `because` and `try_` are its three answers, each None where it
+    would say nothing new. The fields may be set later, by code that catches the error and knows
+    more. `str()` is the summary with one indented line for each answer.
+    """
+
+    def __init__(
+        self,
+        summary: str = "",
+        *,
+        asked: str | None = None,
+        because: str | None = None,
+        try_: str | None = None,
+    ) -> None:
+        super().__init__(summary)
+        self.summary = summary
+        self.asked = asked
+        self.because = because
+        self.try_ = try_
+
+    def __str__(self) -> str:
+        lines = [self.summary] if self.summary else []
+        for label, answer in (
+            ("asked:  ", self.asked),
+            ("because:", self.because),
+            ("try:    ", self.try_),
+        ):
+            if answer is not None:
+                # Continuation lines stay under the answer they belong to.
+                lines.append(f"  {label} " + str(answer).replace("\n", "\n" + " " * 11))
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are pickled as class plus args, which would lose the keyword fields on the
+        # way back from a worker process.
+        return (_restore, (type(self), self.summary, self.__dict__.copy()))
+
+
+def _restore(kind: type[WeftError], summary: str, fields: dict[str, Any]) -> WeftError:
+    error = kind.__new__(kind, summary)
+    error.__dict__.update(fields)
+    return error
+
+
+class ShapeError(WeftError, ValueError):
+    """Shapes that do not fit each other, or a movement that does not fit its shape."""
+
+
+class DTypeError(WeftError, TypeError):
+    """A dtype that is unknown, or that an operation does not take."""
+
+
+class IndexingError(WeftError, IndexError):
+    """An index out of range, or of a kind that does not index."""
+
+
+class ArgumentError(WeftError, ValueError):
+    """An argument or a setting with a value that means nothing here."""
+
+
+class DeviceError(WeftError, RuntimeError):
+    """Something about a device or its plugin."""
+
+
+class DeviceUnavailable(DeviceError):
+    """The plugin is there, the device is not: no driver, no hardware, no permission."""
+
+
+class UnknownDevice(DeviceError):
+    """No installed plugin answers to this name."""
+
+
+class PluginError(DeviceError):
+    """A plugin that cannot be loaded, or that breaks its side of the interface."""
+
+
+class CapabilityError(DeviceError):
+    """The device has declared that it does not do what was asked of it."""
+
+
+class CompileError(DeviceError):
+    """A kernel's source was refused; `.source` is that source, `.log` the compiler's words."""
+
+    def __init__(
+        self,
+        summary: str = "",
+        *,
+        asked: str | None = None,
+        because: str | None = None,
+        try_: str | None = None,
+        source: str = "",
+        log: str = "",
+    ) -> None:
+        super().__init__(summary, asked=asked, because=because, try_=try_)
+        self.source = source
+        self.log = log
+
+
+class OutOfMemory(DeviceError):
+    """An allocation that the device could not serve."""
+
+
+class SpecError(WeftError, RuntimeError):
+    """A graph that breaks the spec of its stage: an inner fault, not the user's."""
+
+
+class ScheduleError(WeftError, RuntimeError):
+    """A graph that cannot be ordered into kernels."""
+
+
+class GradientError(WeftError, RuntimeError):
+    """A gradient that is not defined, or asked for in a way that has no answer."""
+
+
+class FileError(WeftError, OSError):
+    """A file that cannot be read or written."""
+
+    # OSError formats itself from errno and its file name; ours tells the three answers.
+    __str__ = WeftError.__str__
+
+
+class FormatError(FileError, ValueError):
+    """A file that was read, and whose bytes are not what its format promises."""

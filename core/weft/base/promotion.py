@@ -1,0 +1,129 @@
+"""Which dtype comes out where several go in.
+
+Arrays promote as the array API standard says; where it leaves a mix open, as PyTorch does: an
+integer with a float gives that float unwidened, two float formats of which neither holds the other
+give the least one that holds both, uint64 with a signed integer gives float32. Python scalars are
+weak: they change the kind (bool < int < float) and never the width.
+
+Each dtype knows its *uppers*, the dtypes that a mix with it may become. A mix becomes the lowest
+dtype that all its parts have as an upper, so neither order nor grouping of the parts matters.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import DTypeError
+
+_SIGNED = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+_UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
+_FLOAT_UPPERS: dict[DType, frozenset[DType]] = {
+    dtypes.fp8e4m3: frozenset(dtypes.floats) - {dtypes.fp8e5m2},
+    dtypes.fp8e5m2: frozenset(dtypes.floats) - {dtypes.fp8e4m3},
+    dtypes.float16: frozenset((dtypes.float16, dtypes.float32, dtypes.float64)),
+    dtypes.bfloat16: frozenset((dtypes.bfloat16, dtypes.float32, dtypes.float64)),
+    dtypes.float32: frozenset((dtypes.float32, dtypes.float64)),
+    dtypes.float64: frozenset((dtypes.float64,)),
+}
+
+
+def _build_uppers() -> dict[DType, frozenset[DType]]:
+    floats = frozenset(dtypes.floats)
+    uppers: dict[DType, frozenset[DType]] = {dtypes.bool: frozenset(dtypes.all), **_FLOAT_UPPERS}
+    for place, dtype in enumerate(_SIGNED):
+        uppers[dtype] = floats.union(_SIGNED[place:])
+    for place, dtype in enumerate(_UNSIGNED):
+        # An unsigned integer fits the signed ones that are wider, not the one of its own width.
+        uppers[dtype] = floats.union(_UNSIGNED[place:], _SIGNED[place + 1 :])
+    return uppers
+
+
+_UPPERS = _build_uppers()
+
+
+def _uppers(dtype: DType) -> frozenset[DType]:
+    try:
+        return _UPPERS[dtype]
+    except KeyError:
+        raise DTypeError(
+            f"{dtype!r} does not promote",
+            asked=f"the promotion of {dtype!r}",
+            because="only scalar dtypes that hold a number do",
+            try_=f"{dtype.scalar()!r}" if dtype.scalar() in _UPPERS else None,
+        ) from None
+
+
+@functools.cache
+def least_upper_dtype(*given: DType) -> DType:
+    """The dtype of a mix of arrays of the given dtypes; the order does not matter.
+
+    DTypeError for void, vectors and pointers (unless all are the same) and for no dtype at all.
+    """
+    kinds = set(given)
+    if len(kinds) == 1:
+        return given[0]
+    if not kinds:
+        raise DTypeError("no dtypes to promote", asked="least_upper_dtype()")
+    common = frozenset.intersection(*(_uppers(dtype) for dtype in kinds))
+    least = min(common, key=lambda dtype: dtype.priority)
+    if dtypes.is_float(least) and not any(dtypes.is_float(dtype) for dtype in kinds):
+        # Signed integers with uint64: no integer holds both, and the narrowest float would lose
+        # nearly all of it.
+        return dtypes.float32
+    return least
+
+
+def least_upper_float(dtype: DType) -> DType:
+    """The dtype in which a function of real numbers answers: a float is kept, others default."""
+    return dtype if dtypes.is_float(dtype) else dtypes.default_float
+
+
+@functools.cache
+def can_safe_cast(source: DType, target: DType) -> bool:
+    """True where every value of `source`, infinities and NaN included, is a value of `target`."""
+    if source is target or source is dtypes.bool:
+        return source is target or target in _UPPERS
+    if source not in _UPPERS or target not in _UPPERS or dtypes.is_bool(target):
+        return False
+    if dtypes.is_int(source):
+        if dtypes.is_int(target):
+            return target.min <= source.min and source.max <= target.max
+        # All integers up to 2**(mantissa + 1) are exact; the range of every float goes further,
+        # but for uint16 and wider against the formats that their digits rule out anyway.
+        digits = source.bitsize - (0 if dtypes.is_unsigned(source) else 1)
+        return digits <= dtypes.finfo(target).mantissa_bits + 1
+    return target in _FLOAT_UPPERS[source]
+
+
+def sum_acc_dtype(dtype: DType) -> DType:
+    """The dtype that a sum accumulates in, so that short types do not overflow or drown.
+
+    bool, int8, int16 -> int32; uint8, uint16 -> uint32; half, bfloat16 and fp8 -> float32; the
+    others accumulate in themselves.
+    """
+    if dtypes.is_float(dtype):
+        return least_upper_dtype(dtype, dtypes.float32)
+    if dtypes.is_unsigned(dtype):
+        return least_upper_dtype(dtype, dtypes.uint32)
+    return least_upper_dtype(dtype, dtypes.int32)
+
+
+def promote_with_scalar(dtype: DType, scalar: object) -> DType:
+    """The dtype of an array of `dtype` mixed with a Python bool, int or float.
+
+    The scalar is weak: it wins only where it is of a higher kind, and then with the default dtype
+    of its kind. DTypeError for anything that is not a Python number.
+    """
+    if isinstance(scalar, bool):
+        _uppers(dtype)
+        return dtype
+    if isinstance(scalar, int):
+        return dtypes.default_int if dtypes.is_bool(dtype) else least_upper_dtype(dtype)
+    if isinstance(scalar, float):
+        return least_upper_float(dtype)
+    raise DTypeError(
+        f"a {type(scalar).__name__} is not a Python number",
+        asked=f"{dtype!r} with {scalar!r}",
+        because="only bool, int and float are weak scalars",
+    )

@@ -1,0 +1,242 @@
+"""Everything that can be set from outside, in one table; the only reader of the environment.
+
+Each setting `NAME` is read from `WEFT_NAME` once, when this module is imported. After that it is
+read as `settings.NAME`, and changed for a stretch of code with `settings.override(NAME=...)`, as
+a with-block or as a decorator. Values live in context variables: an override is seen by the code
+it encloses and by nobody in another thread or task.
+
+A value that does not parse raises ArgumentError that names the variable.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.base.errors import ArgumentError
+
+PREFIX = "WEFT_"
+
+
+def _default_cache_folder() -> str:
+    """The user's cache folder, where the operating system keeps such things."""
+    home = os.path.expanduser("~")
+    if sys.platform == "darwin":
+        base = os.path.join(home, "Library", "Caches")
+    elif sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "weft")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One row of the table: how a setting is called, what it is without being set, what it does.
+
+    `choices`, where not empty, are the only values allowed.
+    """
+
+    name: str
+    default: int | str
+    doc: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> type[int] | type[str]:
+        return int if isinstance(self.default, int) else str
+
+    @property
+    def env(self) -> str:
+        """The environment variable it is read from."""
+        return PREFIX + self.name
+
+    def parse(self, text: str) -> int | str:
+        """The value that a piece of text stands for; ArgumentError names the variable."""
+        if self.type is str:
+            return self.check(text, self.env)
+        try:
+            # Base 0 also takes 0x10, and unlike base 10 refuses 010, which C would read as 8.
+            return int(text.strip(), 0)
+        except ValueError:
+            raise ArgumentError(
+                f"{self.env} must be an integer",
+                asked=f"{self.env}={text!r}",
+                because=f"{self.name} is: {self.doc}",
+                try_=f"{self.env}={self.default}, its default",
+            ) from None
+
+    def check(self, value: object, called: str | None = None) -> int | str:
+        """`value` as this setting keeps it; ArgumentError where its type or value is wrong."""
+        called = called or f"settings.{self.name}"
+        if not isinstance(value, self.type):
+            raise ArgumentError(
+                f"{called} must be {'an integer' if self.type is int else 'a string'}",
+                asked=f"{called}={value!r}",
+                because=f"{self.name} is: {self.doc}",
+            )
+        if self.choices and value not in self.choices:
+            raise ArgumentError(
+                f"{called} does not know {value!r}",
+                asked=f"{called}={value!r}",
+                because=f"{self.name} is: {self.doc}",
+                try_="one of " + ", ".join(self.choices),
+            )
+        return self.type(value)  # a bool becomes the int it is
+
+
+FLOAT_NAMES = (
+    "float32", "float", "float16", "half", "bfloat16", "float64", "double", "fp8e4m3", "fp8e5m2",
+)  # fmt: skip
+
+TABLE: tuple[Setting, ...] = (
+    Setting("DEVICE", "", "default device as FAMILY[:locator]; empty: the best that opens"),
+    Setting(
+        "DEBUG",
+        0,
+        "how much is printed: 1 devices, 2 a line per kernel, 3 buffers and applied opts, "
+        "4 source, 5 kernel AST, 6 linear program, 7 machine code",
+    ),
+    Setting("NOOPT", 0, "1: kernels are lowered without hand-written optimisations"),
+    Setting("BEAM", 0, "width of the kernel search that times candidates; 0: heuristics only"),
+    Setting("JIT", 1, "0: jit calls the function each time; 1: capture, then replay"),
+    Setting("VIZ", 0, "1: record what every pass did, for the browser view"),
+    Setting("SPEC", 0, "1: verify the graph against its spec after every pass"),
+    Setting("SPLIT_REDUCEOP", 1, "0: never split a large reduction into two kernels"),
+    Setting("REDUCEOP_SPLIT_THRESHOLD", 32768, "least input/output size ratio that is split"),
+    Setting("REDUCEOP_SPLIT_SIZE", 22, "log2 of the largest first stage of a split reduction"),
+    Setting("FUSE_ARANGE", 0, "1: fuse index comparisons with arange into their consumer"),
+    Setting("FUSE_CONV_BW", 0, "1: fuse both reductions of a convolution's backward pass"),
+    Setting("MAX_KERNEL_BUFFERS", 0, "most buffers one kernel may touch; 0: the device's limit"),
+    Setting("PROCESS_REPLAY", 0, "1: store each kernel's way, to be compared between versions"),
+    Setting("IMAGE", 0, "1: use image buffers where the device has them"),
+    Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
+    Setting("CACHE", 1, "0: neither read nor write the disk cache"),
+    Setting("DISABLE_PLUGINS", "", "families that are not loaded, separated by commas"),
+    Setting("TRACE_PLUGINS", 0, "1: print every hook call and its answer"),
+    Setting("TRACEMETA", 1, "0: nodes do not remember the Tensor method and line they are from"),
+    Setting("DEFAULT_FLOAT", "float32", "dtype of Python floats", FLOAT_NAMES),
+    Setting("SEED", -1, "seed of the random stream; negative: from the clock"),
+)
+
+
+def _initial(row: Setting, environment: Mapping[str, str]) -> int | str:
+    """What the environment says, or the default; an empty variable counts as not set."""
+    text = environment.get(row.env, "")
+    return row.parse(text) if text else row.default
+
+
+class _Override(ContextDecorator):
+    """Some settings changed between enter and exit. Made by `Settings.override`."""
+
+    def __init__(self, changes: dict[str, int | str]) -> None:
+        self._changes = changes
+        # A stack, because one override object may be entered again while it is entered.
+        self._tokens: list[list[tuple[ContextVar[Any], Token[Any]]]] = []
+
+    def _recreate_cm(self) -> _Override:
+        # As a decorator each call gets its own: calls may run in several threads at once.
+        return _Override(self._changes)
+
+    def __enter__(self) -> None:
+        self._tokens.append(
+            [(_variables[name], _variables[name].set(v)) for name, v in self._changes.items()]
+        )
+
+    def __exit__(self, *exception: object) -> None:
+        for variable, token in reversed(self._tokens.pop()):
+            variable.reset(token)
+
+
+_rows: dict[str, Setting] = {row.name: row for row in TABLE}
+_variables: dict[str, ContextVar[Any]] = {
+    row.name: ContextVar(row.env, default=_initial(row, os.environ)) for row in TABLE
+}
+
+
+class Settings:
+    """The settings as attributes; see `table()` for what there is.
+
+    Reading costs one context-variable lookup. Assigning changes the value for the rest of the
+    present context (in a script: from here on); `override` is for everything shorter.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        DEVICE: str
+        DEBUG: int
+        NOOPT: int
+        BEAM: int
+        JIT: int
+        VIZ: int
+        SPEC: int
+        SPLIT_REDUCEOP: int
+        REDUCEOP_SPLIT_THRESHOLD: int
+        REDUCEOP_SPLIT_SIZE: int
+        FUSE_ARANGE: int
+        FUSE_CONV_BW: int
+        MAX_KERNEL_BUFFERS: int
+        PROCESS_REPLAY: int
+        IMAGE: int
+        CACHE_DIR: str
+        CACHE: int
+        DISABLE_PLUGINS: str
+        TRACE_PLUGINS: int
+        TRACEMETA: int
+        DEFAULT_FLOAT: str
+        SEED: int
+
+    def override(self, **changes: object) -> _Override:
+        """A with-block or decorator in which the named settings have the given values.
+
+        ArgumentError, before anything changes, for a name or a value that is not in the table.
+        """
+        return _Override({name: _row(name).check(value) for name, value in changes.items()})
+
+    def table(self) -> tuple[Setting, ...]:
+        """Every setting there is, in the order of the documentation."""
+        return TABLE
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # the questions that copy, pickle and inspect ask of any object
+            raise AttributeError(name)
+        raise AttributeError(str(_unknown(name)))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        _variables[_row(name).name].set(_row(name).check(value))
+
+    def __repr__(self) -> str:
+        return "settings(" + ", ".join(f"{n}={v.get()!r}" for n, v in _variables.items()) + ")"
+
+
+def _unknown(name: str) -> ArgumentError:
+    close = difflib.get_close_matches(name.upper(), _rows, 3, 0.5)
+    return ArgumentError(
+        f"there is no setting {name!r}",
+        asked=f"settings.{name}",
+        try_=" or ".join(close) if close else "settings.table() lists them all",
+    )
+
+
+def _row(name: str) -> Setting:
+    if name not in _rows:
+        raise _unknown(name)
+    return _rows[name]
+
+
+def _reader(variable: ContextVar[Any]) -> property:
+    get: Callable[[], Any] = variable.get
+    return property(lambda _settings: get())
+
+
+for _name, _variable in _variables.items():
+    setattr(Settings, _name, _reader(_variable))
+
+settings = Settings()

@@ -1,0 +1,74 @@
+"""What a device is: names, capabilities, parts, hooks, the registry, buffers and copies.
+
+The names here are the floor's door; ``registry``, ``binding``, ``transfer`` and ``usage`` are modules
+whose functions are called by their full name.
+"""
+
+from weft.device import binding, registry, transfer
+from weft.device.buffer import Buffer, flat_memory, numpy_dtype
+from weft.device.capabilities import (
+    COMMON_DTYPES,
+    Capabilities,
+    ComputeCaps,
+    Feature,
+    KernelLimits,
+    MemoryCaps,
+    Target,
+)
+from weft.device.catalogue import catalogue
+from weft.device.discovery import Plugin, PluginState
+from weft.device.identity import DeviceFamily, DeviceId, Placement
+from weft.device.opened import OpenDevice
+from weft.device.parts import (
+    Allocator,
+    BufferHints,
+    Compiler,
+    Device,
+    Dims,
+    GraphRunner,
+    Renderer,
+    Runner,
+)
+from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
+from weft.device.registry import Registry
+from weft.device.tensor_core import FragmentLayout, TensorCore
+from weft.device.usage import usage
+
+__all__ = [
+    "COMMON_DTYPES",
+    "Allocator",
+    "Buffer",
+    "BufferHints",
+    "Capabilities",
+    "CompiledProgram",
+    "Compiler",
+    "ComputeCaps",
+    "Device",
+    "DeviceFamily",
+    "DeviceId",
+    "Dims",
+    "Estimates",
+    "Feature",
+    "FragmentLayout",
+    "GraphRunner",
+    "KernelLimits",
+    "Launch",
+    "LinearProgram",
+    "MemoryCaps",
+    "OpenDevice",
+    "Placement",
+    "Plugin",
+    "PluginState",
+    "Registry",
+    "Renderer",
+    "Runner",
+    "Target",
+    "TensorCore",
+    "binding",
+    "catalogue",
+    "flat_memory",
+    "numpy_dtype",
+    "registry",
+    "transfer",
+    "usage",
+]

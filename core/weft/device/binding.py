@@ -1,0 +1,108 @@
+"""Which memory stands behind a BUFFER node: the one place where graph and memory meet.
+
+The binding is kept in a slot of the node, so it vanishes with the node, and the memory with it.
+"""
+
+from __future__ import annotations
+
+from weft.base.errors import ArgumentError
+from weft.device.buffer import Buffer
+from weft.uop import Ops, UOp
+from weft.uop.node import memo_slot, provide
+
+_set_buffer = memo_slot("_buffer")
+
+
+def bind(node: UOp, buffer: Buffer) -> None:
+    """Put a buffer behind a BUFFER node.
+
+    :raises ArgumentError: if node and buffer disagree about device, size or dtype.
+    """
+    _check_is_buffer(node)
+    if (buffer.size, buffer.dtype) != (node.arg, node.dtype) or buffer.device != _device(node):
+        raise ArgumentError(
+            "this buffer is not what the node stands for",
+            asked=f"{buffer!r} behind {node.arg} elements of {node.dtype} on {_device(node)}",
+        )
+    _set_buffer(node, buffer)
+
+
+def is_bound(node: UOp) -> bool:
+    """Whether this very node has a buffer (allocated or not)."""
+    return hasattr(node, "_buffer")
+
+
+def buffer_of(node: UOp) -> Buffer:
+    """The buffer behind a BUFFER node, made (not allocated) when first asked for.
+
+    :raises ArgumentError: if the node is not a BUFFER on one device.
+    """
+    try:
+        return node._buffer
+    except AttributeError:
+        pass
+    _check_is_buffer(node)
+    device = _device(node)
+    if isinstance(device, tuple):
+        raise ArgumentError(
+            "a value in shards has one buffer per device",
+            asked=f"the buffer of a node on {device}",
+            try_="ask for one shard",
+        )
+    buffer = Buffer(device, node.arg, node.dtype)
+    _set_buffer(node, buffer)
+    return buffer
+
+
+def storage(node: UOp) -> UOp | None:
+    """The BUFFER node whose memory this node's value is, through views and assignments; or None."""
+    while True:
+        node = node.base
+        if node.op is Ops.ASSIGN:
+            node = node.src[0]
+        elif node.op is Ops.BUFFER:
+            return node
+        else:
+            return None
+
+
+def buffer_behind(node: UOp) -> Buffer:
+    """The memory behind a node, through views and assignments.
+
+    :raises ArgumentError: if its value has not been computed.
+    """
+    found = storage(node)
+    if found is None:
+        raise ArgumentError(
+            "there is no memory behind this node yet",
+            asked=f"the buffer of a {node.base.op} node",
+            because="its value has not been computed",
+            try_="realize it first",
+        )
+    return buffer_of(found)
+
+
+def realized(node: UOp) -> Buffer | None:
+    """The allocated memory whose views a node is, or None."""
+    base = node.base
+    if base.op is not Ops.BUFFER or not is_bound(base):
+        return None
+    buffer = buffer_of(base)
+    return buffer if buffer.is_allocated else None
+
+
+def _device(node: UOp) -> str | tuple[str, ...]:
+    return node.src[0].arg
+
+
+def _check_is_buffer(node: UOp) -> None:
+    if node.op is not Ops.BUFFER:
+        raise ArgumentError(
+            "only BUFFER nodes stand for memory",
+            asked=f"the buffer of a {node.op} node",
+            try_="realize it first",
+        )
+
+
+provide("buffer", buffer_behind)
+provide("realized", realized)

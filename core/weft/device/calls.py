@@ -1,0 +1,126 @@
+"""The typed face of the hooks: one method per hook, asked of the right plugins only.
+
+A hook that names a device goes to the plugins that declared its family, extenders and owner alike;
+which one answers first is pluggy's order (``tryfirst``, then the last registered).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from weft.base.errors import PluginError, WeftError
+from weft.base.settings import settings
+from weft.device import hookspecs
+from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
+
+if TYPE_CHECKING:
+    from weft.device.program import CompiledProgram, Launch
+
+
+class HookCalls:
+    """Calls hooks of the plugins registered with one plugin manager."""
+
+    def __init__(self) -> None:
+        self.manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager.add_hookspecs(hookspecs)
+        self._routes: dict[tuple[str, tuple[int, ...]], Any] = {}
+
+    # ---- asked of one plugin ------------------------------------------------------------------
+
+    def devices(self, plugin: object) -> list[DeviceFamily]:
+        """The families that one plugin declares, in its order."""
+        answers = self._ask("weft_devices", [plugin])
+        families = [family for answer in answers for family in answer]
+        for family in families:
+            self._check("weft_devices", family, DeviceFamily)
+        return families
+
+    def locate(self, plugin: object, source: str | PathLike[str]) -> DeviceId | None:
+        """Which device already holds this file, if this plugin knows."""
+        found = self._ask("weft_locate", [plugin], source=source)
+        return None if found is None else self._check("weft_locate", found, DeviceId)
+
+    # ---- asked of the plugins of one family ---------------------------------------------------
+
+    def open(self, plugins: Sequence[object], id: DeviceId) -> Device:
+        """Open one device."""
+        return self._check("weft_open", self._ask("weft_open", plugins, id=id), Device)
+
+    def offline(self, plugins: Sequence[object], family: str, arch: str) -> Device | None:
+        """A device of an architecture, without hardware."""
+        device = self._ask("weft_offline", plugins, family=family, arch=arch)
+        return None if device is None else self._check("weft_offline", device, Device)
+
+    def allocator(self, plugins: Sequence[object], device: Device) -> Allocator[Any]:
+        """Who gives and copies the device's bytes."""
+        answer = self._ask("weft_allocator", plugins, device=device)
+        return self._check("weft_allocator", answer, Allocator)
+
+    def renderer(self, plugins: Sequence[object], device: Device) -> Renderer | None:
+        """Who writes source for the device."""
+        return self._ask("weft_renderer", plugins, device=device)
+
+    def compiler(self, plugins: Sequence[object], device: Device) -> Compiler | None:
+        """Who compiles for the device."""
+        return self._ask("weft_compiler", plugins, device=device)
+
+    def runner(
+        self, plugins: Sequence[object], device: Device, program: CompiledProgram
+    ) -> Runner | None:
+        """What launches one program on the device."""
+        return self._ask("weft_runner", plugins, device=device, program=program)
+
+    def graph(
+        self, plugins: Sequence[object], device: Device, launches: Sequence[Launch]
+    ) -> GraphRunner | None:
+        """Many launches bound into one submission, if the device can."""
+        return self._ask("weft_graph", plugins, device=device, launches=launches)
+
+    # ---- how a question reaches them ----------------------------------------------------------
+
+    def forget_routes(self) -> None:
+        """Routes depend on who is registered: call this whenever that changes."""
+        self._routes.clear()
+
+    def _ask(self, hook: str, plugins: Iterable[object], **arguments: Any) -> Any:
+        chosen = list(plugins)
+        route = (hook, tuple(id(plugin) for plugin in chosen))
+        caller = self._routes.get(route)
+        if caller is None:
+            others = [
+                other
+                for other in self.manager.get_plugins()
+                if all(other is not plugin for plugin in chosen)
+            ]
+            caller = self._routes[route] = self.manager.subset_hook_caller(hook, others)
+        answer = caller(**arguments)
+        if settings.TRACE_PLUGINS:
+            told = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+            print(f"{hook}({told}) -> {answer!r}", file=sys.stderr)
+        return answer
+
+    def _check(self, hook: str, answer: Any, kind: type) -> Any:
+        if isinstance(answer, kind):
+            return answer
+        given = "nothing" if answer is None else f"{type(answer).__name__} {answer!r}"
+        raise PluginError(
+            f"a plugin's {hook} must give {kind.__name__}",
+            asked=hook,
+            because=f"it gave {given}",
+            try_="report it to the plugin's authors; `weft devices` names the distribution",
+        )
+
+
+def failure_text(error: BaseException) -> str:
+    """One line for a table: what kind of error, and what it says first."""
+    summary = error.summary if isinstance(error, WeftError) else str(error)
+    because = error.because if isinstance(error, WeftError) else None
+    lines = f"{summary}: {because}" if because and summary else (summary or because or "")
+    first = str(lines).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -1,0 +1,186 @@
+"""What a device can do, as frozen data that a plugin fills in and the core asks.
+
+Nothing in the core may depend on a device's name: whatever a pass wants to know stands here as a
+field. ``Target`` is the part of it that code generation sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
+
+from weft.base.dtype import DType, dtypes
+from weft.device.tensor_core import TensorCore
+
+if TYPE_CHECKING:
+    from weft.uop import Ops, PatternMatcher
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class FrozenMap(Mapping[Key, Value]):
+    """A mapping that cannot change, so that what holds it can be hashed, compared and pickled."""
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(self, items: Mapping[Key, Value] | None = None) -> None:
+        self._items: dict[Key, Value] = dict(items or {})
+        self._hash: int | None = None
+
+    def __getitem__(self, key: Key) -> Value:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._items.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"FrozenMap({self._items!r})"
+
+    def __reduce__(self) -> tuple[type[FrozenMap[Key, Value]], tuple[dict[Key, Value]]]:
+        return FrozenMap, (self._items,)
+
+
+class Feature(StrEnum):
+    """Something a device either has or has not."""
+
+    BARRIER = "barrier"
+    """Work items of one group can wait for each other."""
+    SHARED = "shared"
+    """Work items of one group share fast memory (see ``KernelLimits.shared_bytes``)."""
+    WARP_REDUCE = "warp_reduce"
+    """Lanes of one warp can exchange registers."""
+    ATOMIC_ADD = "atomic_add"
+    """Work items may add to one address at once."""
+    THREADS = "threads"
+    """Global ranges are spread over threads of one processor rather than over a launch grid."""
+    GRAPHS = "graphs"
+    """Many launches can be bound into one replayable submission."""
+    PARALLEL_COMPILE = "parallel_compile"
+    """Its compiler may run in several processes at once."""
+
+
+@dataclass(frozen=True)
+class KernelLimits:
+    """Hard limits of one kernel; None means that there is none.
+
+    :param max_buffers: how many buffers a kernel may be given, outputs included.
+    :param global_size: largest launch grid per dimension; None: no launch grid, all axes are loops.
+    :param local_size: largest work group per dimension; None: no local dimensions.
+    :param local_threads: how many work items a group may have altogether.
+    :param shared_bytes: shared memory of one group.
+    :param max_upcast: how many accumulators one work item should hold at most.
+    """
+
+    max_buffers: int | None = None
+    global_size: tuple[int, int, int] | None = None
+    local_size: tuple[int, int, int] | None = None
+    local_threads: int | None = None
+    shared_bytes: int = 0
+    max_upcast: int = 16
+
+
+@dataclass(frozen=True)
+class MemoryCaps:
+    """What a device's memory is like.
+
+    :param alignment: sub-buffers may start at multiples of this many bytes; None: no sub-buffers.
+    :param persistent: its bytes outlive the process: never pooled nor planned, and an assignment to
+        them is carried out at once.
+    :param resident: counts as memory in use.
+    :param max_allocation: the largest single allocation in bytes.
+    :param link_group: devices with equal groups can copy to each other without the host.
+    """
+
+    alignment: int | None = 1
+    persistent: bool = False
+    resident: bool = True
+    max_allocation: int | None = None
+    link_group: str | None = None
+
+
+COMMON_DTYPES: frozenset[DType] = frozenset(
+    {
+        dtypes.bool, dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32,
+        dtypes.uint32, dtypes.int64, dtypes.uint64, dtypes.float32, dtypes.float64,
+    }
+)  # fmt: skip
+"""What every C compiler has: booleans, integers of 8 to 64 bits, float32 and float64."""
+
+
+@dataclass(frozen=True)
+class ComputeCaps:
+    """What a device computes with.
+
+    :param dtypes: those it has itself; others are decomposed, or refused with CapabilityError.
+    :param limits: hard limits of one kernel.
+    :param features: what it has beyond plain loops.
+    :param vector_widths: per dtype, the load and store widths (in elements) worth using.
+    :param vector_bytes: size of one vector register; 0: arithmetic is scalar.
+    :param vector_registers: how many vector registers one work item may count on.
+    :param tensor_cores: the matrix units it offers.
+    """
+
+    dtypes: frozenset[DType] = COMMON_DTYPES
+    limits: KernelLimits = KernelLimits()
+    features: frozenset[Feature] = frozenset()
+    vector_widths: Mapping[DType, tuple[int, ...]] = field(default_factory=FrozenMap)
+    vector_bytes: int = 0
+    vector_registers: int = 16
+    tensor_cores: tuple[TensorCore, ...] = ()
+
+    def __post_init__(self) -> None:
+        # A plugin writes plain sets, dicts and lists; they are frozen here so that a Target hashes.
+        object.__setattr__(self, "dtypes", frozenset(self.dtypes))
+        object.__setattr__(self, "features", frozenset(self.features))
+        object.__setattr__(self, "tensor_cores", tuple(self.tensor_cores))
+        if not isinstance(self.vector_widths, FrozenMap):
+            object.__setattr__(self, "vector_widths", FrozenMap(self.vector_widths))
+
+    def has(self, feature: Feature) -> bool:
+        """Whether the device has this feature."""
+        return feature in self.features
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """All that a device says of itself.
+
+    :param memory: what its memory is like.
+    :param compute: what it computes with; None: it stores and does not compute.
+    :param name: for people; nothing may depend on it.
+    :param fingerprint: what compiled code is keyed to: changes when code for it could.
+    """
+
+    memory: MemoryCaps = MemoryCaps()
+    compute: ComputeCaps | None = None
+    name: str = ""
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class Target:
+    """All that code generation may know of a device.
+
+    :param compute: limits, dtypes, features.
+    :param native_ops: what the language has itself; the rest is decomposed before rendering.
+    :param rules: the last rewrites this language wants.
+    :param language: cache namespace and file suffix.
+    :param fingerprint: what compiled code is keyed to.
+    """
+
+    compute: ComputeCaps
+    native_ops: frozenset[Ops]
+    rules: PatternMatcher | None
+    language: str
+    fingerprint: str

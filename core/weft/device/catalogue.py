@@ -1,0 +1,40 @@
+"""The devices as people see them: ``Device["FAMILY:1"]``, ``Device.DEFAULT``, iteration over families."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weft.device import registry
+from weft.device.discovery import known_names
+from weft.device.opened import OpenDevice
+
+
+class Catalogue:
+    """A mapping from device strings to opened devices, over whatever plugins are installed."""
+
+    @property
+    def DEFAULT(self) -> str:
+        """The device string of the default device."""
+        return registry.canonical(None)
+
+    def __getitem__(self, name: str) -> OpenDevice:
+        """The opened device; raises as ``registry.open``."""
+        return registry.open(name)
+
+    def canonicalize(self, name: str | None) -> str:
+        """The one spelling of a device string; of the default device for None."""
+        return registry.canonical(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """The families that plugins are installed for; none is imported."""
+        return iter(known_names(registry.current().plugins))
+
+    def __contains__(self, name: str) -> bool:
+        return name.partition(":")[0].upper() in set(self)
+
+    def __repr__(self) -> str:
+        return f"<devices {', '.join(self)}>"
+
+
+catalogue = Catalogue()
+"""The one that ``weft.Device`` is."""

@@ -1,0 +1,199 @@
+"""Which plugins are installed, what is known of each, and loading one with its failures kept.
+
+Listing reads package metadata and imports nothing. Loading is guarded: whatever goes wrong in one
+plugin becomes the ``cause`` of its record and harms nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import SimpleNamespace
+from typing import Any
+
+import pluggy
+
+from weft.base.errors import PluginError
+from weft.base.settings import settings
+from weft.device.calls import HookCalls
+from weft.device.hookspecs import API_VERSION
+from weft.device.identity import DeviceFamily
+
+GROUP = "weft.devices"
+"""The entry-point group; an entry's name is the family it serves."""
+
+CORE_DISTRIBUTION = "weft"
+
+
+class PluginState(StrEnum):
+    """How far a plugin has come."""
+
+    FOUND = "found"
+    """Its metadata is known; it has not been imported."""
+    DISABLED = "disabled"
+    """The user switched it off."""
+    IMPORT_FAILED = "import failed"
+    """Importing or registering it went wrong."""
+    INCOMPATIBLE = "incompatible"
+    """It was written for another version of the hooks."""
+    LOADED = "loaded"
+    """Its hooks are registered."""
+
+
+@dataclass(eq=False)
+class Plugin:
+    """One entry point, and what became of it.
+
+    :ivar family: the entry's name, in upper case.
+    :ivar distribution: who ships it ("" if registered by hand).
+    :ivar version: of the distribution.
+    :ivar where: the module behind the entry, for people.
+    :ivar entry: an object whose ``load()`` imports it.
+    """
+
+    family: str
+    distribution: str
+    version: str
+    where: str
+    entry: Any = field(repr=False)
+    state: PluginState = PluginState.FOUND
+    cause: BaseException | None = None
+    api: tuple[int, int] | None = None
+    module: Any = field(default=None, repr=False)
+    families: tuple[DeviceFamily, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """How messages name it."""
+        return f"{self.distribution} {self.version}".strip() or self.where
+
+    @property
+    def from_core(self) -> bool:
+        """Whether the core itself ships it."""
+        return self.distribution == CORE_DISTRIBUTION
+
+
+def installed_plugins() -> list[Plugin]:
+    """One record per installed entry point, the core's own last. Imports none of them."""
+    from importlib.metadata import entry_points
+
+    found = [
+        Plugin(
+            family=entry.name.strip().upper(),
+            distribution=entry.dist.name if entry.dist else "",
+            version=entry.dist.version if entry.dist else "",
+            where=entry.value,
+            entry=entry,
+        )
+        for entry in entry_points(group=GROUP)
+    ]
+    unique = {(p.family, p.distribution, p.where): p for p in found}
+    return sorted(unique.values(), key=lambda p: (p.from_core, p.family, p.distribution))
+
+
+def plugin_by_hand(module: object, family: str, distribution: str = "", version: str = "") -> Plugin:
+    """A record for an object with hooks that is not installed, as tests make them."""
+    where = getattr(module, "__name__", None) or type(module).__name__
+    entry = SimpleNamespace(load=lambda: module)
+    return Plugin(family.upper(), distribution, version, where, entry)
+
+
+def load(plugin: Plugin, calls: HookCalls) -> None:
+    """Import a plugin and register its hooks; its state says whether that went well. Never raises
+    for the plugin's faults."""
+    if plugin.state is not PluginState.FOUND:
+        return
+    if plugin.family in disabled_families():
+        plugin.state = PluginState.DISABLED
+        plugin.cause = PluginError(
+            "this plugin is switched off",
+            asked=plugin.family,
+            because=f"WEFT_DISABLE_PLUGINS names it ({settings.DISABLE_PLUGINS!r})",
+            try_="unset WEFT_DISABLE_PLUGINS",
+        )
+        return
+    try:
+        plugin.module = plugin.entry.load()
+        plugin.api = _stated_api(plugin)
+        if mismatch := _api_mismatch(plugin):
+            plugin.state, plugin.cause = PluginState.INCOMPATIBLE, mismatch
+            return
+        _register(plugin.module, calls)
+        plugin.families = tuple(calls.devices(plugin.module))
+        if all(family.name != plugin.family for family in plugin.families):
+            raise PluginError(
+                f"entry point {plugin.family} declares no family of that name",
+                asked=f"weft_devices of {plugin.where}",
+                because=f"it declares {[family.name for family in plugin.families]}",
+                try_="name the entry point after the family",
+            )
+        plugin.state = PluginState.LOADED
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plugin may even call sys.exit while it is imported
+        plugin.state, plugin.cause = PluginState.IMPORT_FAILED, error
+        _unregister(plugin.module, calls)
+    finally:
+        calls.forget_routes()
+
+
+def disabled_families() -> frozenset[str]:
+    """Families that the user switched off, upper case."""
+    listed: str = settings.DISABLE_PLUGINS or ""
+    return frozenset(name.strip().upper() for name in listed.split(",") if name.strip())
+
+
+def _stated_api(plugin: Plugin) -> tuple[int, int]:
+    stated = getattr(plugin.module, "weft_api", None)
+    if (
+        isinstance(stated, tuple)
+        and len(stated) == 2
+        and all(isinstance(number, int) for number in stated)
+    ):
+        return stated
+    raise PluginError(
+        "a plugin must state the version of the hooks it was written for",
+        asked=f"{plugin.where}.weft_api",
+        because=f"it is {stated!r}",
+        try_=f"weft_api = {API_VERSION} in the plugin's module",
+    )
+
+
+def _api_mismatch(plugin: Plugin) -> PluginError | None:
+    if plugin.api is None or (plugin.api[0] == API_VERSION[0] and plugin.api[1] <= API_VERSION[1]):
+        return None
+    core_is_older = plugin.api > API_VERSION
+    upgrade = CORE_DISTRIBUTION if core_is_older else plugin.distribution or plugin.where
+    return PluginError(
+        f"plugin {plugin.label} and this weft do not fit together",
+        asked=f"weft_api {plugin.api[0]}.{plugin.api[1]}",
+        because=f"this weft speaks {API_VERSION[0]}.{API_VERSION[1]}, so "
+        f"{'weft' if core_is_older else 'the plugin'} is the older side",
+        try_=f"pip install --upgrade {upgrade}",
+    )
+
+
+def _register(module: object, calls: HookCalls) -> None:
+    if calls.manager.is_registered(module):  # one module may serve several families
+        return
+    calls.manager.register(module)
+    # A misspelt hook name is found only here. Everybody registered before has passed this check, so
+    # whoever is pending is the newcomer.
+    calls.manager.check_pending()
+
+
+def _unregister(module: object, calls: HookCalls) -> None:
+    if module is None or not calls.manager.is_registered(module):
+        return
+    try:
+        calls.manager.unregister(module)
+    except (pluggy.PluginValidationError, AssertionError, ValueError):
+        # A half-registered plugin cannot always be taken out again; it is in no family, so nothing
+        # is ever routed to it.
+        return
+
+
+def known_names(plugins: Iterable[Plugin]) -> list[str]:
+    """The family names one may ask for, for messages."""
+    return sorted({plugin.family for plugin in plugins})

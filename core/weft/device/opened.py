@@ -1,0 +1,126 @@
+"""One opened device with its parts at hand: each is asked of the plugin once, when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from weft.base.errors import CapabilityError
+from weft.device.calls import HookCalls
+from weft.device.capabilities import Capabilities, ComputeCaps, Target
+from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
+from weft.device.pool import Pool
+
+if TYPE_CHECKING:
+    from weft.device.program import CompiledProgram, Launch
+
+
+class OpenDevice:
+    """A device and its parts.
+
+    :ivar id: which device.
+    :ivar name: its device string.
+    :ivar family: as its owner declared it.
+    :ivar device: what the plugin opened.
+    :ivar capabilities: what it can do.
+    """
+
+    def __init__(
+        self, device: Device, family: DeviceFamily, calls: HookCalls, plugins: Sequence[object]
+    ) -> None:
+        self.id: DeviceId = device.id
+        self.name: str = str(device.id)
+        self.family = family
+        self.device = device
+        self.capabilities: Capabilities = device.capabilities
+        self._calls = calls
+        self._plugins = tuple(plugins)
+
+    @cached_property
+    def allocator(self) -> Allocator[Any]:
+        """Who gives and copies its bytes."""
+        return self._calls.allocator(self._plugins, self.device)
+
+    @cached_property
+    def pool(self) -> Pool:
+        """Its freed memory, for reuse."""
+        memory = self.capabilities.memory
+        return Pool(self.allocator, not memory.persistent, memory.max_allocation)
+
+    @property
+    def compute(self) -> ComputeCaps:
+        """What it computes with. :raises CapabilityError: if it only stores."""
+        if self.capabilities.compute is None:
+            raise CapabilityError(
+                "this device stores bytes but does not compute",
+                asked=f"a kernel on {self.name}",
+                because=f"{self.name} declares no ComputeCaps",
+                try_="move the tensor first with .to(device); `weft devices` lists which compute",
+            )
+        return self.capabilities.compute
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        """Who writes source for it. :raises CapabilityError: if nobody does."""
+        compute = self.compute
+        renderer = self._calls.renderer(self._plugins, self.device)
+        if renderer is None:
+            raise CapabilityError(
+                "nobody renders kernels for this device",
+                asked=f"a kernel on {self.name}",
+                because=f"it declares {type(compute).__name__}, but no plugin of family "
+                f"{self.id.family} implements weft_renderer",
+                try_="report it to the plugin's authors",
+            )
+        return renderer
+
+    @cached_property
+    def compiler(self) -> Compiler | None:
+        """Who compiles for it; None where the source itself is what runs."""
+        return self._calls.compiler(self._plugins, self.device)
+
+    @cached_property
+    def target(self) -> Target:
+        """What code generation may know of it. :raises CapabilityError: if it does not compute."""
+        renderer = self.renderer
+        return Target(
+            compute=self.compute,
+            native_ops=frozenset(renderer.native_ops),
+            rules=renderer.rules,
+            language=renderer.language,
+            fingerprint=self.capabilities.fingerprint,
+        )
+
+    def runner(self, program: CompiledProgram) -> Runner:
+        """Load one program. Not cached: whoever asks keeps it.
+
+        :raises CapabilityError: if no plugin of the family launches programs.
+        """
+        runner = self._calls.runner(self._plugins, self.device, program)
+        if runner is None:
+            raise CapabilityError(
+                "nobody launches kernels on this device",
+                asked=f"kernel {program.name} on {self.name}",
+                because=f"no plugin of family {self.id.family} implements weft_runner",
+                try_="report it to the plugin's authors",
+            )
+        return runner
+
+    def graph(self, launches: Sequence[Launch]) -> GraphRunner | None:
+        """Bind launches into one submission; None where they must be launched one by one."""
+        return self._calls.graph(self._plugins, self.device, launches)
+
+    def synchronize(self) -> None:
+        """Wait for all work launched so far."""
+        self.device.synchronize()
+
+    def close(self) -> None:
+        """Free pooled memory and close the device."""
+        if "pool" in self.__dict__:
+            self.pool.drop()
+        self.device.close()
+
+    def __repr__(self) -> str:
+        return f"<OpenDevice {self.name}>"

@@ -1,0 +1,182 @@
+"""The parts a device is made of, as a plugin writes them: device, allocator, renderer, compiler, runner.
+
+The allocator is a base class, since most of its methods have a default; the others are protocols.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+
+from weft.base.errors import CapabilityError
+from weft.device.capabilities import Capabilities
+from weft.device.identity import DeviceId
+
+if TYPE_CHECKING:
+    from weft.base.dtype import DType
+    from weft.device.program import LinearProgram
+    from weft.uop import Ops, PatternMatcher
+
+Handle = TypeVar("Handle")
+Dims: TypeAlias = tuple[int, ...]
+
+
+class Device:
+    """One opened device. Subclass it to keep a driver's context.
+
+    :param id: which device.
+    :param capabilities: what it can do.
+    """
+
+    def __init__(self, id: DeviceId, capabilities: Capabilities) -> None:
+        self.id = id
+        self.capabilities = capabilities
+
+    def synchronize(self) -> None:
+        """Wait until everything launched so far is done. Default: nothing to wait for."""
+
+    def close(self) -> None:
+        """Give back what opening took. Default: nothing."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}>"
+
+
+@dataclass(frozen=True)
+class BufferHints:
+    """What an allocation is for. An allocator may ignore any of it.
+
+    :param cpu_access: the host will often read or write it.
+    :param image: it will be read as a texture of this dtype.
+    """
+
+    cpu_access: bool = False
+    image: DType | None = None
+
+
+NO_HINTS = BufferHints()
+
+
+class Allocator(ABC, Generic[Handle]):
+    """Who gives, takes back and copies a device's bytes.
+
+    A handle is the plugin's own; the core only passes it back. The core never asks for zero bytes, and
+    the memoryviews it passes are flat, contiguous, of format ``B`` and exactly as long as the handle.
+    """
+
+    @abstractmethod
+    def allocate(self, nbytes: int, hints: BufferHints) -> Handle:
+        """``nbytes`` fresh bytes, with any content.
+
+        :raises OutOfMemory: when there is no room (pooled memory is then dropped and this is retried).
+        """
+
+    @abstractmethod
+    def copy_in(self, dst: Handle, src: memoryview) -> None:
+        """Write the whole of ``src`` to ``dst``; ``src`` may be reused when this returns."""
+
+    @abstractmethod
+    def copy_out(self, dst: memoryview, src: Handle) -> None:
+        """Fill the whole of ``dst`` from ``src``, after all work launched so far."""
+
+    def free(self, handle: Handle, nbytes: int) -> None:  # noqa: B027 - a default, not a forgotten body
+        """Take an allocation back. Default: leave it to Python."""
+
+    def view(self, handle: Handle, offset: int, nbytes: int) -> Handle:
+        """A window of an allocation that shares its bytes. Default: CapabilityError."""
+        raise CapabilityError(
+            "this allocator gives no windows of its memory",
+            asked=f"{nbytes} bytes from offset {offset}",
+            because=f"{type(self).__name__} does not implement view",
+            try_="declare MemoryCaps(alignment=None) so that nobody asks, or implement view",
+        )
+
+    def map_host(self, handle: Handle) -> memoryview | None:
+        """A window through which Python reads and writes the bytes, after all work launched so far.
+        Default: None, there is none."""
+        return None
+
+    def wrap(self, memory: memoryview) -> Handle | None:
+        """A handle onto Python memory in place, which the core keeps alive. Default: None, it cannot."""
+        return None
+
+    def link_copy(self, dst: Handle, src: Any, source: Device, nbytes: int) -> bool:
+        """Copy from another device (or another allocation of this one) without the host; False if that
+        is impossible. Asked only within one link group. Default: False."""
+        return False
+
+    def stream_out(self, src: Handle, chunk: int) -> Iterator[memoryview] | None:
+        """The bytes in order, in pieces of at most ``chunk``; each piece is dead once the next is asked
+        for. Default: None, read it in one go."""
+        return None
+
+    def capacity(self) -> int | None:
+        """How many bytes are already there before anything is allocated (the size of a file).
+        Default: None, nothing is."""
+        return None
+
+
+class Renderer(Protocol):
+    """Turns linear programs into source text.
+
+    :ivar language: cache namespace and file suffix, such as ``"c"``.
+    :ivar native_ops: what the language has itself; the rest is decomposed before rendering.
+    :ivar rules: the last rewrites this language wants, or None.
+    """
+
+    language: str
+    native_ops: frozenset[Ops]
+    rules: PatternMatcher | None
+
+    def render(self, program: LinearProgram) -> str:
+        """The source of one kernel, named ``program.name``."""
+        ...
+
+
+class Compiler(Protocol):
+    """Turns source into bytes.
+
+    :ivar fingerprint: changes whenever the same source could give other bytes; keys the disk cache.
+    """
+
+    fingerprint: str
+
+    def compile(self, source: str, name: str) -> bytes:
+        """The binary of one kernel. :raises CompileError: with the source and the compiler's log."""
+        ...
+
+
+class Runner(Protocol):
+    """Launches one loaded program."""
+
+    def __call__(
+        self,
+        handles: Sequence[Any],
+        *,
+        global_size: Dims | None,
+        local_size: Dims | None,
+        values: Sequence[int],
+        wait: bool,
+    ) -> float | None:
+        """Launch it on these handles, in the order of the program's global slots.
+
+        :param global_size: groups per dimension, None where the program has no launch grid.
+        :param local_size: work items per group and dimension, None where it has no local dimensions.
+        :param values: of the program's variables, in their order.
+        :param wait: return only when it is done.
+        :return: seconds it took when ``wait``, else None.
+        """
+        ...
+
+
+class GraphRunner(Protocol):
+    """Replays many launches as one submission."""
+
+    def __call__(
+        self, handles: Sequence[Sequence[Any]], values: Sequence[Sequence[int]], *, wait: bool
+    ) -> float | None:
+        """Replay with these handles and values, one sequence per launch, in the order they were bound.
+        Returns seconds when ``wait``, else None."""
+        ...

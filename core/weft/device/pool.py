@@ -1,0 +1,134 @@
+"""Reuse of freed allocations: what one buffer gives back, the next of the same size takes.
+
+Only for devices whose memory is ours alone; persistent memory is never pooled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict, deque
+from typing import Any
+
+from weft.base.errors import ArgumentError, OutOfMemory
+from weft.base.text import human_size
+from weft.device.parts import Allocator, BufferHints
+from weft.device.usage import usage
+
+KEEP_AT_LEAST = 256 << 20
+"""Bytes a pool may always keep; above them it keeps no more than was ever in use at once."""
+
+
+class Pool:
+    """Allocations of one device, with those that are free kept for reuse, oldest dropped first.
+
+    :param allocator: where memory comes from when nothing fits.
+    :param enabled: False passes everything through (for persistent memory).
+    :param max_allocation: what the device declares as its largest allocation.
+    """
+
+    def __init__(
+        self, allocator: Allocator[Any], enabled: bool = True, max_allocation: int | None = None
+    ) -> None:
+        self.allocator = allocator
+        self.enabled = enabled
+        self.max_allocation = max_allocation
+        self.kept_bytes = 0
+        self.used_bytes = 0
+        self.peak_bytes = 0
+        self._free: OrderedDict[int, tuple[Any, int, BufferHints]] = OrderedDict()
+        self._by_size: dict[tuple[int, BufferHints], list[int]] = {}
+        self._next = 0
+        # Buffers die whenever the garbage collector says so, even in the middle of `take`; what they
+        # return then waits here until whoever holds the lock is done.
+        self._returned: deque[tuple[Any, int, BufferHints]] = deque()
+        self._lock = threading.Lock()
+
+    def take(self, nbytes: int, hints: BufferHints) -> Any:
+        """A handle of exactly ``nbytes``.
+
+        :raises OutOfMemory: if the device has no room even after all kept memory was dropped.
+        """
+        if nbytes <= 0:
+            raise ArgumentError(
+                "an allocation needs at least one byte",
+                asked=f"{nbytes} bytes",
+                try_="a buffer without elements has no memory; do not allocate it",
+            )
+        if self.max_allocation is not None and nbytes > self.max_allocation:
+            raise OutOfMemory(
+                "one allocation is larger than this device allows",
+                asked=human_size(nbytes),
+                because=f"its largest allocation is {human_size(self.max_allocation)}",
+                try_="split the tensor into smaller ones",
+            )
+        with self._lock:
+            self._sort_in()
+            numbers = self._by_size.get((nbytes, hints))
+            if numbers:
+                handle = self._forget(numbers[-1])
+            else:
+                handle = self._allocate(nbytes, hints)
+            self.used_bytes += nbytes
+            if self.used_bytes > self.peak_bytes:
+                self.peak_bytes = self.used_bytes
+            return handle
+
+    def give(self, handle: Any, nbytes: int, hints: BufferHints) -> None:
+        """Take a handle back: keep it for reuse, or free it. May be called from a destructor."""
+        self._returned.append((handle, nbytes, hints))
+        if self._lock.acquire(blocking=False):
+            try:
+                self._sort_in()
+            finally:
+                self._lock.release()
+
+    def drop(self) -> int:
+        """Free everything that is kept; returns how many bytes that was."""
+        with self._lock:
+            self._sort_in()
+            return self._drop_all()
+
+    def _sort_in(self) -> None:
+        while self._returned:
+            handle, nbytes, hints = self._returned.popleft()
+            self.used_bytes -= nbytes
+            if not self.enabled:
+                self.allocator.free(handle, nbytes)
+                continue
+            number = self._next
+            self._next += 1
+            self._free[number] = (handle, nbytes, hints)
+            self._by_size.setdefault((nbytes, hints), []).append(number)
+            self.kept_bytes += nbytes
+            usage.pooled += nbytes
+            limit = max(KEEP_AT_LEAST, self.peak_bytes)
+            while self.kept_bytes > limit:
+                self._drop_oldest()
+
+    def _drop_all(self) -> int:
+        dropped = self.kept_bytes
+        while self._free:
+            self._drop_oldest()
+        return dropped
+
+    def _allocate(self, nbytes: int, hints: BufferHints) -> Any:
+        try:
+            return self.allocator.allocate(nbytes, hints)
+        except OutOfMemory:
+            if not self._drop_all():
+                raise
+        return self.allocator.allocate(nbytes, hints)
+
+    def _drop_oldest(self) -> None:
+        number, (_, nbytes, _) = next(iter(self._free.items()))
+        self.allocator.free(self._forget(number), nbytes)
+
+    def _forget(self, number: int) -> Any:
+        handle, nbytes, hints = self._free.pop(number)
+        numbers = self._by_size[nbytes, hints]
+        numbers.remove(number)
+        if not numbers:
+            del self._by_size[nbytes, hints]
+        self.kept_bytes -= nbytes
+        usage.pooled -= nbytes
+        return handle

@@ -1,0 +1,141 @@
+"""One kernel on its way to a device: linear program, compiled program, launch.
+
+A linear program is spec.linear: a tuple of nodes in execution order, which is what renderers are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from weft.device.parts import Dims, Runner
+from weft.uop import Ops, UOp
+
+if TYPE_CHECKING:
+    from weft.uop import sint
+
+_POINTER_MAKERS = frozenset({Ops.INDEX, Ops.CAST, Ops.BITCAST, Ops.GEP})
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What one launch costs. Numbers may depend on variables.
+
+    :param ops: arithmetic operations.
+    :param lds: bytes moved by loads and stores, each time one is executed.
+    :param bytes: bytes of memory touched, each counted once.
+    """
+
+    ops: sint = 0
+    lds: sint = 0
+    bytes: sint = 0
+
+    def __add__(self, other: Estimates) -> Estimates:
+        return Estimates(self.ops + other.ops, self.lds + other.lds, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProgram:
+    """A kernel as straight-line nodes. Build it with ``LinearProgram.of``, which reads the facts off.
+
+    :param name: of the kernel; a valid identifier.
+    :param uops: spec.linear, sources before users.
+    :param globals: slots of the kernel's buffers, ascending; handles are passed in this order.
+    :param outs: slots that are stored to.
+    :param ins: slots that are loaded from.
+    :param variables: DEFINE_VAR nodes in the order in which their values are passed.
+    :param global_size: groups per dimension (ints or expressions of variables); None: no grid.
+    :param local_size: work items per group and dimension; None: no local dimensions.
+    :param estimates: what one launch costs.
+    :param source_ast: the kernel AST it was made from, for people; None for a hand-made one.
+    """
+
+    name: str
+    uops: tuple[UOp, ...]
+    globals: tuple[int, ...] = ()
+    outs: tuple[int, ...] = ()
+    ins: tuple[int, ...] = ()
+    variables: tuple[UOp, ...] = ()
+    global_size: tuple[sint, ...] | None = None
+    local_size: tuple[sint, ...] | None = None
+    estimates: Estimates = Estimates()
+    source_ast: UOp | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        uops: Iterable[UOp],
+        *,
+        estimates: Estimates = Estimates(),  # noqa: B008 - frozen
+        source_ast: UOp | None = None,
+    ) -> LinearProgram:
+        """Read slots, variables and launch sizes off the nodes."""
+        nodes = tuple(uops)
+        stored = _slots(u.src[0] for u in nodes if u.op is Ops.STORE)
+        loaded = _slots(u.src[0] for u in nodes if u.op is Ops.LOAD)
+        variables = {u for u in nodes if u.op is Ops.DEFINE_VAR}
+        return cls(
+            name,
+            nodes,
+            globals=tuple(sorted({u.arg for u in nodes if u.op is Ops.DEFINE_GLOBAL})),
+            outs=stored,
+            ins=loaded,
+            variables=tuple(sorted(variables, key=lambda u: u.arg.name)),
+            global_size=_launch_size(nodes, "gidx"),
+            local_size=_launch_size(nodes, "lidx"),
+            estimates=estimates,
+            source_ast=source_ast,
+        )
+
+
+def _slots(pointers: Iterable[UOp]) -> tuple[int, ...]:
+    """The global slots these pointers reach into, ascending."""
+    found: set[int] = set()
+    for pointer in pointers:
+        node = pointer
+        while node.op in _POINTER_MAKERS:
+            node = node.src[0]
+        if node.op is Ops.DEFINE_GLOBAL:
+            found.add(node.arg)
+    return tuple(sorted(found))
+
+
+def _launch_size(nodes: Sequence[UOp], prefix: str) -> tuple[sint, ...] | None:
+    """Three sizes read from the SPECIAL nodes of this prefix; None if there are none."""
+    sizes: list[sint] = [1, 1, 1]
+    found = False
+    for node in nodes:
+        if node.op is Ops.SPECIAL and node.arg.startswith(prefix):
+            end = node.src[0]
+            sizes[int(node.arg[len(prefix) :])] = end.arg if end.op is Ops.CONST else end
+            found = True
+    return tuple(sizes) if found else None
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledProgram:
+    """A kernel that a runner can be made from.
+
+    :param name: of the kernel's entry point.
+    :param binary: what the device's compiler gave (the source's own bytes where there is none).
+    :param source: what the renderer gave, for people.
+    :param program: the linear program behind it.
+    """
+
+    name: str
+    binary: bytes
+    source: str
+    program: LinearProgram
+
+
+@dataclass(frozen=True, eq=False)
+class Launch:
+    """One launch with everything it needs, as a device graph is given it."""
+
+    runner: Runner
+    handles: tuple[Any, ...]
+    global_size: Dims | None = None
+    local_size: Dims | None = None
+    values: tuple[int, ...] = ()

@@ -1,0 +1,450 @@
+"""Which devices there are: plugins found, loaded when first named, routed to, opened and closed.
+
+The functions of this module speak to the current registry, which ``use`` can swap. Wherever a device
+is asked for, a DeviceId or a device string will do, and None means the default device.
+
+Nothing happens at import: the first device string reads the metadata of the installed plugins, and
+imports the plugin it names.
+"""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from weft.base.errors import (
+    CapabilityError,
+    DeviceError,
+    DeviceUnavailable,
+    PluginError,
+    UnknownDevice,
+    WeftError,
+)
+from weft.base.settings import settings
+from weft.device.calls import HookCalls, failure_text
+from weft.device.capabilities import Capabilities, Target
+from weft.device.discovery import (
+    CORE_DISTRIBUTION,
+    Plugin,
+    PluginState,
+    installed_plugins,
+    known_names,
+    load,
+    plugin_by_hand,
+)
+from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.opened import OpenDevice
+from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
+
+if TYPE_CHECKING:
+    from weft.device.program import CompiledProgram, Launch
+
+DeviceLike: TypeAlias = "DeviceId | str"
+
+
+class Registry:
+    """Plugins and opened devices. Safe to use from several threads.
+
+    :param plugins: records to serve; None: those that are installed, read when first needed.
+    """
+
+    def __init__(self, plugins: Iterable[Plugin] | None = None) -> None:
+        self.calls = HookCalls()
+        self._plugins: list[Plugin] | None = None if plugins is None else list(plugins)
+        self._by_hand: list[Plugin] = []
+        self._spelt: dict[DeviceLike, DeviceId] = {}
+        self._opened: dict[DeviceLike, OpenDevice] = {}
+        self._default: DeviceId | None = None
+        self._lock = threading.RLock()
+
+    # ---- plugins ------------------------------------------------------------------------------
+
+    @property
+    def plugins(self) -> list[Plugin]:
+        """A record of every plugin, whatever became of it; those registered by hand first."""
+        with self._lock:
+            if self._plugins is None:
+                self._plugins = installed_plugins()
+            return [*self._by_hand, *self._plugins]
+
+    @property
+    def broken(self) -> list[Plugin]:
+        """Those that were tried and cannot be used; each with its cause."""
+        bad = (PluginState.IMPORT_FAILED, PluginState.INCOMPATIBLE)
+        return [plugin for plugin in self.plugins if plugin.state in bad]
+
+    def register(self, module: object, family: str, distribution: str = "") -> Plugin:
+        """Serve a family by an object with hooks, as if it were installed.
+
+        :raises PluginError: if it cannot be used; nothing is registered then.
+        """
+        with self._lock:
+            plugin = plugin_by_hand(module, family, distribution)
+            load(plugin, self.calls)
+            if plugin.state is not PluginState.LOADED:
+                raise self._not_usable(plugin)
+            self._by_hand.append(plugin)
+            return plugin
+
+    def load_all(self) -> None:
+        """Import every plugin, each guarded."""
+        with self._lock:
+            for plugin in self.plugins:
+                load(plugin, self.calls)
+
+    def plugins_of(self, family: str) -> list[Plugin]:
+        """The loaded plugins of a family, its owner first.
+
+        :raises UnknownDevice: if no plugin has an entry of that name.
+        :raises PluginError: if its plugin cannot be used, or if two plugins own it.
+        """
+        family = family.upper()
+        with self._lock:
+            named = [plugin for plugin in self.plugins if plugin.family == family]
+            if not named:
+                raise self._unknown(family)
+            for plugin in named:
+                load(plugin, self.calls)
+            loaded = [plugin for plugin in named if plugin.state is PluginState.LOADED]
+            owners = [plugin for plugin in loaded if not _declared(plugin, family).extends]
+            if len({id(plugin.module) for plugin in owners}) > 1:
+                raise PluginError(
+                    f"two plugins own the device family {family}",
+                    asked=family,
+                    because=" and ".join(plugin.label for plugin in owners) + " both declare it",
+                    try_="uninstall one of them, or let one extend the other (extends=True)",
+                )
+            if not owners:
+                failed = [plugin for plugin in named if plugin.cause is not None]
+                raise self._not_usable(failed[0]) if failed else self._only_extended(family, loaded)
+            return owners + [plugin for plugin in loaded if plugin not in owners]
+
+    def family(self, name: str) -> DeviceFamily:
+        """A family as its owner declares it; raises as ``plugins_of``."""
+        return _declared(self.plugins_of(name)[0], name.upper())
+
+    # ---- names --------------------------------------------------------------------------------
+
+    def resolve(self, device: DeviceLike | None = None) -> DeviceId:
+        """The one spelling of a device, without opening it.
+
+        :raises UnknownDevice: if the family is not known or refuses the locator.
+        """
+        if device is None:
+            return self.default()
+        known = self._spelt.get(device)
+        if known is not None:
+            return known
+        with self._lock:
+            asked = device if isinstance(device, DeviceId) else DeviceId.parse(device)
+            family = self.family(asked.family)
+            id = DeviceId(family.name, family.canonical(asked.locator))
+            self._spelt[device] = self._spelt[str(id)] = self._spelt[id] = id
+            return id
+
+    def canonical(self, device: DeviceLike | None = None) -> str:
+        """The device string of a device, spelt in its one way."""
+        return str(self.resolve(device))
+
+    def default(self) -> DeviceId:
+        """``WEFT_DEVICE``; without it the computing family of highest priority that opens.
+
+        :raises DeviceUnavailable: if none opens, with the reason of each.
+        """
+        if settings.DEVICE:
+            return self.resolve(settings.DEVICE)
+        if self._default is None:
+            with self._lock:
+                self._default = self._choose_default()
+        return self._default
+
+    def staging(self) -> DeviceId:
+        """The device that wraps Python's own memory.
+
+        :raises DeviceUnavailable: if no plugin offers one.
+        """
+        # The core ships one itself, so its own plugins are asked first.
+        for plugin in sorted(self.plugins, key=lambda plugin: not plugin.from_core):
+            load(plugin, self.calls)
+            for family in plugin.families:
+                if family.staging:
+                    return self.resolve(DeviceId(family.name, ""))
+        raise DeviceUnavailable(
+            "no installed plugin wraps Python memory",
+            asked="the staging device",
+            because="the core's own host plugin was not found among the installed entry points",
+            try_=f"pip install --force-reinstall {CORE_DISTRIBUTION}",
+        )
+
+    def locate(self, source: str | PathLike[str]) -> DeviceId:
+        """Which device holds this file or URL. Opens nothing.
+
+        :raises UnknownDevice: if no installed plugin claims it.
+        """
+        with self._lock:
+            for plugin in self.plugins:
+                load(plugin, self.calls)
+                if plugin.state is PluginState.LOADED:
+                    found = self.calls.locate(plugin.module, source)
+                    if found is not None:
+                        return self.resolve(found)
+        raise UnknownDevice(
+            "no installed plugin knows where this is stored",
+            asked=repr(source),
+            because=f"asked: {', '.join(known_names(self.plugins)) or 'nobody, none is installed'}",
+            try_='install a plugin that stores files, such as `pip install "weft[cpu]"`',
+        )
+
+    # ---- devices ------------------------------------------------------------------------------
+
+    def open(self, device: DeviceLike | None = None) -> OpenDevice:
+        """The opened device, opening it if it was not.
+
+        :raises UnknownDevice: if there is no such family or locator.
+        :raises DeviceUnavailable: if its driver or hardware is missing.
+        :raises PluginError: if its plugin is broken.
+        """
+        if device is not None:
+            opened = self._opened.get(device)
+            if opened is not None:
+                return opened
+        with self._lock:
+            id = self.resolve(device)
+            opened = self._opened.get(id)
+            if opened is None:
+                opened = self._open(id)
+            self._opened[id] = self._opened[str(id)] = opened
+            if device is not None:
+                self._opened[device] = opened
+            return opened
+
+    def offline(self, family: str, arch: str) -> OpenDevice:
+        """A device of an architecture with no hardware behind it.
+
+        :raises CapabilityError: if the family offers none of that name.
+        """
+        owners = [plugin.module for plugin in self.plugins_of(family)]
+        device = self.calls.offline(owners, family.upper(), arch)
+        if device is None:
+            raise CapabilityError(
+                f"family {family.upper()} offers no offline device of this architecture",
+                asked=arch,
+                because="weft_offline answered with None",
+                try_="an architecture that its plugin documents",
+            )
+        return OpenDevice(device, self.family(family), self.calls, owners)
+
+    def opened(self) -> Iterator[OpenDevice]:
+        """The devices opened so far, each once."""
+        yield from {id(device): device for device in list(self._opened.values())}.values()
+
+    def close(self) -> None:
+        """Close every opened device; the next one named is opened afresh."""
+        with self._lock:
+            devices = list(self.opened())
+            self._opened.clear()
+            self._default = None
+            for device in devices:
+                device.close()
+
+    # ---- behind the doors ---------------------------------------------------------------------
+
+    def _open(self, id: DeviceId) -> OpenDevice:
+        plugins = self.plugins_of(id.family)
+        modules = [plugin.module for plugin in plugins]
+        try:
+            device = self.calls.open(modules, id)
+        except DeviceUnavailable as error:
+            error.asked = error.asked or str(id)
+            raise
+        except WeftError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"opening {id} failed inside its plugin",
+                asked=str(id),
+                because=failure_text(error),
+                try_=f"report it to the authors of {plugins[0].label}",
+            ) from error
+        if settings.DEBUG >= 1:
+            print(f"opened device {id} {device.capabilities.name}".rstrip())
+        return OpenDevice(device, self.family(id.family), self.calls, modules)
+
+    def _choose_default(self) -> DeviceId:
+        self.load_all()
+        families = {
+            family.name: family
+            for plugin in self.plugins
+            if plugin.state is PluginState.LOADED
+            for family in plugin.families
+            if family.computes and not family.extends
+        }
+        refusals = [f"{p.family}: {failure_text(p.cause)}" for p in self.broken if p.cause]
+        for family in sorted(families.values(), key=lambda f: (-f.priority, f.name)):
+            try:
+                return self.open(DeviceId(family.name, "")).id
+            except DeviceError as error:
+                refusals.append(f"{family.name}: {failure_text(error)}")
+        raise DeviceUnavailable(
+            "no device that computes opens here",
+            asked="the default device",
+            because="; ".join(refusals) or "no installed plugin declares one",
+            try_='pip install "weft[cpu]"; `weft devices` shows the state of every plugin',
+        )
+
+    def _unknown(self, family: str) -> UnknownDevice:
+        known = known_names(self.plugins)
+        close = difflib.get_close_matches(family, known, n=1)
+        advice = f"did you mean {close[0]}? Otherwise: " if close else ""
+        return UnknownDevice(
+            f"there is no device family {family}",
+            asked=family,
+            because=f"installed plugins serve {', '.join(known) or 'nothing'}",
+            try_=f"{advice}{_install_line(family)}",
+        )
+
+    def _not_usable(self, plugin: Plugin) -> PluginError:
+        if plugin.state is not PluginState.IMPORT_FAILED and isinstance(plugin.cause, PluginError):
+            return plugin.cause
+        error = PluginError(
+            f"the plugin for {plugin.family} cannot be used",
+            asked=plugin.family,
+            because=f"{plugin.label}: {failure_text(plugin.cause or RuntimeError('not loaded'))}",
+            try_=f"pip install --upgrade {plugin.distribution or plugin.where}; "
+            "`weft devices` shows the state of every plugin",
+        )
+        error.__cause__ = plugin.cause
+        return error
+
+    def _only_extended(self, family: str, extenders: Sequence[Plugin]) -> PluginError:
+        return PluginError(
+            f"family {family} is extended, but nobody owns it",
+            asked=family,
+            because=f"{', '.join(p.label for p in extenders)} only adds parts to it",
+            try_=_install_line(family),
+        )
+
+
+def _declared(plugin: Plugin, family: str) -> DeviceFamily:
+    return next(declared for declared in plugin.families if declared.name == family)
+
+
+def _install_line(family: str) -> str:
+    """How to get a family: through an extra of the core where there is one, else by convention."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    name = family.lower().replace("_", "-")
+    try:
+        extras = metadata(CORE_DISTRIBUTION).get_all("Provides-Extra") or []
+    except PackageNotFoundError:
+        extras = []
+    if name in extras:
+        return f'pip install "{CORE_DISTRIBUTION}[{name}]"'
+    return f"pip install {CORE_DISTRIBUTION}-{name}"
+
+
+# ---- the current registry ---------------------------------------------------------------------
+
+_current = Registry()
+
+
+def current() -> Registry:
+    """The registry in force."""
+    return _current
+
+
+@contextmanager
+def use(registry: Registry) -> Iterator[Registry]:
+    """Put another registry in force for a while; for tests. Its devices are closed afterwards."""
+    global _current
+    before, _current = _current, registry
+    try:
+        yield registry
+    finally:
+        _current = before
+        registry.close()
+
+
+def register(module: object, family: str, distribution: str = "") -> Plugin:
+    """See ``Registry.register``."""
+    return _current.register(module, family, distribution)
+
+
+def resolve(device: DeviceLike | None = None) -> DeviceId:
+    """See ``Registry.resolve``."""
+    return _current.resolve(device)
+
+
+def canonical(device: DeviceLike | None = None) -> str:
+    """See ``Registry.canonical``."""
+    return _current.canonical(device)
+
+
+def default() -> DeviceId:
+    """See ``Registry.default``."""
+    return _current.default()
+
+
+def staging() -> DeviceId:
+    """See ``Registry.staging``."""
+    return _current.staging()
+
+
+def locate(source: str | PathLike[str]) -> DeviceId:
+    """See ``Registry.locate``."""
+    return _current.locate(source)
+
+
+def open(device: DeviceLike | None = None) -> OpenDevice:
+    """See ``Registry.open``."""
+    return _current.open(device)
+
+
+def offline(family: str, arch: str) -> OpenDevice:
+    """See ``Registry.offline``."""
+    return _current.offline(family, arch)
+
+
+def capabilities(device: DeviceLike | None = None) -> Capabilities:
+    """What a device can do; opens it."""
+    return _current.open(device).capabilities
+
+
+def allocator(device: DeviceLike | None = None) -> Allocator[Any]:
+    """Who gives and copies a device's bytes; opens it."""
+    return _current.open(device).allocator
+
+
+def renderer(device: DeviceLike | None = None) -> Renderer:
+    """Who writes source for a device; opens it."""
+    return _current.open(device).renderer
+
+
+def compiler(device: DeviceLike | None = None) -> Compiler | None:
+    """Who compiles for a device; opens it."""
+    return _current.open(device).compiler
+
+
+def runner(device: DeviceLike | None, program: CompiledProgram) -> Runner:
+    """What launches one program on a device; opens it."""
+    return _current.open(device).runner(program)
+
+
+def graph(device: DeviceLike | None, launches: Sequence[Launch]) -> GraphRunner | None:
+    """Many launches bound into one submission; opens the device."""
+    return _current.open(device).graph(launches)
+
+
+def target(device: DeviceLike | None = None) -> Target:
+    """What code generation may know of a device; opens it."""
+    return _current.open(device).target
+
+
+def synchronize() -> None:
+    """Wait for all work on all opened devices."""
+    for device in _current.opened():
+        device.synchronize()

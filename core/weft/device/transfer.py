@@ -1,0 +1,138 @@
+"""Copying between any two buffers, by the shortest road that both ends offer.
+
+The roads, best first: a link between the devices; reading straight into the host's window of the
+destination; writing straight from the host's window of the source; streaming the source in pieces;
+bouncing through fresh host memory. No road knows what kind of device it serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.base import trace
+from weft.base.errors import ArgumentError, CapabilityError
+from weft.device import registry
+from weft.device.buffer import Buffer, chunks
+from weft.device.opened import OpenDevice
+
+CHUNK = 64 << 20
+"""Bytes in flight when a copy goes piece by piece."""
+
+Road = Callable[[OpenDevice, Any, OpenDevice, Any, int], bool]
+
+
+def link(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
+    """Device to device, without the host: within one link group."""
+    group = to.capabilities.memory.link_group
+    if group is None or group != source.capabilities.memory.link_group:
+        return False
+    return to.allocator.link_copy(dst, src, source.device, nbytes)
+
+
+def destination_window(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
+    """The source writes into the host's window of the destination."""
+    # Writing through a window cannot report that a disk is full; storage is written by copy_in.
+    if to.capabilities.memory.persistent:
+        return False
+    window = to.allocator.map_host(dst)
+    if window is None:
+        return False
+    source.allocator.copy_out(window, src)
+    return True
+
+
+def source_window(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
+    """The destination reads from the host's window of the source."""
+    # Bytes that outlive us may be cut short while we look at them; storage is read by copy_out.
+    if source.capabilities.memory.persistent:
+        return False
+    window = source.allocator.map_host(src)
+    if window is None:
+        return False
+    to.allocator.copy_in(dst, window)
+    return True
+
+
+def stream(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
+    """The source gives its bytes piece by piece, each written to a window of the destination."""
+    if nbytes > CHUNK and not _windows_at(to, CHUNK):
+        return False
+    pieces = source.allocator.stream_out(src, CHUNK)
+    if pieces is None:
+        return False
+    offset = 0
+    for piece in pieces:
+        if piece.nbytes == nbytes:
+            part = dst
+        elif _windows_at(to, offset):
+            part = to.allocator.view(dst, offset, piece.nbytes)
+        else:
+            raise CapabilityError(
+                "a stream gave a piece that the destination cannot take",
+                asked=f"{piece.nbytes} bytes at byte {offset} on {to.name}",
+                because=f"pieces should have {CHUNK} bytes, the last one excepted",
+                try_=f"report it to the plugin that streams {source.name}",
+            )
+        to.allocator.copy_in(part, piece)
+        offset += piece.nbytes
+    return True
+
+
+def bounce(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
+    """Out into fresh host memory, and in again; piecewise where both ends have windows."""
+    piecewise = nbytes > CHUNK and _windows_at(to, CHUNK) and _windows_at(source, CHUNK)
+    between = memoryview(bytearray(CHUNK if piecewise else nbytes))
+    if not piecewise:
+        source.allocator.copy_out(between, src)
+        to.allocator.copy_in(dst, between)
+        return True
+    for offset, length in chunks(nbytes, CHUNK):
+        part = between[:length]
+        source.allocator.copy_out(part, source.allocator.view(src, offset, length))
+        to.allocator.copy_in(to.allocator.view(dst, offset, length), part)
+    return True
+
+
+ROADS: dict[str, Road] = {
+    "link": link,
+    "destination_window": destination_window,
+    "source_window": source_window,
+    "stream": stream,
+    "bounce": bounce,
+}
+"""In the order in which they are tried."""
+
+
+def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
+    """Copy all of ``src`` into ``dst``, which has as many bytes; returns the name of the road taken.
+
+    :param road: the only road to try, for tests; None: the first that is open.
+    :raises ArgumentError: if the sizes differ.
+    :raises CapabilityError: if the road asked for is closed between these devices.
+    """
+    if dst.nbytes != src.nbytes:
+        raise ArgumentError(
+            "a copy needs two buffers of one size",
+            asked=f"{src!r} -> {dst!r}",
+            because=f"{src.nbytes} bytes do not fill {dst.nbytes}",
+        )
+    nbytes = dst.nbytes
+    if not nbytes:
+        return "nothing to do"
+    to, source = registry.open(dst.device), registry.open(src.device)
+    with trace.span("copy", source=src.device, to=dst.device, nbytes=nbytes):
+        for name in ROADS if road is None else (road,):
+            if ROADS[name](to, dst.handle, source, src.handle, nbytes):
+                return name
+    raise CapabilityError(
+        "this road is closed between these devices",
+        asked=f"copying {source.name} -> {to.name} by {road}",
+        because="one of them does not offer what it needs",
+        try_=f"road=None takes the first open one of {', '.join(ROADS)}",
+    )
+
+
+def _windows_at(device: OpenDevice, offset: int) -> bool:
+    alignment = device.capabilities.memory.alignment
+    return alignment is not None and offset % alignment == 0

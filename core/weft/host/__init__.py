@@ -1,0 +1,35 @@
+"""The core's own plugin: Python's memory as a device. It stores and does not compute.
+
+Tensors begin here (lists, bytes, arrays, wrapped in place) and end here. It enters by the same hooks
+as everybody else, and the rest of the core finds it by its role, ``staging``, not by its name.
+"""
+
+from __future__ import annotations
+
+from weft.device.capabilities import Capabilities, MemoryCaps
+from weft.device.hookspecs import hookimpl
+from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.parts import Allocator, Device
+from weft.host.memory import HostAllocator
+
+weft_api = (1, 0)
+
+
+@hookimpl
+def weft_devices() -> list[DeviceFamily]:
+    """One family, for staging."""
+    about = "Python's own memory: where tensors are made from lists, bytes and arrays"
+    return [DeviceFamily("HOST", computes=False, priority=-1000, staging=True, about=about)]
+
+
+@hookimpl
+def weft_open(id: DeviceId) -> Device:
+    """There is nothing to open."""
+    memory = MemoryCaps(alignment=1, link_group=None)
+    return Device(id, Capabilities(memory, name="Python memory"))
+
+
+@hookimpl
+def weft_allocator() -> Allocator[memoryview]:
+    """Handles are memoryviews."""
+    return HostAllocator()

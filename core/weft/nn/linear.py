@@ -1,0 +1,36 @@
+"""The affine map."""
+
+from __future__ import annotations
+
+from weft.base.dtype import DType
+from weft.nn import init
+from weft.tensor import Tensor
+
+
+class Linear:
+    """y = x @ weight.T + bias.
+
+    weight (out_features, in_features), bias (out_features,) or None; both drawn from
+    +-1/sqrt(in_features). Input (..., in_features), output (..., out_features).
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self.weight = init.fan_in_uniform(
+            out_features, in_features, fan_in=in_features, device=device, dtype=dtype
+        )
+        self.bias = (
+            init.fan_in_uniform(out_features, fan_in=in_features, device=device, dtype=dtype)
+            if bias
+            else None
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:
+        y = x @ self.weight.transpose(0, 1)
+        return y if self.bias is None else y + self.bias

@@ -1,0 +1,97 @@
+"""The door for plugin authors: everything a device plugin needs, and the only module it may import.
+
+A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of ``weft.device.hookspecs``
+marked with ``@hookimpl``, and is listed under the entry-point group ``weft.devices`` by its family::
+
+    [project.entry-points."weft.devices"]
+    MINE = "weft_mine"
+"""
+
+from weft.base.disk_cache import DiskCache
+from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
+from weft.base.errors import (
+    ArgumentError,
+    CapabilityError,
+    CompileError,
+    DeviceError,
+    DeviceUnavailable,
+    FileError,
+    OutOfMemory,
+    UnknownDevice,
+    WeftError,
+)
+from weft.base.settings import settings
+from weft.device.capabilities import (
+    COMMON_DTYPES,
+    Capabilities,
+    ComputeCaps,
+    Feature,
+    KernelLimits,
+    MemoryCaps,
+    Target,
+)
+from weft.device.hookspecs import API_VERSION, hookimpl
+from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.parts import (
+    Allocator,
+    BufferHints,
+    Compiler,
+    Device,
+    Dims,
+    GraphRunner,
+    Renderer,
+    Runner,
+)
+from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
+from weft.device.tensor_core import FragmentLayout, TensorCore
+from weft.render import CDialect, CStyleRenderer
+from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
+
+__all__ = [
+    "API_VERSION",
+    "COMMON_DTYPES",
+    "Allocator",
+    "ArgumentError",
+    "BufferHints",
+    "CDialect",
+    "CStyleRenderer",
+    "Capabilities",
+    "CapabilityError",
+    "CompileError",
+    "CompiledProgram",
+    "Compiler",
+    "ComputeCaps",
+    "DType",
+    "Device",
+    "DeviceError",
+    "DeviceFamily",
+    "DeviceId",
+    "DeviceUnavailable",
+    "Dims",
+    "DiskCache",
+    "Estimates",
+    "Feature",
+    "FileError",
+    "FragmentLayout",
+    "GraphRunner",
+    "GroupOp",
+    "ImageDType",
+    "KernelLimits",
+    "Launch",
+    "LinearProgram",
+    "MemoryCaps",
+    "Ops",
+    "OutOfMemory",
+    "PatternMatcher",
+    "PtrDType",
+    "Renderer",
+    "Runner",
+    "Target",
+    "TensorCore",
+    "UOp",
+    "UPat",
+    "UnknownDevice",
+    "WeftError",
+    "hookimpl",
+    "settings",
+]

@@ -1,0 +1,57 @@
+"""Facts about nodes, memoised on the node, computed without recursion.
+
+    @analysis("_bounds")
+    def bounds(node): ...      # may call bounds(source) for any source: it is there already
+
+Nothing in a memo may hold a user of the node, or nodes would never be freed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from weft.uop.node import UOp, memo_slot
+
+T = TypeVar("T")
+
+
+def analysis(
+    slot: str, needs: Callable[[UOp], Iterable[UOp]] = lambda node: node.src
+) -> Callable[[Callable[[UOp], T]], Callable[[UOp], T]]:
+    """Memoise a function of a node in `slot`; its value for all `needs` is computed first."""
+    get = getattr(UOp, slot).__get__
+    put = memo_slot(slot)
+
+    def has(node: UOp) -> bool:
+        try:
+            get(node)
+        except AttributeError:
+            return False
+        return True
+
+    def decorate(compute: Callable[[UOp], T]) -> Callable[[UOp], T]:
+        def fact(node: UOp) -> T:
+            try:
+                return get(node)
+            except AttributeError:
+                pass
+            stack = [node]
+            while stack:
+                current = stack[-1]
+                if has(current):
+                    stack.pop()
+                    continue
+                missing = [source for source in needs(current) if not has(source)]
+                if missing:
+                    stack.extend(missing)
+                else:
+                    put(current, compute(current))
+                    stack.pop()
+            return get(node)
+
+        fact.__name__ = compute.__name__
+        fact.__doc__ = compute.__doc__
+        return fact
+
+    return decorate

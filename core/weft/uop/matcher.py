@@ -1,0 +1,118 @@
+"""PatternMatcher: a named set of rewrite rules, dispatched by op.
+
+Identities stand in a table, `[(x + 0, lambda x: x)]`; a rule that needs an `if` is a named function,
+added with `@matcher.rule(pattern)`, whose docstring is its law. Parameters are the captures of the
+pattern, and `ctx` where the rule asks its context.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from weft.base.errors import SpecError
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+from weft.uop.pattern import UPat, compile_rule
+
+Rule = tuple[UPat, Callable[..., Any]]
+
+
+def _parameters(function: Callable[..., Any]) -> list[str] | None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        return None
+    return list(signature.parameters)
+
+
+class PatternMatcher:
+    """An ordered set of rules; the first that answers with a node wins.
+
+    `name` is what traces show. `hits` counts how often each named rule fired, for the test that no
+    rule is dead.
+    """
+
+    def __init__(self, rules: Iterable[Rule] | str = (), name: str = "") -> None:
+        if isinstance(rules, str):
+            rules, name = (), rules
+        self.name = name
+        self.patterns: list[Rule] = list(rules)
+        self.hits: dict[str, int] = {}
+        self._table: dict[Ops, list[Callable[[UOp, Any], UOp | None]]] | None = None
+
+    def rule(self, pattern: UPat) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Add the decorated function as a rule for `pattern`."""
+
+        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.patterns.append((pattern, function))
+            self._table = None
+            return function
+
+        return add
+
+    def __add__(self, other: PatternMatcher) -> PatternMatcher:
+        joined = PatternMatcher(
+            [*self.patterns, *other.patterns],
+            " + ".join(n for n in (self.name, other.name) if n),
+        )
+        return joined
+
+    def _compile(self) -> dict[Ops, list[Callable[[UOp, Any], UOp | None]]]:
+        table: dict[Ops, list[Callable[[UOp, Any], UOp | None]]] = {op: [] for op in Ops}
+        for pattern, function in self.patterns:
+            wanted = _parameters(function)
+            if wanted is not None:
+                missing = set(wanted) - set(pattern.captures()) - {"ctx"}
+                if missing:
+                    raise SpecError(
+                        f"rule {function.__name__} asks for {sorted(missing)}, "
+                        "which its pattern does not capture",
+                        asked=f"PatternMatcher({self.name!r})",
+                        because=f"the pattern captures {pattern.captures()}",
+                    )
+            matcher = compile_rule(
+                pattern, self._counted(function), wanted is not None and "ctx" in wanted
+            )
+            for op in _possible_ops(pattern):
+                table[op].append(matcher)
+        self._table = table
+        return table
+
+    def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if function.__name__ == "<lambda>":
+            return function
+        name, hits = function.__name__, self.hits
+        hits.setdefault(name, 0)
+
+        def counted(**captures: Any) -> Any:
+            result = function(**captures)
+            if result is not None:
+                hits[name] += 1
+            return result
+
+        return counted
+
+    def rewrite(self, node: UOp, ctx: Any = None) -> Any:
+        """What the first rule that matches and answers makes of `node`; None if none does."""
+        table = self._table or self._compile()
+        for matcher in table[node.op]:
+            result = matcher(node, ctx)
+            if result is not None and result is not node:
+                return result
+        return None
+
+    def handles(self, op: Ops) -> bool:
+        """Whether any rule could match a node of this op."""
+        return bool((self._table or self._compile())[op])
+
+
+def _possible_ops(pattern: UPat) -> Iterable[Ops]:
+    if pattern.op is not None:
+        return pattern.op
+    if pattern.alternatives:
+        return {op for alternative in pattern.alternatives for op in _possible_ops(alternative)}
+    return tuple(Ops)

@@ -1,0 +1,553 @@
+"""UOp: the one node type of every graph in the house.
+
+A node knows its op, dtype, src and arg, and nothing else. Nodes are hash-consed: building the same
+tree twice gives the same object, so identity is equality, and a node that nobody holds is gone from
+the table. Facts about nodes (shape, bounds, device) are *analyses* of higher floors; they are kept
+in slots of the node and reach people as properties, through `provide`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+from weakref import ref as weak_reference
+
+from weft.base.dtype import DType, PtrDType, dtypes
+from weft.base.errors import ArgumentError, SpecError, WeftError
+from weft.base.scalars import truncate
+from weft.uop.args import AxisKind, RangeArg, Reduce, Var
+from weft.uop.math import MathMixin
+from weft.uop.ops import GroupOp, Ops
+
+_PROVIDED: dict[str, Callable[..., Any]] = {}
+
+
+def provide(name: str, function: Callable[..., Any]) -> None:
+    """Install the function behind a property or method of UOp that a higher floor owns.
+
+    Known names: simplify, bounds, render, pretty, st, shape, device, buffer, realized.
+    """
+    _PROVIDED[name] = function
+
+
+def provided(name: str) -> Callable[..., Any]:
+    """The function installed for `name`; SpecError if the floor that owns it is not loaded."""
+    try:
+        return _PROVIDED[name]
+    except KeyError:
+        raise SpecError(
+            f"nothing provides {name!r} of a node yet",
+            asked=f"UOp.{name}",
+            because="the floor that owns this analysis has not been imported",
+            try_="import weft",
+        ) from None
+
+
+class _Entry(weak_reference):
+    """A weak entry of the intern table that can take itself out."""
+
+    __slots__ = ("key",)
+
+
+_interned: dict[Any, _Entry] = {}
+_unique_numbers = itertools.count()
+
+
+def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
+    if table.get(entry.key) is entry:
+        del table[entry.key]
+
+
+def _exact(arg: Any) -> Any:
+    """A key that tells 0.0 from -0.0 and finds NaN again."""
+    if isinstance(arg, tuple):
+        return tuple(_exact(item) for item in arg)
+    if isinstance(arg, float) and (arg == 0.0 or arg != arg):
+        return ("float", math.copysign(1.0, arg), "nan" if arg != arg else "zero")
+    return arg
+
+
+class UOp(MathMixin):
+    """One operation: `UOp(op, dtype, src, arg)`.
+
+    Equal arguments give the same object. `a + b` and the like build nodes and fold nothing;
+    `==` compares identity, use `eq` and `ne` for nodes that compare.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_bounds",
+        "_buffer",
+        "_device",
+        "_ranges",
+        "_shape",
+        "_simple",
+        "_st",
+        "_text_key",
+        "arg",
+        "dtype",
+        "meta",
+        "op",
+        "src",
+    )
+
+    op: Ops
+    dtype: DType
+    src: tuple[UOp, ...]
+    arg: Any
+
+    def __new__(
+        cls,
+        op: Ops,
+        dtype: DType = dtypes.void,
+        src: tuple[UOp, ...] = (),
+        arg: Any = None,
+    ) -> UOp:
+        kind = arg.__class__
+        if kind is float or (kind is tuple and op is Ops.VCONST):
+            key = (op, dtype, src, _exact(arg))
+        else:
+            key = (op, dtype, src, arg)
+        entry = _interned.get(key)
+        if entry is not None:
+            node = entry()
+            if node is not None:
+                return node
+        node = _allocate(cls)
+        _set_op(node, op)
+        _set_dtype(node, dtype)
+        _set_src(node, src)
+        _set_arg(node, arg)
+        entry = _Entry(node, _forget)
+        entry.key = key
+        _interned[key] = entry
+        return node
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise SpecError(
+            f"a node is immutable: {name} cannot be set",
+            asked=f"{self.op}.{name} = ...",
+            because="equal nodes are one object, shared by every graph that holds it",
+            try_=f"u.replace({name}=...) builds another node",
+        )
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from_rows = (_flat(self),)
+        return (_unflatten, from_rows)
+
+    def __copy__(self) -> UOp:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UOp:
+        return self
+
+    # ---- building -----------------------------------------------------------------------------
+
+    @staticmethod
+    def const(dtype: DType, value: Any, device: str | None = None) -> UOp:
+        """A scalar constant of `dtype`, its value rounded or wrapped to what the dtype can hold.
+
+        A tuple of values gives a vector constant. With `device` the constant knows where it lives.
+        """
+        if isinstance(value, UOp):
+            return value.cast(dtype)
+        if isinstance(value, tuple):
+            scalar = dtype.scalar()
+            return UOp(
+                Ops.VCONST,
+                scalar.vec(len(value)),
+                (),
+                tuple(truncate(item, scalar) for item in value),
+            )
+        if dtype.count > 1:
+            one = UOp(Ops.CONST, dtype.scalar(), (), truncate(value, dtype.scalar()))
+            return UOp(Ops.VECTORIZE, dtype, (one,) * dtype.count)
+        src = () if device is None else (UOp(Ops.DEVICE, arg=device),)
+        return UOp(Ops.CONST, dtype, src, truncate(value, dtype))
+
+    @staticmethod
+    def sink(*nodes: UOp, arg: Any = None) -> UOp:
+        """The root over `nodes`."""
+        return UOp(Ops.SINK, dtypes.void, nodes, arg)
+
+    @staticmethod
+    def unique() -> UOp:
+        """A node that equals no other."""
+        return UOp(Ops.UNIQUE, arg=next(_unique_numbers))
+
+    @staticmethod
+    def new_buffer(device: str | tuple[str, ...], size: int, dtype: DType) -> UOp:
+        """Fresh storage of `size` elements on `device`, not allocated yet."""
+        return UOp(Ops.BUFFER, dtype, (UOp(Ops.DEVICE, arg=device), UOp.unique()), size)
+
+    @staticmethod
+    def range(
+        end: int | UOp, id: int, kind: AxisKind = AxisKind.LOOP, dtype: DType = dtypes.int
+    ) -> UOp:
+        """The counter of a loop from 0 to `end` (exclusive)."""
+        bound = end if isinstance(end, UOp) else UOp.const(dtype, end)
+        return UOp(Ops.RANGE, dtype, (bound,), RangeArg(id, kind))
+
+    @staticmethod
+    def variable(name: str, low: int, high: int, dtype: DType = dtypes.int) -> UOp:
+        """A symbolic integer with inclusive bounds."""
+        if not (isinstance(low, int) and isinstance(high, int)) or low > high:
+            raise ArgumentError(
+                f"the bounds of variable {name!r} are not an interval",
+                asked=f"Variable({name!r}, {low!r}, {high!r})",
+                because="the lower bound must be an int not above the upper one",
+                try_=f"Variable({name!r}, 1, 10)",
+            )
+        return UOp(Ops.DEFINE_VAR, dtype, (), Var(name, low, high))
+
+    def bind(self, value: int) -> UOp:
+        """This variable with a value; ArgumentError outside its bounds."""
+        if self.op is not Ops.DEFINE_VAR:
+            raise ArgumentError(
+                "only a variable can be bound",
+                asked=f"bind({value}) on {self.op}",
+                because="the node is not a DEFINE_VAR",
+                try_="Variable(name, low, high).bind(value)",
+            )
+        var: Var = self.arg
+        if not isinstance(value, int) or not var.low <= value <= var.high:
+            raise ArgumentError(
+                f"{value!r} is outside the bounds of variable {var.name!r}",
+                asked=f"{var.name}.bind({value!r})",
+                because=f"it was declared from {var.low} to {var.high}",
+                try_="bind a value inside, or declare wider bounds",
+            )
+        return UOp(Ops.BIND, self.dtype, (self, UOp.const(self.dtype, value)))
+
+    def unbind(self) -> tuple[UOp, int]:
+        """The variable and the value of a BIND node."""
+        if self.op is not Ops.BIND:
+            raise ArgumentError(f"{self.op} is not a bound variable", asked="unbind()")
+        return self.src[0], self.src[1].arg
+
+    def alu(self, op: Ops, *src: UOp) -> UOp:
+        """`op` over self and `src`; comparisons give bool of the same lanes."""
+        operands = (self, *src)
+        dtype = operands[-1].dtype
+        if op in GroupOp.Comparison:
+            dtype = dtypes.bool if dtype.count == 1 else dtypes.bool.vec(dtype.count)
+        elif op is Ops.SHL or op is Ops.SHR or op is Ops.THREEFRY:
+            dtype = self.dtype
+        return UOp(op, dtype, operands)
+
+    def const_like(self, value: Any) -> UOp:
+        """A constant of self's dtype (per lane, for a vector)."""
+        if isinstance(value, UOp):
+            return value
+        return UOp.const(self.dtype, value)
+
+    def cast(self, dtype: DType) -> UOp:
+        """The value converted; self where it is of that dtype already."""
+        return self if self.dtype is dtype else UOp(Ops.CAST, dtype, (self,))
+
+    def bitcast(self, dtype: DType) -> UOp:
+        """The bits reinterpreted; self where it is of that dtype already."""
+        return self if self.dtype is dtype else UOp(Ops.BITCAST, dtype, (self,))
+
+    def reshape(self, shape: tuple[Any, ...]) -> UOp:
+        """Unchecked: same elements in row-major order, another shape."""
+        return UOp(Ops.RESHAPE, self.dtype, (self,), shape)
+
+    def permute(self, order: tuple[int, ...]) -> UOp:
+        """Unchecked: axis i of the result is axis order[i] of self."""
+        return UOp(Ops.PERMUTE, self.dtype, (self,), order)
+
+    def expand(self, shape: tuple[Any, ...]) -> UOp:
+        """Unchecked: axes of size one repeated."""
+        return UOp(Ops.EXPAND, self.dtype, (self,), shape)
+
+    def pad(self, padding: tuple[tuple[Any, Any], ...]) -> UOp:
+        """Unchecked: zeros before and after each axis."""
+        return UOp(Ops.PAD, self.dtype, (self,), padding)
+
+    def shrink(self, window: tuple[tuple[Any, Any], ...]) -> UOp:
+        """Unchecked: the window [start, stop) of each axis."""
+        return UOp(Ops.SHRINK, self.dtype, (self,), window)
+
+    def flip(self, axes: tuple[bool, ...]) -> UOp:
+        """Unchecked: axes marked true run backwards."""
+        return UOp(Ops.FLIP, self.dtype, (self,), axes)
+
+    def view(self, st: Any) -> UOp:
+        """Any movement, as a ShapeTracker."""
+        return UOp(Ops.VIEW, self.dtype, (self,), st)
+
+    def reduce(self, op: Ops, axes: tuple[int, ...]) -> UOp:
+        """Unchecked: reduced over `axes`, which stay as size one."""
+        return UOp(Ops.REDUCE_AXIS, self.dtype, (self,), Reduce(op, axes))
+
+    def contiguous(self) -> UOp:
+        """Materialised here."""
+        return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
+
+    def detach(self) -> UOp:
+        """The same value, through which no gradient flows."""
+        return UOp(Ops.DETACH, self.dtype, (self,))
+
+    def assign(self, value: UOp, arg: Any = None) -> UOp:
+        """Self after `value` was written into it."""
+        return UOp(Ops.ASSIGN, self.dtype, (self, value), arg)
+
+    def copy_to_device(self, device: str | tuple[str, ...]) -> UOp:
+        """The same value on another device."""
+        return UOp(Ops.COPY, self.dtype, (self, UOp(Ops.DEVICE, arg=device)))
+
+    def index(self, at: UOp, gate: UOp | None = None) -> UOp:
+        """The address of one element of a pointer."""
+        return UOp(Ops.INDEX, self.dtype, (self, at) if gate is None else (self, at, gate))
+
+    def load(self, *src: UOp, dtype: DType | None = None) -> UOp:
+        """What stands at this address (or buffer view, in a kernel's AST)."""
+        element = self.dtype.base if isinstance(self.dtype, PtrDType) else self.dtype
+        return UOp(Ops.LOAD, dtype or element, (self, *src))
+
+    def store(self, value: UOp) -> UOp:
+        """`value` written to this address (or buffer view)."""
+        return UOp(Ops.STORE, dtypes.void, (self, value))
+
+    def gep(self, lanes: int | tuple[int, ...]) -> UOp:
+        """Lanes of a vector; one lane gives a scalar."""
+        picked = (lanes,) if isinstance(lanes, int) else lanes
+        scalar = self.dtype.scalar()
+        dtype = scalar if len(picked) == 1 else scalar.vec(len(picked))
+        return UOp(Ops.GEP, dtype, (self,), picked)
+
+    def broadcast(self, lanes: int) -> UOp:
+        """A scalar in every lane of a vector."""
+        if lanes == 1:
+            return self
+        return UOp(Ops.VECTORIZE, self.dtype.vec(lanes), (self,) * lanes)
+
+    def replace(self, **changes: Any) -> UOp:
+        """Another node with some of op, dtype, src, arg changed; self stays as it was."""
+        if unknown := set(changes) - {"op", "dtype", "src", "arg"}:
+            raise ArgumentError(
+                f"a node has no {sorted(unknown)[0]!r}",
+                asked=f"replace({', '.join(changes)})",
+                because="a node knows its op, dtype, src and arg",
+            )
+        return UOp(
+            changes.get("op", self.op),
+            changes.get("dtype", self.dtype),
+            tuple(changes.get("src", self.src)),
+            changes.get("arg", self.arg),
+        )
+
+    # ---- walking ------------------------------------------------------------------------------
+
+    def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
+        """Every node below, sources before their users, self last.
+
+        With `gate`, sources of a node are visited only where gate(node) holds.
+        """
+        order: dict[UOp, None] = {}
+        stack: list[tuple[UOp, bool]] = [(self, False)]
+        pop, push = stack.pop, stack.append
+        while stack:
+            node, ready = pop()
+            if node in order:
+                continue
+            src = node.src
+            if ready or not src or (gate is not None and not gate(node)):
+                order[node] = None
+                continue
+            push((node, True))
+            for source in reversed(src):
+                if source not in order:
+                    push((source, False))
+        return order
+
+    def substitute(self, replacements: Mapping[UOp, UOp]) -> UOp:
+        """Every node that is a key replaced by its value, its users rebuilt.
+
+        What stands in a replacement is left as it is.
+        """
+        if not replacements:
+            return self
+        done: dict[UOp, UOp] = {}
+        for node in self.toposort(gate=lambda u: u not in replacements):
+            other = replacements.get(node)
+            if other is None:
+                src = tuple([done.get(s, s) for s in node.src])
+                other = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+            done[node] = other
+        return done[self]
+
+    @property
+    def base(self) -> UOp:
+        """The node below all movement."""
+        node = self
+        while node.op in GroupOp.Movement or node.op is Ops.VIEW:
+            node = node.src[0]
+        return node
+
+    def variables(self) -> list[UOp]:
+        """The DEFINE_VAR nodes below, in order of name; those that stand in args of movement too."""
+        found: dict[UOp, None] = {}
+        for node in self.toposort():
+            if node.op is Ops.DEFINE_VAR:
+                found[node] = None
+            elif node.op in GroupOp.Movement:
+                for item in _nodes_in(node.arg):
+                    found.update((v, None) for v in item.variables())
+        return sorted(found, key=lambda v: v.arg.name)
+
+    # ---- analyses of higher floors, for people ------------------------------------------------
+
+    @property
+    def st(self) -> Any:
+        """The ShapeTracker of this value; None where it has no shape."""
+        try:
+            return self._st
+        except AttributeError:
+            return provided("st")(self)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The shape: ints, or symbolic ints."""
+        try:
+            return self._shape
+        except AttributeError:
+            return provided("shape")(self)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements; symbolic where the shape is."""
+        product: Any = 1
+        for extent in self.shape:
+            product = extent if isinstance(product, int) and product == 1 else product * extent
+        return product
+
+    @property
+    def device(self) -> Any:
+        """The name of the device, a tuple of them where sharded, None for a placeless constant."""
+        try:
+            return self._device
+        except AttributeError:
+            return provided("device")(self)
+
+    @property
+    def vmin(self) -> Any:
+        """The least value this node can take."""
+        try:
+            return self._bounds[0]
+        except AttributeError:
+            return provided("bounds")(self)[0]
+
+    @property
+    def vmax(self) -> Any:
+        """The greatest value this node can take."""
+        try:
+            return self._bounds[1]
+        except AttributeError:
+            return provided("bounds")(self)[1]
+
+    @property
+    def buffer(self) -> Any:
+        """The memory behind a BUFFER node, through views and assignments."""
+        return provided("buffer")(self)
+
+    @property
+    def realized(self) -> Any:
+        """The allocated memory behind this node, or None."""
+        return provided("realized")(self)
+
+    @property
+    def is_realized(self) -> bool:
+        """Whether the value stands in memory already."""
+        return provided("realized")(self) is not None
+
+    def simplify(self) -> UOp:
+        """An equal node after the laws of arithmetic, under the bounds of its variables."""
+        return provided("simplify")(self)
+
+    def render(self, simplify: bool = True) -> str:
+        """The expression in infix form."""
+        return provided("render")(self.simplify() if simplify else self)
+
+    # ---- constants ----------------------------------------------------------------------------
+
+    def _evaluate(self, kind: type) -> Any:
+        node = self.simplify()
+        if node.op is Ops.BIND:
+            node = node.src[1]
+        if node.op is not Ops.CONST:
+            raise ArgumentError(
+                f"{node.render(simplify=False)} has no single value",
+                asked=f"{kind.__name__}() of a {self.op} node",
+                because=f"it is between {node.vmin} and {node.vmax}",
+                try_="bind its variables, or realize the tensor",
+            )
+        return kind(node.arg)
+
+    def __int__(self) -> int:
+        return self._evaluate(int)
+
+    def __index__(self) -> int:
+        return self._evaluate(int)
+
+    def __float__(self) -> float:
+        return self._evaluate(float)
+
+    def __bool__(self) -> bool:
+        return self._evaluate(bool)
+
+    def __repr__(self) -> str:
+        return provided("pretty")(self)
+
+
+_allocate = object.__new__
+_set_op = UOp.op.__set__  # type: ignore[attr-defined]
+_set_dtype = UOp.dtype.__set__  # type: ignore[attr-defined]
+_set_src = UOp.src.__set__  # type: ignore[attr-defined]
+_set_arg = UOp.arg.__set__  # type: ignore[attr-defined]
+
+sint: TypeAlias = int | UOp
+
+
+def memo_slot(name: str) -> Callable[[UOp, Any], None]:
+    """The setter of one of UOp's memo slots: for the analysis that owns it, and nobody else."""
+    return getattr(UOp, name).__set__
+
+
+def _nodes_in(arg: Any) -> Iterable[UOp]:
+    if isinstance(arg, UOp):
+        yield arg
+    elif isinstance(arg, tuple):
+        for item in arg:
+            yield from _nodes_in(item)
+
+
+def _flat(root: UOp) -> list[tuple[Any, ...]]:
+    """The graph as rows that name their sources by number: pickles without recursion."""
+    number: dict[UOp, int] = {}
+    rows: list[tuple[Any, ...]] = []
+    for node in root.toposort():
+        number[node] = len(rows)
+        rows.append((int(node.op), node.dtype, tuple(number[s] for s in node.src), node.arg))
+    return rows
+
+
+def _unflatten(rows: list[tuple[Any, ...]]) -> UOp:
+    nodes: list[UOp] = []
+    for op, dtype, src, arg in rows:
+        nodes.append(UOp(Ops(op), dtype, tuple(nodes[i] for i in src), arg))
+    if not nodes:
+        raise WeftError("a pickled graph without nodes", asked="unpickling a UOp")
+    return nodes[-1]
+
+
+def interned_count() -> int:
+    """How many nodes are alive: for tests of what is freed."""
+    return len(_interned)
+

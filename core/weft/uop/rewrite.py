@@ -1,0 +1,100 @@
+"""graph_rewrite: a rule set applied to a graph until nothing matches. No recursion.
+
+A node is rewritten after its sources (`bottom_up=True`: before them), and what a rule returns is
+rewritten in turn. A rule set that goes round in circles is found and named.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.base import trace
+from weft.base.errors import SpecError
+from weft.uop.matcher import PatternMatcher
+from weft.uop.node import UOp
+
+_VISIT, _BUILD, _LINK = 0, 1, 2
+
+
+def rewrite_map(
+    sink: UOp, matcher: PatternMatcher, ctx: Any = None, bottom_up: bool = False
+) -> dict[UOp, UOp]:
+    """What every node below `sink` becomes, `sink` included."""
+    done: dict[UOp, UOp] = {}
+    waiting: set[UOp] = set()
+    stack: list[tuple[UOp, UOp, int]] = [(sink, sink, _VISIT)]
+    table = matcher._table or matcher._compile()
+    while stack:
+        original, node, stage = stack.pop()
+        if stage == _LINK:
+            waiting.discard(original)
+            done[original] = done[node]
+            continue
+        if original in done:
+            continue
+        if stage == _VISIT:
+            if bottom_up and table[node.op]:
+                replacement = matcher.rewrite(node, ctx)
+                if replacement is not None:
+                    _wait_for(original, replacement, stack, waiting, done, matcher)
+                    continue
+            missing = [source for source in node.src if source not in done]
+            if missing:
+                stack.append((original, node, _BUILD))
+                stack.extend((source, source, _VISIT) for source in reversed(missing))
+                continue
+        src = tuple([done[source] for source in node.src])
+        if src != node.src:
+            _wait_for(
+                original, UOp(node.op, node.dtype, src, node.arg), stack, waiting, done, matcher
+            )
+            continue
+        replacement = None
+        if not bottom_up and table[node.op]:
+            replacement = matcher.rewrite(node, ctx)
+        if replacement is None:
+            done[original] = node
+        else:
+            _wait_for(original, replacement, stack, waiting, done, matcher)
+    return done
+
+
+def _wait_for(
+    original: UOp,
+    replacement: UOp,
+    stack: list[tuple[UOp, UOp, int]],
+    waiting: set[UOp],
+    done: dict[UOp, UOp],
+    matcher: PatternMatcher,
+) -> None:
+    """`original` becomes whatever `replacement` becomes."""
+    if replacement in done:
+        done[original] = done[replacement]
+        return
+    if replacement in waiting or replacement is original:
+        raise SpecError(
+            f"the rules {matcher.name or 'of an unnamed set'} go round in circles",
+            asked=f"graph_rewrite of a {original.op} node",
+            because=f"it became a {replacement.op} node that is being rewritten already",
+            try_="make one of the two rules refuse what the other makes",
+        )
+    waiting.add(original)
+    stack.append((original, replacement, _LINK))
+    stack.append((replacement, replacement, _VISIT))
+
+
+def graph_rewrite(
+    sink: UOp,
+    matcher: PatternMatcher,
+    ctx: Any = None,
+    bottom_up: bool = False,
+    name: str = "",
+) -> UOp:
+    """`sink` after all rules of `matcher` were applied everywhere, until none matches.
+
+    ctx is handed to the rules that ask for it. Raises SpecError where rules undo each other.
+    """
+    result = rewrite_map(sink, matcher, ctx, bottom_up)[sink]
+    if trace.enabled() and result is not sink:
+        trace.point("rewrite", name=name or matcher.name, before=sink, after=result)
+    return result
