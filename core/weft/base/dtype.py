@@ -69,7 +69,8 @@ class DType:
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise DTypeError(f"{self!r} cannot be changed", asked=f"{self!r}.{name} = {value!r}")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> NoReturn:
+        raise DTypeError(f"{self!r} cannot be changed", asked=f"del {self!r}.{name}")
 
     def scalar(self) -> DType:
         """The dtype of one lane."""
@@ -277,17 +278,17 @@ class IntInfo:
 
 def is_float(dtype: DType) -> bool:
     """True for the float dtypes and their vectors."""
-    return dtype._scalar in dtypes.floats
+    return dtype._scalar in _FLOATS
 
 
 def is_int(dtype: DType) -> bool:
     """True for the integer dtypes, signed or not, and their vectors; false for bool."""
-    return dtype._scalar in dtypes.ints
+    return dtype._scalar in _INTS
 
 
 def is_unsigned(dtype: DType) -> bool:
     """True for the unsigned integer dtypes and their vectors."""
-    return dtype._scalar in dtypes.uints
+    return dtype._scalar in _UINTS
 
 
 def is_bool(dtype: DType) -> bool:
@@ -426,7 +427,7 @@ def imagef(shape: tuple[int, ...]) -> ImageDType:
     return _images.get(("imagef", tuple(shape))) or _image("imagef", shape)
 
 
-class dtypes(metaclass=_Dtypes):  # noqa: N801  (a table that is used like a module)
+class dtypes(metaclass=_Dtypes):
     """Every dtype by name, and the questions one asks of them. Not to be instantiated."""
 
     void = _element("void", -1, 0, None, 0, 0)
@@ -466,6 +467,9 @@ class dtypes(metaclass=_Dtypes):  # noqa: N801  (a table that is used like a mod
     imageh = staticmethod(imageh)
     imagef = staticmethod(imagef)
 
+
+# The questions about kinds are asked all the time: sets answer faster than the table's tuples.
+_FLOATS, _INTS, _UINTS = map(frozenset, (dtypes.floats, dtypes.ints, dtypes.uints))
 
 # Exponent bits, mantissa bits, and whether infinities exist.
 _FLOAT_LAYOUT: dict[DType, tuple[int, int, bool]] = {

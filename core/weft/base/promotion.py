@@ -89,8 +89,7 @@ def can_safe_cast(source: DType, target: DType) -> bool:
     if dtypes.is_int(source):
         if dtypes.is_int(target):
             return target.min <= source.min and source.max <= target.max
-        # All integers up to 2**(mantissa + 1) are exact; the range of every float goes further,
-        # but for uint16 and wider against the formats that their digits rule out anyway.
+        # A float holds every integer of up to mantissa + 1 binary digits.
         digits = source.bitsize - (0 if dtypes.is_unsigned(source) else 1)
         return digits <= dtypes.finfo(target).mantissa_bits + 1
     return target in _FLOAT_UPPERS[source]

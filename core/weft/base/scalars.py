@@ -16,6 +16,7 @@ NaN has one pattern in each dtype, the quiet one, with its sign: payloads are no
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -26,12 +27,33 @@ from weft.base.errors import ArgumentError, DTypeError
 Scalar = bool | int | float
 
 
+_NUMBERS = frozenset((bool, int, float))
+
+
+def _number(value: Any) -> Scalar:
+    """What is a number to Python without being one of its three kinds: a NumPy scalar, say."""
+    try:
+        if hasattr(value, "__index__"):
+            return operator.index(value)
+        if hasattr(value, "__float__"):  # which text has not, though float() reads it
+            return float(value)
+    except TypeError:
+        pass
+    raise DTypeError(
+        f"a {type(value).__name__} is not a number",
+        asked=f"the number in {value!r}",
+        because="dtypes hold what Python has as bool, int and float",
+    )
+
+
 def _real(value: Scalar) -> float:
     """`value` as a double, such that rounding it again to a narrower float is rounding once.
 
     Integers beyond 2**53 are not exact in a double. Setting the last bit of what is kept where
     anything non-zero was cut ("round to odd") keeps ties from arising that were none.
     """
+    if type(value) not in _NUMBERS:
+        value = _number(value)
     if not isinstance(value, int) or -(1 << 53) <= value <= (1 << 53):
         return float(value)
     magnitude = abs(value)
@@ -82,6 +104,8 @@ def _encoder(dtype: DType) -> Callable[[Scalar], int]:
             return sign | nan
         if math.isinf(real):
             return sign | too_large
+        if real == 0:  # it has no exponent to go by
+            return sign
         exponent = max(math.frexp(real)[1] - 1, 1 - bias)
         # In units of the last place: exact, then rounded half to even by round().
         units = round(math.ldexp(abs(real), digits - exponent))
@@ -155,13 +179,9 @@ def truncate(value: Scalar, dtype: DType) -> Scalar:
     DTypeError where the dtype holds no number or the value is none.
     """
     try:
-        return _truncate[dtype](value)
+        return _truncate[dtype](value if type(value) in _NUMBERS else _number(value))
     except KeyError:
         raise _no_scalar(dtype, f"truncate({value!r}, {dtype!r})") from None
-    except (TypeError, ValueError):
-        raise DTypeError(
-            f"a {type(value).__name__} is not a number", asked=f"truncate({value!r}, {dtype!r})"
-        ) from None
 
 
 def to_bits(value: Scalar, dtype: DType) -> int:
@@ -186,6 +206,8 @@ def pack(values: Iterable[Scalar], dtype: DType) -> bytes:
     if encode is not None:
         size = dtype.itemsize
         return b"".join(encode(value).to_bytes(size, "little") for value in values)
+    if dtype not in _truncate:
+        raise _no_scalar(dtype, f"pack(..., {dtype!r})")
     fitting = [truncate(value, dtype) for value in values]
     return struct.pack(f"<{len(fitting)}{dtype.fmt}", *fitting)
 

@@ -154,10 +154,13 @@ class _Override(ContextDecorator):
             variable.reset(token)
 
 
+def _new_variable(row: Setting) -> ContextVar[Any]:
+    initial = _initial(row, os.environ)
+    return ContextVar(row.env, default=initial)
+
+
 _rows: dict[str, Setting] = {row.name: row for row in TABLE}
-_variables: dict[str, ContextVar[Any]] = {
-    row.name: ContextVar(row.env, default=_initial(row, os.environ)) for row in TABLE
-}
+_variables: dict[str, ContextVar[Any]] = {row.name: _new_variable(row) for row in TABLE}
 
 
 class Settings:

@@ -1,10 +1,10 @@
 """What a device is: names, capabilities, parts, hooks, the registry, buffers and copies.
 
-The names here are the floor's door; ``registry``, ``binding``, ``transfer`` and ``usage`` are modules
+The names here are the floor's door; ``registry``, ``binding``, ``storage`` and ``transfer`` are modules
 whose functions are called by their full name.
 """
 
-from weft.device import binding, registry, transfer
+from weft.device import binding, registry, storage, transfer
 from weft.device.buffer import Buffer, flat_memory, numpy_dtype
 from weft.device.capabilities import (
     COMMON_DTYPES,
@@ -69,6 +69,7 @@ __all__ = [
     "flat_memory",
     "numpy_dtype",
     "registry",
+    "storage",
     "transfer",
     "usage",
 ]

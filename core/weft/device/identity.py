@@ -43,7 +43,8 @@ class DeviceFamily:
 
     :param name: the part before ``:`` in a device string; upper case letters, digits, underscores.
     :param computes: False for devices that only store; those are never the default device.
-    :param priority: among computing families the highest that opens is the default device.
+    :param priority: among computing families the highest that opens is the default device; a negative
+        one is used only by those who name it.
     :param staging: it wraps Python's own memory; the core's host plugin sets this, nobody else.
     :param canonical: spells a locator in one way (``"" -> "0"``, ``"a/../w" -> "/abs/w"``); may refuse
         one by raising UnknownDevice. Must be idempotent and must not touch the device.

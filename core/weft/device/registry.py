@@ -36,7 +36,7 @@ from weft.device.discovery import (
     load,
     plugin_by_hand,
 )
-from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.identity import DeviceFamily, DeviceId, ordinal
 from weft.device.opened import OpenDevice
 from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
 
@@ -143,7 +143,9 @@ class Registry:
             asked = device if isinstance(device, DeviceId) else DeviceId.parse(device)
             family = self.family(asked.family)
             id = DeviceId(family.name, family.canonical(asked.locator))
-            self._spelt[device] = self._spelt[str(id)] = self._spelt[id] = id
+            self._spelt[str(id)] = self._spelt[id] = id
+            if family.canonical is ordinal:  # others may depend on the working folder
+                self._spelt[device] = id
             return id
 
     def canonical(self, device: DeviceLike | None = None) -> str:
@@ -151,7 +153,8 @@ class Registry:
         return str(self.resolve(device))
 
     def default(self) -> DeviceId:
-        """``WEFT_DEVICE``; without it the computing family of highest priority that opens.
+        """``WEFT_DEVICE``; without it the computing family of highest priority that opens, families of
+        negative priority excepted.
 
         :raises DeviceUnavailable: if none opens, with the reason of each.
         """
@@ -218,8 +221,6 @@ class Registry:
             if opened is None:
                 opened = self._open(id)
             self._opened[id] = self._opened[str(id)] = opened
-            if device is not None:
-                self._opened[device] = opened
             return opened
 
     def offline(self, family: str, arch: str) -> OpenDevice:
@@ -242,14 +243,19 @@ class Registry:
         """The devices opened so far, each once."""
         yield from {id(device): device for device in list(self._opened.values())}.values()
 
-    def close(self) -> None:
-        """Close every opened device; the next one named is opened afresh."""
+    def close(self, device: DeviceLike | None = None) -> None:
+        """Close one device, or every opened one; when named again it is opened afresh."""
         with self._lock:
             devices = list(self.opened())
-            self._opened.clear()
-            self._default = None
-            for device in devices:
-                device.close()
+            if device is not None:
+                id = self.resolve(device)
+                devices = [opened for opened in devices if opened.id == id]
+            for opened in devices:
+                for name in [n for n, other in self._opened.items() if other is opened]:
+                    del self._opened[name]
+                if self._default == opened.id:
+                    self._default = None
+                opened.close()
 
     # ---- behind the doors ---------------------------------------------------------------------
 
@@ -275,16 +281,23 @@ class Registry:
         return OpenDevice(device, self.family(id.family), self.calls, modules)
 
     def _choose_default(self) -> DeviceId:
-        self.load_all()
+        # The core's own families are for staging and for tests: none is ever a default, so their
+        # modules need not be imported to find one.
+        plugins = [plugin for plugin in self.plugins if not plugin.from_core]
+        for plugin in plugins:
+            load(plugin, self.calls)
         families = {
             family.name: family
-            for plugin in self.plugins
+            for plugin in plugins
             if plugin.state is PluginState.LOADED
             for family in plugin.families
             if family.computes and not family.extends
         }
-        refusals = [f"{p.family}: {failure_text(p.cause)}" for p in self.broken if p.cause]
+        refusals = [f"{p.family}: {failure_text(p.cause)}" for p in plugins if p.cause]
         for family in sorted(families.values(), key=lambda f: (-f.priority, f.name)):
+            if family.priority < 0:
+                refusals.append(f"{family.name}: only by name, it asks not to be a default")
+                continue
             try:
                 return self.open(DeviceId(family.name, "")).id
             except DeviceError as error:
@@ -293,7 +306,8 @@ class Registry:
             "no device that computes opens here",
             asked="the default device",
             because="; ".join(refusals) or "no installed plugin declares one",
-            try_='pip install "weft[cpu]"; `weft devices` shows the state of every plugin',
+            try_='pip install "weft[cpu]", or name a device in WEFT_DEVICE; '
+            "`weft devices` shows the state of every plugin",
         )
 
     def _unknown(self, family: str) -> UnknownDevice:
@@ -407,6 +421,11 @@ def open(device: DeviceLike | None = None) -> OpenDevice:
 def offline(family: str, arch: str) -> OpenDevice:
     """See ``Registry.offline``."""
     return _current.offline(family, arch)
+
+
+def close(device: DeviceLike | None = None) -> None:
+    """See ``Registry.close``."""
+    _current.close(device)
 
 
 def capabilities(device: DeviceLike | None = None) -> Capabilities:

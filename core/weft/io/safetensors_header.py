@@ -139,7 +139,7 @@ def build_header(
             raise DTypeError(
                 "safetensors has no such dtype",
                 asked=f"save {name!r} of {dtype}",
-                because="it knows " + ", ".join(NAME_OF_DTYPE[known].lower() for known in NAME_OF_DTYPE),
+                because=f"it knows {', '.join(DTYPE_OF_NAME)}",
                 try_="cast the tensor first",
             )
         end = begin + _size(shape) * dtype.itemsize

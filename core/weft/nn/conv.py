@@ -79,7 +79,8 @@ class _Conv:
         if padding == "valid":
             return (0,) * self.axes
         spans = [
-            spread * (size - 1) for size, spread in zip(self.kernel_size, self.dilation, strict=True)
+            spread * (size - 1)
+            for size, spread in zip(self.kernel_size, self.dilation, strict=True)
         ]
         if padding != "same" or set(self.stride) != {1} or any(span % 2 for span in spans):
             raise ArgumentError(

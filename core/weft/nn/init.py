@@ -41,9 +41,7 @@ def fan_in_uniform(
     return uniform(*shape, bound=1.0 / math.sqrt(max(fan_in, 1)), device=device, dtype=dtype)
 
 
-def glorot_uniform(
-    *shape: int, device: str | None = None, dtype: DType | None = None
-) -> Tensor:
+def glorot_uniform(*shape: int, device: str | None = None, dtype: DType | None = None) -> Tensor:
     """Uniform with variance 2 / (fan-in + fan-out) (Glorot and Bengio, 2010)."""
     bound = math.sqrt(6.0 / max(sum(fans(shape)), 1))
     return uniform(*shape, bound=bound, device=device, dtype=dtype)

@@ -55,9 +55,7 @@ class BatchNorm:
             still = {"device": device, "requires_grad": False}
             self.running_mean = Tensor.zeros(channels, dtype=dtype, **still).contiguous()
             self.running_var = Tensor.ones(channels, dtype=dtype, **still).contiguous()
-            self.num_batches_tracked = Tensor.zeros(
-                1, dtype=dtypes.int64, **still
-            ).contiguous()
+            self.num_batches_tracked = Tensor.zeros(1, dtype=dtypes.int64, **still).contiguous()
 
     def __call__(self, x: Tensor) -> Tensor:
         if x.ndim < 2 or x.shape[1] != self.channels:

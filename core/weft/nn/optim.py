@@ -15,7 +15,7 @@ from weft.tensor import Tensor
 
 
 class Optimizer:
-    """What all optimisers share. A kind of optimiser overrides `_change`, and `_advance` if need be.
+    """What all optimisers share; each kind overrides `_change`, and `_advance` if need be.
 
     `params` may be all tensors of a model: those with `requires_grad=False` are kept as `buffers`
     (running statistics, say) and realised with every step; the others are trained, and
@@ -91,7 +91,11 @@ class Optimizer:
                 "training",
                 try_="wrap the training loop: with Tensor.train(): ...",
             )
-        ready = [index for index, each in enumerate(self.params) if each.grad is not None]
+        ready = [
+            (index, each, each.grad)
+            for index, each in enumerate(self.params)
+            if each.grad is not None
+        ]
         if not ready:
             raise GradientError(
                 "no parameter has a gradient",
@@ -101,12 +105,9 @@ class Optimizer:
                 try_="call loss.backward() first",
             )
         state = self._advance()
-        for index in ready:
-            parameter = self.params[index]
-            assert parameter.grad is not None
+        for index, parameter, gradient in ready:
             value = parameter.detach().cast(self._wide(parameter))
-            gradient = parameter.grad.detach().cast(value.dtype)
-            change, moved = self._change(index, value, gradient)
+            change, moved = self._change(index, value, gradient.detach().cast(value.dtype))
             parameter.assign((value - change).cast(parameter.dtype))
             state += moved
         return [*self.params, *self.buffers, *state]
@@ -115,9 +116,7 @@ class Optimizer:
         """Update what belongs to the step and not to a parameter; gives the tensors touched."""
         return []
 
-    def _change(
-        self, index: int, value: Tensor, gradient: Tensor
-    ) -> tuple[Tensor, list[Tensor]]:
+    def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         """(what to subtract from `value`, the state tensors touched) for one parameter."""
         raise NotImplementedError(f"{type(self).__name__} does not say how a parameter changes")
 
@@ -171,9 +170,7 @@ class SGD(Optimizer):
         self.momentum, self.weight_decay, self.nesterov = momentum, weight_decay, nesterov
         self.velocity = self._zeros() if momentum else []
 
-    def _change(
-        self, index: int, value: Tensor, gradient: Tensor
-    ) -> tuple[Tensor, list[Tensor]]:
+    def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         rate = self._scalar(self.lr).cast(value.dtype)
         if self.weight_decay:
             gradient = gradient + value * self.weight_decay
@@ -222,9 +219,7 @@ class Adam(Optimizer):
             reached.assign(reached * beta + (1.0 - beta))
         return ones
 
-    def _change(
-        self, index: int, value: Tensor, gradient: Tensor
-    ) -> tuple[Tensor, list[Tensor]]:
+    def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         rate = self._scalar(self.lr).cast(value.dtype)
         if self.weight_decay and not self.decoupled:
             gradient = gradient + value * self.weight_decay

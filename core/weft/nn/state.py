@@ -6,6 +6,7 @@ Files are in the safetensors format; reading and writing them is `weft.io.safete
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 from weft.base.dtype import dtypes
@@ -107,7 +108,7 @@ def _children(obj: Any) -> Iterator[tuple[str, Any]]:
         yield from zip(obj._fields, obj, strict=True)
     elif isinstance(obj, list | tuple):
         yield from ((str(index), value) for index, value in enumerate(obj))
-    elif not isinstance(obj, type) and not callable(getattr(obj, "__get__", None)):
+    elif not isinstance(obj, type | ModuleType) and not hasattr(obj, "__get__"):
         for kind in type(obj).__mro__:
             slots = getattr(kind, "__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:

@@ -310,6 +310,8 @@ class View:
         if 0 in self.shape or 0 in shape or self.contiguous:
             return View.create(shape)
         if self.hides_all:
+            if not shape:
+                return None  # a shape without axes has no mask to say it with
             return View.create(shape, (0,) * len(shape), 0, ((0, 0),) * len(shape))
         offset, axes = merged_axes(self)
         return _split_axes(offset, axes, shape)

@@ -1,0 +1,81 @@
+"""Words and numbers for people: colours, widths, sizes, times, plurals. Nothing is printed here.
+
+Whether a terminal wants colours is its owner's question: pass `enabled=False` or `strip_colour`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from weft.base.errors import ArgumentError
+
+_COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def colour(text: str, name: str | None, *, bright: bool = False, enabled: bool = True) -> str:
+    """`text` in one of eight terminal colours; as it is for None or where not enabled."""
+    if name is None or not enabled:
+        return text
+    if name not in _COLOURS:
+        raise ArgumentError(
+            f"there is no colour {name!r}", asked=f"colour(..., {name!r})",
+            try_="one of " + ", ".join(_COLOURS),
+        )  # fmt: skip
+    return f"\x1b[{(90 if bright else 30) + _COLOURS.index(name)}m{text}\x1b[0m"
+
+
+def strip_colour(text: str) -> str:
+    """The text without its colour codes."""
+    return _ESCAPE.sub("", text)
+
+
+def width(text: str) -> int:
+    """How many columns the text takes: its length without colour codes."""
+    return len(strip_colour(text))
+
+
+def pad(text: str, columns: int, *, right: bool = False) -> str:
+    """The text filled with spaces to `columns`; `right` puts it at the right margin."""
+    space = " " * max(0, columns - width(text))
+    return space + text if right else text + space
+
+
+def _scaled(value: float, units: tuple[str, ...], step: float, between: str) -> str:
+    """`value` in the greatest unit of which there is at least one, with three digits."""
+    place = 0
+    # 999.5 would print as 1000 of this unit, so it already goes to the next.
+    while abs(value) >= step * 0.9995 and place < len(units) - 1:
+        value /= step
+        place += 1
+    decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:.{decimals}f}{between}{units[place]}"
+
+
+def human_size(nbytes: int) -> str:
+    """Bytes in decimal units: 512 B, 1.50 kB, 12.3 MB, 4.00 GB."""
+    if abs(nbytes) < 1000:
+        return f"{nbytes} B"
+    return _scaled(nbytes, ("B", "kB", "MB", "GB", "TB", "PB"), 1000.0, " ")
+
+
+def human_time(seconds: float) -> str:
+    """Seconds in the unit that fits: 850 ns, 1.20 us, 3.45 ms, 12.0 s, 5m 20s."""
+    if abs(seconds) >= 120:
+        minutes, rest = divmod(round(abs(seconds)), 60)
+        return f"{'-' if seconds < 0 else ''}{minutes}m {rest}s"
+    if abs(seconds) >= 0.9995:
+        return f"{seconds:.{2 if abs(seconds) < 9.995 else 1}f} s"
+    return _scaled(seconds * 1e9, ("ns", "us", "ms"), 1000.0, " ")
+
+
+def human_count(value: float) -> str:
+    """A number with a letter for its thousands: 950, 1.50k, 12.3M, 4.00G, 1.20T."""
+    if isinstance(value, int) and abs(value) < 1000:
+        return str(value)
+    return _scaled(value, ("", "k", "M", "G", "T", "P"), 1000.0, "")
+
+
+def plural(count: int, singular: str, several: str | None = None) -> str:
+    """The number with its noun: 1 kernel, 2 kernels; `several` where an s is not enough."""
+    return f"{count} {singular if count == 1 else several or singular + 's'}"

@@ -1,0 +1,99 @@
+"""REDUCE becomes an accumulator: set before its loops, added to in the innermost, read after them.
+
+in:  the expanded graph and the path of every node
+out: the same without REDUCE, with DEFINE_REG and the STOREs that belong to each accumulator
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from weft.base.dtype import AddrSpace, dtypes
+from weft.codegen.linearize.nest import Path
+from weft.codegen.ranges import loops_of, values_of
+from weft.uop.evaluate import identity_element
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+AFTER = "after"  # arg of the LOAD that reads an accumulator once its loops are done
+
+
+@dataclass
+class Accumulators:
+    """What `run` made: the new sink, the path of every new node, and the order to be kept.
+
+    roots: nodes that must be emitted though nothing uses them. before: (first, then) pairs, where
+    `then` may be a RANGE that stands for its whole loop, and `first` likewise.
+    """
+
+    sink: UOp
+    paths: dict[UOp, Path]
+    roots: list[UOp] = field(default_factory=list)
+    before: list[tuple[UOp, UOp]] = field(default_factory=list)
+
+
+def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accumulators:
+    """Replace the REDUCEs among `nodes` (topological order, the SINK last).
+
+    `fused`: the scalar dtypes for which a multiply-add of the target exists.
+    """
+    result = Accumulators(nodes[-1], {})
+    made: dict[UOp, UOp] = {}
+    count = 0
+    for node in nodes:
+        src = tuple([made[source] for source in node.src])
+        if node.op is Ops.REDUCE:
+            made[node] = _accumulate(node, src, count, paths, fused, result)
+            count += 1
+            continue
+        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+        made[node] = same
+        path = paths[node]
+        if len(path) >= len(result.paths.get(same, ())):
+            result.paths[same] = path
+    result.sink = made[nodes[-1]]
+    return result
+
+
+def _accumulate(
+    node: UOp,
+    src: tuple[UOp, ...],
+    number: int,
+    paths: dict[UOp, Path],
+    fused: frozenset[UOp],
+    result: Accumulators,
+) -> UOp:
+    op, dtype, outside = node.arg.op, node.dtype, paths[node]
+    values, loops = src[: node.arg.values], loops_of(node)
+    inside = (*outside, *loops)
+    register = UOp(Ops.DEFINE_REG, dtype.ptr(1, AddrSpace.REG), (), number)
+    zero = UOp.const(dtypes.int, 0)
+    place = UOp(Ops.INDEX, register.dtype, (register, zero))
+    neutral = UOp.const(dtype, identity_element(op, dtype.scalar()))
+    start = UOp(Ops.STORE, dtypes.void, (place, neutral))
+    total = UOp(Ops.LOAD, dtype, (place,))
+    _stand(result, outside, (register, place, start))
+    _stand(result, (), (zero, *neutral.toposort()))
+    _stand(result, inside, (total,))
+    for value in values:
+        total = _combined(op, total, value, dtype.scalar() in fused)
+        _stand(result, inside, (total,))
+    update = UOp(Ops.STORE, dtypes.void, (place, total))
+    final = UOp(Ops.LOAD, dtype, (place,), AFTER)
+    _stand(result, inside, (update,))
+    _stand(result, outside, (final,))
+    result.roots += [start, update]
+    result.before += [(start, loops[0]), (loops[0], final)]
+    return final
+
+
+def _stand(result: Accumulators, path: Path, nodes: tuple[UOp, ...]) -> None:
+    for node in nodes:
+        if node.op is not Ops.CONST or node not in result.paths:
+            result.paths[node] = path
+
+
+def _combined(op: Ops, total: UOp, value: UOp, fused: bool) -> UOp:
+    if fused and op is Ops.ADD and value.op is Ops.MUL:
+        return UOp(Ops.MULACC, total.dtype, (*value.src, total))
+    return UOp(op, total.dtype, (total, value))

@@ -1,0 +1,33 @@
+"""Bytes that already lie somewhere: a file or URL as a buffer, through whatever plugin knows it."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+from weft.base.dtype import dtypes
+from weft.base.errors import FileError
+from weft.device import registry
+from weft.device.buffer import Buffer
+
+
+def stored_size(device: registry.DeviceLike) -> int | None:
+    """How many bytes lie on a storage device already; None if nothing does."""
+    return registry.open(device).allocator.capacity()
+
+
+def stored(source: str | PathLike[str]) -> Buffer:
+    """All bytes of a file or URL as a buffer of uint8. Reads none of them.
+
+    :raises UnknownDevice: if no installed plugin knows such places.
+    :raises FileError: if there is nothing.
+    """
+    device = registry.locate(source)
+    nbytes = stored_size(device)
+    if nbytes is None:
+        raise FileError(
+            "there is no such file",
+            asked=str(source),
+            because=f"nothing is stored at {device}",
+            try_="check the path",
+        )
+    return Buffer(device, nbytes, dtypes.uint8)

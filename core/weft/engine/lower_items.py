@@ -1,0 +1,80 @@
+"""ScheduleItem -> ExecItem: what is to be done becomes something that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.base.errors import WeftError
+from weft.base.provenance import describe
+from weft.base.settings import settings
+from weft.device.buffer import Buffer
+from weft.engine.programs import program_for
+from weft.engine.report import report
+from weft.engine.runners import CopyRunner, KernelRunner, ViewRunner
+from weft.engine.stats import stats
+from weft.schedule import ScheduleItem
+from weft.uop import Ops, UOp
+
+
+@dataclass(eq=False)
+class ExecItem:
+    """One runnable step: `prg` on `bufs`. `prg.p.uops` is its linear program, `prg.p.src` its source."""
+
+    prg: KernelRunner | CopyRunner | ViewRunner
+    bufs: tuple[Buffer, ...]
+    metadata: tuple[Any, ...] = ()
+    values: Mapping[UOp, int] = field(default_factory=dict)
+
+    def run(self, values: Mapping[UOp, int] | None = None, wait: bool = True) -> float | None:
+        """Run it; seconds that it took when `wait`, else None."""
+        seconds = self.prg(self.bufs, self.values if values is None else values, wait)
+        self._count(seconds)
+        if settings.DEBUG >= 2:
+            report(self, seconds)
+        return seconds
+
+    def _count(self, seconds: float | None) -> None:
+        if self.prg.is_kernel:
+            stats.kernels += 1
+            estimates = self.prg.p.estimates
+            if isinstance(estimates.ops, int) and isinstance(estimates.bytes, int):
+                stats.ops += estimates.ops
+                stats.bytes += estimates.bytes
+        elif isinstance(self.prg, CopyRunner):
+            stats.copies += 1
+            stats.bytes += self.bufs[0].nbytes
+        if seconds is not None:
+            stats.seconds += seconds
+
+
+def lower_schedule_item(
+    item: ScheduleItem, values: Mapping[UOp, int] | None = None
+) -> ExecItem:
+    """Compile what the item asks for. Raises what code generation and compiler raise, with the
+    Tensor methods that the kernel computes, and where they were called."""
+    known = values or {}
+    if item.ast.op is Ops.COPY:
+        return ExecItem(CopyRunner(), item.bufs, item.metadata, known)
+    if item.ast.op is Ops.BUFFER_VIEW:
+        return ExecItem(ViewRunner(), item.bufs, item.metadata, known)
+    try:
+        program = program_for(item.ast, item.bufs[0].device)
+    except WeftError as error:
+        _tell_where(error, item)
+        raise
+    return ExecItem(KernelRunner(program), item.bufs, item.metadata, known)
+
+
+def _tell_where(error: WeftError, item: ScheduleItem) -> None:
+    """Add the user's lines that the failing kernel was recorded at."""
+    from_lines = [describe_metadata(m) for m in item.metadata]
+    if from_lines:
+        error.add_note("while preparing the kernel of " + ", ".join(dict.fromkeys(from_lines)))
+
+
+def describe_metadata(metadata: Any) -> str:
+    """`name (file:line)` of one recorded Tensor method."""
+    from_where = getattr(metadata, "where", None)
+    return str(metadata) if from_where is None else f"{metadata} ({describe(from_where)})"

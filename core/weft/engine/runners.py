@@ -1,0 +1,79 @@
+"""The three things that can run: a compiled kernel, a copy, a window of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from weft.device import transfer
+from weft.device.buffer import Buffer
+from weft.engine.programs import Program
+from weft.uop import UOp
+
+
+def _concrete(size: tuple[Any, ...] | None, values: Mapping[UOp, int]) -> tuple[int, ...] | None:
+    """A launch size with the variables put in."""
+    if size is None:
+        return None
+    return tuple(
+        int(s.substitute({v: v.const_like(n) for v, n in values.items()}))
+        if isinstance(s, UOp)
+        else s
+        for s in size
+    )
+
+
+class KernelRunner:
+    """Launches a program."""
+
+    is_kernel = True
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.p = program.p
+        self.name = program.p.name
+
+    def __call__(
+        self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
+    ) -> float | None:
+        """Run on `bufs` (by slot), with the values of the variables; seconds when waited for."""
+        program = self.program
+        spec = program.p.program
+        return program.runner(
+            [bufs[slot].handle for slot in program.slots],
+            global_size=_concrete(spec.global_size, values),
+            local_size=_concrete(spec.local_size, values),
+            values=[values[v] for v in program.variables],
+            wait=wait,
+        )
+
+
+class CopyRunner:
+    """Copies the second buffer into the first, by whatever road their devices have."""
+
+    is_kernel = False
+    name = "copy"
+    p = None
+
+    def __call__(
+        self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
+    ) -> float | None:
+        """Seconds that the copy took."""
+        started = perf_counter()
+        transfer.copy(bufs[0], bufs[1])
+        return perf_counter() - started
+
+
+class ViewRunner:
+    """A window of memory: nothing moves, the buffer is a window already."""
+
+    is_kernel = False
+    name = "view"
+    p = None
+
+    def __call__(
+        self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
+    ) -> float | None:
+        """Nothing to do."""
+        return 0.0

@@ -1,0 +1,50 @@
+"""Counters of what has run: read them before and after to see what a step cost.
+
+    from weft.engine import stats
+    stats.kernels, stats.bytes, stats.ops, stats.seconds, stats.memory, stats.peak_memory
+"""
+
+from __future__ import annotations
+
+from weft.device.usage import usage
+
+
+class Stats:
+    """Totals since the last reset.
+
+    kernels: compiled programs launched; copies: copies made; ops: arithmetic operations;
+    bytes: memory touched, each buffer of a kernel once; seconds: time in kernels, counted where
+    they were waited for.
+    """
+
+    def __init__(self) -> None:
+        self.timing = False  # True: wait for every kernel, so that `seconds` leaves nothing out
+        self.reset()
+
+    def reset(self) -> None:
+        """All totals to zero, and peak memory to what is in use now."""
+        self.kernels = 0
+        self.copies = 0
+        self.ops = 0
+        self.bytes = 0
+        self.seconds = 0.0
+        usage.reset_peak()
+
+    @property
+    def memory(self) -> int:
+        """Bytes of resident memory in use now, on all devices."""
+        return usage.resident
+
+    @property
+    def peak_memory(self) -> int:
+        """The most bytes that were in use since the reset."""
+        return usage.peak
+
+    def __repr__(self) -> str:
+        return (
+            f"<stats kernels={self.kernels} copies={self.copies} ops={self.ops} "
+            f"bytes={self.bytes} seconds={self.seconds:.4f}>"
+        )
+
+
+stats = Stats()

@@ -1,0 +1,186 @@
+"""Safetensors files: loaded lazily through whichever device stores them, saved without risk.
+
+Loading reads the table of contents and nothing else; every tensor is a window of the file.
+Saving writes a new file beside the old one and puts it in place only when it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, DTypeError, FileError, FormatError
+from weft.device import registry
+from weft.io.safetensors_header import (
+    PREFIX,
+    Entry,
+    Header,
+    build_header,
+    header_length,
+    parse_header,
+)
+from weft.tensor import Tensor
+
+Source = str | PathLike[str] | Tensor
+
+
+def safe_load_metadata(source: Source) -> Header:
+    """The checked table of contents of a file, or of a uint8 tensor that holds one.
+
+    Raises FileError when it cannot be read, FormatError when it is not a safetensors file.
+    """
+    return _read_header(_opened(source), _called(source))
+
+
+def safe_load(source: Source, device: str | None = None) -> dict[str, Tensor]:
+    """Every tensor of a file by name, lazy: no value is read before it is asked for.
+
+    Without `device` the tensors stay where the file is stored, except those whose window does not
+    begin at a multiple of their element's size: memory cannot be reinterpreted there, so that these
+    are copied to the default device when they are used. With `device` all are copied there, each
+    when it is used.
+
+    Raises FileError when the file cannot be read, FormatError when it is not a safetensors file.
+    """
+    everything = _opened(source)
+    header = _read_header(everything, _called(source))
+    return {entry.name: _window(everything, header, entry, device) for entry in header.entries}
+
+
+def safe_save(
+    tensors: Mapping[str, Tensor],
+    path: str | PathLike[str],
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Save tensors by name. `metadata` maps text to text.
+
+    The file appears complete or not at all: whatever goes wrong, a file that was there before
+    keeps its content and no half-written one is left. Tensors loaded lazily from the old file stay
+    valid.
+
+    Raises ArgumentError for names or metadata the format cannot hold, DTypeError for dtypes it does
+    not know, FileError when the folder cannot be written or the disk is full.
+    """
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor):
+            raise ArgumentError(
+                "only tensors can be saved",
+                asked=f"save {name!r}, a {type(tensor).__name__}",
+                because="a safetensors file holds nothing else",
+                try_="wrap it in a Tensor, or put it in the metadata as text",
+            )
+    rows = [(name, tensor.dtype, tuple(tensor.shape)) for name, tensor in tensors.items()]
+    text, header = build_header(rows, metadata or {})
+    # What can fail while computing should fail before a file is touched.
+    if tensors:
+        Tensor.realize(*tensors.values())
+    with _replacing(Path(os.path.realpath(path))) as temporary:
+        where = str(registry.locate(temporary))
+        target = Tensor.empty(header.nbytes, dtype=dtypes.uint8, device=where)
+        target[: len(text)].assign(_from_bytes(text).to(where)).realize()
+        for entry in header.entries:
+            if entry.end > entry.begin:
+                begin, end = header.data_start + entry.begin, header.data_start + entry.end
+                values = _as_bytes(tensors[entry.name])
+                target[begin:end].assign(values.to(where)).realize()
+
+
+def _opened(source: Source) -> Tensor:
+    """The bytes of a source, shape (n,), dtype uint8, lazy."""
+    if not isinstance(source, Tensor):
+        return Tensor.from_file(source)
+    if source.dtype != dtypes.uint8 or source.ndim != 1:
+        raise DTypeError(
+            "a file in memory is one row of bytes",
+            asked=f"read a safetensors file from {source.dtype} of shape {source.shape}",
+            because="it must be uint8 with one axis",
+            try_="give the path, or the bytes as a uint8 tensor",
+        )
+    return source
+
+
+def _called(source: Source) -> str:
+    return "a tensor of bytes" if isinstance(source, Tensor) else os.fspath(source)
+
+
+def _read_header(everything: Tensor, called: str) -> Header:
+    size = everything.shape[0]
+    try:
+        length = header_length(_read(everything, 0, min(PREFIX, size)), size)
+        return parse_header(_read(everything, PREFIX, PREFIX + length), size)
+    except FormatError as error:
+        raise FormatError(
+            error.summary, asked=f"load {called}", because=error.because, try_=error.try_
+        ) from None
+
+
+def _read(everything: Tensor, begin: int, end: int) -> bytes:
+    return bytes(everything[begin:end].data()) if end > begin else b""
+
+
+def _window(everything: Tensor, header: Header, entry: Entry, device: str | None) -> Tensor:
+    begin = header.data_start + entry.begin
+    window = everything[begin : header.data_start + entry.end]
+    if begin % entry.dtype.itemsize:
+        window = window.to(device or registry.canonical())
+    tensor = window.bitcast(entry.dtype).reshape(entry.shape)
+    return tensor if device is None else tensor.to(device)
+
+
+def _from_bytes(data: bytes) -> Tensor:
+    import numpy
+
+    return Tensor(numpy.frombuffer(data, dtype=numpy.uint8), device=str(registry.staging()))
+
+
+def _as_bytes(tensor: Tensor) -> Tensor:
+    """The values row by row as uint8 of shape (n,); no kernel when they already lie that way."""
+    return tensor.detach().contiguous().reshape(-1).bitcast(dtypes.uint8)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path`; moved over it at the end, removed when anything fails."""
+    if path.is_dir():
+        raise FileError(
+            "a folder has this name",
+            asked=f"save {path}",
+            because="a file cannot replace a folder",
+            try_="add a file name to the path",
+        )
+    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        yield temporary
+        _flush(temporary)
+        if path.exists():
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+        _flush(path.parent)
+    except FileError as error:
+        error.asked = f"save {path}"
+        raise
+    except OSError as error:
+        raise FileError(
+            "the file could not be saved",
+            asked=f"save {path}",
+            because=f"{error.strerror or error}; what was there before is unchanged",
+            try_="check the folder, its permissions and the free space",
+        ) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """Wait until what was written is on the medium, so that a crash cannot leave an empty file."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,222 @@
+"""The small functions that a kernel's operations need before it, written on demand.
+
+Each is the C of one operation whose plain operator would be undefined, or would differ from
+`weft.uop.evaluate` and `weft.base.scalars`: division by zero, the overflow of the least integer,
+floats that no integer holds, a maximum that keeps NaN, rounding once to narrow floats. The same text
+serves scalars and vectors: comparisons give 0 and 1 for the former, masks for the latter, and `?:`
+and `&` do the right thing with both.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import DType, dtypes
+from weft.render.constants import literal
+from weft.render.dialect import SHORT_NAMES, CDialect
+
+
+class Helpers:
+    """The functions of one kernel, in the order in which they were first asked for.
+
+    :ivar types: every vector type they or the kernel mention, in order.
+    :ivar texts: name of a function to its text.
+    """
+
+    def __init__(self, dialect: CDialect) -> None:
+        self.dialect = dialect
+        self.types: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+
+    # ---- words ----------------------------------------------------------------------------------
+
+    def type(self, dtype: DType) -> str:
+        """The name of a type; a vector's is declared when first asked for."""
+        name = self.dialect.type_name(dtype)
+        vectors = self.dialect.vectors
+        if dtype.count > 1 and vectors is not None and vectors.typedef and name not in self.types:
+            scalar = dtype.scalar()
+            self.types[name] = vectors.typedef.format(
+                name=name,
+                scalar=self.dialect.memory_type(scalar),
+                count=dtype.count,
+                align=scalar.itemsize,
+            )
+        return name
+
+    def splat(self, value: str, dtype: DType) -> str:
+        """One value in all lanes of `dtype`."""
+        if dtype.count == 1:
+            return value
+        vectors = self.dialect.vectors
+        name = self.type(dtype)
+        if vectors is not None and vectors.splat:
+            bare = value[1:-1] if value.startswith("(-") and value.endswith(")") else value
+            return vectors.splat.format(type=name, value=bare)
+        return self.literal((value,) * dtype.count, dtype)
+
+    def literal(self, lanes: tuple[str, ...], dtype: DType) -> str:
+        """A vector of these lanes."""
+        name = self.type(dtype)
+        assert self.dialect.vectors is not None  # self.type has refused it otherwise
+        return self.dialect.vectors.literal.format(type=name, lanes=", ".join(lanes))
+
+    def const(self, value: bool | int | float, dtype: DType) -> str:
+        """A constant in all lanes of `dtype`."""
+        return self.splat(literal(self.dialect, value, dtype.scalar()), dtype)
+
+    def convert(self, value: str, dtype: DType) -> str:
+        """The language's own conversion to `dtype`."""
+        name = self.type(dtype)
+        if dtype.count == 1:
+            return f"({name})({value})"
+        assert self.dialect.vectors is not None
+        return self.dialect.vectors.convert.format(value=value, type=name)
+
+    def bits(self, value: str, source: DType, target: DType) -> str:
+        """The bits of `value` as `target`, of the same size."""
+        name = self.type(target)
+        vectors = self.dialect.vectors
+        if source.count > 1 and target.count > 1 and vectors is not None:
+            return vectors.bitcast.format(type=name, value=value)
+        if self.dialect.bitcast and source.count == target.count == 1:
+            return self.dialect.bitcast.format(type=name, value=value)
+        function = f"bits_{self.tag(source)}_{self.tag(target)}"
+        self._define(
+            function,
+            target,
+            f"{self.type(source)} x",
+            f"union {{ {self.type(source)} from; {name} to; }} u = {{ x }};",
+            "return u.to;",
+        )
+        return f"{function}({value})"
+
+    def tag(self, dtype: DType) -> str:
+        """A dtype inside the name of a function."""
+        short = SHORT_NAMES[dtype.scalar()]
+        return short if dtype.count == 1 else f"{short}x{dtype.count}"
+
+    def _define(self, name: str, result: DType, parameters: str, *body: str) -> str:
+        if name not in self.texts:
+            lines = "".join(f"  {line}\n" for line in body)
+            head = f"{self.dialect.function_prefix} {self.type(result)} {name}({parameters})"
+            self.texts[name] = f"{head} {{\n{lines}}}"
+        return name
+
+    def _pair(self, dtype: DType) -> str:
+        name = self.type(dtype)
+        return f"{name} a, {name} b"
+
+    # ---- functions: each gives the name to call ---------------------------------------------------
+
+    def maximum(self, dtype: DType) -> str:
+        """The larger of two; NaN where either is."""
+        name = f"max_{self.tag(dtype)}"
+        if not dtypes.is_float(dtype):
+            return self._define(name, dtype, self._pair(dtype), "return a < b ? b : a;")
+        # Not "b != b ? b": compilers would fold both choices of b into one and miss the machine's
+        # own maximum. b + b is NaN where b is.
+        return self._define(
+            name,
+            dtype,
+            self._pair(dtype),
+            f"{self.type(dtype)} larger = b > a ? b : a;",
+            "return b != b ? b + b : larger;",
+        )
+
+    def divide(self, dtype: DType) -> str:
+        """Integers toward zero; 0 where the divisor is 0; the least by -1 wraps."""
+        zero, one = self.const(0, dtype), self.const(1, dtype)
+        name = f"div_{self.tag(dtype)}"
+        if dtypes.is_unsigned(dtype):
+            body = (
+                f"{self.type(dtype)} quotient = a / (b == {zero} ? {one} : b);",
+                f"return b == {zero} ? {zero} : quotient;",
+            )
+        else:
+            minus = self.const(-1, dtype)
+            odd = f"(b == {zero}) | (b == {minus})"
+            body = (
+                f"{self.type(dtype)} quotient = a / ({odd} ? {one} : b);",
+                f"return b == {zero} ? {zero} : b == {minus} ? -a : quotient;",
+            )
+        return self._define(name, dtype, self._pair(dtype), *body)
+
+    def remainder(self, dtype: DType) -> str:
+        """Sign of the dividend; 0 where the divisor is 0."""
+        zero, one = self.const(0, dtype), self.const(1, dtype)
+        odd = f"b == {zero}"
+        if not dtypes.is_unsigned(dtype):
+            odd = f"({odd}) | (b == {self.const(-1, dtype)})"
+        # The remainder by 1 is 0, which is what both odd divisors should give.
+        return self._define(
+            f"mod_{self.tag(dtype)}",
+            dtype,
+            self._pair(dtype),
+            f"return a % ({odd} ? {one} : b);",
+        )
+
+    def float_to_int(self, source: DType, target: DType) -> str:
+        """float32 or float64 to int32, int64 or uint64: what does not fit, and NaN, becomes the least
+        value of the signed integer of that width; uint64 holds [2**63, 2**64) as well."""
+        name = f"{self.tag(target)}_from_{self.tag(source)}"
+        width = 32 if target.scalar() is dtypes.int32 else 64
+        real = self.type(source)
+        least = self.const(-(2.0 ** (width - 1)), source)
+        wide = target.scalar() is dtypes.uint64
+        above = self.const(2.0**64 if wide else 2.0 ** (width - 1), source)
+        # A double between -2**31 - 1 and -2**31 has int32's least value as its whole part.
+        below = f"x >= {least}"
+        if width == 32 and source.scalar() is dtypes.float64:
+            below = f"x > {self.const(-(2.0**31) - 1, source)}"
+        body = [f"x = ({below}) & (x < {above}) ? x : {least};"]
+        if wide:
+            half, signed = self.const(2.0**63, source), dtypes.int64.vec(target.count)
+            body.append(f"x = x >= {half} ? x - {above} : x;")
+            body.append(f"return {self.convert(self.convert('x', signed), target)};")
+        else:
+            body.append(f"return {self.convert('x', target)};")
+        return self._define(name, target, f"{real} x", *body)
+
+    def narrow(self, source: DType) -> str:
+        """float64 to float32 with the last bit set where anything was cut off ("round to odd"), such
+        that rounding again to a narrower float is rounding once."""
+        single = dtypes.float32.vec(source.count)
+        bits = dtypes.int32.vec(source.count)
+        mask = dtypes.int64.vec(source.count)
+        sign = "-" if source.count == 1 else "+"
+        away, cut = "away", "cut"
+        if source.count > 1:
+            away = f"{self.convert(self.bits('away', mask, mask), bits)}"
+            cut = f"{self.convert('cut', bits)} & {self.const(1, bits)}"
+        flag = self.type(mask) if source.count > 1 else "int"
+        nearest = self.convert("nearest", source)
+        zero = self.const(0.0, source)
+        cast = f"({flag})"
+        return self._define(
+            f"odd_{self.tag(source)}",
+            single,
+            f"{self.type(source)} x",
+            f"{self.type(single)} nearest = {self.convert('x', single)};",
+            f"{self.type(source)} back = {nearest};",
+            f"{flag} cut = {cast}(back != x);",
+            f"{flag} away = cut & ({cast}(back > x) ^ {cast}(x < {zero}));",
+            f"{self.type(bits)} bits = {self.bits('nearest', single, bits)};",
+            f"return {self.bits(f'((bits {sign} {away}) | ({cut}))', bits, single)};",
+        )
+
+    def sticky(self, source: DType) -> str:
+        """64-bit integers to float64 such that rounding again to a narrower float is rounding once:
+        beyond 2**53, where float64 would round, the last bit it keeps is set if anything is cut."""
+        double = dtypes.float64.vec(source.count)
+        low, bit = self.const(0x7FF, source), self.const(0x800, source)
+        zero, limit = self.const(0, source), self.const(1 << 53, source)
+        large = f"x > {limit}"
+        if not dtypes.is_unsigned(source):
+            large = f"({large}) | (x < {self.const(-(1 << 53), source)})"
+        lossy = f"({large}) & ((x & {low}) != {zero})"
+        return self._define(
+            f"sticky_{self.tag(source)}",
+            double,
+            f"{self.type(source)} x",
+            f"x = {lossy} ? (x & ~{low}) | {bit} : x;",
+            f"return {self.convert('x', double)};",
+        )

@@ -1,0 +1,17 @@
+"""From the tensor graph to a list of things to run: kernelize, order, items."""
+
+from __future__ import annotations
+
+from weft.schedule.context import ScheduleContext
+from weft.schedule.item import ScheduleItem
+from weft.schedule.order import create_schedule_with_vars, in_order, kernel_writes
+from weft.schedule.pipeline import kernelize_map
+
+__all__ = [
+    "ScheduleContext",
+    "ScheduleItem",
+    "create_schedule_with_vars",
+    "in_order",
+    "kernel_writes",
+    "kernelize_map",
+]

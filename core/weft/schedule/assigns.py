@@ -1,0 +1,147 @@
+"""Writing never changes another value: who still reads what is about to be overwritten.
+
+A *version* of memory is a BUFFER, or an ASSIGN over an earlier version. Reads of a version must run
+before the ASSIGN that follows it. Where no order can do that (a reader that needs both values, two
+writers of one version) the old value is copied first.
+
+in:  spec.tensor      out: spec.tensor in which every version is overwritten at most once, by a
+kernel that nothing which reads the old value has to follow
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from weft.schedule.uses import is_stored
+from weft.shape import ShapeTracker
+from weft.uop import GroupOp, Ops, UOp
+
+_copies = itertools.count()
+# these become kernels of their own, which order alone can place before a write
+_SEPARATE = frozenset({Ops.CONTIGUOUS, Ops.COPY})
+
+
+def pending_writes(sink: UOp) -> dict[UOp, list[UOp]]:
+    """The ASSIGN nodes below that are not kernels yet, by the version that they overwrite."""
+    writes: dict[UOp, list[UOp]] = {}
+    for node in sink.toposort(gate=lambda u: not is_stored(u)):
+        if node.op is Ops.ASSIGN and not is_stored(node):
+            writes.setdefault(node.src[0].base, []).append(node)
+    return writes
+
+
+def kept(version: UOp) -> UOp:
+    """A copy of a version that no rule removes."""
+    return UOp(Ops.CONTIGUOUS, version.dtype, (version,), ("kept", next(_copies)))
+
+
+def separate(sink: UOp) -> dict[UOp, UOp]:
+    """What every node becomes once copies of old values stand where order cannot satisfy everybody.
+
+    Empty where nothing has to change, which is nearly always.
+    """
+    writes = pending_writes(sink)
+    if not writes:
+        return {}
+    first = _one_writer_each(sink, writes)
+    middle = first.get(sink, sink)
+    second = _no_reader_after_writer(middle)
+    if not second:
+        return first
+    if not first:
+        return second
+    return {node: second.get(changed, changed) for node, changed in first.items()}
+
+
+def _one_writer_each(sink: UOp, writes: dict[UOp, list[UOp]]) -> dict[UOp, UOp]:
+    """The first writer of a version writes in place; the others write to copies."""
+    others = {other: version for version, found in writes.items() for other in found[1:]}
+    if not others:
+        return {}
+    done: dict[UOp, UOp] = {}
+    for node in sink.toposort(gate=lambda u: not is_stored(u)):
+        if is_stored(node):
+            done[node] = node
+            continue
+        src = tuple(done.get(source, source) for source in node.src)
+        if (version := others.get(node)) is None:
+            done[node] = UOp(node.op, node.dtype, src, node.arg)
+        elif node.arg is None:
+            fresh = UOp(Ops.CONTIGUOUS, node.dtype, (src[1],), ("kept", next(_copies)))
+            done[node] = fresh if fresh.shape == node.shape else fresh.reshape(node.shape)
+        else:
+            copy = kept(done[version]).reshape(node.src[0].shape)
+            done[node] = UOp(Ops.ASSIGN, node.dtype, (copy, src[1]), node.arg)
+    return done
+
+
+def _no_reader_after_writer(sink: UOp) -> dict[UOp, UOp]:
+    """A value that depends on a write, yet reads what stood there before, reads a copy of it."""
+    order = list(sink.toposort(gate=lambda u: not is_stored(u)))
+    changes: dict[UOp, UOp] = {}
+    for version, (writer, *_) in pending_writes(sink).items():
+        if _is_mixed(sink, order, version, writer):
+            changes[version] = kept(version)
+    return _redirect_readers(order, changes) if changes else {}
+
+
+def _is_mixed(sink: UOp, order: list[UOp], version: UOp, writer: UOp) -> bool:
+    """Whether anything needs the version before and after the write, or the writer shifts itself."""
+    if writer.arg is not None and _shifts_itself(writer, version):
+        return True
+    after: set[UOp] = {writer}
+    reads: set[UOp] = {version}
+    for node in order:
+        if node is version or node is writer or node is sink:
+            continue
+        is_after = not after.isdisjoint(node.src)
+        does_read = not reads.isdisjoint(node.src)
+        if is_after and does_read:
+            return True
+        if is_after:
+            after.add(node)
+        if does_read:
+            reads.add(node)
+    return False
+
+
+def _shifts_itself(writer: UOp, version: UOp) -> bool:
+    """A write into a window whose value comes from the same memory at other places."""
+    window: ShapeTracker = writer.arg.st
+    stack, seen = [writer.src[1]], set()
+    while stack:
+        node = stack.pop()
+        if node in seen or node.op in _SEPARATE:
+            continue
+        seen.add(node)
+        if node.base is version:
+            if node.st.simplify() != window.simplify():
+                return True
+        elif node.op in GroupOp.Elementwise or node.op in GroupOp.Identity:
+            stack.extend(node.src)
+        elif version in node.toposort(gate=lambda u: u.op not in _SEPARATE):
+            return True
+    return False
+
+
+def _redirect_readers(order: list[UOp], changes: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """Versions replaced by their copies, except where they are the target of a write."""
+    done: dict[UOp, UOp] = {}
+    read: dict[UOp, UOp] = {}
+    for node in order:
+        if is_stored(node):
+            done[node] = node
+        else:
+            # the target of a write keeps to the version itself, under whatever reshape
+            src = tuple(
+                (done if node.op is Ops.ASSIGN and position == 0 else read).get(source, source)
+                for position, source in enumerate(node.src)
+            )
+            done[node] = UOp(node.op, node.dtype, src, node.arg)
+        if node.op in GroupOp.Movement:
+            read[node] = UOp(node.op, node.dtype, (read[node.src[0]],), node.arg)
+            done[node] = UOp(node.op, node.dtype, (done[node.src[0]],), node.arg)
+        else:
+            read[node] = changes.get(node, done[node])
+    # what people hold reads the old value
+    return {node: read[node] for node in order}

@@ -1,0 +1,41 @@
+"""ScheduleItem: one thing to run, and the memory that it runs on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from weft.device.buffer import Buffer
+from weft.uop import Ops, UOp
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduleItem:
+    """A kernel's AST (SINK), or a COPY or BUFFER_VIEW node, with its buffers.
+
+    bufs: outputs first; those of a kernel stand at the slot of their DEFINE_GLOBAL.
+    metadata: the Tensor methods that are fused in it.
+    """
+
+    ast: UOp
+    bufs: tuple[Buffer, ...]
+    metadata: tuple[Any, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[Buffer, ...]:
+        """The buffers that are written."""
+        if self.ast.op is not Ops.SINK:
+            return self.bufs[:1]
+        return tuple(self.bufs[slot] for slot in sorted(_stored_slots(self.ast)))
+
+    @property
+    def inputs(self) -> tuple[Buffer, ...]:
+        """The buffers that are only read."""
+        if self.ast.op is not Ops.SINK:
+            return self.bufs[1:]
+        stored = _stored_slots(self.ast)
+        return tuple(buf for slot, buf in enumerate(self.bufs) if slot not in stored)
+
+
+def _stored_slots(ast: UOp) -> set[int]:
+    return {store.src[0].base.arg for store in ast.src if store.op is Ops.STORE}

@@ -1,0 +1,197 @@
+"""From a node of the tensor graph to the AST of the kernel that computes it.
+
+Movement is pushed down to the memory that is read: every LOAD carries the view through which it is
+seen, and a padded expression is multiplied out to `where(valid, x, 0)` only where x would not be
+zero by itself. What is reduced keeps its own shape; movement above it stays as a VIEW.
+
+in:  spec.tensor, decided      out: spec.kernel_ast
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.base.dtype import dtypes
+from weft.base.errors import DeviceError
+from weft.base.sequences import prod
+from weft.shape import ShapeTracker
+from weft.uop import Ops, UOp
+
+_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+# of sources that are all zero these make zero
+_KEEPS_ZERO = frozenset(
+    {Ops.ADD, Ops.SUB, Ops.MAX, Ops.NEG, Ops.SQRT, Ops.SIN, Ops.TRUNC, Ops.CAST, Ops.BITCAST,
+     Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.CMPNE, Ops.CMPLT}
+)  # fmt: skip
+
+
+@dataclass
+class KernelSources:
+    """What a kernel reads and binds, gathered while its AST is built.
+
+    slots: the stored nodes it reads, and the output at slot 0, in order of their DEFINE_GLOBAL.
+    bound: values of the variables it depends on.
+    """
+
+    device: str
+    slots: dict[UOp, int] = field(default_factory=dict)
+    bound: dict[UOp, int] = field(default_factory=dict)
+
+    def pointer(self, stored: UOp) -> UOp:
+        """The kernel argument for the memory behind `stored`."""
+        slot = self.slots.setdefault(stored, len(self.slots))
+        return UOp(Ops.DEFINE_GLOBAL, stored.dtype.ptr(int(stored.size)), (), slot)
+
+
+class AstBuilder:
+    """Builds the value of one kernel; `stored` maps what stands in memory to where."""
+
+    def __init__(self, stored: Mapping[UOp, UOp], sources: KernelSources) -> None:
+        self.stored = stored
+        self.sources = sources
+        self.built: dict[tuple[UOp, ShapeTracker], UOp] = {}
+        self.zeros: dict[UOp, bool] = {}
+        self.nodes: dict[UOp, None] = {}
+
+    def value(self, node: UOp, force: UOp | None = None) -> UOp:
+        """The AST of `node` over its own shape; `force` is computed although it is to be stored."""
+        whole = ShapeTracker.from_shape(node.shape)
+        root = self._key(node, whole)
+        stack = [root]
+        while stack:
+            key = stack[-1]
+            if key in self.built:
+                stack.pop()
+                continue
+            needed = [child for child in self._children(key, force) if child not in self.built]
+            if needed:
+                stack.extend(needed)
+                continue
+            self.built[key] = self._assemble(key, force)
+            stack.pop()
+        return self._masked(node, root)
+
+    def _key(self, node: UOp, st: ShapeTracker) -> tuple[UOp, ShapeTracker]:
+        """The node below all movement, and the view through which it is seen."""
+        base = node.base
+        if base is node:
+            return base, st
+        through = node.st if st.contiguous and st.shape == node.shape else (node.st + st)
+        return base, through.simplify()
+
+    def _is_read(self, node: UOp, force: UOp | None) -> bool:
+        return node is not force and node in self.stored
+
+    def _children(
+        self, key: tuple[UOp, ShapeTracker], force: UOp | None
+    ) -> list[tuple[UOp, ShapeTracker]]:
+        node, st = key
+        if self._is_read(node, force) or node.op in _SCALARS:
+            return []
+        return [self._key(source, view) for source, view in self._sources(node, st)]
+
+    def _sources(self, node: UOp, st: ShapeTracker) -> list[tuple[UOp, ShapeTracker]]:
+        """The sources of a computed node, each with the view it is read through."""
+        if node.op is Ops.REDUCE_AXIS:
+            source = node.src[0]
+            return [(source, ShapeTracker.from_shape(source.shape))]
+        if node.op in (Ops.CONTIGUOUS, Ops.ASSIGN):
+            return [(node.src[-1], st)]
+        return [(source, st) for source in node.src if source.op not in _SCALARS]
+
+    def _assemble(self, key: tuple[UOp, ShapeTracker], force: UOp | None) -> UOp:
+        node, st = key
+        if self._is_read(node, force):
+            return self._load(node, st)
+        if node.op in _SCALARS:
+            return self._scalar(node)
+        self.nodes[node] = None
+        if node.op is Ops.REDUCE_AXIS:
+            source = node.src[0]
+            child = self._key(source, ShapeTracker.from_shape(source.shape))
+            reduced = UOp(
+                Ops.REDUCE_AXIS, node.dtype, (self._masked(source, child),), node.arg
+            )
+            plain = st.contiguous and st.shape == node.shape
+            return reduced if plain else reduced.view(self._unbound(st))
+        if node.op in (Ops.CONTIGUOUS, Ops.ASSIGN):
+            source = node.src[-1]
+            return self._masked(source, self._key(source, st))
+        src = tuple(
+            self._scalar(source)
+            if source.op in _SCALARS
+            else self._masked(source, self._key(source, st))
+            for source in node.src
+        )
+        return UOp(node.op, node.dtype, src, node.arg)
+
+    def _unbound(self, st: ShapeTracker) -> ShapeTracker:
+        free, values = st.unbind()
+        self.sources.bound.update(values)
+        return free
+
+    def _load(self, node: UOp, st: ShapeTracker) -> UOp:
+        storage = self.stored[node]
+        if storage.device != self.sources.device:
+            raise DeviceError(
+                "the buffers of a kernel live on different devices",
+                asked=f"a kernel on {self.sources.device} that reads memory on {storage.device}",
+                because="a kernel only reaches memory of its own device",
+                try_=f"move one of them first, x.to({self.sources.device!r})",
+            )
+        view = self._unbound(st)
+        return self.sources.pointer(storage).view(view).load(dtype=node.dtype)
+
+    def _scalar(self, node: UOp) -> UOp:
+        if node.op is Ops.CONST:
+            return UOp.const(node.dtype, node.arg) if node.src else node
+        if node.op is Ops.BIND:
+            variable, value = node.unbind()
+            self.sources.bound[variable] = value
+            return variable
+        return node
+
+    def _masked(self, source: UOp, key: tuple[UOp, ShapeTracker]) -> UOp:
+        """The built value of a source, made zero where padding was put around it."""
+        built = self.built[key]
+        base, st = key
+        if source is base or not any(view.mask is not None for view in source.st.views):
+            return built
+        if self._keeps_zero(built):
+            return built
+        valid = UOp(Ops.VALID, dtypes.bool, (), self._unbound(st))
+        return valid.where(built, built.const_like(0))
+
+    def _keeps_zero(self, root: UOp) -> bool:
+        """Whether a value is zero where every load below it is (loads through padding are)."""
+        for node in root.toposort(gate=lambda u: u not in self.zeros and u.op is not Ops.LOAD):
+            if node in self.zeros:
+                continue
+            below = [self.zeros.get(source, False) for source in node.src]
+            if node.op is Ops.LOAD:
+                zero = True
+            elif node.op is Ops.CONST:
+                zero = node.arg == 0
+            elif node.op is Ops.MUL:
+                zero = all(below) or any(
+                    a and b.op is Ops.CONST and math.isfinite(b.arg)
+                    for a, b in zip(below, reversed(node.src))
+                )
+            elif node.op is Ops.AND:
+                zero = any(below)
+            elif node.op is Ops.WHERE:
+                gated = node.src[0].op is Ops.VALID and below[2]
+                zero = (below[1] and below[2]) or gated
+            else:
+                zero = node.op in _KEEPS_ZERO and bool(below) and all(below)
+            self.zeros[node] = zero
+        return self.zeros[root]
+
+
+def elements(shape: tuple[Any, ...]) -> Any:
+    """How many elements a shape has, at most (symbolic extents at their upper bound)."""
+    return prod(e.vmax if isinstance(e, UOp) else e for e in shape)
+

@@ -1,0 +1,138 @@
+"""Windows of memory: a contiguous window of a buffer is a BUFFER_VIEW, on every device that can.
+
+On a device that only stores it is the only legal form of work, beside COPY; anything else asked of
+it is a CapabilityError.
+
+in:  spec.tensor      out: spec.tensor; what needs a window of memory asks for it by BUFFER_VIEW
+"""
+
+from __future__ import annotations
+
+from weft.base.errors import CapabilityError
+from weft.schedule.context import ScheduleContext
+from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
+
+storage = PatternMatcher("storage")
+_STORED = (Ops.BUFFER, Ops.ASSIGN, Ops.BUFFER_VIEW, Ops.COPY, Ops.CONTIGUOUS)
+
+
+def window_of(node: UOp) -> tuple[UOp, int] | None:
+    """(storage, first element) if `node` is a contiguous window of stored elements, else None."""
+    base = node.base
+    if base.op not in _STORED:
+        return None
+    if node is base:
+        return base, 0
+    st = node.st.simplify()
+    if len(st.views) != 1:
+        return None
+    view = st.views[0]
+    if view.mask is not None or any(isinstance(x, UOp) for x in (*view.shape, view.offset)):
+        return None
+    expected = 1
+    for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
+        if extent != 1 and stride != expected:
+            return None
+        expected *= extent
+    return base, view.offset
+
+
+def as_buffer_view(node: UOp, ctx: ScheduleContext, itemsize: int | None = None) -> UOp | None:
+    """`node` (a contiguous window) as a BUFFER_VIEW of flat memory; None where that cannot be."""
+    found = window_of(node)
+    if found is None or node.device is None or isinstance(node.device, tuple):
+        return None
+    base, offset = found
+    alignment = ctx.alignment(node.device)
+    start = offset * node.dtype.itemsize
+    if alignment is None or start % max(alignment, itemsize or node.dtype.itemsize):
+        return None
+    return UOp(Ops.BUFFER_VIEW, node.dtype, (base,), BufferView(int(node.size), offset))
+
+
+@storage.rule(UPat(Ops.BUFFER_VIEW, src=(UPat(Ops.BUFFER_VIEW, name="inner"),), name="node"))
+def views_of_views(node: UOp, inner: UOp) -> UOp:
+    """view(view(buffer)) -> view(buffer)"""
+    start = inner.arg.offset * inner.dtype.itemsize
+    offset = start // node.dtype.itemsize + node.arg.offset
+    return UOp(Ops.BUFFER_VIEW, node.dtype, inner.src, BufferView(node.arg.size, offset))
+
+
+@storage.rule(UPat(Ops.BITCAST, name="node"))
+def reinterpreted_memory(node: UOp, ctx: ScheduleContext) -> UOp | None:
+    """bitcast(window) -> buffer_view   when the item size changes or nothing can be computed"""
+    source = node.src[0]
+    if source.op is Ops.CONST or isinstance(node.device, tuple):
+        return None
+    resized = node.dtype.itemsize != source.dtype.itemsize
+    if not resized and ctx.computes(node.device):
+        return None
+    view = as_buffer_view(source, ctx, node.dtype.itemsize)
+    if view is None:
+        if not ctx.computes(node.device):
+            return None  # `copy` moves the bytes first; anything else is refused later
+        view = source.contiguous()
+    start = view.arg.offset * source.dtype.itemsize if view.op is Ops.BUFFER_VIEW else 0
+    base = view.src[0] if view.op is Ops.BUFFER_VIEW else view
+    window = BufferView(int(node.size), start // node.dtype.itemsize)
+    return UOp(Ops.BUFFER_VIEW, node.dtype, (base,), window).reshape(node.shape)
+
+
+@storage.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
+def copies_of_windows(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | None:
+    """copy(window) -> copy(buffer_view); what only stores gives its bytes before they are moved"""
+    base = source.base
+    if source.op in (Ops.BUFFER, Ops.ASSIGN, Ops.BUFFER_VIEW, Ops.COPY):
+        return None
+    if ctx.computes(source.device):
+        return None
+    device = node.src[1]
+    if base.op is Ops.BITCAST:  # not aligned for its dtype: copy the bytes, reinterpret there
+        raw = UOp(Ops.COPY, base.src[0].dtype, (base.src[0], device))
+        moved = UOp(Ops.BITCAST, base.dtype, (raw,))
+        return _same_moves(source, base, moved)
+    if (view := as_buffer_view(source, ctx)) is not None:
+        return UOp(Ops.COPY, node.dtype, (view, device)).reshape(node.shape)
+    if base.op in (Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN) and source is not base:
+        return _same_moves(source, base, UOp(Ops.COPY, base.dtype, (base, device)))
+    return None
+
+
+def _same_moves(node: UOp, base: UOp, other: UOp) -> UOp:
+    """The movement between `base` and `node`, over `other`."""
+    moves = []
+    while node is not base:
+        moves.append(node)
+        node = node.src[0]
+    for move in reversed(moves):
+        other = UOp(move.op, other.dtype, (other,), move.arg)
+    return other
+
+
+@storage.rule(UPat(Ops.CONTIGUOUS, name="node"))
+def stored_windows(node: UOp, ctx: ScheduleContext) -> UOp | None:
+    """contiguous(window) -> buffer_view   where nothing can be computed"""
+    source = node.src[0]
+    if node.arg is not None or node.device is None or isinstance(node.device, tuple):
+        return None
+    if source.base.op is Ops.CONST or ctx.computes(node.device):
+        return None
+    view = as_buffer_view(source, ctx)
+    return view.reshape(node.shape) if view is not None else None
+
+
+def check_computes(node: UOp, ctx: ScheduleContext) -> None:
+    """CapabilityError if a kernel for `node` is asked of a device that only stores."""
+    device = node.device
+    if device is None or isinstance(device, tuple) or ctx.computes(device):
+        return
+    where = getattr(node, "meta", None)
+    what = "a view that is not a contiguous window" if node.op is Ops.CONTIGUOUS else node.op.name
+    if node.op in GroupOp.Movement:
+        what = "movement"
+    raise CapabilityError(
+        "this device stores bytes but does not compute",
+        asked=f"{what} {node.dtype.name} {node.shape}" + (f"  ({where})" if where else ""),
+        because=f"{device} declares no compute capabilities",
+        try_="move it first, x.to(...); `weft devices` lists the devices that compute",
+    )

@@ -1,0 +1,59 @@
+"""Who uses whom in a tensor graph, through movement: the picture that the deciding passes share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from weft.uop import GroupOp, Ops, UOp
+
+LEAVES = frozenset(
+    {
+        Ops.BUFFER, Ops.CONST, Ops.DEVICE, Ops.UNIQUE, Ops.KERNEL, Ops.BIND, Ops.DEFINE_VAR,
+        Ops.VCONST,
+    }
+)  # fmt: skip
+
+
+def is_stored(node: UOp) -> bool:
+    """Whether the node stands for memory already: a BUFFER, or what a kernel wrote."""
+    return node.op is Ops.BUFFER or (node.op is Ops.ASSIGN and node.src[1].op is Ops.KERNEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """`user` reads `source`, a movement of the node that the use belongs to."""
+
+    user: UOp
+    source: UOp
+
+
+@dataclass
+class Uses:
+    """The nodes of a graph that are not movement, sources first, and their uses.
+
+    sinks: the bases of what the graph is asked for.
+    """
+
+    sinks: dict[UOp, None] = field(default_factory=dict)
+    order: list[UOp] = field(default_factory=list)
+    of: dict[UOp, list[Use]] = field(default_factory=dict)
+
+
+def uses_in(sink: UOp) -> Uses:
+    """The uses below `sink`, not looking below what is stored."""
+    found = Uses()
+    for node in sink.toposort(gate=lambda u: not is_stored(u)):
+        if node.op in GroupOp.Movement or node.op in LEAVES and node.op is not Ops.BUFFER:
+            continue
+        if node is sink:
+            found.sinks.update((source.base, None) for source in node.src)
+            continue
+        found.order.append(node)
+        found.of.setdefault(node, [])
+        if is_stored(node):
+            continue
+        for source in node.src:
+            base = source.base
+            if base.op not in LEAVES or base.op is Ops.BUFFER:
+                found.of.setdefault(base, []).append(Use(node, source))
+    return found

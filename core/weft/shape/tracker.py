@@ -1,0 +1,306 @@
+"""ShapeTracker: a stack of views, the lowest over memory, each other over the indices of the one below.
+
+Most chains of moves stay one view. A move that one view cannot say (a reshape of a transposed value)
+puts another on top, and after each move the two uppermost are composed again where that is possible.
+Trackers are immutable and interned: equal ones are one object, so they hash and compare by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.base.errors import ArgumentError
+from weft.shape.indexing import expr_of_views, symbolic_ranges, to_indexed_uops, touched
+from weft.shape.view import Shape, View, _Entry
+from weft.shape.view_merge import compose
+from weft.uop import Ops, UOp, sint
+from weft.uop.symbolic.sint import sprod
+from weft.uop.symbolic.sums import linear_terms
+
+_interned: dict[Any, _Entry] = {}
+
+
+def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
+    if table.get(entry.key) is entry:
+        del table[entry.key]
+
+
+class ShapeTracker:
+    """`ShapeTracker(views)`: where the elements of a value are; `views[-1].shape` is its shape.
+
+    The moves (`reshape`, `permute`, `expand`, `pad`, `shrink`, `flip`) take arguments as UOp's moves
+    do and check nothing but the size of a reshape. `a + b` reads b over a: b's memory is a's shape.
+    """
+
+    __slots__ = ("__weakref__", "_real_size", "_real_strides", "views")
+
+    views: tuple[View, ...]
+
+    def __new__(cls, views: Sequence[View]) -> ShapeTracker:
+        key = tuple(views)
+        entry = _interned.get(key)
+        if entry is not None:
+            known = entry()
+            if known is not None:
+                return known
+        if not key:
+            raise ArgumentError(
+                "a ShapeTracker has at least one view",
+                asked="ShapeTracker(())",
+                try_="ShapeTracker.from_shape(shape)",
+            )
+        tracker = object.__new__(cls)
+        tracker.views = key
+        entry = _Entry(tracker, _forget)
+        entry.key = key
+        _interned[key] = entry
+        return tracker
+
+    @staticmethod
+    def from_shape(shape: Shape, strides: Shape | None = None) -> ShapeTracker:
+        """One row-major view of `shape` (or one of the given strides)."""
+        return ShapeTracker((View.create(tuple(shape), strides),))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (ShapeTracker, (self.views,))
+
+    def __copy__(self) -> ShapeTracker:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ShapeTracker:
+        return self
+
+    def __repr__(self) -> str:
+        return f"ShapeTracker(views={self.views})"
+
+    # ---- facts ------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the value."""
+        return self.views[-1].shape
+
+    @property
+    def size(self) -> sint:
+        """The number of elements of the value."""
+        return self.views[-1].size
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether it reads memory in order from position 0, nothing masked."""
+        return len(self.views) == 1 and self.views[0].contiguous
+
+    @property
+    def consecutive(self) -> bool:
+        """Whether it is a window of memory read in order: contiguous but for an offset."""
+        if len(self.views) != 1:
+            return False
+        view = self.views[0]
+        return view.contiguous or (
+            view.mask is None and view.strides == View.create(view.shape).strides
+        )
+
+    @property
+    def static(self) -> bool:
+        """Whether no number in it is symbolic."""
+        return all(view.static for view in self.views)
+
+    @property
+    def masked(self) -> bool:
+        """Whether any view hides anything."""
+        return any(view.mask is not None for view in self.views)
+
+    def vars(self) -> set[UOp]:
+        """The variables in it."""
+        return set().union(*(view.vars() for view in self.views))
+
+    def real_size(self) -> int:
+        """How many elements of memory must exist: one more than the highest position read, or 0."""
+        try:
+            return self._real_size
+        except AttributeError:
+            self._real_size: int = touched(self.views)
+            return self._real_size
+
+    def real_strides(self, ignore_valid: bool = False) -> tuple[sint | None, ...]:
+        """How far memory moves per step of each axis; None where that is not constant.
+
+        With several views a masked axis counts as not constant, unless `ignore_valid`.
+        """
+        if len(self.views) == 1 and (ignore_valid or self.views[0].mask is None):
+            return self.views[0].strides
+        if not ignore_valid:
+            try:
+                return self._real_strides
+            except AttributeError:
+                pass
+        strides: list[sint | None] = []
+        ranges = symbolic_ranges(self.shape)
+        index, valid = expr_of_views(self.views, ranges)
+        terms = linear_terms(index)
+        hidden = valid.toposort() if valid is not None else {}
+        for extent, axis in zip(self.shape, ranges):
+            if extent == 1:
+                strides.append(0)
+            elif not ignore_valid and axis in hidden:
+                strides.append(None)
+            else:
+                others = [term for term in terms if term is not axis and axis in term.toposort()]
+                strides.append(None if others else terms.get(axis, 0))
+        result = tuple(strides)
+        if not ignore_valid:
+            self._real_strides: tuple[sint | None, ...] = result
+        return result
+
+    def axis_is_masked(self, axis: int) -> bool:
+        """Whether what is hidden depends on the index along this axis."""
+        if len(self.views) == 1:
+            mask = self.views[0].mask
+            return mask is not None and mask[axis] != (0, self.shape[axis])
+        ranges = symbolic_ranges(self.shape)
+        _, valid = expr_of_views(self.views, ranges)
+        return valid is not None and ranges[axis] in valid.toposort()
+
+    def to_indexed_uops(self, ranges: Sequence[sint] | None = None) -> tuple[UOp, UOp]:
+        """The position in memory and whether it is visible, as nodes over `ranges`.
+
+        Without `ranges`, RANGE nodes numbered by axis stand for the indices.
+        """
+        return to_indexed_uops(self.views, ranges)
+
+    # ---- composition ------------------------------------------------------------------------------
+
+    def __add__(self, other: ShapeTracker) -> ShapeTracker:
+        result = self
+        for view in other.views:
+            result = result._push(view)
+        return result
+
+    def _push(self, view: View) -> ShapeTracker:
+        """`view` read over self, composed as far as it goes."""
+        views = list(self.views)
+        while views:
+            composed = compose(view, views[-1])
+            if composed is None:
+                break
+            view = composed
+            views.pop()
+        return ShapeTracker((*views, view))
+
+    def simplify(self) -> ShapeTracker:
+        """The same map in as few views as composition of neighbours finds."""
+        if len(self.views) == 1:
+            return self
+        result = ShapeTracker(self.views[:1])
+        for view in self.views[1:]:
+            result = result._push(view)
+        return result
+
+    def invert(self, out_shape: Shape) -> ShapeTracker | None:
+        """The tracker that undoes this one, giving `out_shape` again; None where none exists.
+
+        Only rearrangements that lose and repeat nothing can be undone: reshapes, permutations, flips.
+        """
+        undone: ShapeTracker | None = None
+        for position in range(len(self.views) - 1, -1, -1):
+            below = self.views[position - 1].shape if position else tuple(out_shape)
+            inverse = _invert_view(self.views[position], below)
+            if inverse is None:
+                return None
+            undone = inverse if undone is None else undone + inverse
+        return undone
+
+    def substitute(self, replacements: dict[UOp, UOp]) -> ShapeTracker:
+        """Nodes replaced in every number."""
+        return ShapeTracker([view.substitute(replacements) for view in self.views])
+
+    def unbind(self) -> tuple[ShapeTracker, dict[UOp, int]]:
+        """Self with bound variables free, and what each was bound to."""
+        if self.static:
+            return self, {}
+        values: dict[UOp, int] = {}
+        views = []
+        for view in self.views:
+            free, found = view.unbind()
+            views.append(free)
+            values.update(found)
+        return ShapeTracker(views), values
+
+    # ---- moves ------------------------------------------------------------------------------------
+
+    def _moved(self, view: View) -> ShapeTracker:
+        views = self.views
+        if len(views) == 1:
+            return ShapeTracker((view,))
+        return ShapeTracker(views[:-1])._push(view)
+
+    def reshape(self, shape: Shape) -> ShapeTracker:
+        """The same elements in row-major order; ShapeError where the sizes differ."""
+        moved = self.views[-1].reshape(shape)
+        if moved is None:
+            return ShapeTracker((*self.views, View.create(shape)))
+        return self._moved(moved)
+
+    def permute(self, order: tuple[int, ...]) -> ShapeTracker:
+        """Axis k of the result is axis order[k] of self."""
+        return self._moved(self.views[-1].permute(order))
+
+    def expand(self, shape: Shape) -> ShapeTracker:
+        """Axes of size one repeated."""
+        moved = self.views[-1].expand(shape)
+        if moved is None:
+            fresh = View.create(self.shape).expand(shape)
+            if fresh is None:
+                raise ArgumentError(f"{self.shape} cannot be expanded", asked=f"expand to {shape}")
+            return ShapeTracker((*self.views, fresh))
+        return self._moved(moved)
+
+    def pad(self, padding: tuple[tuple[sint, sint], ...]) -> ShapeTracker:
+        """Zeros before and after each axis."""
+        return self._moved(self.views[-1].pad(padding))
+
+    def shrink(self, window: tuple[tuple[sint, sint], ...]) -> ShapeTracker:
+        """The window [start, stop) of each axis."""
+        return self._moved(self.views[-1].shrink(window))
+
+    def flip(self, axes: tuple[bool, ...]) -> ShapeTracker:
+        """Axes marked true run backwards."""
+        return self._moved(self.views[-1].flip(axes))
+
+    def move(self, op: Ops, arg: Any) -> ShapeTracker:
+        """The movement op of a node, with its arg."""
+        return _MOVES[op](self, arg)
+
+
+_MOVES = {
+    Ops.RESHAPE: ShapeTracker.reshape,
+    Ops.PERMUTE: ShapeTracker.permute,
+    Ops.EXPAND: ShapeTracker.expand,
+    Ops.PAD: ShapeTracker.pad,
+    Ops.SHRINK: ShapeTracker.shrink,
+    Ops.FLIP: ShapeTracker.flip,
+}
+
+
+def _invert_view(view: View, below: Shape) -> ShapeTracker | None:
+    """The inverse of one view that rearranges all of `below`."""
+    if view.mask is not None or not view.static or sprod(view.shape) != sprod(below):
+        return None if not view.contiguous else ShapeTracker.from_shape(view.shape).reshape(below)
+    if 0 in view.shape:
+        return ShapeTracker.from_shape(below)
+    turned = tuple([stride < 0 for stride in view.strides])
+    start = sum((n - 1) * -s for n, s in zip(view.shape, view.strides) if s < 0)
+    order = sorted(range(len(view.shape)), key=lambda k: (-abs(view.strides[k]), view.shape[k] == 1))
+    step = 1
+    for axis in reversed(order):
+        if view.shape[axis] != 1:
+            if abs(view.strides[axis]) != step:
+                return None
+            step *= view.shape[axis]
+    if view.offset != start:
+        return None
+    # axes of size one have stride 0 and sort last: harmless, the reshape drops them
+    return ShapeTracker.from_shape(view.shape).flip(turned).permute(tuple(order)).reshape(below)
+
+

@@ -1,0 +1,1 @@
+"""The methods of a tensor, a mixin per subject. Each checks its arguments and records nodes."""

@@ -1,0 +1,160 @@
+"""What the mixins may assume of a tensor, and the funnel through which all of them record nodes.
+
+`TensorBase` owns the slots of a tensor; every mixin derives from it and adds methods alone.
+`record` builds one node and remembers which method of the user's made it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Self
+from weakref import ref
+
+from weft.base.dtype import DType
+from weft.base.provenance import Metadata
+from weft.base.settings import settings
+from weft.tensor.live import forget, remember
+from weft.uop import Ops, UOp
+from weft.uop.node import memo_slot
+
+if TYPE_CHECKING:
+    from weft.tensor.tensor import Tensor
+
+_ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(_ROOM[:-1]) + os.sep
+_OUTSIDE, _HERE, _ELSEWHERE = 0, 1, 2
+
+_set_meta = memo_slot("meta")
+_kind_of_file: dict[str, int] = {}
+_metadata: dict[tuple[str, str, int], Metadata] = {}
+_grad_enabled: ContextVar[bool] = ContextVar("weft_grad_enabled", default=True)
+
+
+def grad_enabled() -> bool:
+    """Whether operations on tensors that require gradients are recorded as differentiable."""
+    return _grad_enabled.get()
+
+
+@contextmanager
+def grad_mode(enabled: bool) -> Iterator[None]:
+    """Results inside the block require gradients only where `enabled`."""
+    token = _grad_enabled.set(enabled)
+    try:
+        yield
+    finally:
+        _grad_enabled.reset(token)
+
+
+def _classify(filename: str) -> int:
+    if filename.startswith(_ROOM):
+        kind = _HERE
+    else:
+        kind = _ELSEWHERE if filename.startswith(_PACKAGE) else _OUTSIDE
+    _kind_of_file[filename] = kind
+    return kind
+
+
+def provenance(depth: int = 1) -> Metadata:
+    """The outermost method of this room that is running, and the user's line that called it.
+
+    Walking the stack costs nothing where no node is made, unlike a decorator on every method.
+    """
+    frame = sys._getframe(depth + 1)
+    kinds = _kind_of_file
+    name = ""
+    inside = True
+    while frame is not None:
+        code = frame.f_code
+        filename = code.co_filename
+        kind = kinds.get(filename)
+        if kind is None:
+            kind = _classify(filename)
+        if kind == _OUTSIDE:
+            break
+        if inside and kind == _HERE:
+            name = code.co_name
+        else:
+            inside = False
+        frame = frame.f_back
+    else:
+        return Metadata(name)
+    line = frame.f_lineno
+    known = _metadata.get((name, filename, line))
+    if known is None:
+        if len(_metadata) > 8192:
+            _metadata.clear()
+        known = Metadata(name, (filename, line, code.co_name))
+        _metadata[(name, filename, line)] = known
+    return known
+
+
+def record(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any = None) -> UOp:
+    """One node, marked with the method and the line it is from (unless TRACEMETA is 0)."""
+    node = UOp(op, dtype, src, arg)
+    if settings.TRACEMETA:
+        _set_meta(node, provenance())
+    return node
+
+
+_allocate = object.__new__
+
+
+class TensorBase:
+    """The slots of a tensor, and how one tensor makes another.
+
+    _uop            the graph node
+    grad            the accumulated gradient, a tensor of the same shape, or None
+    is_leaf         True unless it was computed from tensors that require gradients
+    """
+
+    __slots__ = ("__weakref__", "_requires_grad", "_uop", "grad", "is_leaf")
+
+    _uop: UOp
+    _requires_grad: bool | None
+    grad: Tensor | None
+    is_leaf: bool
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    # operators on NumPy arrays give way to the tensor's
+    __array_ufunc__ = None
+    __hash__ = object.__hash__
+
+    @classmethod
+    def _from_node(cls, uop: UOp, requires_grad: bool | None = None, derived: bool = False) -> Self:
+        """A tensor around a node: unchecked."""
+        made = _allocate(cls)
+        made._uop = uop
+        made._requires_grad = requires_grad
+        made.grad = None
+        made.is_leaf = not derived
+        remember(ref(made, forget))
+        return made
+
+    def _wrap(self, uop: UOp) -> Self:
+        """A tensor computed from self alone."""
+        made = _allocate(self.__class__)
+        made._uop = uop
+        made.grad = None
+        if self._requires_grad and _grad_enabled.get():
+            made._requires_grad = True
+            made.is_leaf = False
+        else:
+            made._requires_grad = None
+            made.is_leaf = True
+        remember(ref(made, forget))
+        return made
+
+    def _wrap_with(self, uop: UOp, *others: TensorBase) -> Self:
+        """A tensor computed from self and others."""
+        if not self._requires_grad:
+            for other in others:
+                if other._requires_grad:
+                    return other._wrap(uop)  # type: ignore[return-value]
+        return self._wrap(uop)

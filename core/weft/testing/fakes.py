@@ -1,0 +1,112 @@
+"""Stand-ins for tests: capabilities and targets of no device, and plugins made of a few functions."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from weft.base.dtype import DType, dtypes
+from weft.device.capabilities import (
+    COMMON_DTYPES,
+    Capabilities,
+    ComputeCaps,
+    Feature,
+    KernelLimits,
+    MemoryCaps,
+    Target,
+)
+from weft.device.hookspecs import API_VERSION, hookimpl
+from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.parts import Allocator, BufferHints, Device
+from weft.host.memory import HostAllocator
+from weft.uop import GroupOp, Ops
+
+
+def fake_compute(
+    *,
+    max_buffers: int | None = None,
+    features: frozenset[Feature] = frozenset(),
+    extra_dtypes: frozenset[DType] = frozenset(),
+    **fields: Any,
+) -> ComputeCaps:
+    """ComputeCaps of a plain C-like device, changed where asked."""
+    limits = fields.pop("limits", KernelLimits(max_buffers=max_buffers))
+    return ComputeCaps(
+        dtypes=COMMON_DTYPES | extra_dtypes, limits=limits, features=features, **fields
+    )
+
+
+def fake_capabilities(*, stores_only: bool = False, **fields: Any) -> Capabilities:
+    """Capabilities of a device that computes, or of one that only stores."""
+    if stores_only:
+        return Capabilities(MemoryCaps(persistent=True, resident=False), fingerprint="fake")
+    return Capabilities(MemoryCaps(), fake_compute(**fields), fingerprint="fake")
+
+
+def fake_target(*, native_ops: frozenset[Ops] = GroupOp.ALU, **fields: Any) -> Target:
+    """A Target for code generation, of a plain C-like device unless changed."""
+    return Target(fake_compute(**fields), native_ops, None, "fake", "fake")
+
+
+class RecordingAllocator(HostAllocator):
+    """Host memory that records what was asked of it, in ``log``."""
+
+    def __init__(self, window: bool = True) -> None:
+        self.log: list[tuple[Any, ...]] = []
+        self.window = window
+        self.live = 0
+
+    def allocate(self, nbytes: int, hints: BufferHints) -> memoryview:
+        self.log.append(("allocate", nbytes))
+        self.live += nbytes
+        return memoryview(bytearray(nbytes))
+
+    def free(self, handle: memoryview, nbytes: int) -> None:
+        self.log.append(("free", nbytes))
+        self.live -= nbytes
+
+    def map_host(self, handle: memoryview) -> memoryview | None:  # type: ignore[override]
+        return handle if self.window else None
+
+    def wrap(self, memory: memoryview) -> memoryview | None:  # type: ignore[override]
+        return None
+
+
+def fake_plugin(
+    family: str = "FAKE",
+    *,
+    allocator: Allocator[Any] | None = None,
+    capabilities: Capabilities | None = None,
+    api: tuple[int, int] | None = API_VERSION,
+    **family_fields: Any,
+) -> Any:
+    """An object with the three hooks of a storage device, for ``registry.register``."""
+    gives = allocator or RecordingAllocator()
+    can = capabilities or Capabilities(name="fake")
+
+    @hookimpl
+    def weft_devices() -> list[DeviceFamily]:
+        return [DeviceFamily(family, **family_fields)]
+
+    @hookimpl
+    def weft_open(id: DeviceId) -> Device:
+        return Device(id, can)
+
+    @hookimpl
+    def weft_allocator() -> Allocator[Any]:
+        return gives
+
+    plugin = SimpleNamespace(
+        __name__=f"fake plugin {family}",
+        weft_devices=weft_devices,
+        weft_open=weft_open,
+        weft_allocator=weft_allocator,
+    )
+    if api is not None:
+        plugin.weft_api = api
+    return plugin
+
+
+def half_and_all() -> tuple[DType, ...]:
+    """Every dtype that a tensor may have."""
+    return tuple(dtype for dtype in dtypes.all if dtype is not dtypes.void)

@@ -1,0 +1,101 @@
+"""REF: a device that runs linear programs in plain Python, exactly as ``weft.base.scalars`` says.
+
+It is slow and right, so that everything above the devices can be tested without any plugin. It enters
+by the same hooks as everybody. ``REF`` has only loops; ``REF:vector`` also has vector arithmetic, and
+``REF:grid`` a launch grid with work groups, shared memory and barriers.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import dtypes
+from weft.base.errors import UnknownDevice
+from weft.device.capabilities import (
+    Capabilities,
+    ComputeCaps,
+    Feature,
+    KernelLimits,
+    MemoryCaps,
+)
+from weft.device.hookspecs import hookimpl
+from weft.device.identity import FIRST, DeviceFamily, DeviceId
+from weft.device.parts import Allocator, Compiler, Device, Renderer, Runner
+from weft.device.program import CompiledProgram
+from weft.testing.reference.memory import PoisonedAllocator
+from weft.testing.reference.renderer import PythonRenderer
+from weft.testing.reference.runner import PythonCompiler, PythonRunner
+
+weft_api = (1, 0)
+
+ALL_DTYPES = frozenset(dtypes.all) - {dtypes.void}
+
+KINDS: dict[str, ComputeCaps] = {
+    FIRST: ComputeCaps(dtypes=ALL_DTYPES),
+    "vector": ComputeCaps(
+        dtypes=ALL_DTYPES,
+        vector_widths={dtype: (4, 2) for dtype in ALL_DTYPES},
+        vector_bytes=16,
+    ),
+    "grid": ComputeCaps(
+        dtypes=ALL_DTYPES,
+        limits=KernelLimits(
+            global_size=(1 << 31, 65535, 65535),
+            local_size=(64, 64, 64),
+            local_threads=64,
+            shared_bytes=1 << 15,
+        ),
+        features=frozenset({Feature.BARRIER, Feature.SHARED}),
+        vector_widths={dtype: (4, 2) for dtype in ALL_DTYPES},
+    ),
+}
+"""What each locator can do."""
+
+
+def kind(locator: str) -> str:
+    """The one spelling of a locator. :raises UnknownDevice: if there is no such kind."""
+    spelt = locator.lower() or FIRST
+    if spelt not in KINDS:
+        raise UnknownDevice(
+            "the reference device has no such kind",
+            asked=f"REF:{locator}",
+            because=f"its kinds are {', '.join(KINDS)}",
+        )
+    return spelt
+
+
+@hookimpl
+def weft_devices() -> list[DeviceFamily]:
+    """One family, the last that would be chosen as default."""
+    about = "runs kernels in Python: slow, exact, needs nothing"
+    return [DeviceFamily("REF", priority=-900, canonical=kind, about=about)]
+
+
+@hookimpl
+def weft_open(id: DeviceId) -> Device:
+    """Always there."""
+    name = "Python interpreter" if id.locator == FIRST else f"Python interpreter, {id.locator}"
+    caps = Capabilities(MemoryCaps(), KINDS[id.locator], name, fingerprint=f"ref-1;{id.locator}")
+    return Device(id, caps)
+
+
+@hookimpl
+def weft_allocator() -> Allocator[memoryview]:
+    """Host memory, poisoned."""
+    return PoisonedAllocator()
+
+
+@hookimpl
+def weft_renderer() -> Renderer:
+    """Python is the language."""
+    return PythonRenderer()
+
+
+@hookimpl
+def weft_compiler() -> Compiler:
+    """Checks the syntax."""
+    return PythonCompiler()
+
+
+@hookimpl
+def weft_runner(program: CompiledProgram) -> Runner:
+    """Defines the function."""
+    return PythonRunner(program)

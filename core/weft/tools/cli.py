@@ -1,0 +1,74 @@
+"""The ``weft`` command: finds the subcommand's module, imports that one alone, and runs it.
+
+An error of ours ends the command with its text and code 1; a traceback is shown with WEFT_DEBUG >= 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from weft.base.errors import WeftError
+from weft.base.settings import settings
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand: where it lives and what it does, in a line."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: dict[str, Command] = {
+    "demo": Command("weft.tools.commands.demo", "learn real handwritten digits, from graph to weights"),
+    "devices": Command("weft.tools.commands.devices", "list every installed device plugin and its state"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line (that of the process by default); returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0
+    if arguments[0] == "--version":
+        from importlib.metadata import version
+
+        print(f"weft {version('weft')}")
+        return 0
+    command = COMMANDS.get(arguments[0])
+    if command is None:
+        print(f"weft: there is no command {arguments[0]!r}\n\n{_help()}", file=sys.stderr)
+        return 2
+    return _run(arguments[0], command, arguments[1:])
+
+
+def _run(name: str, command: Command, rest: Sequence[str]) -> int:
+    module = import_module(command.module)
+    parser = argparse.ArgumentParser(prog=f"weft {name}", description=command.summary)
+    module.add_arguments(parser)
+    parsed = parser.parse_args(rest)
+    try:
+        return int(module.run(parsed) or 0)
+    except WeftError as error:
+        if settings.DEBUG >= 1:
+            raise
+        print(f"weft {name}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever reads our output has had enough
+        sys.stderr.close()
+        return 0
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name.ljust(width)}  {command.summary}" for name, command in COMMANDS.items()]
+    return "usage: weft <command> [options]\n\ncommands:\n" + "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

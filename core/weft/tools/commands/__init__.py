@@ -1,0 +1,1 @@
+"""One module per subcommand of ``weft``: ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""

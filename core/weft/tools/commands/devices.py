@@ -1,0 +1,195 @@
+"""``weft devices``: every installed device plugin, how far it comes here, and why no further.
+
+Each plugin is imported and each family's first device opened, all guarded: one that fails is a row
+with its cause.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from weft.base.dtype import DType
+from weft.base.errors import DeviceError, UnknownDevice, WeftError
+from weft.base.text import human_size
+from weft.device import Capabilities, Plugin, PluginState, registry
+from weft.device.calls import failure_text
+
+READY, UNAVAILABLE, BY_NAME = "ready", "unavailable", "by name"
+"""States beyond those of plugins: it opens; it does not; it opens once a locator is given."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one plugin.
+
+    :ivar family: it serves.
+    :ivar distribution: that ships it, and its ``version``.
+    :ivar api: version of the hooks it states, or None.
+    :ivar state: a PluginState, or READY, UNAVAILABLE, BY_NAME.
+    :ivar cause: why it is not ready, or how to name one; "" if there is nothing to say.
+    :ivar device: the device string of the device that was opened, or "".
+    :ivar default: whether it is the default device.
+    :ivar capabilities: of that device.
+    """
+
+    family: str
+    distribution: str
+    version: str
+    api: tuple[int, int] | None
+    state: str
+    cause: str
+    about: str = ""
+    device: str = ""
+    default: bool = False
+    capabilities: Capabilities | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The row in plain types."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: _plain(value) for name, value in fields.items()}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's options."""
+    parser.add_argument("--json", action="store_true", help="for programs: everything, as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table; 0 if there is a default device, else 1."""
+    rows = collect()
+    if arguments.json:
+        print(json.dumps([row.as_json() for row in rows], indent=2))
+    else:
+        _table_printer()(rows)
+    return 0 if any(row.default for row in rows) else 1
+
+
+def collect() -> list[Row]:
+    """A row per plugin of the registry in force. Opens what opens."""
+    try:
+        default = str(registry.default())
+    except WeftError:
+        default = ""
+    return [_row(plugin, default) for plugin in _loaded_plugins()]
+
+
+def _loaded_plugins() -> list[Plugin]:
+    registry.current().load_all()
+    return registry.current().plugins
+
+
+def _row(plugin: Plugin, default: str) -> Row:
+    known = Row(
+        plugin.family,
+        plugin.distribution,
+        plugin.version,
+        plugin.api,
+        str(plugin.state),
+        failure_text(plugin.cause) if plugin.cause is not None else "",
+    )
+    if plugin.state is not PluginState.LOADED:
+        return known
+    declared = next(family for family in plugin.families if family.name == plugin.family)
+    known = dataclasses.replace(known, about=declared.about)
+    try:
+        opened = registry.open(plugin.family)
+    except UnknownDevice as error:
+        return dataclasses.replace(known, state=BY_NAME, cause=f"named as {error.try_}")
+    except DeviceError as error:
+        return dataclasses.replace(known, state=UNAVAILABLE, cause=failure_text(error))
+    return dataclasses.replace(
+        known,
+        state=READY,
+        device=opened.name,
+        default=opened.name == default,
+        capabilities=opened.capabilities,
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, (frozenset, set)):
+        return sorted((_plain(item) for item in value), key=str)
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "items"):
+        return {str(_plain(name)): _plain(item) for name, item in value.items()}
+    return value
+
+
+# ---- for people -------------------------------------------------------------------------------
+
+COLUMNS = ("family", "state", "plugin", "api", "device", "what it can do, or why not")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    api = f"{row.api[0]}.{row.api[1]}" if row.api else "-"
+    plugin = f"{row.distribution} {row.version}".strip() or "registered by hand"
+    device = row.capabilities.name if row.capabilities else ""
+    family = f"{row.family} (default)" if row.default else row.family
+    return family, row.state, plugin, api, device, row.cause or _summary(row)
+
+
+def _summary(row: Row) -> str:
+    """The capability sheet in a line."""
+    caps = row.capabilities
+    if caps is None:
+        return row.about
+    compute = caps.compute
+    if compute is None:
+        return "stores, does not compute" + (", persistent" if caps.memory.persistent else "")
+    said = [f"{len(compute.dtypes)} dtypes"]
+    if compute.vector_bytes:
+        said.append(f"vectors of {compute.vector_bytes} bytes")
+    if compute.limits.max_buffers is not None:
+        said.append(f"{compute.limits.max_buffers} buffers a kernel")
+    if compute.limits.shared_bytes:
+        said.append(f"{human_size(compute.limits.shared_bytes)} shared")
+    if compute.tensor_cores:
+        said.append(f"{len(compute.tensor_cores)} tensor cores")
+    return ", ".join(said + sorted(str(feature) for feature in compute.features))
+
+
+def _print_rich(rows: list[Row]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    colours = {READY: "green", BY_NAME: "green", UNAVAILABLE: "yellow", "disabled": "yellow"}
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in COLUMNS:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        family, state, *others = (Text(cell) for cell in _cells(row))
+        state.stylize(colours.get(row.state, "red"))
+        table.add_row(family, state, *others)
+    Console().print(table)
+
+
+def _print_plain(rows: list[Row]) -> None:
+    lines = [COLUMNS, *map(_cells, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+
+
+def _table_printer() -> Callable[[list[Row]], None]:
+    if not sys.stdout.isatty():  # whoever reads this wants whole lines
+        return _print_plain
+    try:
+        import rich.table  # noqa: F401 - asking whether it is there
+    except ImportError:
+        return _print_plain
+    return _print_rich

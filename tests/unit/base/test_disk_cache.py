@@ -1,0 +1,178 @@
+"""The cache on disk: keeps, separates, survives damage, and never fails anybody."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weft.base.disk_cache import DiskCache
+from weft.base.errors import ArgumentError
+from weft.base.settings import settings
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    where = tmp_path / "not" / "yet"
+    with settings.override(CACHE_DIR=str(where), CACHE=1):
+        yield where
+
+
+def file_in(folder: Path) -> Path:
+    return next(path for path in folder.iterdir() if path.suffix == ".sqlite3")
+
+
+def test_what_is_put_is_there(folder: Path) -> None:
+    cache = DiskCache("kernels", 1)
+    assert cache.get("a") is None
+    cache.put("a", b"one")
+    cache.put(b"\x00\xff", b"")
+    cache.put("a", bytearray(b"two"))
+    assert cache.get("a") == b"two" == cache.get(b"a") == DiskCache("kernels", 1).get("a")
+    assert cache.get(b"\x00\xff") == b"" and cache.get("b") is None
+
+
+def test_names_versions_and_folders_are_apart(folder: Path, tmp_path: Path) -> None:
+    caches = [DiskCache("k", 1), DiskCache("k", 2), DiskCache("k", "a-b"), DiskCache("k", "a.b"),
+              DiskCache("l", 1)]  # fmt: skip
+    for number, cache in enumerate(caches):
+        cache.put("x", bytes([number]))
+    assert [cache.get("x") for cache in caches] == [bytes([n]) for n in range(5)]
+    with settings.override(CACHE_DIR=str(tmp_path / "other")):
+        assert caches[0].get("x") is None
+    caches[0].clear()
+    assert caches[0].get("x") is None and caches[1].get("x") == b"\x01"
+
+
+def test_a_name_is_a_word() -> None:
+    for name in ("", "a b", "a;drop", "naïve"):
+        with pytest.raises(ArgumentError):
+            DiskCache(name)
+
+
+def test_turned_off_it_neither_reads_nor_writes(folder: Path) -> None:
+    cache = DiskCache("k")
+    with settings.override(CACHE=0):
+        cache.put("a", b"1")
+        assert cache.get("a") is None and not folder.exists()
+    cache.put("a", b"1")
+    with settings.override(CACHE=0):
+        assert cache.get("a") is None
+    assert cache.get("a") == b"1"
+
+
+@pytest.mark.parametrize("open_meanwhile", [True, False])
+def test_a_file_of_garbage_is_a_miss_and_is_repaired(folder: Path, open_meanwhile: bool) -> None:
+    cache = DiskCache("k")
+    cache.put("a", b"1" * 5000)
+
+    def spoil() -> None:
+        if not open_meanwhile:
+            for path in folder.iterdir():
+                if path.name.endswith(("-wal", "-shm")):
+                    path.unlink()
+        file_in(folder).write_bytes(b"this is no database, it only has the name of one " * 100)
+
+    spoil()
+    # A process that comes new to the file sees the damage, whatever this one still remembers.
+    answers: list[bytes | None] = []
+
+    def newcomer() -> None:
+        with settings.override(CACHE_DIR=str(folder)):
+            answers.append(DiskCache("k").get("a"))
+            DiskCache("k").put("b", b"2")
+            answers.append(DiskCache("k").get("b"))
+
+    worker = threading.Thread(target=newcomer)
+    worker.start()
+    worker.join()
+    assert answers[0] in (None, b"1" * 5000) and answers[1] == b"2"
+    cache.put("c", b"3")
+    assert cache.get("c") == b"3" and cache.get("b") == b"2"
+
+
+def test_a_value_that_changed_on_disk_is_a_miss(folder: Path) -> None:
+    cache = DiskCache("k")
+    cache.put("a", b"good")
+    cache.put("b", b"fine")
+    other = sqlite3.connect(file_in(folder))
+    table = other.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchone()[0]
+    changed = other.execute(f"UPDATE {table} SET value = ? WHERE value = ?", (b"evil", b"good"))
+    assert changed.rowcount == 1
+    other.commit()
+    assert cache.get("a") is None and cache.get("b") == b"fine"
+    assert other.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 1
+    other.close()
+    cache.put("a", b"good")
+    assert cache.get("a") == b"good"
+
+
+def test_a_file_that_is_removed_is_made_again(folder: Path) -> None:
+    cache = DiskCache("k")
+    cache.put("a", b"1")
+    for path in folder.iterdir():
+        path.unlink()
+    assert cache.get("a") is None
+    cache.put("a", b"2")
+    assert cache.get("a") == b"2"
+
+
+def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    with settings.override(CACHE_DIR=str(blocked), CACHE=1):
+        DiskCache("k").put("a", b"1")
+        assert DiskCache("k").get("a") is None
+    assert blocked.read_text() == "in the way"
+
+
+WRITER = """
+import sys
+from weft.base.disk_cache import DiskCache
+cache = DiskCache("shared")
+for number in range(60):
+    cache.put(f"{sys.argv[1]}-{number}", sys.argv[1].encode() * number)
+    assert cache.get(f"{sys.argv[1]}-{number}") == sys.argv[1].encode() * number
+"""
+
+
+def test_processes_share_one_file(folder: Path) -> None:
+    environment = os.environ | {"WEFT_CACHE_DIR": str(folder), "WEFT_CACHE": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, name], env=environment)
+        for name in ("x", "y", "z")
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    cache = DiskCache("shared")
+    for name in ("x", "y", "z"):
+        assert [cache.get(f"{name}-{n}") for n in range(60)] == [
+            name.encode() * n for n in range(60)
+        ]
+
+
+def _in_child(folder: str, answer) -> None:
+    with settings.override(CACHE_DIR=folder):
+        found = DiskCache("k").get("a")
+        DiskCache("k").put("child", b"2")
+        answer.send(found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_opens_the_file_itself(folder: Path) -> None:
+    cache = DiskCache("k")
+    cache.put("a", b"1")
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    child = context.Process(target=_in_child, args=(str(folder), there))
+    child.start()
+    assert here.poll(30) and here.recv() == b"1"
+    child.join()
+    assert child.exitcode == 0 and cache.get("child") == b"2" and cache.get("a") == b"1"

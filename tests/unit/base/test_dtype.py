@@ -1,0 +1,221 @@
+"""Dtypes: interning, derivation, numbers, names, and what other libraries call them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes, to_dtype
+from weft.base.errors import DTypeError, WeftError
+from weft.base.settings import settings
+
+DERIVED = (
+    *dtypes.all,
+    dtypes.void,
+    dtypes.float.vec(4),
+    dtypes.bool.vec(3),
+    dtypes.int.ptr(5),
+    dtypes.half.ptr(),
+    dtypes.float.vec(4).ptr(2, AddrSpace.REG),
+    dtypes.int.ptr(7, AddrSpace.LOCAL).vec(2),
+    dtypes.imageh((2, 3, 4)),
+    dtypes.imagef((2, 3, 4)).vec(2),
+)
+
+
+@pytest.mark.parametrize("dtype", DERIVED, ids=repr)
+def test_copies_and_printed_forms_are_the_same_object(dtype: DType) -> None:
+    assert pickle.loads(pickle.dumps(dtype)) is dtype
+    assert copy.deepcopy(dtype) is dtype and copy.copy(dtype) is dtype
+    assert eval(repr(dtype)) is dtype
+
+
+def test_aliases_are_the_same_object() -> None:
+    assert dtypes.float is dtypes.float32 and dtypes.half is dtypes.float16
+    assert dtypes.char is dtypes.int8 and dtypes.ulong is dtypes.uint64
+    assert repr(dtypes.int32) == "dtypes.int" and dtypes.uint8.name == "uchar"
+    assert len(set(dtypes.all)) == len(dtypes.all) == 15
+
+
+@pytest.mark.parametrize("dtype", dtypes.all, ids=repr)
+def test_vectors_lead_back_to_their_scalar(dtype: DType) -> None:
+    vector = dtype.vec(4)
+    assert vector is dtype.vec(4) and vector is not dtype and dtype.vec(1) is dtype
+    assert vector.scalar() is dtype and dtype.scalar() is dtype and vector.base is vector
+    assert (vector.count, vector.itemsize) == (4, 4 * dtype.itemsize)
+    assert vector.bitsize == 4 * dtype.bitsize and vector.fmt == dtype.fmt
+    assert (vector.min, vector.max, vector.name) == (dtype.min, dtype.max, dtype.name)
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5])
+def test_there_are_no_vectors_of_fewer_than_one_lane(count: int) -> None:
+    with pytest.raises(DTypeError):
+        dtypes.int.vec(count)
+
+
+def test_there_are_no_vectors_of_vectors_or_void() -> None:
+    for dtype in (dtypes.int.vec(2), dtypes.void):
+        with pytest.raises(DTypeError):
+            dtype.vec(2)
+
+
+def test_pointers() -> None:
+    pointer = dtypes.float.ptr(16)
+    assert isinstance(pointer, PtrDType) and pointer is dtypes.float.ptr(16, AddrSpace.GLOBAL)
+    assert pointer.base is dtypes.float and pointer.scalar() is pointer
+    assert (pointer.size, pointer.count, pointer.nbytes) == (16, 1, 64)
+    others = {dtypes.float.ptr(17), dtypes.float.ptr(16, AddrSpace.LOCAL), dtypes.int.ptr(16)}
+    assert pointer not in others and len(others) == 3
+    lanes = dtypes.float.vec(4).ptr(2, AddrSpace.REG)
+    assert lanes.base is dtypes.float.vec(4) and lanes.count == 1 and lanes.nbytes == 32
+    both = pointer.vec(2)
+    assert both.count == 2 and both.scalar() is pointer and both is pointer.vec(2)
+    with pytest.raises(DTypeError):
+        _ = dtypes.float.ptr().nbytes
+    with pytest.raises(DTypeError):
+        pointer.ptr(2)
+    with pytest.raises(DTypeError):
+        dtypes.float.ptr(-2)
+
+
+def test_images() -> None:
+    image = dtypes.imageh((2, 3, 4))
+    assert isinstance(image, ImageDType) and image is dtypes.imageh([2, 3, 4])
+    assert image is not dtypes.imagef((2, 3, 4)) and image.base is dtypes.float
+    assert (image.size, image.nbytes, image.shape) == (24, 48, (2, 3, 4))
+    with pytest.raises(DTypeError):
+        dtypes.imagef((2, 3))
+
+
+def test_dtypes_are_frozen_and_not_constructed() -> None:
+    with pytest.raises(DTypeError):
+        dtypes.int.itemsize = 8
+    with pytest.raises(DTypeError):
+        del dtypes.int.name
+    with pytest.raises(DTypeError):
+        DType("int")
+    with pytest.raises(DTypeError):
+        dtypes.int = dtypes.long
+    assert dtypes.int.itemsize == 4 and dtypes.int is dtypes.int32
+
+
+def test_an_unknown_name_is_answered_with_close_ones() -> None:
+    with pytest.raises(AttributeError, match="float"):
+        _ = dtypes.flaot
+    assert not hasattr(dtypes, "__wrapped__")
+
+
+@pytest.mark.parametrize("dtype", dtypes.ints, ids=repr)
+def test_integer_limits_are_numpys(dtype: DType) -> None:
+    limits = numpy.iinfo(f"{'u' if dtypes.is_unsigned(dtype) else ''}int{dtype.bitsize}")
+    info = dtypes.iinfo(dtype)
+    assert (dtype.min, dtype.max) == (info.min, info.max) == (limits.min, limits.max)
+    assert info.bits == limits.bits and dtypes.is_int(dtype.vec(2)) and not dtypes.is_float(dtype)
+
+
+@pytest.mark.parametrize("dtype", dtypes.floats, ids=repr)
+def test_float_limits_are_those_of_other_libraries(dtype: DType) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes knows the short formats")
+    other = {
+        "fp8e4m3": "float8_e4m3fn", "fp8e5m2": "float8_e5m2", "half": numpy.float16,
+        "bfloat16": "bfloat16", "float": numpy.float32, "double": numpy.float64,
+    }[dtype.name]  # fmt: skip
+    limits = ml_dtypes.finfo(other)
+    info = dtypes.finfo(dtype)
+    assert (info.max, info.min) == (float(limits.max), float(limits.min))
+    assert info.smallest_normal == float(limits.smallest_normal)
+    assert info.smallest_subnormal == float(limits.smallest_subnormal)
+    assert (info.eps, info.bits, info.mantissa_bits) == (limits.eps, limits.bits, limits.nmant)
+    assert (dtype.max, dtype.min) == ((float("inf"), float("-inf")) if info.has_infinity else
+                                      (info.max, info.min))  # fmt: skip
+
+
+def test_limits_of_the_wrong_kind_are_refused() -> None:
+    with pytest.raises(DTypeError):
+        dtypes.finfo(dtypes.int)
+    with pytest.raises(DTypeError):
+        dtypes.iinfo(dtypes.bool)
+
+
+def test_priorities_order_the_kinds() -> None:
+    ordered = sorted(dtypes.all, key=lambda d: d.priority)
+    assert ordered[0] is dtypes.bool and tuple(ordered[-6:]) == dtypes.floats
+    assert len({d.priority for d in dtypes.all}) == 15
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (True, dtypes.bool),
+        (1, dtypes.int32),
+        (1.5, dtypes.float32),
+        ([1, [2.0, True]], dtypes.float32),
+        ((True, [2]), dtypes.int32),
+        ([], dtypes.float32),
+    ],
+)
+def test_from_py(value: object, dtype: DType) -> None:
+    assert dtypes.from_py(value) is dtype
+
+
+@pytest.mark.parametrize("value", [None, "1", 1j, [1, "x"]])
+def test_from_py_refuses_what_is_no_number(value: object) -> None:
+    with pytest.raises(DTypeError):
+        dtypes.from_py(value)
+
+
+def test_the_default_float_follows_the_setting() -> None:
+    with settings.override(DEFAULT_FLOAT="half"):
+        assert dtypes.default_float is dtypes.half is dtypes.from_py(1.0) is to_dtype(float)
+        dtypes.default_float = dtypes.double
+        assert settings.DEFAULT_FLOAT == "double" and dtypes.default_float is dtypes.double
+
+
+def test_as_const_gives_the_python_kind() -> None:
+    for value, dtype, expected in (
+        (3, dtypes.float, 3.0), (3.7, dtypes.int, 3), (2, dtypes.bool, True),
+        ((1, 2), dtypes.half.vec(2), (1.0, 2.0)),
+    ):  # fmt: skip
+        got = dtypes.as_const(value, dtype)
+        assert got == expected and type(got) is type(expected)
+    with pytest.raises(DTypeError):
+        dtypes.as_const((1, 2, 3), dtypes.int.vec(2))
+
+
+def test_to_dtype_knows_names_python_types_and_numpy() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="its scalar types are named here")
+    for given, dtype in (
+        ("float32", dtypes.float), ("uchar", dtypes.uint8), ("dtypes.long", dtypes.int64),
+        ("half", dtypes.float16), (bool, dtypes.bool), (int, dtypes.int), (float, dtypes.float),
+        (dtypes.double, dtypes.double), (numpy.float16, dtypes.half), (numpy.bool_, dtypes.bool),
+        (numpy.dtype("uint64"), dtypes.uint64), (ml_dtypes.bfloat16, dtypes.bfloat16),
+        (numpy.dtype(ml_dtypes.float8_e4m3fn), dtypes.fp8e4m3),
+        (ml_dtypes.float8_e5m2, dtypes.fp8e5m2), (numpy.longlong, dtypes.int64),
+    ):  # fmt: skip
+        assert to_dtype(given) is dtype, given
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["floof", "default_float", "all", None, 3, complex, str, numpy.complex64, numpy.dtype(">i4"),
+     numpy.dtype("U3"), [dtypes.int]],
+    ids=str,
+)  # fmt: skip
+def test_to_dtype_refuses_the_rest(given: object) -> None:
+    with pytest.raises(DTypeError) as caught:
+        to_dtype(given)
+    assert isinstance(caught.value, WeftError) and caught.value.try_
+
+
+def test_the_floor_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; import weft.base.scalars, weft.base.promotion, weft.base.trace;"
+        "import weft.base.provenance, weft.base.text, weft.base.sequences, weft.base.intmath;"
+        "assert not {'numpy', 'ctypes', 'sqlite3', 'pluggy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
