@@ -318,6 +318,8 @@ def _widened(expression: UOp) -> UOp:
             wide[node] = node
         elif node.op is Ops.CONST:
             wide[node] = UOp.const(dtypes.long, node.arg)
+        elif node.op is Ops.CAST and node.dtype is dtypes.long:
+            wide[node] = wide[node.src[0]]
         elif node.op in GroupOp.ALU:
             dtype = dtypes.long if node.dtype is dtypes.int else node.dtype
             wide[node] = UOp(node.op, dtype, tuple(wide[s] for s in node.src), node.arg)
@@ -338,7 +340,8 @@ def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
         part = at if _is_one(stride) else at // stride
         if place < len(axes) - 1:
             part = part % extent
-        indices[axis] = part if place == 0 and len(axes) == 1 else part.simplify()
+        # an index of one axis fits in 32 bits, whatever the number of all elements
+        indices[axis] = part.simplify().cast(dtypes.int)
         stride = stride * extent
     return tuple(indices)
 

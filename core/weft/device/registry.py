@@ -328,8 +328,10 @@ class Registry:
             f"the plugin for {plugin.family} cannot be used",
             asked=plugin.family,
             because=f"{plugin.label}: {failure_text(plugin.cause or RuntimeError('not loaded'))}",
-            try_=f"pip install --upgrade {plugin.distribution or plugin.where}; "
-            "`weft devices` shows the state of every plugin",
+            try_=f"pip install --upgrade {plugin.distribution}; "
+            "`weft devices` shows the state of every plugin"
+            if plugin.distribution
+            else "mend the plugin; the cause is attached",
         )
         error.__cause__ = plugin.cause
         return error

@@ -104,11 +104,13 @@ def _compose_over_axes(upper: View, base: sint, axes: list[Axis]) -> View | None
             return None
         steps.append([fold(b - a) for a, b in zip(start, after)])
     by_axis = [[step[k] for step in steps] for k in range(len(axes))]
-    mask: list[tuple[sint, sint]] | None = None
-    for axis, first, moves in zip(axes, start, by_axis):
-        least, greatest = _range(first, moves, upper.shape)
+    reaches = [_range(first, moves, upper.shape) for first, moves in zip(start, by_axis)]
+    for axis, (least, greatest) in zip(axes, reaches):
         if low_of(least) < 0 or high_of(fold(greatest - axis.size)) >= 0:
             return None
+    # only now is the map known to be right: what the masks of the lower view say of it comes next
+    mask: list[tuple[sint, sint]] | None = None
+    for axis, first, moves, (least, greatest) in zip(axes, start, by_axis, reaches):
         if axis.full or (
             low_of(fold(least - axis.low)) >= 0 and high_of(fold(greatest - axis.high)) < 0
         ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
@@ -72,6 +71,18 @@ class RecordingAllocator(HostAllocator):
         return None
 
 
+class FakePlugin:
+    """An object to hang hooks on, as if it were a plugin's module."""
+
+    weft_devices: Any
+    weft_open: Any
+    weft_allocator: Any
+    weft_api: Any
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+
 def fake_plugin(
     family: str = "FAKE",
     *,
@@ -79,7 +90,7 @@ def fake_plugin(
     capabilities: Capabilities | None = None,
     api: tuple[int, int] | None = API_VERSION,
     **family_fields: Any,
-) -> Any:
+) -> FakePlugin:
     """An object with the three hooks of a storage device, for ``registry.register``."""
     gives = allocator or RecordingAllocator()
     can = capabilities or Capabilities(name="fake")
@@ -96,12 +107,9 @@ def fake_plugin(
     def weft_allocator() -> Allocator[Any]:
         return gives
 
-    plugin = SimpleNamespace(
-        __name__=f"fake plugin {family}",
-        weft_devices=weft_devices,
-        weft_open=weft_open,
-        weft_allocator=weft_allocator,
-    )
+    plugin = FakePlugin(f"fake plugin {family}")
+    plugin.weft_devices, plugin.weft_open = weft_devices, weft_open
+    plugin.weft_allocator = weft_allocator
     if api is not None:
         plugin.weft_api = api
     return plugin

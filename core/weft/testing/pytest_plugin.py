@@ -101,6 +101,19 @@ def weft_device(weft_device_name: str) -> Iterator[Any]:
 
 
 @pytest.fixture
+def weft_bytes(weft_device: Any) -> None:
+    """Skips on a device that keeps no bytes: there is nothing to compare there."""
+    from weft.base.dtype import dtypes
+    from weft.device import Buffer
+
+    if weft_device.capabilities.memory.persistent:
+        return
+    probe = Buffer(weft_device.id, 4, dtypes.uint8).copy_in(b"weft")
+    if bytes(probe.copy_out()) != b"weft":
+        pytest.skip(f"{weft_device.name} keeps no bytes")
+
+
+@pytest.fixture
 def weft_compute(weft_device: Any) -> Any:
     """The ComputeCaps of the device under test. Skips where it only stores."""
     if weft_device.capabilities.compute is None:

@@ -12,21 +12,20 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
 
-from weft.engine import stats
-from weft.tensor import Tensor
-
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
+from weft.engine import stats
 from weft.nn import Conv2d, Linear, optim
 from weft.nn.datasets import Digits, load_digits
 from weft.nn.datasets.digits import CLASSES, DARKEST, PIXELS, SIDE
 from weft.nn.state import get_parameters, get_state_dict, load_state_dict, safe_load, safe_save
+from weft.tensor import Tensor
 
 GOAL = 0.98
 """The share of held-out digits that the full demo must read."""
@@ -155,10 +154,9 @@ def _demo(arguments: argparse.Namespace) -> int:
     Tensor.manual_seed(arguments.seed)
     net = DigitNet(plan.channels)
     epochs = arguments.epochs if arguments.epochs is not None else plan.epochs
-    counted = _Counted()
-    for _ in train(net, training, held_out, plan, epochs, arguments.seed, _screen()):
-        pass
-    print(counted.line())
+    with _counted():
+        for _ in train(net, training, held_out, plan, epochs, arguments.seed, _screen()):
+            pass
     guesses = predict(net, held_out)
     with _kept_or_temporary(arguments.save) as path:
         safe_save(get_state_dict(net), path, {"made by": "weft demo"})
@@ -302,15 +300,16 @@ def _screen() -> Screen:
         return PlainScreen()
 
 
-class _Counted:
-    """Kernels since it was made."""
-
-    def __init__(self) -> None:
-        self._kernels, self._seconds = stats.kernels, stats.seconds
-
-    def line(self) -> str:
-        kernels, seconds = stats.kernels - self._kernels, stats.seconds - self._seconds
-        return f"{kernels} kernels ran, {seconds:.2f} s in them"
+@contextmanager
+def _counted() -> Iterator[None]:
+    """Say how many kernels ran inside, and how long they took."""
+    kernels, seconds, timing = stats.kernels, stats.seconds, stats.timing
+    stats.timing = True
+    try:
+        yield
+    finally:
+        stats.timing = timing
+    print(f"{stats.kernels - kernels} kernels ran, {stats.seconds - seconds:.2f} s in them")
 
 
 def _kept_or_temporary(path: Path | None) -> AbstractContextManager[Path]:

@@ -232,6 +232,8 @@ def disjoin(node: UOp) -> UOp | None:
 def choose(node: UOp) -> UOp | None:
     """WHERE over a scalar condition, of any dtype."""
     condition, yes, no = node.src
+    if condition.dtype is not dtypes.bool:
+        return None
     if condition.op is Ops.CONST:
         return yes if condition.arg else no
     if yes is no:
@@ -248,9 +250,7 @@ def choose(node: UOp) -> UOp | None:
         return UOp(Ops.WHERE, node.dtype, (condition, yes.src[1], no))
     if no.op is Ops.WHERE and no.src[0] is condition:
         return UOp(Ops.WHERE, node.dtype, (condition, yes, no.src[2]))
-    if no.op is Ops.WHERE and no.src[2] is yes and condition.dtype is dtypes.bool:
-        return None
-    if yes.op is Ops.WHERE and yes.src[2] is no:
+    if yes.op is Ops.WHERE and yes.src[2] is no and yes.src[0].dtype is condition.dtype:
         # c ? (d ? a : b) : b  ->  (c and d) ? a : b
         both = all_of([*conjuncts(condition), *conjuncts(yes.src[0])])
         return UOp(Ops.WHERE, node.dtype, (both, yes.src[1], no))

@@ -25,8 +25,8 @@ whole = UPat.var("x", dtype=_WHOLE)
 truth = UPat.var("x", dtype=dtypes.bool)
 
 
-def _zero(node: UOp) -> UOp:
-    return node.const_like(0)
+def _zero(x: UOp) -> UOp:
+    return x.const_like(0)
 
 
 symbolic_simple = PatternMatcher(
@@ -82,8 +82,6 @@ def fold_constants(root: UOp) -> UOp | None:
     """f(c, d) -> the constant that it is"""
     if any(source.src for source in root.src):
         return None  # constants that know their device stay where they are
-    if root.op is Ops.POW:
-        return None
     value = exec_alu(root.op, root.dtype, [source.arg for source in root.src])
     return UOp.const(root.dtype, value)
 

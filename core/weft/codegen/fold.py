@@ -1,0 +1,66 @@
+"""Building one node with what is known at once folded: the laws that instantiation needs, no search.
+
+Integers and booleans only; floats are left alone, since most of their laws are none.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import DType, dtypes
+from weft.uop.evaluate import exec_alu
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+_CONDITIONS = frozenset({Ops.AND, Ops.OR, Ops.CMPNE})
+
+
+def is_true(node: UOp) -> bool:
+    """Whether this is the constant True."""
+    return node.op is Ops.CONST and node.arg is True
+
+
+def is_false(node: UOp) -> bool:
+    """Whether this is the constant False."""
+    return node.op is Ops.CONST and node.arg is False
+
+
+def folded(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: object = None) -> UOp:
+    """`UOp(op, dtype, src, arg)`, or something equal and simpler."""
+    if op is Ops.WHERE:
+        if src[0].op is Ops.CONST:
+            return src[1] if src[0].arg else src[2]
+        if src[1] is src[2]:
+            return src[1]
+        return UOp(op, dtype, src, arg)
+    if op not in GroupOp.ALU or dtypes.is_float(dtype) or dtypes.is_float(src[0].dtype):
+        return UOp(op, dtype, src, arg)
+    if all(source.op is Ops.CONST for source in src):
+        return UOp.const(dtype, exec_alu(op, dtype, [source.arg for source in src]))
+    if len(src) == 2:
+        left, right = src
+        if left.op is Ops.CONST and op in GroupOp.Commutative:
+            left, right = right, left
+        if right.op is Ops.CONST:
+            known = _with_constant(op, dtype, left, right)
+            if known is not None:
+                return known
+    return UOp(op, dtype, src, arg)
+
+
+def _with_constant(op: Ops, dtype: DType, left: UOp, right: UOp) -> UOp | None:
+    value = right.arg
+    if dtype is dtypes.bool:
+        if op in (Ops.AND, Ops.MUL):
+            return left if value else right
+        if op is Ops.OR:
+            return right if value else left
+        return left if op is Ops.CMPNE and value is False else None
+    if op in (Ops.ADD, Ops.SUB, Ops.SHL, Ops.SHR, Ops.XOR) and value == 0:
+        return left
+    if op is Ops.ADD and left.op is Ops.ADD and left.src[1].op is Ops.CONST:
+        total = exec_alu(op, dtype, [left.src[1].arg, value])
+        return folded(op, dtype, (left.src[0], UOp.const(dtype, total)))
+    if op in (Ops.MUL, Ops.IDIV) and value == 1:
+        return left
+    if op is Ops.MUL and value == 0:
+        return right
+    return None

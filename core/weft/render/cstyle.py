@@ -1,0 +1,273 @@
+"""CStyleRenderer: a linear program and a dialect to the source of one kernel.
+
+in: spec.linear, the renderer's rules applied        out: C-like text, one function named as the program
+
+A value that is used once and is short is written where it is used; every other one gets a statement
+and a name: `val` for what is loaded, `cast` for conversions, `alu` for the rest, `acc` for registers.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
+from weft.base.errors import CapabilityError, SpecError
+from weft.render.dialect import PLAIN_C, CDialect
+from weft.render.expressions import (
+    ATOM,
+    COMPARE,
+    Expression,
+    Expressions,
+    is_mask,
+    mask_dtype,
+)
+from weft.render.helpers import Helpers
+from weft.render.placing import inlinable, is_free
+from weft.render.rules import C_RULES
+from weft.uop import Ops, PatternMatcher, UOp
+
+if TYPE_CHECKING:
+    from weft.device.program import LinearProgram
+
+INLINE_LENGTH = 64
+"""Longer expressions get a name even if they are used once."""
+LINE_LENGTH = 110
+
+
+class CStyleRenderer:
+    """Renders any C-like language from its dialect.
+
+    :param dialect: the language; None is plain C99 without vectors.
+    :ivar language: of the dialect.
+    :ivar native_ops: of the dialect.
+    :ivar rules: the last rewrites that every C wants. A linear program may come without them.
+    """
+
+    def __init__(self, dialect: CDialect | None = None) -> None:
+        self.dialect = dialect or PLAIN_C
+        self.language: str = self.dialect.language
+        self.native_ops: frozenset[Ops] = self.dialect.native_ops
+        self.rules: PatternMatcher | None = C_RULES
+
+    def render(self, program: LinearProgram) -> str:
+        """The source of one kernel, with the types and functions it needs before it.
+
+        :raises CapabilityError: if the language lacks a dtype, shared memory, a launch index.
+        :raises SpecError: if the program is not spec.linear, or holds an op that is not native.
+        """
+        return _Kernel(self, program).source()
+
+    def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
+        """The expression of a tensor core's multiply-add; a dialect with such units overrides this."""
+        raise CapabilityError(
+            f"{self.language} has no tensor cores here",
+            asked=f"WMMA {call.arg}",
+            because=f"{type(self).__name__} does not implement wmma",
+            try_="declare no tensor_cores",
+        )
+
+
+class _Kernel:
+    """One rendering."""
+
+    def __init__(self, renderer: CStyleRenderer, program: LinearProgram) -> None:
+        self.renderer = renderer
+        self.dialect = renderer.dialect
+        self.program = program
+        self.helpers = Helpers(self.dialect)
+        self.values = Expressions(self.dialect, self.helpers)
+        self.lines: list[str] = []
+        self.depth = 1
+        self.counts: dict[str, int] = {}
+
+    def source(self) -> str:
+        uops = self.program.uops
+        self._declare_storage()
+        may_inline = inlinable(uops)
+        for u in uops:
+            self._node(u, u in may_inline)
+        if self.depth != 1:
+            raise SpecError("a block is not closed", asked=f"rendering {self.program.name}")
+        parts = [self.dialect.preamble] if self.dialect.preamble else []
+        parts += self.helpers.types.values()
+        parts += self.helpers.texts.values()
+        head = f"{self.dialect.kernel_prefix} {self.program.name}({self._parameters()}) {{"
+        wrapped = textwrap.wrap(head, LINE_LENGTH, subsequent_indent="    ")
+        return "\n".join([*parts, *wrapped, *self.lines, "}\n"])
+
+    # ---- the head ---------------------------------------------------------------------------------
+
+    def _parameters(self) -> str:
+        pointers = {u.arg: u.dtype for u in self.program.uops if u.op is Ops.DEFINE_GLOBAL}
+        words = []
+        for slot in self.program.globals:
+            dtype = pointers[slot]
+            const = "" if slot in self.program.outs else "const "
+            kind = f"{self.dialect.global_qualifier}{const}{self._storage_type(dtype.base)}*"
+            words.append(" ".join(filter(None, (kind, self.dialect.restrict, f"data{slot}"))))
+        for variable in self.program.variables:
+            words.append(f"const {self.helpers.type(variable.dtype)} {variable.arg.name}")
+        return ", ".join([*words, *self.dialect.extra_parameters])
+
+    def _storage_type(self, dtype: DType) -> str:
+        if dtype.count > 1:
+            return self.helpers.type(mask_dtype(1, dtype.count) if is_mask(dtype) else dtype)
+        return self.dialect.memory_type(dtype)
+
+    def _declare_storage(self) -> None:
+        """Registers and shared memory are declared at the top, whatever block first uses them."""
+        for u in self.program.uops:
+            kind = u.dtype
+            if isinstance(kind, ImageDType):
+                raise CapabilityError(
+                    f"{self.dialect.language} has no images here", asked=f"{kind!r} in a kernel"
+                )
+            if u.op is Ops.DEFINE_GLOBAL:
+                self.values.known[u] = Expression(f"data{u.arg}")
+            elif u.op is Ops.DEFINE_VAR:
+                self.values.known[u] = Expression(u.arg.name)
+            elif u.op is Ops.DEFINE_REG and isinstance(kind, PtrDType):
+                name = f"acc{u.arg}"
+                scalar = kind.base is dtypes.bool
+                element = self.helpers.type(kind.base) if scalar else self._storage_type(kind.base)
+                self._line(f"{element} {name}{'' if kind.size == 1 else f'[{kind.size}]'};")
+                self.values.known[u] = Expression(name)
+            elif u.op is Ops.DEFINE_LOCAL and isinstance(kind, PtrDType):
+                qualifier = self.dialect.shared_qualifier
+                if qualifier is None:
+                    raise self._lacks("memory shared by a work group", "shared_bytes=0")
+                element = self._storage_type(kind.base)
+                self._line(f"{qualifier}{element} {u.arg}[{kind.size}];")
+                self.values.known[u] = Expression(str(u.arg))
+
+    # ---- the body ---------------------------------------------------------------------------------
+
+    def _node(self, u: UOp, may_inline: bool) -> None:
+        statement = _STATEMENTS.get(u.op)
+        if statement is not None:
+            statement(self, u)
+            return
+        if u in self.values.known:
+            return
+        if u.op is Ops.WMMA:
+            sources = tuple(self.values.text(s) for s in u.src)
+            found = Expression(self.renderer.wmma(u, sources))
+        else:
+            found = self.values.of(u)
+        if may_inline and (is_free(u) or len(found.text) <= INLINE_LENGTH):
+            self.values.known[u] = found
+        else:
+            self._name(u, found)
+
+    def _name(self, u: UOp, found: Expression) -> None:
+        stem = {Ops.LOAD: "val", Ops.CAST: "cast", Ops.BITCAST: "cast", Ops.WMMA: "wmma"}
+        name = self._fresh(stem.get(u.op, "alu"))
+        dtype = mask_dtype(found.mask, u.dtype.count) if found.mask else u.dtype
+        self._line(f"{self.helpers.type(dtype)} {name} = {found.text};")
+        self.values.known[u] = Expression(name, ATOM, found.mask)
+
+    def _range(self, u: UOp) -> None:
+        name = f"ridx{u.arg.id}"
+        end = self.values.text(u.src[0], COMPARE + 1)
+        kind = self.helpers.type(u.dtype)
+        self._line(f"for ({kind} {name} = 0; {name} < {end}; {name}++) {{")
+        self.depth += 1
+        self.values.known[u] = Expression(name)
+
+    def _if(self, u: UOp) -> None:
+        self._line(f"if ({self.values.text(u.src[0])}) {{")
+        self.depth += 1
+
+    def _close(self, u: UOp) -> None:
+        if self.depth == 1:
+            raise SpecError(f"{u.op} closes nothing", asked=f"rendering {self.program.name}")
+        self.depth -= 1
+        self._line("}")
+
+    def _store(self, u: UOp) -> None:
+        index, value = u.src[0], u.src[1]
+        kind = index.src[0].dtype
+        assert isinstance(kind, PtrDType)  # self.values.place refuses the rest below
+        gate = f"if ({self.values.text(index.src[2])}) " if len(index.src) > 2 else ""
+        whole = kind.base is value.dtype
+        if not whole and value.dtype.count & (value.dtype.count - 1):
+            self._store_lanes(index, value, gate)
+            return
+        place = self.values.place(index, value.dtype, writing=True).text
+        text = self.values.stored(value, whole and is_mask(value.dtype))
+        self._line(f"{gate}{place} = {text};")
+
+    def _store_lanes(self, index: UOp, value: UOp, gate: str) -> None:
+        """Vectors of three lanes and the like are longer in C than in memory."""
+        lanes = value.dtype.count
+        dtype = mask_dtype(1, lanes) if is_mask(value.dtype) else value.dtype
+        name = self._fresh("alu")
+        self._line(f"{self.helpers.type(dtype)} {name} = {self.values.stored(value, True)};")
+        for lane, place in enumerate(self.values.lane_places(index, value.dtype)):
+            test = " != 0" if is_mask(value.dtype) else ""
+            self._line(f"{gate}{place} = {name}[{lane}]{test};")
+
+    def _special(self, u: UOp) -> None:
+        prefix, axis = u.arg.rstrip("0123456789"), u.arg[-1]
+        if prefix not in self.dialect.index:
+            raise self._lacks("launch indices", "KernelLimits(global_size=None, local_size=None)")
+        spelt = self.dialect.index[prefix][int(axis)]
+        self._line(f"{self.helpers.type(u.dtype)} {u.arg} = {spelt};")
+        self.values.known[u] = Expression(u.arg)
+
+    def _barrier(self, u: UOp) -> None:
+        if self.dialect.barrier is None:
+            raise self._lacks("barriers", "no Feature.BARRIER")
+        self._line(self.dialect.barrier)
+
+    def _statement(self, u: UOp) -> None:
+        self._line(u.arg.format(*(self.values.text(s, ATOM) for s in u.src)))
+
+    def _nothing(self, u: UOp) -> None:
+        if u.op is Ops.NOOP and len(u.src) == 1 and u.src[0] in self.values.known:
+            self.values.known[u] = self.values.known[u.src[0]]
+
+    # ---- words ------------------------------------------------------------------------------------
+
+    def _fresh(self, stem: str) -> str:
+        number = self.counts.get(stem, 0)
+        self.counts[stem] = number + 1
+        return f"{stem}{number}"
+
+    def _line(self, text: str) -> None:
+        indent = "  " * self.depth
+        if len(indent) + len(text) <= LINE_LENGTH:
+            self.lines.append(indent + text)
+            return
+        self.lines += textwrap.wrap(
+            text, LINE_LENGTH, initial_indent=indent, subsequent_indent=indent + "    ",
+            break_long_words=False, break_on_hyphens=False,
+        )  # fmt: skip
+
+    def _lacks(self, what: str, declare: str) -> CapabilityError:
+        return CapabilityError(
+            f"{self.dialect.language} has no {what} here",
+            asked=f"rendering {self.program.name}",
+            because="its CDialect does not say how they are spelt",
+            try_=f"fill in the CDialect, or declare {declare}",
+        )
+
+
+_STATEMENTS = {
+    Ops.RANGE: _Kernel._range,
+    Ops.ENDRANGE: _Kernel._close,
+    Ops.IF: _Kernel._if,
+    Ops.ENDIF: _Kernel._close,
+    Ops.STORE: _Kernel._store,
+    Ops.SPECIAL: _Kernel._special,
+    Ops.BARRIER: _Kernel._barrier,
+    Ops.CUSTOM: _Kernel._statement,
+    Ops.INDEX: _Kernel._nothing,
+    Ops.NOOP: _Kernel._nothing,
+    Ops.SINK: _Kernel._nothing,
+    Ops.DEFINE_GLOBAL: _Kernel._nothing,
+    Ops.DEFINE_VAR: _Kernel._nothing,
+    Ops.DEFINE_REG: _Kernel._nothing,
+    Ops.DEFINE_LOCAL: _Kernel._nothing,
+}

@@ -1,0 +1,538 @@
+"""One C expression per operation: operators with their precedence, vectors, masks, casts, memory.
+
+A vector of booleans is a mask: signed integers of 0 or -1, as wide as the lanes that were compared.
+`Expression.mask` is that width in bytes; masks are converted where they meet another width, which
+compilers fold away. Booleans in memory are bytes of 0 or 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
+from weft.base.errors import CapabilityError, SpecError
+from weft.render.constants import literal
+from weft.render.dialect import CDialect
+from weft.render.helpers import Helpers
+from weft.uop import GroupOp, Ops, UOp
+
+# How tightly an expression binds; an operand that binds less tightly gets parentheses.
+ATOM, UNARY, TIMES, PLUS, SHIFT, COMPARE, AND, XOR, OR, CHOICE, LOOSE = range(100, -10, -10)
+
+_OPERATORS: dict[Ops, tuple[str, int]] = {
+    Ops.MUL: ("*", TIMES),
+    Ops.FDIV: ("/", TIMES),
+    Ops.IDIV: ("/", TIMES),
+    Ops.MOD: ("%", TIMES),
+    Ops.ADD: ("+", PLUS),
+    Ops.SUB: ("-", PLUS),
+    Ops.SHL: ("<<", SHIFT),
+    Ops.SHR: (">>", SHIFT),
+    Ops.CMPLT: ("<", COMPARE),
+    Ops.CMPNE: ("!=", COMPARE),
+    Ops.CMPEQ: ("==", COMPARE),
+    Ops.AND: ("&", AND),
+    Ops.XOR: ("^", XOR),
+    Ops.OR: ("|", OR),
+}
+# What arithmetic on booleans means in logic, should it get here (see rules.py).
+_LOGIC = {
+    Ops.ADD: Ops.OR, Ops.MAX: Ops.OR, Ops.MUL: Ops.AND, Ops.SUB: Ops.XOR, Ops.CMPNE: Ops.XOR,
+}  # fmt: skip
+_MAY_LEAVE_WIDTH = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.MULACC})
+_SMALL = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
+_MASK_LANE = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
+
+
+class Expression(NamedTuple):
+    """Text, how tightly it binds, and for a vector of booleans the bytes per lane of its mask."""
+
+    text: str
+    level: int = ATOM
+    mask: int = 0
+
+
+def is_mask(dtype: DType) -> bool:
+    """Whether values of this dtype are masks."""
+    return dtype.count > 1 and dtypes.is_bool(dtype)
+
+
+def mask_dtype(width: int, lanes: int) -> DType:
+    """The integers that a mask of `width` bytes per lane consists of."""
+    return _MASK_LANE[width].vec(lanes)
+
+
+class Expressions:
+    """Writes the nodes of one kernel as expressions, over those written before.
+
+    :param dialect: how the language spells things.
+    :param helpers: collects the functions and types the kernel needs.
+    """
+
+    def __init__(self, dialect: CDialect, helpers: Helpers) -> None:
+        self.dialect = dialect
+        self.helpers = helpers
+        self.known: dict[UOp, Expression] = {}
+        self._writers: dict[Ops, Callable[[UOp], Expression]] = {
+            Ops.CONST: self._const,
+            Ops.VCONST: self._vconst,
+            Ops.CAST: self._cast,
+            Ops.BITCAST: self._bitcast,
+            Ops.WHERE: self._where,
+            Ops.MAX: self._maximum,
+            Ops.NEG: self._negate,
+            Ops.RECIP: self._reciprocal,
+            Ops.SQRT: self._function,
+            Ops.TRUNC: self._function,
+            Ops.MULACC: self._multiply_add,
+            Ops.EXP2: self._function,
+            Ops.LOG2: self._function,
+            Ops.SIN: self._function,
+            Ops.VECTORIZE: self._vectorize,
+            Ops.CAT: self._cat,
+            Ops.GEP: self._lanes,
+            Ops.LOAD: self._load,
+            Ops.CUSTOMI: self._custom,
+        }
+
+    def of(self, u: UOp) -> Expression:
+        """The expression of a node whose sources are known.
+
+        :raises SpecError: if this language has no such operation.
+        """
+        writer = self._writers.get(u.op)
+        if writer is None and u.op in _OPERATORS:
+            writer = self._operator
+        if writer is None:
+            raise SpecError(
+                f"{u.op} cannot be written in {self.dialect.language}",
+                asked=f"{u.op} {u.dtype!r} in a kernel",
+                because="it is not among the renderer's native_ops, and was not decomposed",
+                try_="add it to CDialect.functions and native_ops, or leave it to codegen",
+            )
+        return writer(u)
+
+    def text(self, u: UOp, level: int = LOOSE, mask: int = 0) -> str:
+        """A known node as an operand that must bind at least this tightly; as a mask of that width."""
+        if mask and is_mask(u.dtype):
+            known = self._as_mask(u, mask)
+        else:
+            try:
+                known = self.known[u]
+            except KeyError:
+                raise SpecError(
+                    f"a {u.op} is used before it stands in the program",
+                    asked="rendering a linear program",
+                    because="sources must come before their users",
+                ) from None
+        return f"({known.text})" if known.level < level else known.text
+
+    # ---- masks ------------------------------------------------------------------------------------
+
+    def _as_mask(self, u: UOp, width: int) -> Expression:
+        truth = _constant_truth(u)
+        dtype = mask_dtype(width, u.dtype.count)
+        if truth is not None:
+            if len(set(truth)) == 1:
+                return Expression(self.helpers.const(-int(truth[0]), dtype), UNARY, width)
+            lanes = tuple(str(-int(t)) for t in truth)
+            return Expression(self.helpers.literal(lanes, dtype), ATOM, width)
+        known = self.known[u]
+        if known.mask == width:
+            return known
+        return Expression(self.helpers.convert(known.text, dtype), ATOM, width)
+
+    def _width(self, *sources: UOp) -> int:
+        """The mask width at which these meet: that of the first that is not a constant."""
+        for u in sources:
+            if is_mask(u.dtype) and _constant_truth(u) is None:
+                return self.known[u].mask
+        return 1
+
+    # ---- constants --------------------------------------------------------------------------------
+
+    def _const(self, u: UOp) -> Expression:
+        return Expression(literal(self.dialect, u.arg, u.dtype))
+
+    def _vconst(self, u: UOp) -> Expression:
+        if is_mask(u.dtype):
+            return self._as_mask(u, 1)
+        lanes = tuple(literal(self.dialect, value, u.dtype.scalar()) for value in u.arg)
+        if len(set(lanes)) == 1:
+            return Expression(self.helpers.splat(lanes[0], u.dtype), UNARY)
+        return Expression(self.helpers.literal(lanes, u.dtype))
+
+    # ---- arithmetic -------------------------------------------------------------------------------
+
+    def _operator(self, u: UOp) -> Expression:
+        a, b = u.src
+        if dtypes.is_bool(a.dtype):
+            return self._logic(u)
+        if u.op in (Ops.IDIV, Ops.MOD) and not _divides_safely(b):
+            helper = self.helpers.divide if u.op is Ops.IDIV else self.helpers.remainder
+            if dtypes.is_float(u.dtype):
+                raise SpecError(f"{u.op} of floats is not an operator of C", asked=f"{u.op}")
+            return Expression(f"{helper(u.dtype)}({self.text(a)}, {self.text(b)})")
+        symbol, level = _OPERATORS[u.op]
+        left, right = self.text(a, _left(level)), self.text(b, _right(level))
+        if u.op in (Ops.SHL, Ops.SHR) and b.dtype is not a.dtype and a.dtype.count > 1:
+            right = self.helpers.convert(self.text(b), a.dtype)
+        found = Expression(f"{left} {symbol} {right}", level)
+        if u.op in GroupOp.Comparison and u.dtype.count > 1:
+            width = a.dtype.scalar().itemsize
+            name = self.helpers.type(mask_dtype(width, a.dtype.count))
+            return Expression(f"({name})({found.text})", UNARY, width)
+        return self._within_width(u, found)
+
+    def _within_width(self, u: UOp, found: Expression) -> Expression:
+        """C computes small integers as int: bring the result back to its width."""
+        if u.dtype in _SMALL and u.op in _MAY_LEAVE_WIDTH:
+            return Expression(f"({self.helpers.type(u.dtype)})({found.text})", UNARY)
+        return found
+
+    def _logic(self, u: UOp) -> Expression:
+        a, b = u.src
+        vector = is_mask(a.dtype)
+        width = self._width(a, b) if vector else 0
+        invert = "~" if vector else "!"
+        if u.op in (Ops.CMPNE, Ops.XOR) and _constant_truth(b) == (True,) * b.dtype.count:
+            return Expression(f"{invert}{self.text(a, UNARY, width)}", UNARY, width)
+        if u.op is Ops.CMPLT:
+            left = f"{invert}{self.text(a, UNARY, width)}"
+            return Expression(f"{left} & {self.text(b, UNARY, width)}", AND, width)
+        if u.op is Ops.CMPEQ:
+            both = f"{self.text(a, UNARY, width)} ^ {self.text(b, UNARY, width)}"
+            return Expression(f"{invert}({both})", UNARY, width)
+        symbol, level = _OPERATORS[_LOGIC.get(u.op, u.op)]
+        text = f"{self.text(a, _left(level), width)} {symbol} {self.text(b, _right(level), width)}"
+        return Expression(text, level, width)
+
+    def _where(self, u: UOp) -> Expression:
+        condition, yes, no = u.src
+        width = self._width(yes, no, condition) if is_mask(u.dtype) else u.dtype.scalar().itemsize
+        kept = width if is_mask(u.dtype) else 0
+        test = self.text(condition, SHIFT, width if is_mask(condition.dtype) else 0)
+        branches = f"{self.text(yes, SHIFT, kept)} : {self.text(no, SHIFT, kept)}"
+        return Expression(f"{test} ? {branches}", CHOICE, kept)
+
+    def _maximum(self, u: UOp) -> Expression:
+        a, b = u.src
+        if dtypes.is_bool(u.dtype):
+            return self._logic(u)
+        spelt = self.dialect.functions.get((Ops.MAX, u.dtype))
+        if spelt is not None:
+            return Expression(spelt.format(self.text(a), self.text(b)))
+        return Expression(f"{self.helpers.maximum(u.dtype)}({self.text(a)}, {self.text(b)})")
+
+    def _negate(self, u: UOp) -> Expression:
+        if dtypes.is_bool(u.dtype):
+            return self.known[u.src[0]]
+        return self._within_width(u, Expression(f"-{self.text(u.src[0], ATOM)}", UNARY))
+
+    def _reciprocal(self, u: UOp) -> Expression:
+        one = self.helpers.const(1.0, u.dtype)
+        return Expression(f"{one} / {self.text(u.src[0], UNARY)}", TIMES)
+
+    def _multiply_add(self, u: UOp) -> Expression:
+        if dtypes.is_float(u.dtype):
+            return self._function(u)
+        a, b, c = u.src
+        product = f"{self.text(a, TIMES)} * {self.text(b, UNARY)}"
+        return self._within_width(u, Expression(f"{product} + {self.text(c, TIMES)}", PLUS))
+
+    def _function(self, u: UOp) -> Expression:
+        scalar, lanes = u.dtype.scalar(), u.dtype.count
+        vectors = self.dialect.vectors
+        spelt = self.dialect.functions.get((u.op, scalar))
+        if lanes > 1:
+            spelt = vectors.functions.get(u.op) if vectors is not None else None
+        if scalar in self.dialect.narrow_floats and u.op is not Ops.MULACC:
+            # Computed in float32 and rounded again, which for these is rounding once.
+            wide = dtypes.float32.vec(lanes)
+            if lanes == 1:
+                spelt = self.dialect.functions.get((u.op, wide))
+            if spelt is not None:
+                inner = spelt.format(self.helpers.convert(self.text(u.src[0]), wide))
+                return Expression(self.helpers.convert(inner, u.dtype), UNARY)
+        if spelt is None:
+            raise SpecError(
+                f"{u.op} of {u.dtype!r} has no spelling in {self.dialect.language}",
+                asked=f"{u.op} in a kernel",
+                because="neither CDialect.functions nor VectorStyle.functions has it",
+                try_="leave it out of native_ops, so that it is decomposed",
+            )
+        return Expression(spelt.format(*(self.text(s) for s in u.src)))
+
+    # ---- casts ------------------------------------------------------------------------------------
+
+    def _cast(self, u: UOp) -> Expression:
+        (value,) = u.src
+        source, target = value.dtype, u.dtype
+        lanes = target.count
+        if source.count != lanes:
+            raise SpecError(
+                "a cast keeps the number of lanes", asked=f"cast of {source!r} to {target!r}"
+            )
+        if source is target:
+            return self.known[value]
+        if dtypes.is_bool(target):
+            zero = self.helpers.const(0, source)
+            test = f"{self.text(value, SHIFT)} != {zero}"
+            if lanes == 1:
+                return Expression(test, COMPARE)
+            width = source.scalar().itemsize
+            name = self.helpers.type(mask_dtype(width, lanes))
+            return Expression(f"({name})({test})", UNARY, width)
+        if is_mask(source):
+            test = self.text(value, SHIFT, target.scalar().itemsize)
+            one, zero = self.helpers.const(1, target), self.helpers.const(0, target)
+            return Expression(f"{test} ? {one} : {zero}", CHOICE)
+        if lanes == 1 and not _needs_care(source, target, self.dialect):
+            return Expression(
+                f"({self.helpers.type(target)}){self.text(value, UNARY)}", UNARY
+            )
+        return Expression(self._converted(self.text(value), source, target), UNARY)
+
+    def _converted(self, text: str, source: DType, target: DType) -> str:
+        """A conversion that may take several steps, each rounding once or exact."""
+        helpers, lanes = self.helpers, target.count
+        narrow = self.dialect.narrow_floats
+        single, double = dtypes.float32.vec(lanes), dtypes.float64.vec(lanes)
+        if source.scalar() in narrow and target is not single:
+            return self._converted(helpers.convert(text, single), single, target)
+        if dtypes.is_float(source) and dtypes.is_int(target):
+            scalar = target.scalar()
+            if scalar in (dtypes.int32, dtypes.int64, dtypes.uint64):
+                return f"{helpers.float_to_int(source, target)}({text})"
+            wide = (dtypes.int64 if scalar is dtypes.uint32 else dtypes.int32).vec(lanes)
+            return helpers.convert(self._converted(text, source, wide), target)
+        if target.scalar() in narrow and source is not single:
+            if source is double:
+                return helpers.convert(f"{helpers.narrow(double)}({text})", target)
+            if source.scalar().itemsize < 4:
+                return helpers.convert(helpers.convert(text, single), target)
+            exact = helpers.convert(text, double)
+            if source.scalar().itemsize == 8:
+                exact = f"{helpers.sticky(source)}({text})"
+            return self._converted(exact, double, target)
+        return helpers.convert(text, target)
+
+    def _bitcast(self, u: UOp) -> Expression:
+        (value,) = u.src
+        source, target = value.dtype, u.dtype
+        text = self.text(value)
+        if is_mask(source):
+            source = dtypes.uint8.vec(source.count)
+            text = self._bytes(value)
+        if is_mask(target):
+            asked = dtypes.uint8.vec(target.count)
+            picked = self.helpers.bits(text, source, asked)
+            return self._from_bytes(Expression(picked), asked)
+        if dtypes.is_bool(target):
+            asked = dtypes.uint8
+            picked = text if source is asked else self.helpers.bits(text, source, asked)
+            return Expression(f"({picked}) != 0", COMPARE)
+        if source is dtypes.bool:
+            text, source = f"({self.helpers.type(dtypes.uint8)})({text})", dtypes.uint8
+        if source is target:
+            return Expression(text, UNARY)
+        return Expression(self.helpers.bits(text, source, target), UNARY)
+
+    # ---- lanes ------------------------------------------------------------------------------------
+
+    def _vectorize(self, u: UOp) -> Expression:
+        lanes = u.dtype.count
+        if is_mask(u.dtype):
+            truth = _constant_truth(u)
+            if truth is not None:
+                return self._as_mask(u, 1)
+            dtype = mask_dtype(1, lanes)
+            items = tuple(f"-{self.text(s, ATOM)}" for s in u.src)
+            if len(set(u.src)) == 1:
+                return Expression(self.helpers.splat(items[0], dtype), UNARY, 1)
+            return Expression(self.helpers.literal(items, dtype), ATOM, 1)
+        if len(set(u.src)) == 1:
+            return Expression(self.helpers.splat(self.text(u.src[0]), u.dtype), UNARY)
+        return Expression(self.helpers.literal(tuple(map(self.text, u.src)), u.dtype))
+
+    def _cat(self, u: UOp) -> Expression:
+        width = self._width(*u.src) if is_mask(u.dtype) else 0
+        dtype = mask_dtype(width, u.dtype.count) if width else u.dtype
+        lanes = []
+        for source in u.src:
+            text = self.text(source, ATOM, width)
+            count = source.dtype.count
+            lanes += [text if count == 1 else self._lane(text, i) for i in range(count)]
+        vectors = self.dialect.vectors
+        counts = {s.dtype.count for s in u.src}
+        if len(u.src) == 2 and len(counts) == 1 and min(counts) > 1 and vectors and vectors.shuffle:
+            a, b = (self.text(s, LOOSE, width) for s in u.src)
+            order = ", ".join(map(str, range(u.dtype.count)))
+            return Expression(vectors.shuffle.format(a=a, b=b, lanes=order), ATOM, width)
+        return Expression(self.helpers.literal(tuple(lanes), dtype), ATOM, width)
+
+    def _lane(self, text: str, lane: int) -> str:
+        vectors = self.dialect.vectors
+        assert vectors is not None  # no vector could have been written
+        names = vectors.lane_names
+        return vectors.lane.format(vector=text, lane=names[lane] if names else lane)
+
+    def _lanes(self, u: UOp) -> Expression:
+        (value,) = u.src
+        if value.dtype.count == 1:
+            picked = self.known[value]
+            if len(u.arg) == 1:
+                return picked
+            return Expression(self.helpers.splat(picked.text, u.dtype), UNARY)
+        width = self.known[value].mask
+        if len(u.arg) == 1:
+            lane = self._lane(self.text(value, ATOM, width), u.arg[0])
+            return Expression(f"{lane} != 0", COMPARE) if width else Expression(lane)
+        dtype = mask_dtype(width, u.dtype.count) if width else u.dtype
+        vectors = self.dialect.vectors
+        if vectors is not None and vectors.shuffle:
+            text = self.text(value, LOOSE, width)
+            order = ", ".join(map(str, u.arg))
+            self.helpers.type(dtype)
+            return Expression(vectors.shuffle.format(a=text, b=text, lanes=order), ATOM, width)
+        text = self.text(value, ATOM, width)
+        return Expression(
+            self.helpers.literal(tuple(self._lane(text, i) for i in u.arg), dtype), ATOM, width
+        )
+
+    # ---- memory -----------------------------------------------------------------------------------
+
+    def place(self, index: UOp, dtype: DType, writing: bool = False) -> Expression:
+        """The memory behind an INDEX as an lvalue of `dtype`; booleans as the bytes they are there.
+
+        :raises CapabilityError: for images, which plain memory is not.
+        """
+        pointer, at = index.src[0], index.src[1]
+        kind = pointer.dtype
+        if isinstance(kind, ImageDType) or not isinstance(kind, PtrDType):
+            raise CapabilityError(
+                f"{self.dialect.language} cannot index {kind!r} like memory",
+                asked=f"an access of {dtype!r}",
+                try_="a renderer of its own for images, or plain buffers",
+            )
+        name = self.text(pointer, ATOM)
+        if kind.base is dtype:
+            if kind.space is AddrSpace.REG and kind.size == 1:
+                return Expression(name)
+            return Expression(f"{name}[{self.text(at)}]")
+        vectors = self.dialect.vectors
+        memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
+        type_name = self.helpers.type(memory)
+        if vectors is None or kind.base is not dtype.scalar():
+            raise SpecError(
+                f"an access of {dtype!r} through {kind!r}", asked="rendering a linear program"
+            )
+        through = vectors.memory_name.format(name=type_name)
+        space = "" if kind.space is AddrSpace.REG else self.dialect.global_qualifier
+        if kind.space is AddrSpace.LOCAL:
+            space = self.dialect.shared_qualifier or ""
+        const = "" if writing or kind.space is not AddrSpace.GLOBAL else "const "
+        address = name if at.op is Ops.CONST and at.arg == 0 else (
+            f"({name} + {self.text(at, PLUS)})"
+        )
+        return Expression(f"*({space}{const}{through}*){address}", UNARY)
+
+    def _read(self, index: UOp, dtype: DType) -> Expression:
+        register = index.src[0].dtype.space is AddrSpace.REG  # type: ignore[attr-defined]
+        if register and index.src[0].dtype.base is dtype:
+            found = self.place(index, dtype)
+            return found._replace(mask=1) if is_mask(dtype) else found
+        if dtype.count & (dtype.count - 1):
+            return self._read_lanes(index, dtype)
+        found = self.place(index, dtype)
+        if is_mask(dtype):
+            return self._from_bytes(found, dtypes.uint8.vec(dtype.count))
+        if dtype is dtypes.bool:
+            return Expression(f"{found.text} != 0", COMPARE)
+        return found
+
+    def _read_lanes(self, index: UOp, dtype: DType) -> Expression:
+        """Vectors of three lanes and the like are longer in C than in memory."""
+        lanes = tuple(f"{place}" for place in self.lane_places(index, dtype))
+        if is_mask(dtype):
+            lanes = tuple(f"-({lane} != 0)" for lane in lanes)
+            return Expression(self.helpers.literal(lanes, mask_dtype(1, dtype.count)), ATOM, 1)
+        return Expression(self.helpers.literal(lanes, dtype))
+
+    def lane_places(self, index: UOp, dtype: DType) -> Sequence[str]:
+        """The memory of each lane of an access."""
+        name, at = self.text(index.src[0], ATOM), self.text(index.src[1], PLUS)
+        return [f"{name}[{at} + {lane}]" for lane in range(dtype.count)]
+
+    def _load(self, u: UOp) -> Expression:
+        index = u.src[0]
+        found = self._read(index, u.dtype)
+        if len(index.src) < 3:
+            return found
+        gate = self.text(index.src[2], SHIFT)
+        other = UOp.const(u.dtype, 0) if len(u.src) < 2 else u.src[1]
+        if len(u.src) < 2:
+            self.known.setdefault(other, Expression(self.helpers.const(0, u.dtype), UNARY))
+        rest = self.text(other, SHIFT, found.mask)
+        text = f"({found.text})" if found.level < SHIFT else found.text
+        return Expression(f"{gate} ? {text} : {rest}", CHOICE, found.mask)
+
+    def stored(self, value: UOp, register: bool) -> str:
+        """A value as it is written to memory."""
+        if not is_mask(value.dtype):
+            return self.text(value)
+        return self.text(value, LOOSE, 1) if register else self._bytes(value)
+
+    def _bytes(self, value: UOp) -> str:
+        """A mask as bytes of 0 and 1."""
+        dtype = dtypes.uint8.vec(value.dtype.count)
+        mask = self.text(value, LOOSE, self._width(value))
+        return f"{self.helpers.convert(mask, dtype)} & {self.helpers.const(1, dtype)}"
+
+    def _from_bytes(self, found: Expression, dtype: DType) -> Expression:
+        name = self.helpers.type(mask_dtype(1, dtype.count))
+        zero = self.helpers.const(0, dtype)
+        return Expression(f"({name})({found.text} != {zero})", UNARY, 1)
+
+    def _custom(self, u: UOp) -> Expression:
+        return Expression(u.arg.format(*(self.text(s, ATOM) for s in u.src)), LOOSE)
+
+
+def _left(level: int) -> int:
+    """What a left operand must bind to stand bare: sums and products chain, tests take sums."""
+    return PLUS if level == COMPARE else level if level >= PLUS or level in (AND, XOR, OR) else UNARY
+
+
+def _right(level: int) -> int:
+    return PLUS if level == COMPARE else TIMES if level == PLUS else UNARY
+
+
+def _constant_truth(u: UOp) -> tuple[bool, ...] | None:
+    """The lanes of a constant boolean, or None."""
+    if u.op is Ops.CONST:
+        return (bool(u.arg),)
+    if u.op is Ops.VCONST:
+        return tuple(map(bool, u.arg))
+    if u.op is Ops.VECTORIZE and all(s.op is Ops.CONST for s in u.src):
+        return tuple(bool(s.arg) for s in u.src)
+    return None
+
+
+def _divides_safely(divisor: UOp) -> bool:
+    """Whether it is neither 0 nor -1, as far as is plain to see."""
+    if divisor.op in (Ops.CONST, Ops.VCONST, Ops.VECTORIZE):
+        lanes = [divisor] if divisor.op is Ops.CONST else divisor.src
+        values = divisor.arg if divisor.op is Ops.VCONST else [s.arg for s in lanes]
+        return all(isinstance(v, int) and v not in (0, -1) for v in values)
+    if divisor.dtype.count > 1 or not dtypes.is_int(divisor.dtype):
+        return False
+    return divisor.vmin > 0 or divisor.vmax < -1
+
+
+def _needs_care(source: DType, target: DType, dialect: CDialect) -> bool:
+    """Whether C's own cast would be undefined or would round twice."""
+    if dtypes.is_float(source) and dtypes.is_int(target):
+        return True
+    narrow = dialect.narrow_floats
+    return source in narrow or target in narrow

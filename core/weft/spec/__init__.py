@@ -1,0 +1,1 @@
+"""What is legal between the passes, and how a pass is run."""

@@ -1,0 +1,48 @@
+"""spec.kernel_ast: what may stand inside one kernel before it is lowered.
+
+A SINK of STOREs; a STORE writes a value through a VIEW of a DEFINE_GLOBAL; values are LOADs of such
+views, arithmetic, constants, VALID, VIEWs of values and REDUCE_AXIS.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import PtrDType
+from weft.spec.check import verify as _verify
+from weft.uop.args import Reduce
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+_HINTS = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
+_LEAVES = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND, Ops.DEVICE})
+_VALUES = GroupOp.ALU | _HINTS | _LEAVES | {Ops.CAST, Ops.BITCAST}
+_REDUCES = frozenset({Ops.ADD, Ops.MUL, Ops.MAX})
+
+
+def _is_buffer_view(node: UOp) -> bool:
+    return node.op is Ops.VIEW and node.src[0].op is Ops.DEFINE_GLOBAL
+
+
+def _rule(node: UOp) -> str | None:
+    op = node.op
+    if op is Ops.SINK:
+        stores = all(source.op is Ops.STORE for source in node.src)
+        return None if stores else "a SINK gathers STOREs"
+    if op is Ops.DEFINE_GLOBAL:
+        whole = isinstance(node.dtype, PtrDType) and isinstance(node.arg, int)
+        return None if whole else "a buffer is a pointer with a slot"
+    if op is Ops.STORE:
+        right = len(node.src) == 2 and _is_buffer_view(node.src[0])
+        return None if right else "a STORE has a view of a buffer and a value"
+    if op is Ops.LOAD:
+        return None if _is_buffer_view(node.src[0]) else "a LOAD reads a view of a buffer"
+    if op is Ops.REDUCE_AXIS:
+        known = isinstance(node.arg, Reduce) and node.arg.op in _REDUCES
+        return None if known else "a reduce is of ADD, MUL or MAX over axes"
+    if op is Ops.VIEW or op is Ops.VALID or op in _VALUES:
+        return None
+    return "it has no value inside a kernel"
+
+
+def verify(sink: UOp) -> None:
+    """SpecError for the first node that may not stand in a kernel's AST."""
+    _verify(sink.toposort(), _rule, "kernel_ast")

@@ -1,0 +1,25 @@
+"""What is left once everything pending is in kernels: memory, kernels, writes, and views of them."""
+
+from __future__ import annotations
+
+from weft.uop import GroupOp, Kernel, Ops, UOp
+
+_ALLOWED = frozenset(
+    {Ops.SINK, Ops.BUFFER, Ops.DEVICE, Ops.UNIQUE, Ops.KERNEL, Ops.ASSIGN, Ops.CONST, Ops.BIND,
+     Ops.DEFINE_VAR}
+)  # fmt: skip
+
+
+def complaint(node: UOp) -> str | None:
+    """What is wrong with one node of a kernel graph; None where nothing is."""
+    if node.op is Ops.ASSIGN:
+        written = node.src[0].op in (Ops.BUFFER, Ops.ASSIGN)
+        return None if written and node.src[1].op is Ops.KERNEL else "it is not ASSIGN(memory, KERNEL)"
+    if node.op is Ops.KERNEL:
+        if not isinstance(node.arg, Kernel):
+            return "its arg is not a Kernel"
+        odd = [s.op for s in node.src if s.op not in (Ops.BUFFER, Ops.ASSIGN, Ops.BIND)]
+        return f"it reads {odd[0]}, which is no memory" if odd else None
+    if node.op in _ALLOWED or node.op in GroupOp.Movement:
+        return None
+    return f"{node.op} is pending, it belongs in a kernel"

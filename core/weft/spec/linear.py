@@ -1,0 +1,62 @@
+"""spec.linear: the straight-line program that a renderer is given.
+
+Sources come before their users, no node comes twice, loops and conditions are closed in the order
+in which they were opened, and what is computed inside a loop is not used outside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.spec.check import verify as _verify
+from weft.spec.lowered import alu_objection, memory_objection
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+_OPENS = frozenset({Ops.RANGE, Ops.IF})
+_CLOSES = frozenset({Ops.ENDRANGE, Ops.ENDIF})
+_GONE = frozenset({Ops.REDUCE, Ops.REDUCE_AXIS, Ops.VIEW, Ops.VALID, Ops.UNROLL, Ops.CONTRACT})
+
+
+class _Scopes:
+    """Which nodes can be seen at one point of the list."""
+
+    def __init__(self) -> None:
+        self.open: list[UOp] = []
+        self.seen: list[set[UOp]] = [set()]
+        self.ever: set[UOp] = set()
+
+    def rule(self, node: UOp) -> str | None:
+        if node in self.ever:
+            return "it stands in the list twice"
+        self.ever.add(node)
+        op = node.op
+        if op in _GONE:
+            return "a linear program has no such node"
+        if op in _CLOSES:
+            if not self.open or self.open[-1] is not node.src[0]:
+                return "it does not close what was opened last"
+            self.open.pop()
+            self.seen.pop()
+            return None
+        for source in node.src:
+            if not any(source in scope for scope in self.seen):
+                return f"its source {source.op.name} {source.arg!r} cannot be seen here"
+        if op in _OPENS:
+            self.open.append(node)
+            self.seen.append({node})
+            return None
+        self.seen[-1].add(node)
+        if op in GroupOp.ALU:
+            return alu_objection(node)
+        if op in (Ops.INDEX, Ops.LOAD, Ops.STORE):
+            return memory_objection(node)
+        return None
+
+
+def verify(nodes: Sequence[UOp]) -> None:
+    """SpecError for the first node that may not stand where it does."""
+    scopes = _Scopes()
+    _verify(nodes, scopes.rule, "linear")
+    if scopes.open:
+        _verify(scopes.open[-1:], lambda node: "it is never closed", "linear")

@@ -1,0 +1,83 @@
+"""spec.lowered: one kernel as loops and addresses, still a graph.
+
+RANGE, INDEX, LOAD, STORE, REDUCE over ranges and arithmetic; no views and no axes.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import PtrDType, dtypes
+from weft.spec.check import verify as _verify
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+_PLAIN = frozenset(
+    {
+        Ops.SINK, Ops.CONST, Ops.VCONST, Ops.DEFINE_VAR, Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL,
+        Ops.SPECIAL, Ops.CAST, Ops.BITCAST, Ops.VECTORIZE, Ops.GEP, Ops.CAT, Ops.NOOP, Ops.CUSTOM,
+        Ops.CUSTOMI, Ops.WMMA,
+    }
+)  # fmt: skip
+
+
+def alu_objection(node: UOp) -> str | None:
+    """Why an arithmetic node is malformed: operands of unequal dtypes or lane counts."""
+    op, src = node.op, node.src
+    if op is Ops.SHL or op is Ops.SHR or op is Ops.THREEFRY:
+        return None
+    if op is Ops.WHERE:
+        if src[0].dtype.scalar() is not dtypes.bool:
+            return "the condition of a WHERE is bool"
+        if src[0].dtype.count not in (1, node.dtype.count):
+            return "the condition of a WHERE has other lanes than its values"
+        src = src[1:]
+    if any(source.dtype is not src[0].dtype for source in src):
+        return "its operands have different dtypes"
+    wanted = src[0].dtype
+    if op in GroupOp.Comparison:
+        wanted = dtypes.bool.vec(wanted.count) if wanted.count > 1 else dtypes.bool
+    return None if node.dtype is wanted else f"its dtype should be {wanted!r}"
+
+
+def memory_objection(node: UOp) -> str | None:
+    """Why an INDEX, LOAD or STORE is malformed."""
+    op, src = node.op, node.src
+    if op is Ops.INDEX:
+        if not isinstance(src[0].dtype, PtrDType):
+            return "an INDEX is into a pointer"
+        if src[1].dtype not in (dtypes.int, dtypes.long):
+            return "an index is an int or a long"
+        return None if len(src) < 3 or src[2].dtype is dtypes.bool else "a gate is one bool"
+    if not src or src[0].op is not Ops.INDEX:
+        return f"a {op.name} needs an address"
+    gated = len(src[0].src) > 2
+    if op is Ops.LOAD:
+        if gated != (len(src) == 2):
+            return "a LOAD has an alternative exactly where its address is gated"
+        return None if not gated or src[1].dtype is node.dtype else "the alternative's dtype differs"
+    base = src[0].dtype.base
+    if len(src) != 2 or src[1].dtype.scalar() is not base.scalar():
+        return f"a STORE into {base!r} has one value of that dtype"
+    return None
+
+
+def _rule(node: UOp) -> str | None:
+    op = node.op
+    if op in GroupOp.ALU:
+        return alu_objection(node)
+    if op in (Ops.INDEX, Ops.LOAD, Ops.STORE):
+        return memory_objection(node)
+    if op is Ops.RANGE:
+        whole = node.dtype in (dtypes.int, dtypes.long) and len(node.src) == 1
+        return None if whole else "a RANGE counts ints to one end"
+    if op is Ops.REDUCE:
+        count = node.arg.values
+        if not all(loop.op is Ops.RANGE for loop in node.src[count:]) or len(node.src) <= count:
+            return "a REDUCE closes ranges"
+        same = all(value.dtype is node.dtype for value in node.src[:count])
+        return None if same else "a REDUCE accumulates values of its own dtype"
+    return None if op in _PLAIN else "a lowered kernel has no such node"
+
+
+def verify(sink: UOp) -> None:
+    """SpecError for the first node that may not stand in a lowered kernel."""
+    _verify(sink.toposort(), _rule, "lowered")

@@ -1,0 +1,42 @@
+"""What a pass is, and how it is run: timed, checked where asked for, published to whoever listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.base import trace
+from weft.base.errors import WeftError
+from weft.base.settings import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One step of a pipeline.
+
+    run: from what it is given and the context to what it leaves. leaves: verifies the result; called
+    where WEFT_SPEC is set.
+    """
+
+    name: str
+    run: Callable[[Any, Any], Any]
+    leaves: Callable[[Any], None] | None = None
+
+
+def run_passes(passes: Sequence[Pass], subject: Any, context: Any) -> Any:
+    """`subject` after all passes. What a pass raises is given a note that names it."""
+    checking = settings.SPEC
+    for number, step in enumerate(passes, 1):
+        before = subject
+        try:
+            with trace.span("pass", name=step.name):
+                subject = step.run(subject, context)
+            if checking and step.leaves is not None:
+                step.leaves(subject)
+        except WeftError as error:
+            error.add_note(f"while running pass {step.name!r} ({number} of {len(passes)})")
+            raise
+        if trace.enabled():
+            trace.point("pass", name=step.name, before=before, after=subject)
+    return subject

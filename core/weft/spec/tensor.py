@@ -1,0 +1,97 @@
+"""What a tensor graph may contain: values with shapes, and nothing of the inside of kernels."""
+
+from __future__ import annotations
+
+from weft.base.dtype import PtrDType, dtypes
+from weft.uop import BufferView, GroupOp, Kernel, Ops, Reduce, UOp, Window
+
+_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+_IDENTITY = frozenset(
+    {Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.MULTI}
+)
+_LEAVES = frozenset(
+    {Ops.CONST, Ops.VCONST, Ops.DEVICE, Ops.UNIQUE, Ops.DEFINE_VAR, Ops.BUFFER, Ops.BIND}
+)
+
+
+def complaint(node: UOp) -> str | None:
+    """What is wrong with one node of a tensor graph; None where nothing is."""
+    if isinstance(node.dtype, PtrDType):
+        return "a tensor graph has no pointers"
+    check = _CHECKS.get(node.op)
+    if check is not None:
+        return check(node)
+    if node.op in GroupOp.Elementwise:
+        return _elementwise(node)
+    if node.op in GroupOp.Movement:
+        return None if len(node.src) == 1 else "movement has one source"
+    if node.op in _IDENTITY:
+        same = node.src[0].dtype is node.dtype
+        return None if same else f"it changes the dtype from {node.src[0].dtype} to {node.dtype}"
+    if node.op in _LEAVES:
+        return None
+    return f"{node.op} does not stand in a tensor graph"
+
+
+def _elementwise(node: UOp) -> str | None:
+    shapes = [s.shape for s in node.src if s.op not in _SCALARS]
+    if any(shape != shapes[0] for shape in shapes[1:]):
+        return f"its sources have the shapes {shapes}"
+    if node.op in (Ops.CAST, Ops.BITCAST):
+        return None
+    kinds = [s.dtype for s in (node.src[1:] if node.op is Ops.WHERE else node.src)]
+    if node.op in (Ops.SHL, Ops.SHR):
+        kinds = kinds[:1]
+    if any(kind is not kinds[0] for kind in kinds):
+        return f"its sources have the dtypes {kinds}"
+    if node.op is Ops.WHERE and node.src[0].dtype is not dtypes.bool:
+        return f"its condition is {node.src[0].dtype}, not bool"
+    result = dtypes.bool if node.op in GroupOp.Comparison else kinds[0]
+    return None if node.dtype is result else f"its dtype is {node.dtype}, its sources give {result}"
+
+
+def _reduce(node: UOp) -> str | None:
+    if not isinstance(node.arg, Reduce):
+        return "its arg is not a Reduce"
+    rank = len(node.src[0].shape)
+    inside = all(0 <= axis < rank for axis in node.arg.axes)
+    return None if inside else f"axes {node.arg.axes} of a value of rank {rank}"
+
+
+def _assign(node: UOp) -> str | None:
+    target, value = node.src
+    if value.op is Ops.KERNEL:
+        return None
+    if target.base.op not in (Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW):
+        return f"it writes to {target.base.op}, which is no memory"
+    if target.dtype is not value.dtype:
+        return f"it writes {value.dtype} into {target.dtype}"
+    wanted = target.shape if node.arg is None else node.arg.st.shape
+    if node.arg is not None and not isinstance(node.arg, Window):
+        return "its arg is not a Window"
+    if value.op in _SCALARS:
+        return None
+    return None if value.shape == wanted else f"it writes shape {value.shape} into {wanted}"
+
+
+def _copy(node: UOp) -> str | None:
+    good = len(node.src) == 2 and node.src[1].op is Ops.DEVICE
+    return None if good else "a COPY has a value and a DEVICE"
+
+
+def _kernel(node: UOp) -> str | None:
+    return None if isinstance(node.arg, Kernel) else "its arg is not a Kernel"
+
+
+def _buffer_view(node: UOp) -> str | None:
+    return None if isinstance(node.arg, BufferView) else "its arg is not a BufferView"
+
+
+_CHECKS = {
+    Ops.REDUCE_AXIS: _reduce,
+    Ops.ASSIGN: _assign,
+    Ops.COPY: _copy,
+    Ops.KERNEL: _kernel,
+    Ops.BUFFER_VIEW: _buffer_view,
+    Ops.SINK: lambda node: None,
+}

@@ -1,0 +1,189 @@
+"""Making tensors of constants and ranges. All are lazy and take no memory until they are realised.
+
+Shapes are given as one tuple or as several arguments; `device` None is the default device, and
+`dtype` None the default of the value's kind.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.errors import ArgumentError, ShapeError
+from weft.base.sequences import prod
+from weft.device import registry
+from weft.tensor.ops.movement import as_tuple
+from weft.tensor.protocol import TensorBase, record
+from weft.uop import Ops, UOp
+
+
+def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The shape that positional arguments stand for. :raises ShapeError: below zero or not whole."""
+    given = as_tuple(shape[0], shape[1:]) if shape else ()
+    for extent in given:
+        whole = isinstance(extent, UOp) or hasattr(extent, "__index__")
+        if not whole or (not isinstance(extent, UOp) and extent.__index__() < 0):
+            raise ShapeError(
+                "the extents of a shape are whole numbers from 0 on",
+                asked=f"a shape of {given}",
+                because=f"{extent!r} is none",
+            )
+    return tuple(s if isinstance(s, UOp) else s.__index__() for s in given)
+
+
+class CreationMixin(TensorBase):
+    """Class methods that make tensors, and the `..._like` methods."""
+
+    __slots__ = ()
+
+    @classmethod
+    def empty(
+        cls, *shape: Any, device: str | None = None, dtype: Any = None,
+        requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """Storage of its own with no values put in it."""
+        extents = shape_of_arguments(shape)
+        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        size = prod(extents)
+        if not isinstance(size, int):
+            raise ShapeError(
+                "storage has a definite size",
+                asked=f"empty{extents}",
+                try_="the largest size, and a window of it: Tensor.empty(10).shrink(((0, n),))",
+            )
+        node = UOp.new_buffer(registry.canonical(device), size, kind)
+        if extents != (size,):
+            node = record(Ops.RESHAPE, kind, (node,), extents)
+        return cls._from_node(node, requires_grad)
+
+    @classmethod
+    def full(
+        cls, shape: Any, fill_value: Any, *, device: str | None = None, dtype: Any = None,
+        requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """`fill_value` everywhere: a constant, which takes no memory."""
+        extents = shape_of_arguments((shape,))
+        if isinstance(fill_value, TensorBase):
+            value = fill_value if dtype is None else fill_value.cast(dtype)
+            return value.reshape((1,) * len(extents)).expand(extents)  # type: ignore[return-value]
+        if hasattr(fill_value, "item"):
+            fill_value = fill_value.item()
+        kind = dtypes.from_py(fill_value) if dtype is None else to_dtype(dtype)
+        made = cls._from_node(_filled(extents, fill_value, kind, registry.canonical(device)))
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def zeros(cls, *shape: Any, **kwargs: Any) -> Self:
+        """Zeros, of the default float unless `dtype` is given."""
+        return cls.full(shape_of_arguments(shape), 0.0, **kwargs)
+
+    @classmethod
+    def ones(cls, *shape: Any, **kwargs: Any) -> Self:
+        """Ones, of the default float unless `dtype` is given."""
+        return cls.full(shape_of_arguments(shape), 1.0, **kwargs)
+
+    def full_like(self, fill_value: Any, **kwargs: Any) -> Self:
+        """`fill_value` everywhere, in the shape, dtype and place of self."""
+        kwargs.setdefault("dtype", self._uop.dtype)
+        kwargs.setdefault("device", self.device)
+        return self.__class__.full(self.shape, fill_value, **kwargs)
+
+    def zeros_like(self, **kwargs: Any) -> Self:
+        """Zeros in the shape, dtype and place of self."""
+        return self.full_like(0, **kwargs)
+
+    def ones_like(self, **kwargs: Any) -> Self:
+        """Ones in the shape, dtype and place of self."""
+        return self.full_like(1, **kwargs)
+
+    @classmethod
+    def arange(
+        cls, start: Any, stop: Any = None, step: Any = 1, *, device: str | None = None,
+        dtype: Any = None, requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """start, start + step, ... before stop; from 0 with one argument.
+
+        Of the default int where all arguments are ints, else of the default float.
+
+        :raises ArgumentError: for a step of 0.
+        """
+        if stop is None:
+            start, stop = 0, start
+        if step == 0:
+            raise ArgumentError("a range needs a step", asked=f"arange({start}, {stop}, 0)")
+        whole = all(isinstance(x, int) for x in (start, stop, step))
+        default = dtypes.default_int if whole else dtypes.default_float
+        kind = default if dtype is None else to_dtype(dtype)
+        count = -((start - stop) // step) if whole else math.ceil((stop - start) / step)
+        made = cls._counted(max(count, 0), start, step, kind, whole, device)
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def _counted(
+        cls, count: int, start: Any, step: Any, kind: DType, whole: bool, device: str | None
+    ) -> Any:
+        """start + i * step. Integers i are the running sum of ones: no memory behind them."""
+        if count == 0:
+            return cls.full((0,), 0, dtype=kind, device=device)
+        far = max(abs(start), abs(start + count * step), count)
+        index = dtypes.int64 if whole and far > dtypes.int32.max else dtypes.int32
+        ones = cls.full((count,), 1, dtype=index, device=device)
+        i = ones.pad(((count - 1, 0),))._pool((count,), (1,), (1,))._reduce(Ops.ADD, -1, False)
+        if whole:
+            return (i * step + (start - step)).cast(kind) if (start, step) != (1, 1) else i.cast(kind)
+        wide = kind if dtypes.is_float(kind) and kind.itemsize > 2 else dtypes.float32
+        return ((i - 1).cast(wide) * float(step) + float(start)).cast(kind)
+
+    @classmethod
+    def linspace(
+        cls, start: Any, stop: Any, steps: int, *, device: str | None = None, dtype: Any = None,
+        requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """`steps` numbers from start to stop, both included.
+
+        :raises ArgumentError: for fewer than no steps.
+        """
+        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        if not isinstance(steps, int) or steps < 0:
+            raise ArgumentError("steps is a number from 0 on", asked=f"linspace(steps={steps!r})")
+        if steps == 1:
+            return cls.full((1,), start, dtype=kind, device=device)
+        wide = kind if dtypes.is_float(kind) and kind.itemsize > 2 else dtypes.float32
+        i = cls.arange(steps, device=device).cast(wide)
+        # the nearer end is counted from, so that both ends are exact
+        step = (stop - start) / max(steps - 1, 1)
+        up, down = i * step + start, (i - (steps - 1)) * step + stop
+        made = (i < steps / 2).where(up, down).cast(kind)
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def eye(
+        cls, n: int, m: int | None = None, *, device: str | None = None, dtype: Any = None,
+        requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """Ones on the main diagonal of an (n, m) matrix of zeros; m None is n."""
+        m = n if m is None else m
+        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        if n < 0 or m < 0:
+            raise ShapeError("a matrix has no negative extents", asked=f"eye({n}, {m})")
+        least = min(n, m)
+        if least == 0:
+            return cls.zeros(n, m, dtype=kind, device=device)
+        diagonal = cls.ones(least, dtype=kind, device=device).diag()
+        made = diagonal.pad(((0, n - least), (0, m - least)))
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def from_uop(cls, y: UOp, **kwargs: Any) -> Self:
+        """A tensor around a graph node; symbolic integers become 0-d tensors."""
+        return cls(y, **kwargs)
+
+
+def _filled(extents: tuple[Any, ...], value: Any, kind: DType, device: str) -> UOp:
+    node = UOp.const(kind, value, device)
+    if extents:
+        node = record(Ops.RESHAPE, kind, (node,), (1,) * len(extents))
+        if any(not isinstance(s, int) or s != 1 for s in extents):
+            node = record(Ops.EXPAND, kind, (node,), extents)
+    return node

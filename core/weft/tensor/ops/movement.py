@@ -1,0 +1,642 @@
+"""Movement: new shapes over the same elements; nothing is copied, everything becomes a view.
+
+A shape is ints or symbolic ints, given as one tuple or as several arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.errors import ArgumentError, IndexingError, ShapeError
+from weft.base.promotion import least_upper_dtype
+from weft.base.sequences import argsort, prod
+from weft.shape.movement import broadcast_shapes
+from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.protocol import TensorBase, record
+from weft.uop import Ops, UOp
+
+
+def as_tuple(first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments given one by one or as one sequence."""
+    if rest or not isinstance(first, (tuple, list)):
+        return (first, *rest)
+    return tuple(first)
+
+
+def _plain(extent: Any) -> Any:
+    """An int where it is one: constants fold, NumPy ints become Python's."""
+    if isinstance(extent, (int, UOp)):
+        return extent
+    if hasattr(extent, "__index__"):
+        return extent.__index__()
+    raise ShapeError(
+        "an extent is an integer",
+        asked=repr(extent),
+        because=f"it is a {type(extent).__name__}",
+        try_="an int, or a Variable for a symbolic one",
+    )
+
+
+class MovementMixin(TensorBase):
+    """Methods that rearrange."""
+
+    __slots__ = ()
+
+    # ---- axes ---------------------------------------------------------------------------------
+
+    def _resolve_dim(self, dim: int, *, extra: int = 0) -> int:
+        """An axis counted from the front. :raises IndexingError: if there is no such axis."""
+        rank = len(self.shape) + extra
+        if not isinstance(dim, int) or not -max(rank, 1) <= dim < max(rank, 1):
+            raise IndexingError(
+                f"there is no axis {dim!r}",
+                asked=f"axis {dim!r} of shape {self.shape}",
+                because=f"axes go from {-max(rank, 1)} to {max(rank, 1) - 1}",
+            )
+        return dim + max(rank, 1) if dim < 0 else dim
+
+    def _resolve_dims(self, dims: Any) -> tuple[int, ...]:
+        """Axes counted from the front, each once; all of them for None."""
+        if dims is None:
+            return tuple(range(len(self.shape)))
+        given = (dims,) if isinstance(dims, int) else tuple(dims)
+        found = tuple(self._resolve_dim(d) for d in given)
+        if len(set(found)) != len(found):
+            raise ArgumentError(
+                "an axis is named twice", asked=f"axes {given} of shape {self.shape}"
+            )
+        return found if self.shape else ()
+
+    # ---- the six moves ------------------------------------------------------------------------
+
+    def reshape(self, shape: Any, *args: Any) -> Self:
+        """The same elements, row-major, in another shape; one extent may be -1, None keeps one.
+
+        :raises ShapeError: if the numbers of elements differ.
+        """
+        own = self._uop.shape
+        given = as_tuple(shape, args)
+        new = tuple(
+            self._kept(own, i, given) if s is None else s if s.__class__ is int else _plain(s)
+            for i, s in enumerate(given)
+        )
+        if -1 in new:
+            new = self._inferred(own, new)
+        if new == own:
+            return self._wrap(self._uop)
+        if prod(new) != prod(own):
+            self._check_symbolic_size(own, new)
+        u = self._uop
+        if u.op is Ops.RESHAPE:
+            u = u.src[0]
+            if u.shape == new:
+                return self._wrap(u)
+        return self._wrap(record(Ops.RESHAPE, u.dtype, (u,), new))
+
+    @staticmethod
+    def _kept(own: tuple[Any, ...], place: int, given: tuple[Any, ...]) -> Any:
+        if place < len(own):
+            return own[place]
+        raise ShapeError(
+            "None keeps an extent, and there is none at this place",
+            asked=f"reshape{given} of shape {own}",
+        )
+
+    @staticmethod
+    def _inferred(own: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
+        known = prod(s for s in new if not (isinstance(s, int) and s == -1))
+        total = prod(own)
+        if sum(isinstance(s, int) and s == -1 for s in new) > 1 or (
+            isinstance(known, int) and known == 0
+        ):
+            raise ShapeError(
+                "only one extent can be inferred, and only where the others are not 0",
+                asked=f"reshape{new} of shape {own}",
+            )
+        if isinstance(known, int) and isinstance(total, int) and total % known:
+            raise ShapeError(
+                f"{total} elements do not divide into rows of {known}",
+                asked=f"reshape{new} of shape {own}",
+                because=f"{total} / {known} is not whole",
+            )
+        inferred = total // known
+        if isinstance(inferred, UOp):
+            inferred = inferred.simplify()
+        return tuple(inferred if isinstance(s, int) and s == -1 else s for s in new)
+
+    @staticmethod
+    def _check_symbolic_size(own: tuple[Any, ...], new: tuple[Any, ...]) -> None:
+        difference = prod(new) - prod(own)
+        if any(isinstance(s, int) and s < 0 for s in new):
+            because = "no extent is below zero, but for one -1"
+        elif isinstance(difference, UOp):
+            if difference.vmin == difference.vmax == 0 or difference.simplify().vmin == 0:
+                return
+            because = "their numbers of elements differ for some value of the variables"
+        else:
+            because = f"one has {prod(own)} elements, the other {prod(new)}"
+        raise ShapeError(
+            "a reshape keeps the number of elements",
+            asked=f"reshape{new} of shape {own}",
+            because=because,
+            try_="-1 for one extent that is to be worked out",
+        )
+
+    def view(self, shape: Any, *args: Any) -> Self:
+        """Alias of reshape."""
+        return self.reshape(shape, *args)
+
+    def expand(self, shape: Any, *args: Any) -> Self:
+        """Axes of size one repeated, new axes in front; -1 keeps an extent.
+
+        :raises ShapeError: if an axis has another size than 1 and than the one asked for.
+        """
+        own = self._uop.shape
+        given = tuple(map(_plain, as_tuple(shape, args)))
+        front = len(given) - len(own)
+        padded = (1,) * max(front, 0) + own
+        new = tuple(p if isinstance(g, int) and g == -1 else g for g, p in zip(given, padded))
+        if front < 0 or any(p != g and p != 1 for p, g in zip(padded, new)):
+            raise ShapeError(
+                f"shape {own} does not expand to {given}",
+                asked=f"expand{given} of shape {own}",
+                because="there are fewer axes than before"
+                if front < 0
+                else "only an axis of size 1 can be repeated",
+                try_="unsqueeze(dim) puts an axis of size 1 where it is missing",
+            )
+        return self._expanded(new)
+
+    def _expanded(self, new: tuple[Any, ...]) -> Self:
+        u = self._uop
+        own = u.shape
+        if own == new:
+            return self._wrap(u)
+        if len(own) < len(new):
+            u = record(Ops.RESHAPE, u.dtype, (u,), (1,) * (len(new) - len(own)) + own)
+        if u.shape != new:
+            u = record(Ops.EXPAND, u.dtype, (u,), new)
+        return self._wrap(u)
+
+    def permute(self, order: Any, *args: Any) -> Self:
+        """Axis i of the result is axis order[i] of self.
+
+        :raises ArgumentError: if `order` is not every axis once.
+        """
+        given = as_tuple(order, args)
+        found = self._resolve_dims(given) if given else ()
+        if len(found) != len(self.shape):
+            raise ArgumentError(
+                "a permutation names every axis once",
+                asked=f"permute{given} of shape {self.shape}",
+                because=f"there are {len(self.shape)} axes",
+            )
+        if found == tuple(range(len(found))):
+            return self._wrap(self._uop)
+        return self._wrap(record(Ops.PERMUTE, self._uop.dtype, (self._uop,), found))
+
+    def flip(self, axis: Any, *args: Any) -> Self:
+        """The given axes backwards."""
+        axes = self._resolve_dims(as_tuple(axis, args))
+        if not axes:
+            return self._wrap(self._uop)
+        marks = tuple(i in axes for i in range(len(self.shape)))
+        return self._wrap(record(Ops.FLIP, self._uop.dtype, (self._uop,), marks))
+
+    def shrink(self, arg: Any) -> Self:
+        """The window [start, stop) of each axis; None keeps an axis whole.
+
+        :raises ShapeError: if a window reaches outside.
+        """
+        own = self._uop.shape
+        given = tuple(arg)
+        window = tuple(
+            (0, s) if w is None else (_plain(w[0]), _plain(w[1])) for w, s in zip(given, own)
+        )
+        if len(given) != len(own) or any(map(_outside, window, own)):
+            raise ShapeError(
+                "the window is not inside the shape",
+                asked=f"shrink({given}) of shape {own}",
+                because="each axis needs 0 <= start <= stop <= its size",
+            )
+        if window == tuple((0, s) for s in own):
+            return self._wrap(self._uop)
+        return self._wrap(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
+
+    def pad(self, padding: Any, mode: str = "constant", value: Any = 0.0) -> Self:
+        """Padded at the edges; what is below zero shrinks.
+
+        `padding` is one (before, after) pair per axis (None for none), or flat from the last axis
+        on: (left, right, top, bottom, ...). Modes: "constant" with `value`, "reflect",
+        "replicate", "circular".
+
+        :raises ArgumentError: for an unknown mode, or padding that does not fit the axes.
+        """
+        pairs = self._padding_pairs(padding)
+        if mode == "constant":
+            return self._constant_pad(pairs, value)
+        if mode not in ("reflect", "replicate", "circular"):
+            raise ArgumentError(
+                f"there is no padding mode {mode!r}",
+                asked=f"pad(mode={mode!r})",
+                try_='"constant", "reflect", "replicate" or "circular"',
+            )
+        padded = self
+        for axis, (before, after) in enumerate(pairs):
+            padded = padded._edge_pad(axis, max(before, 0), max(after, 0), mode)
+        return padded._constant_pad(tuple((min(b, 0), min(a, 0)) for b, a in pairs), 0)
+
+    def _padding_pairs(self, padding: Any) -> tuple[tuple[Any, Any], ...]:
+        rank = len(self.shape)
+        given = tuple(padding)
+        if all(isinstance(p, (int, UOp)) for p in given) and given:
+            if len(given) % 2 or len(given) // 2 > rank:
+                raise ArgumentError(
+                    "flat padding has two numbers per axis, from the last axis on",
+                    asked=f"pad({given}) of shape {self.shape}",
+                )
+            pairs = tuple(zip(given[::2], given[1::2]))[::-1]
+            return ((0, 0),) * (rank - len(pairs)) + pairs
+        if len(given) != rank:
+            raise ArgumentError(
+                "padding has one (before, after) pair per axis",
+                asked=f"pad({given}) of shape {self.shape}",
+                because=f"there are {rank} axes and {len(given)} pairs",
+            )
+        return tuple((0, 0) if p is None else (p[0], p[1]) for p in given)
+
+    def _constant_pad(self, pairs: tuple[tuple[Any, Any], ...], value: Any) -> Any:
+        if any(isinstance(x, int) and x < 0 for pair in pairs for x in pair):
+            window = tuple(
+                (max(-b, 0), s + min(a, 0)) for (b, a), s in zip(pairs, self._uop.shape)
+            )
+            pairs = tuple((max(b, 0), max(a, 0)) for b, a in pairs)
+            return self.shrink(window)._constant_pad(pairs, value)
+        if all(isinstance(x, int) and x == 0 for pair in pairs for x in pair):
+            return self._wrap(self._uop)
+        u = self._uop
+        padded = self._wrap(record(Ops.PAD, u.dtype, (u,), pairs))
+        if not isinstance(value, TensorBase) and value == 0:
+            return padded
+        inside = self.ones_like(dtype="bool")
+        inside = inside._wrap(record(Ops.PAD, inside._uop.dtype, (inside._uop,), pairs))
+        return inside.where(padded, value)
+
+    def _edge_pad(self, axis: int, before: int, after: int, mode: str) -> Any:
+        size = self.shape[axis]
+        if not before and not after:
+            return self
+        longest = {"reflect": size - 1, "circular": size, "replicate": before + after}[mode]
+        if max(before, after) > longest or size == 0:
+            raise ArgumentError(
+                f"{mode} padding is longer than the axis gives",
+                asked=f"({before}, {after}) on axis {axis} of shape {self.shape}",
+                because=f"at most {max(longest, 0)} elements are there to be repeated",
+            )
+
+        def part(start: int, stop: int) -> Any:
+            return self.shrink(
+                tuple((start, stop) if i == axis else None for i in range(len(self.shape)))
+            )
+
+        pieces = [self]
+        if mode == "circular":
+            pieces = [part(size - before, size), self, part(0, after)]
+        elif mode == "reflect":
+            front = part(1, before + 1).flip(axis)
+            pieces = [front, self, part(size - 1 - after, size - 1).flip(axis)]
+        else:
+            repeated = [-1] * len(self.shape)
+            front, back = part(0, 1), part(size - 1, size)
+            repeated[axis] = before
+            first = front.expand(repeated)
+            repeated[axis] = after
+            pieces = [first, self, back.expand(repeated)]
+        pieces = [p for p in pieces if p.shape[axis] != 0]
+        return pieces[0].cat(*pieces[1:], dim=axis)
+
+    # ---- axes added, dropped, swapped ---------------------------------------------------------
+
+    def squeeze(self, dim: Any = None) -> Self:
+        """Without axes of size one: all of them, or the given ones where their size is one."""
+        shape = self._uop.shape
+        if dim is None:
+            return self.reshape(tuple(s for s in shape if s != 1))
+        axes = self._resolve_dims(dim)
+        return self.reshape(tuple(s for i, s in enumerate(shape) if i not in axes or s != 1))
+
+    def unsqueeze(self, dim: int) -> Self:
+        """An axis of size one put in at `dim`."""
+        at = self._resolve_dim(dim, extra=1)
+        shape = self._uop.shape
+        return self.reshape((*shape[:at], 1, *shape[at:]))
+
+    @property
+    def T(self) -> Self:
+        """Axes 0 and 1 swapped; itself with fewer axes."""
+        return self.transpose(0, 1) if len(self.shape) > 1 else self._wrap(self._uop)
+
+    @property
+    def mT(self) -> Self:
+        """The last two axes swapped."""
+        return self.transpose(-1, -2)
+
+    def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
+        """Two axes swapped."""
+        order = list(range(len(self.shape)))
+        a, b = self._resolve_dim(dim0), self._resolve_dim(dim1)
+        if order:
+            order[a], order[b] = order[b], order[a]
+        return self.permute(*order) if order else self._wrap(self._uop)
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
+        """The axes from `start_dim` to `end_dim` merged into one."""
+        first, last = self._resolve_dim(start_dim), self._resolve_dim(end_dim)
+        shape = self._uop.shape
+        return self.reshape((*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]))
+
+    def unflatten(self, dim: int, sizes: Any) -> Self:
+        """One axis split into `sizes`, of which one may be -1."""
+        at = self._resolve_dim(dim)
+        shape = self._uop.shape
+        sizes = tuple(sizes)
+        if -1 in sizes:
+            known = -prod(sizes)
+            if known <= 0 or shape[at] % known:
+                raise ShapeError(
+                    f"axis {dim} does not split into {sizes}",
+                    asked=f"unflatten({dim}, {sizes}) of shape {shape}",
+                )
+            sizes = tuple(shape[at] // known if s == -1 else s for s in sizes)
+        return self.reshape((*shape[:at], *sizes, *shape[at + 1 :]))
+
+    # ---- joining and cutting ------------------------------------------------------------------
+
+    def cat(self, *args: Any, dim: int = 0) -> Self:
+        """self and others one after another along an axis; dtypes promote.
+
+        :raises ShapeError: if other axes differ in size.
+        """
+        axis = self._resolve_dim(dim)
+        parts: list[Any] = [self, *args]
+        for part in parts:
+            same = [s for i, s in enumerate(part.shape) if i != axis]
+            if len(part.shape) != len(self.shape) or same != [
+                s for i, s in enumerate(self.shape) if i != axis
+            ]:
+                raise ShapeError(
+                    "only the axis of joining may differ in size",
+                    asked=f"cat of {', '.join(str(p.shape) for p in parts)} along axis {dim}",
+                )
+        if not self.shape:
+            raise ShapeError(
+                "0-d tensors have no axis to join along", asked="cat", try_="stack(...)"
+            )
+        if len(parts) == 1:
+            return self._wrap(self._uop)
+        dtype = least_upper_dtype(*(p._uop.dtype for p in parts))
+        total = sum(p.shape[axis] for p in parts)
+        result, at = None, 0
+        for part in parts:
+            size = part.shape[axis]
+            pads = tuple(
+                (at, total - at - size) if i == axis else (0, 0) for i in range(len(self.shape))
+            )
+            at = at + size
+            if isinstance(size, int) and size == 0:
+                continue
+            placed = part._wrap(cast_node(part._uop, dtype))._constant_pad(pads, 0)
+            # parts do not overlap: each element is one value plus zeros
+            result = placed if result is None else result + placed
+        return parts[0].cast(dtype) if result is None else result
+
+    def stack(self, *args: Any, dim: int = 0) -> Self:
+        """self and others along a new axis."""
+        first = self.unsqueeze(dim)
+        return first.cat(*(t.unsqueeze(dim) for t in args), dim=dim)
+
+    def split(self, sizes: Any, dim: int = 0) -> tuple[Self, ...]:
+        """Pieces of the given sizes along an axis; of one size (the last may be shorter) for an int.
+
+        :raises ShapeError: if the sizes do not add up.
+        """
+        axis = self._resolve_dim(dim)
+        length = self.shape[axis]
+        if isinstance(sizes, int):
+            if sizes <= 0:
+                raise ArgumentError("pieces have at least one element", asked=f"split({sizes})")
+            sizes = [min(sizes, length - i) for i in range(0, max(length, 1), sizes)]
+        if sum(sizes) != length:
+            raise ShapeError(
+                f"the pieces do not add up to {length}",
+                asked=f"split({list(sizes)}, dim={dim}) of shape {self.shape}",
+                because=f"their sum is {sum(sizes)}",
+            )
+        pieces, at = [], 0
+        for size in sizes:
+            window = tuple(
+                (at, at + size) if i == axis else None for i in range(len(self.shape))
+            )
+            pieces.append(self.shrink(window))
+            at += size
+        return tuple(pieces)
+
+    def chunk(self, chunks: int, dim: int = 0) -> tuple[Self, ...]:
+        """At most `chunks` pieces of equal size (the last may be shorter)."""
+        if not isinstance(chunks, int) or chunks <= 0:
+            raise ArgumentError("chunks is a number above 0", asked=f"chunk({chunks!r})")
+        length = self.shape[self._resolve_dim(dim)]
+        if length == 0:
+            return tuple(self._wrap(self._uop) for _ in range(chunks))
+        return self.split(-(-length // chunks), dim)
+
+    def repeat(self, repeats: Any, *args: Any) -> Self:
+        """Tiled: axis i repeated repeats[i] times; new axes in front."""
+        times = as_tuple(repeats, args)
+        own = (1,) * (len(times) - len(self.shape)) + self.shape
+        if len(times) < len(own):
+            raise ShapeError(
+                "repeat needs a number for every axis",
+                asked=f"repeat{times} of shape {self.shape}",
+            )
+        between = tuple(x for s in own for x in (1, s))
+        wide = tuple(x for r, s in zip(times, own) for x in (r, s))
+        final = tuple(r * s for r, s in zip(times, own))
+        return self.reshape(between).expand(wide).reshape(final)
+
+    def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
+        """Each element `repeats` times in a row; of the flattened tensor for dim None."""
+        if dim is None:
+            return self.flatten().repeat_interleave(repeats, 0)
+        at = self._resolve_dim(dim)
+        s = self.shape
+        wide = self.reshape((*s[: at + 1], 1, *s[at + 1 :]))
+        wide = wide.expand((*s[: at + 1], repeats, *s[at + 1 :]))
+        return wide.reshape((*s[:at], s[at] * repeats, *s[at + 1 :]))
+
+    def roll(self, shifts: Any, dims: Any = None) -> Self:
+        """Shifted along axes, what falls off one end coming back at the other."""
+        if dims is None:
+            return self.flatten().roll(shifts, 0).reshape(self.shape)
+        amounts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        axes = (dims,) if isinstance(dims, int) else tuple(dims)
+        if len(amounts) != len(axes):
+            raise ArgumentError("a shift for each axis", asked=f"roll({shifts}, {dims})")
+        rolled = self
+        for amount, dim in zip(amounts, axes):
+            axis = self._resolve_dim(dim)
+            size = self.shape[axis]
+            cut = -amount % size if size else 0
+            if cut:
+                front, back = rolled.split([cut, size - cut], axis)
+                rolled = back.cat(front, dim=axis)
+        return rolled
+
+    def unfold(self, dim: int, size: int, step: int) -> Self:
+        """Windows of `size` every `step` along an axis, as a new last axis."""
+        axis = self._resolve_dim(dim)
+        if size < 0 or step <= 0 or size > self.shape[axis]:
+            raise ArgumentError(
+                "windows have 0 <= size <= length of the axis and a step above 0",
+                asked=f"unfold({dim}, {size}, {step}) of shape {self.shape}",
+            )
+        rank = len(self.shape)
+        last = self.permute(*(i for i in range(rank) if i != axis), axis)
+        windows = last._pool((size,), (step,), (1,))
+        order = list(range(rank - 1))
+        order.insert(axis, rank - 1)
+        return windows.permute(*order, rank)
+
+    def meshgrid(self, *args: Any, indexing: str = "ij") -> tuple[Self, ...]:
+        """Grids of coordinates from 1-d tensors; "xy" swaps the first two axes."""
+        if indexing not in ("ij", "xy"):
+            raise ArgumentError('indexing is "ij" or "xy"', asked=f"meshgrid(indexing={indexing!r})")
+        axes = [self, *args]
+        swap = indexing == "xy" and len(axes) > 1
+        order = [1, 0, *range(2, len(axes))] if swap else list(range(len(axes)))
+        shape = tuple(axes[i].numel() for i in order)
+        grids = []
+        for i, axis in enumerate(axes):
+            place = order.index(i)
+            own = tuple(axis.numel() if p == place else 1 for p in range(len(axes)))
+            grids.append(axis.reshape(own).expand(shape))
+        return tuple(grids)
+
+    def diag(self) -> Self:
+        """A vector on the diagonal of a matrix of zeros."""
+        if len(self.shape) != 1:
+            raise ShapeError("diag is of a vector", asked=f"diag of shape {self.shape}")
+        n = self.shape[0]
+        if n == 0:
+            return self.reshape(0, 0)
+        return self.unsqueeze(-1).pad((None, (0, n))).flatten().shrink(((0, n * n),)).reshape(n, n)
+
+    def diagonal(self) -> Self:
+        """The main diagonal of a square matrix, as a vector."""
+        if len(self.shape) != 2 or self.shape[0] != self.shape[1]:
+            raise ShapeError("diagonal is of a square matrix", asked=f"of shape {self.shape}")
+        n = self.shape[0]
+        if n == 0:
+            return self.reshape(0)
+        return self.flatten().pad(((0, n),)).reshape(n, n + 1).shrink((None, (0, 1))).reshape(n)
+
+    def rearrange(self, formula: str, **sizes: int) -> Self:
+        """Axes regrouped by an einops formula: `"b (h w) c -> b c h w"`, with sizes by name.
+
+        :raises ArgumentError: for a formula that cannot be read or does not fit the shape.
+        """
+        sides = formula.split("->")
+        if len(sides) != 2:
+            raise self._bad_formula(formula, "it needs one arrow")
+        left, right = (_groups(side, self, formula) for side in sides)
+        if len(left) != len(self.shape) and "..." not in [n for g in left for n in g]:
+            raise self._bad_formula(formula, f"the shape has {len(self.shape)} axes")
+        left, right = self._without_ellipsis(left, right, formula)
+        if len(left) != len(self.shape):
+            raise self._bad_formula(formula, f"the shape has {len(self.shape)} axes")
+        known = dict(sizes)
+        for group, extent in zip(left, self.shape):
+            unknown = [n for n in group if n not in known]
+            rest = prod(known[n] for n in group if n in known)
+            if len(unknown) > 1:
+                raise self._bad_formula(formula, f"the sizes of {unknown} are not known")
+            if (extent % rest if unknown and rest else extent != rest):
+                raise self._bad_formula(formula, f"{group} does not make {extent}")
+            if unknown:
+                known[unknown[0]] = extent // rest if rest else 0
+        names = [n for g in left for n in g]
+        wanted = [n for g in right for n in g]
+        if sorted(names) != sorted(n for n in wanted if not n.startswith("1@")):
+            raise self._bad_formula(formula, "both sides need the same names, each once")
+        apart = self.reshape(tuple(known[n] for n in names))
+        apart = apart.permute(*(names.index(n) for n in wanted if not n.startswith("1@")))
+        return apart.reshape(
+            tuple(prod(1 if n.startswith("1@") else known[n] for n in g) for g in right)
+        )
+
+    def _without_ellipsis(self, left: Any, right: Any, formula: str) -> tuple[Any, Any]:
+        if "..." not in [n for g in left for n in g]:
+            return left, right
+        extra = len(self.shape) - len(left) + 1
+        if extra < 0:
+            raise self._bad_formula(formula, f"the shape has {len(self.shape)} axes")
+        names = [f"...{i}" for i in range(extra)]
+
+        def spread(groups: Any) -> Any:
+            result: list[list[str]] = []
+            for group in groups:
+                if group == ["..."]:
+                    result += [[n] for n in names]
+                else:
+                    result.append([m for n in group for m in (names if n == "..." else [n])])
+            return result
+
+        return spread(left), spread(right)
+
+    def _bad_formula(self, formula: str, because: str) -> ArgumentError:
+        return ArgumentError(
+            "this formula does not rearrange this shape",
+            asked=f"rearrange({formula!r}) of shape {self.shape}",
+            because=because,
+            try_='"b (h w) c -> b c h w", h=4',
+        )
+
+    def _broadcasted_to(self, shape: tuple[Any, ...]) -> Any:
+        """self in a shape that it broadcasts to."""
+        broadcast_shapes(self._uop.shape, shape)
+        return self._expanded(shape)
+
+    @staticmethod
+    def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(argsort(order))
+
+
+def _groups(side: str, tensor: Any, formula: str) -> list[list[str]]:
+    """`"b (h w) 1"` as [["b"], ["h", "w"], ["1@2"]]: a one gets a name of its own."""
+    groups: list[list[str]] = []
+    inside: list[str] | None = None
+    for place, word in enumerate(side.replace("(", " ( ").replace(")", " ) ").split()):
+        if word == "(" and inside is None:
+            inside = []
+        elif word == ")" and inside is not None:
+            groups.append(inside)
+            inside = None
+        elif word in "()":
+            raise tensor._bad_formula(formula, "the brackets do not match")
+        else:
+            name = f"1@{place}" if word == "1" else word
+            if inside is None:
+                groups.append([name])
+            else:
+                inside.append(name)
+    if inside is not None:
+        raise tensor._bad_formula(formula, "a bracket is not closed")
+    return groups
+
+
+def _outside(window: tuple[Any, Any], size: Any) -> bool:
+    start, stop = window
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(size, int):
+        return not 0 <= start <= stop <= size
+    low = start if isinstance(start, int) else start.vmin
+    return low < 0 or (isinstance(stop, int) and isinstance(start, int) and start > stop)

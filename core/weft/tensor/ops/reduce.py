@@ -1,0 +1,244 @@
+"""Reductions: sums, extremes, means, and what is built of them.
+
+`axis` is an int, several, or None for all; `keepdim` leaves reduced axes as size one. Of no
+elements a sum is 0, a product 1, a maximum the least value of the dtype, a mean NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.errors import ArgumentError
+from weft.base.promotion import least_upper_float, sum_acc_dtype
+from weft.base.sequences import prod
+from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.protocol import TensorBase, record
+from weft.uop import Ops, Reduce
+
+
+class ReduceMixin(TensorBase):
+    """Methods that make one element of many."""
+
+    __slots__ = ()
+
+    def _reduce(self, op: Ops, axis: Any, keepdim: bool) -> Any:
+        axes = tuple(sorted(self._resolve_dims(axis)))
+        u = self._uop
+        shape = u.shape
+        # an axis of size one is reduced already, but for what nobody can see
+        moved = tuple(a for a in axes if not (isinstance(shape[a], int) and shape[a] == 1))
+        node = record(Ops.REDUCE_AXIS, u.dtype, (u,), Reduce(op, moved)) if moved else u
+        if not keepdim and axes:
+            rest = tuple(s for i, s in enumerate(shape) if i not in axes)
+            node = record(Ops.RESHAPE, u.dtype, (node,), rest)
+        return self._wrap(node)
+
+    def sum(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+        """Sum. Short types accumulate wider (`sum_acc_dtype`); floats come back in their own dtype.
+
+        bool and short integers give 32 bits; with `dtype` it accumulates and answers in that.
+        """
+        own = self._uop.dtype
+        wide = sum_acc_dtype(own) if dtype is None else to_dtype(dtype)
+        total = self._wrap(cast_node(self._uop, wide))._reduce(Ops.ADD, axis, keepdim)
+        return total.cast(own) if dtype is None and dtypes.is_float(own) else total
+
+    def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+        """Product, in the dtype of self unless `dtype` is given."""
+        own = self._uop.dtype if dtype is None else to_dtype(dtype)
+        return self._wrap(cast_node(self._uop, own))._reduce(Ops.MUL, axis, keepdim)
+
+    def max(self, axis: Any = None, keepdim: bool = False) -> Self:
+        """Maximum; NaN where there is one. The gradient is shared between ties."""
+        return self._reduce(Ops.MAX, axis, keepdim)
+
+    def min(self, axis: Any = None, keepdim: bool = False) -> Self:
+        """Minimum; NaN where there is one. The gradient is shared between ties."""
+        if dtypes.is_float(self._uop.dtype):
+            return -((-self)._reduce(Ops.MAX, axis, keepdim))
+        return ~((~self)._reduce(Ops.MAX, axis, keepdim))
+
+    def any(self, axis: Any = None, keepdim: bool = False) -> Self:
+        """Whether one is not zero, as bool."""
+        return self.cast(dtypes.bool).max(axis, keepdim)
+
+    def all(self, axis: Any = None, keepdim: bool = False) -> Self:
+        """Whether none is zero, as bool."""
+        return ~((~self.cast(dtypes.bool)).max(axis, keepdim))
+
+    def _count(self, axis: Any) -> Any:
+        return prod(self.shape[a] for a in self._resolve_dims(axis))
+
+    def mean(self, axis: Any = None, keepdim: bool = False) -> Self:
+        """Average; integers give the default float."""
+        own = least_upper_float(self._uop.dtype)
+        wide = sum_acc_dtype(own)
+        total = self.cast(wide)._reduce(Ops.ADD, axis, keepdim)
+        return (total / self._divisor(self._count(axis), total)).cast(own)
+
+    def _divisor(self, count: Any, like: Any) -> Any:
+        if isinstance(count, int):
+            return float(count)
+        return self._from_node(count).cast(like._uop.dtype)
+
+    def var(self, axis: Any = None, keepdim: bool = False, correction: float = 1) -> Self:
+        """Variance: the mean square distance from the mean, over n - correction."""
+        return self.var_mean(axis, keepdim, correction)[0]
+
+    def var_mean(
+        self, axis: Any = None, keepdim: bool = False, correction: float = 1
+    ) -> tuple[Self, Self]:
+        """Variance and mean."""
+        own = least_upper_float(self._uop.dtype)
+        x = self.cast(sum_acc_dtype(own))
+        mean = x.mean(axis, True)
+        squares = (x - mean).square()._reduce(Ops.ADD, axis, keepdim)
+        count = self._count(axis)
+        if isinstance(count, int):
+            variance = squares / float(max(count - correction, 0))
+        else:
+            n = self._from_node(count).cast(x._uop.dtype)
+            variance = squares / (n - correction).maximum(0)
+        if not keepdim:
+            mean = mean.reshape(squares.shape)
+        return variance.cast(own), mean.cast(own)
+
+    def std(self, axis: Any = None, keepdim: bool = False, correction: float = 1) -> Self:
+        """Standard deviation."""
+        return self.var(axis, keepdim, correction).sqrt()
+
+    def std_mean(
+        self, axis: Any = None, keepdim: bool = False, correction: float = 1
+    ) -> tuple[Self, Self]:
+        """Standard deviation and mean."""
+        variance, mean = self.var_mean(axis, keepdim, correction)
+        return variance.sqrt(), mean
+
+    # ---- exponentials -------------------------------------------------------------------------
+
+    def _shifted(self, axis: Any, dtype: Any = None) -> tuple[Any, Any]:
+        """self minus its maximum, which is finite or 0, and that maximum."""
+        x = self.cast(least_upper_float(self._uop.dtype) if dtype is None else to_dtype(dtype))
+        top = x.detach().max(axis, True)
+        return x - top, top
+
+    def softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
+        """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows."""
+        shifted, _ = self._shifted(axis, dtype)
+        powers = shifted.exp()
+        return powers / powers.sum(axis, True)
+
+    def log_softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
+        """log of softmax, without computing it."""
+        shifted, _ = self._shifted(axis, dtype)
+        return shifted - shifted.exp().sum(axis, True).log()
+
+    def logsumexp(self, axis: Any = None, keepdim: bool = False) -> Self:
+        """log of the sum of exp(x), shifted so that nothing overflows."""
+        x = self.cast(least_upper_float(self._uop.dtype))
+        top = x.detach().max(axis, True)
+        # of infinite maxima nothing is subtracted: inf - inf would be NaN
+        top = top.isfinite().where(top, 0)
+        result = (x - top).exp().sum(axis, True).log() + top
+        if keepdim:
+            return result
+        return result.reshape(x.max(axis).shape)
+
+    # ---- positions ----------------------------------------------------------------------------
+
+    def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """Index (int32) of the first maximum; NaN counts as one. Of all elements for axis None.
+
+        :raises ArgumentError: for an axis of no elements.
+        """
+        if axis is None:
+            found = self.flatten().argmax(0)
+            return found.reshape((1,) * len(self.shape)) if keepdim else found
+        at = self._resolve_dim(axis)
+        if not self.shape:
+            return self.zeros_like(dtype=dtypes.int32)
+        size = self.shape[at]
+        if isinstance(size, int) and size == 0:
+            raise ArgumentError(
+                "there is no maximum of no elements", asked=f"argmax of shape {self.shape}"
+            )
+        x = self.detach()
+        top = x.max(at, True)
+        hits = x == top
+        if dtypes.is_float(x._uop.dtype):
+            hits = hits | x.isnan()
+        shape = tuple(-1 if i == at else 1 for i in range(len(self.shape)))
+        # counted down, so that the largest of the hits is the first
+        countdown = self.__class__.arange(size, 0, -1, device=self.device).reshape(shape)
+        found = size - (hits.where(countdown, 0)).max(at, keepdim)
+        return found.cast(dtypes.int32)
+
+    def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """Index (int32) of the first minimum; NaN counts as one."""
+        dtype: DType = self._uop.dtype
+        turned = -self if dtypes.is_float(dtype) else ~self
+        return turned.argmax(axis, keepdim)
+
+    # ---- scans --------------------------------------------------------------------------------
+
+    def _scan(self, op: Ops, axis: int, start: Any) -> Any:
+        """Running reduction: windows that end at each element, reduced."""
+        if not self.shape or 0 in self.shape:
+            return self._wrap(self._uop)
+        at = self._resolve_dim(axis)
+        rank = len(self.shape)
+        last = self.permute(*(i for i in range(rank) if i != at), at)
+        scanned = last._scan_last(op, start)
+        order = list(range(rank - 1))
+        order.insert(at, rank - 1)
+        return scanned.permute(*order)
+
+    def _scan_last(self, op: Ops, start: Any, block: int = 256) -> Any:
+        size = self.shape[-1]
+        if size <= 2 * block:
+            front = tuple(None for _ in self.shape[:-1])
+            padded = self.pad((*front, (size - 1, 0)), value=start)
+            return padded._pool((size,), (1,), (1,))._reduce(op, -1, False)
+        # two stages: within blocks, then the totals of the blocks before
+        blocks = -(-size // block)
+        front = tuple(None for _ in self.shape[:-1])
+        cut = self.pad((*front, (0, blocks * block - size)), value=start).unflatten(-1, (-1, block))
+        inside = cut._scan_last(op, start)
+        last = inside.shrink((*front, None, (block - 1, block))).squeeze(-1)
+        totals = last._scan_last(op, start)
+        before = totals.shrink((*front, (0, blocks - 1))).pad((*front, (1, 0)), value=start)
+        before = before.unsqueeze(-1)
+        whole = before * inside if op is Ops.MUL else (
+            before + inside if op is Ops.ADD else before.maximum(inside)
+        )
+        return whole.flatten(-2).shrink((*front, (0, size)))
+
+    def cumsum(self, axis: int = 0) -> Self:
+        """Running sum; short types accumulate as in `sum`."""
+        own = self._uop.dtype
+        total = self.cast(sum_acc_dtype(own))._scan(Ops.ADD, axis, 0)
+        return total.cast(own) if dtypes.is_float(own) else total
+
+    def cumprod(self, axis: int = 0) -> Self:
+        """Running product."""
+        return self._scan(Ops.MUL, axis, 1)
+
+    def cummax(self, axis: int = 0) -> Self:
+        """Running maximum."""
+        return self._scan(Ops.MAX, axis, self._uop.dtype.min)
+
+    def logcumsumexp(self, axis: int = 0) -> Self:
+        """Running log of the sum of exp(x), each window shifted by its own maximum."""
+        x = self.cast(least_upper_float(self._uop.dtype))
+        if not x.shape or 0 in x.shape:
+            return x
+        at = x._resolve_dim(axis)
+        order = [i for i in range(len(x.shape)) if i != at] + [at]
+        last = x.permute(*order)
+        size = last.shape[-1]
+        front = tuple(None for _ in last.shape[:-1])
+        padded = last.pad((*front, (size - 1, 0)), value=-math.inf)
+        windows = padded._pool((size,), (1,), (1,))
+        return windows.logsumexp(-1).permute(*self._inverse(tuple(order)))

@@ -1,0 +1,184 @@
+"""Loops, registers, masks, vectors, variables, work groups: the shapes that kernels come in."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.device import Feature
+from weft.testing.conformance.programs import Builder, run
+from weft.uop import Ops, UOp
+
+pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")
+
+FLOAT, INT = dtypes.float32, dtypes.int32
+
+
+def const(value, dtype=INT):
+    return UOp.const(dtype, value)
+
+
+def test_sum_of_rows(weft_device):
+    rows, columns = 5, 7
+    b = Builder()
+    out, data = b.argument(0, FLOAT, rows), b.argument(1, FLOAT, rows * columns)
+    total = b.register(0, FLOAT)
+    row = b.loop(rows, 0)
+    b.store(total, 0, const(0.0, FLOAT))
+    column = b.loop(columns, 1)
+    item = b.load(data, row * columns + column)
+    b.store(total, 0, b.load(total, 0) + item)
+    b.end(column)
+    # After the loop the register is read anew: `column` tells this load from the one inside.
+    b.add(result := UOp(Ops.LOAD, FLOAT, (total.index(const(0)), UOp(Ops.ENDRANGE, src=(column,)))))
+    b.store(out, row, result)
+    b.end(row)
+    given = [float(n % 11) for n in range(rows * columns)]
+    (found,) = run(weft_device, b, [(FLOAT, rows)], [(FLOAT, given)])
+    assert found == [sum(given[r * columns : (r + 1) * columns]) for r in range(rows)]
+
+
+def test_a_masked_load_does_not_touch_memory(weft_device):
+    count, size = 16, 4
+    b = Builder()
+    out, data = b.argument(0, FLOAT, count), b.argument(1, FLOAT, size)
+    at = b.loop(count, 0)
+    inside = at < size
+    b.store(out, at, b.load(data, at * 100_000_000 // 100_000_000, inside, const(-1.0, FLOAT)))
+    b.end(at)
+    (found,) = run(weft_device, b, [(FLOAT, count)], [(FLOAT, [1.0, 2.0, 3.0, 4.0])])
+    assert found == [1.0, 2.0, 3.0, 4.0] + [-1.0] * (count - size)
+
+
+def test_a_masked_store(weft_device):
+    b = Builder()
+    out = b.argument(0, INT, 8)
+    at = b.loop(8, 0)
+    b.store(out, at, at + 10, gate=b.add((at % 2).ne(0)))
+    b.end(at)
+    (found,) = run(weft_device, b, [(INT, 8)])
+    assert found == [0, 11, 0, 13, 0, 15, 0, 17]
+
+
+def test_a_condition(weft_device):
+    b = Builder()
+    out = b.argument(0, INT, 8)
+    at = b.loop(8, 0)
+    condition = b.add(UOp(Ops.IF, dtypes.void, (at < 3,)))
+    b.store(out, at, at + 1)
+    b.add(UOp(Ops.ENDIF, dtypes.void, (condition,)))
+    b.end(at)
+    (found,) = run(weft_device, b, [(INT, 8)])
+    assert found == [1, 2, 3, 0, 0, 0, 0, 0]
+
+
+def test_several_outputs(weft_device):
+    b = Builder()
+    first, second, data = b.argument(0, INT, 4), b.argument(1, INT, 4), b.argument(2, INT, 4)
+    at = b.loop(4, 0)
+    item = b.load(data, at)
+    b.store(first, at, item + 1)
+    b.store(second, at, item * item)
+    b.end(at)
+    found = run(weft_device, b, [(INT, 4), (INT, 4)], [(INT, [1, 2, 3, -4])])
+    assert found == [[2, 3, 4, -3], [1, 4, 9, 16]]
+
+
+def test_in_place(weft_device):
+    b = Builder()
+    data = b.argument(0, INT, 4)
+    at = b.loop(4, 0)
+    b.store(data, at, b.load(data, at) + at)
+    b.end(at)
+    (found,) = run(weft_device, b, [(INT, 4)])
+    assert found == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("length", [1, 3, 8])
+def test_variables(weft_device, length):
+    b = Builder()
+    count, step = UOp.variable("count", 1, 8), UOp.variable("a_step", 0, 100)
+    out = b.argument(0, INT, 8)
+    b.add(count), b.add(step)
+    at = b.loop(count, 0)
+    b.store(out, at, at * step)
+    b.end(at)
+    # by name: a_step before count
+    (found,) = run(weft_device, b, [(INT, 8)], values=[5, length])
+    assert found == [5 * n if n < length else 0 for n in range(8)]
+
+
+@pytest.mark.parametrize("dtype", [d for d in dtypes.all if d is not dtypes.void], ids=str)
+def test_each_declared_vector_width(weft_device, weft_compute, dtype):
+    widths = weft_compute.vector_widths.get(dtype, ())
+    if dtype not in weft_compute.dtypes or not widths:
+        pytest.skip(f"no vector widths are declared for {dtype}")
+    for width in widths:
+        b = Builder()
+        out, data = b.argument(0, dtype, 2 * width), b.argument(1, dtype, 3 * width)
+        at = b.loop(2, 0)
+        # One element on: vectors need not be aligned.
+        value = b.load(data, at * width + 1, dtype=dtype.vec(width))
+        b.store(out, at * width, value)
+        b.end(at)
+        given = [n % 2 for n in range(3 * width)]
+        if dtype is not dtypes.bool:
+            given = [n % 13 for n in range(3 * width)]
+        (found,) = run(weft_device, b, [(dtype, 2 * width)], [(dtype, given)])
+        assert found == given[1 : 1 + 2 * width], f"width {width}"
+
+
+def test_lanes_of_vectors(weft_device, weft_compute):
+    if 4 not in weft_compute.vector_widths.get(FLOAT, ()):
+        pytest.skip("float32 has no vectors of 4")
+    b = Builder()
+    out, data = b.argument(0, FLOAT, 4), b.argument(1, FLOAT, 4)
+    value = b.load(data, 0, dtype=FLOAT.vec(4))
+    lanes = [b.add(value.gep(lane)) for lane in (3, 2, 1, 0)]
+    b.store(out, 0, b.add(UOp(Ops.VECTORIZE, FLOAT.vec(4), tuple(lanes))))
+    (found,) = run(weft_device, b, [(FLOAT, 4)], [(FLOAT, [1.0, 2.0, 3.0, 4.0])])
+    assert found == [4.0, 3.0, 2.0, 1.0]
+
+
+def test_vector_arithmetic(weft_device, weft_compute):
+    if weft_compute.vector_bytes < 16 or 4 not in weft_compute.vector_widths.get(FLOAT, ()):
+        pytest.skip("no vector arithmetic on 4 float32 is declared")
+    b = Builder()
+    wide = FLOAT.vec(4)
+    out, x, y = b.argument(0, FLOAT, 4), b.argument(1, FLOAT, 4), b.argument(2, FLOAT, 4)
+    a, c = b.load(x, 0, dtype=wide), b.load(y, 0, dtype=wide)
+    less = a.alu(Ops.CMPLT, c)
+    b.store(out, 0, b.add(less.alu(Ops.WHERE, a.alu(Ops.ADD, c), a.alu(Ops.MUL, c))))
+    given = [(FLOAT, [1.0, 5.0, 3.0, float("nan")]), (FLOAT, [2.0, 4.0, 3.0, 1.0])]
+    (found,) = run(weft_device, b, [(FLOAT, 4)], given)
+    assert found[:3] == [3.0, 20.0, 9.0] and found[3] != found[3]
+
+
+def test_a_launch_grid(weft_device, weft_compute):
+    if weft_compute.limits.global_size is None:
+        pytest.skip("this device has no launch grid")
+    b = Builder()
+    out = b.argument(0, INT, 3 * 4 * 5)
+    x, y, z = (b.special(f"gidx{n}", extent) for n, extent in enumerate((3, 4, 5)))
+    at = b.add((z * 4 + y) * 3 + x)
+    b.store(out, at, at + 7)
+    (found,) = run(weft_device, b, [(INT, 60)])
+    assert found == [n + 7 for n in range(60)]
+
+
+def test_shared_memory_and_a_barrier(weft_device, weft_compute, weft_needs):
+    weft_needs(Feature.SHARED)
+    weft_needs(Feature.BARRIER)
+    threads = min(weft_compute.limits.local_threads or 1, 32)
+    b = Builder()
+    out, data = b.argument(0, INT, threads), b.argument(1, INT, threads)
+    exchange = b.shared("exchange", INT, threads)
+    me = b.special("lidx0", threads)
+    b.store(exchange, me, b.load(data, me))
+    barrier = b.add(UOp(Ops.BARRIER, dtypes.void, tuple(b.nodes[-1:])))
+    index = exchange.index(b.add(const(threads - 1) - me))
+    b.add(other := UOp(Ops.LOAD, INT, (index, barrier)))
+    b.store(out, me, other)
+    given = [n * n for n in range(threads)]
+    (found,) = run(weft_device, b, [(INT, threads)], [(INT, given)])
+    assert found == given[::-1]

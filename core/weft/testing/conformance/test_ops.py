@@ -1,0 +1,117 @@
+"""Every operation the renderer calls native, on every declared dtype, against ``weft.uop.evaluate``."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.scalars import truncate
+from weft.testing.conformance.programs import Builder, interesting, run, same
+from weft.uop import GroupOp, Ops, UOp, exec_alu
+
+pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")
+
+ALL = [dtype for dtype in dtypes.all if dtype is not dtypes.void]
+INTEGER_OPS = [
+    Ops.ADD, Ops.SUB, Ops.MUL, Ops.IDIV, Ops.MOD, Ops.MAX, Ops.XOR, Ops.OR, Ops.AND, Ops.SHL,
+    Ops.SHR, Ops.NEG, Ops.WHERE, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ,
+]  # fmt: skip
+FLOAT_OPS = [
+    Ops.ADD, Ops.SUB, Ops.MUL, Ops.FDIV, Ops.MAX, Ops.NEG, Ops.SQRT, Ops.RECIP, Ops.EXP2, Ops.LOG2,
+    Ops.SIN, Ops.TRUNC, Ops.WHERE, Ops.MULACC, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ,
+]  # fmt: skip
+BOOL_OPS = [Ops.XOR, Ops.OR, Ops.AND, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ, Ops.WHERE, Ops.MAX]
+ULPS = {Ops.EXP2: 2, Ops.LOG2: 2, Ops.SIN: 2, Ops.FDIV: 3, Ops.RECIP: 2, Ops.SQRT: 3, Ops.MULACC: 1}
+"""How far a device may be off; 0 where it is not said."""
+
+
+def ops_of(dtype):
+    if dtype is dtypes.bool:
+        return BOOL_OPS
+    return FLOAT_OPS if dtypes.is_float(dtype) else INTEGER_OPS
+
+
+CASES = [(op, dtype) for dtype in ALL for op in ops_of(dtype)]
+
+
+def operands(op, dtype):
+    """Rows of operand values."""
+    values = interesting(dtype)
+    if op in GroupOp.Unary:
+        return [(value,) for value in values]
+    if op is Ops.WHERE:
+        return [(c, a, b) for c in (False, True) for a, b in itertools.product(values, repeat=2)]
+    if op is Ops.MULACC:
+        finite = [value for value in values if abs(value) < 1000]
+        return list(itertools.product(finite[:6], finite, finite[:4]))
+    if op in (Ops.SHL, Ops.SHR):
+        shifts = [0, 1, dtype.bitsize // 2, dtype.bitsize - 1]
+        return [(value, shift) for value in values for shift in shifts]
+    return list(itertools.product(values, repeat=2))
+
+
+def elementwise(inputs, make, count):
+    """A loop that applies ``make`` to one element of each input; result in slot 0."""
+    builder = Builder()
+    pointers = [builder.argument(n + 1, d, count) for n, d in enumerate(inputs)]
+    loop = UOp.range(count, 0)
+    result = make([pointer.index(loop).load() for pointer in pointers])
+    out = builder.argument(0, result.dtype, count)
+    builder.add(loop)
+    builder.add(result)
+    builder.store(out, loop, result)
+    builder.end(loop)
+    return builder, result.dtype
+
+
+@pytest.mark.parametrize("op,dtype", CASES, ids=lambda v: getattr(v, "name", str(v)))
+def test_native_op(weft_device, weft_compute, op, dtype):
+    if dtype not in weft_compute.dtypes:
+        pytest.skip(f"{dtype} is not declared")
+    if op not in weft_device.target.native_ops:
+        pytest.skip(f"{op} is not native")
+    rows = operands(op, dtype)
+    inputs = [dtypes.bool, dtype, dtype] if op is Ops.WHERE else [dtype] * len(rows[0])
+    builder, result = elementwise(inputs, lambda xs: xs[0].alu(op, *xs[1:]), len(rows))
+    columns = [(d, [row[n] for row in rows]) for n, d in enumerate(inputs)]
+    (found,) = run(weft_device, builder, [(result, len(rows))], columns)
+    wrong = [
+        (row, got, wanted)
+        for row, got in zip(rows, found)
+        if not same(got, wanted := exec_alu(op, result, row), result, ULPS.get(op, 0))
+    ]
+    assert not wrong, f"{len(wrong)} of {len(rows)} (operands, found, wanted): {wrong[:5]}"
+
+
+@pytest.mark.parametrize("given", ALL, ids=lambda d: d.name)
+@pytest.mark.parametrize("wanted", ALL, ids=lambda d: d.name)
+def test_cast(weft_device, weft_compute, given, wanted):
+    if given not in weft_compute.dtypes or wanted not in weft_compute.dtypes:
+        pytest.skip(f"{given} or {wanted} is not declared")
+    values = interesting(given)
+    builder, _ = elementwise([given], lambda xs: UOp(Ops.CAST, wanted, (xs[0],)), len(values))
+    (found,) = run(weft_device, builder, [(wanted, len(values))], [(given, values)])
+    right = [truncate(value, wanted) for value in values]
+    wrong = [row for row in zip(values, found, right) if not same(row[1], row[2], wanted)]
+    assert not wrong, f"(given, found, wanted): {wrong[:5]}"
+
+
+@pytest.mark.parametrize(
+    "given,wanted",
+    [
+        (dtypes.float32, dtypes.int32), (dtypes.uint32, dtypes.float32),
+        (dtypes.float64, dtypes.int64), (dtypes.uint64, dtypes.float64),
+        (dtypes.float16, dtypes.uint16), (dtypes.bfloat16, dtypes.int16),
+        (dtypes.int8, dtypes.uint8), (dtypes.fp8e4m3, dtypes.uint8),
+    ],
+    ids=lambda d: d.name,
+)  # fmt: skip
+def test_bitcast(weft_device, weft_compute, given, wanted):
+    if given not in weft_compute.dtypes or wanted not in weft_compute.dtypes:
+        pytest.skip(f"{given} or {wanted} is not declared")
+    values = [value for value in interesting(given) if value == value]
+    builder, _ = elementwise([given], lambda xs: xs[0].bitcast(wanted).bitcast(given), len(values))
+    (found,) = run(weft_device, builder, [(given, len(values))], [(given, values)])
+    assert list(map(repr, found)) == list(map(repr, values))

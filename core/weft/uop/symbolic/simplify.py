@@ -1,0 +1,216 @@
+"""The simplifier: which law is asked for which node.
+
+`simplify` brings a whole graph to canonical form, sources first, and remembers each node's result on
+the node. `symbolic` is the same as a rule set, for passes that mix it with rules of their own;
+`symbolic_simple` (in identities) is the cheap part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weft.base.dtype import dtypes
+from weft.uop.bounds import bounds_of
+from weft.uop.matcher import PatternMatcher
+from weft.uop.node import UOp, memo_slot, provide
+from weft.uop.ops import GroupOp, Ops
+from weft.uop.pattern import UPat
+from weft.uop.symbolic.conditions import choose, compare, conjoin, disjoin, maximum
+from weft.uop.symbolic.divmod import divide, gather, modulo
+from weft.uop.symbolic.identities import symbolic_simple
+from weft.uop.symbolic.sums import (
+    INDEX_DTYPES,
+    is_index,
+    linear_of,
+    mark_simple,
+    multiply,
+    node_of,
+    product_factors,
+    product_of,
+)
+
+_simple_of = UOp._simple.__get__  # type: ignore[attr-defined]
+_set_simple = memo_slot("_simple")
+
+
+def _sum(node: UOp) -> UOp | None:
+    """ADD, SUB, NEG, and what they are made of: one canonical linear form."""
+    form = linear_of(node)
+    if any(term.op is Ops.MOD for term in form.terms):
+        form = gather(form, node.dtype)
+    made = node_of(form, node.dtype)
+    return None if made is node else made
+
+
+def _product(node: UOp) -> UOp | None:
+    """MUL: distributed over sums where few terms come of it, factors in order otherwise."""
+    dtype = node.dtype
+    form = multiply(linear_of(node.src[0]), linear_of(node.src[1]), dtype)
+    if form is not None:
+        made = node_of(gather(form, dtype), dtype)
+    else:
+        made = product_of(
+            [*product_factors(node.src[0]), *product_factors(node.src[1])], dtype
+        )
+    return None if made is node else made
+
+
+def _shift_left(node: UOp) -> UOp | None:
+    """x << c  ->  x * 2**c"""
+    amount = node.src[1]
+    if amount.op is not Ops.CONST or not 0 <= amount.arg < node.dtype.bitsize - 1:
+        return None
+    return node.src[0] * UOp.const(node.dtype, 1 << amount.arg)
+
+
+def _cast(node: UOp) -> UOp | None:
+    """cast(a + b*c) -> cast(a) + cast(b)*c   to a wider integer, where nothing wraps before"""
+    source = node.src[0]
+    if source.op is Ops.CAST and source.src[0].dtype in INDEX_DTYPES:
+        low, high = bounds_of(source.src[0])
+        if source.dtype.min <= low and high <= source.dtype.max:
+            return source.src[0].cast(node.dtype)
+    if source.op not in (Ops.ADD, Ops.MUL):
+        return None
+    form = linear_of(source)
+    if not form.fits(source.dtype) or not form.fits(node.dtype):
+        return None
+    made = node_of(form, node.dtype)
+    return None if made is node else made
+
+
+_INDEX_RULES: dict[Ops, Callable[[UOp], UOp | None]] = {
+    Ops.ADD: _sum, Ops.SUB: _sum, Ops.NEG: _sum, Ops.MUL: _product, Ops.IDIV: divide,
+    Ops.MOD: modulo, Ops.MAX: maximum, Ops.SHL: _shift_left,
+}  # fmt: skip
+_COMPARISONS = GroupOp.Comparison
+
+
+def _divide_data(node: UOp) -> UOp | None:
+    """(x // c) // d -> x // (c*d)   for positive constants, whatever the sign of x"""
+    inner, divisor = node.src
+    if (
+        inner.op is Ops.IDIV
+        and divisor.op is inner.src[1].op is Ops.CONST
+        and divisor.arg > 0
+        and inner.src[1].arg > 0
+        and divisor.arg * inner.src[1].arg <= node.dtype.max
+    ):
+        both = UOp.const(node.dtype, divisor.arg * inner.src[1].arg)
+        return UOp(Ops.IDIV, node.dtype, (inner.src[0], both))
+    return None
+
+
+def canonical(node: UOp) -> UOp | None:
+    """What the laws make of a node whose sources are canonical; None where they have no say."""
+    op, dtype = node.op, node.dtype
+    if op in _SILENT:
+        return None
+    if dtype is dtypes.bool:
+        made = _canonical_truth(node)
+        if made is not None:
+            return made
+    elif op is Ops.WHERE:
+        made = choose(node)
+        if made is not None:
+            return made
+    elif dtype in INDEX_DTYPES:
+        made = _canonical_index(node)
+        if made is not None:
+            return made
+    made = symbolic_simple.rewrite(node)
+    if made is not None or op in (Ops.GEP, Ops.VECTORIZE):
+        return made
+    if op in GroupOp.ALU and (dtypes.is_int(dtype) or dtype is dtypes.bool):
+        low, high = bounds_of(node)
+        if low == high:
+            return UOp.const(dtype, low)
+        if op is Ops.IDIV:
+            return _divide_data(node)
+    return None
+
+
+def _canonical_index(node: UOp) -> UOp | None:
+    rule = _INDEX_RULES.get(node.op)
+    if rule is not None and is_index(node):
+        return rule(node)
+    if node.op is Ops.CAST and node.src[0].dtype in INDEX_DTYPES and is_index(node):
+        return _cast(node)
+    return None
+
+
+def _canonical_truth(node: UOp) -> UOp | None:
+    op = node.op
+    if op is Ops.AND:
+        return conjoin(node)
+    if op is Ops.OR:
+        return disjoin(node)
+    if op is Ops.WHERE:
+        return choose(node)
+    if op in _COMPARISONS and node.src[0].dtype in INDEX_DTYPES:
+        if is_index(node.src[0]) and is_index(node.src[1]):
+            return compare(node)
+    return None
+
+
+# leaves and structure: nothing to look up
+_SILENT = frozenset(Ops) - GroupOp.Elementwise - {Ops.GEP}
+
+
+def simplify(root: UOp) -> UOp:
+    """An equal node in canonical form."""
+    try:
+        known = _simple_of(root)
+    except AttributeError:
+        pass
+    else:
+        return root if known is None else known
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if _is_known(node):
+            stack.pop()
+            continue
+        missing = [source for source in node.src if not _is_known(source)]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        src = tuple([_known(source) for source in node.src])
+        rebuilt = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+        if rebuilt is not node and _is_known(rebuilt):
+            _set_simple(node, _known(rebuilt))
+            continue
+        made = canonical(rebuilt)
+        if made is None:
+            mark_simple(rebuilt)
+            result = rebuilt
+        else:
+            result = simplify(made)
+            if rebuilt is not node and rebuilt is not result:
+                _set_simple(rebuilt, result)
+        _set_simple(node, None if result is node else result)
+    return _known(root)
+
+
+def _is_known(node: UOp) -> bool:
+    try:
+        _simple_of(node)
+    except AttributeError:
+        return False
+    return True
+
+
+def _known(node: UOp) -> UOp:
+    known = _simple_of(node)
+    return node if known is None else known
+
+
+def _rule(root: UOp) -> UOp | None:
+    """One step of `simplify`, for use inside a rule set."""
+    return canonical(root)
+
+
+symbolic = PatternMatcher([(UPat(GroupOp.Elementwise | {Ops.GEP}, name="root"), _rule)], "symbolic")
+
+provide("simplify", simplify)

@@ -1,0 +1,102 @@
+"""Convolution modules against a direct sum in NumPy."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor
+from weft.base.errors import ArgumentError
+from weft.nn import Conv1d, Conv2d
+
+
+def direct(x, weight, bias, stride, padding, dilation, groups):
+    """Convolution of (n, c, h, w) written as its definition."""
+    x = np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
+    n, _, height, width = x.shape
+    outputs, per_group, kh, kw = weight.shape
+    rows = (height - dilation[0] * (kh - 1) - 1) // stride[0] + 1
+    columns = (width - dilation[1] * (kw - 1) - 1) // stride[1] + 1
+    result = np.zeros((n, outputs, rows, columns), dtype=np.float64)
+    for o in range(outputs):
+        first = o // (outputs // groups) * per_group
+        for i in range(kh):
+            for j in range(kw):
+                top, left = i * dilation[0], j * dilation[1]
+                window = x[
+                    :,
+                    first : first + per_group,
+                    top : top + (rows - 1) * stride[0] + 1 : stride[0],
+                    left : left + (columns - 1) * stride[1] + 1 : stride[1],
+                ]
+                result[:, o] += np.einsum("nchw,c->nhw", window, weight[o, :, i, j])
+    return result + bias.reshape(1, -1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"stride": 2},
+        {"padding": 1},
+        {"padding": (0, 2), "stride": (2, 1)},
+        {"dilation": 2},
+        {"groups": 2},
+        {"groups": 4, "padding": 1},
+        {"padding": "same"},
+        {"padding": "valid"},
+    ],
+)
+def test_conv2d(options: dict) -> None:
+    layer = Conv2d(4, 8, 3, **options)
+    x = np.random.default_rng(0).standard_normal((2, 4, 7, 6), dtype=np.float32)
+    expected = direct(
+        x,
+        layer.weight.numpy(),
+        layer.bias.numpy(),
+        layer.stride,
+        layer.padding,
+        layer.dilation,
+        layer.groups,
+    )
+    result = layer(Tensor(x)).numpy()
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_conv1d_is_conv2d_of_height_one() -> None:
+    layer = Conv1d(3, 5, 3, stride=2, padding=1)
+    x = np.random.default_rng(0).standard_normal((2, 3, 9), dtype=np.float32)
+    expected = direct(
+        x[:, :, None],
+        layer.weight.numpy()[:, :, None],
+        layer.bias.numpy(),
+        (1, 2),
+        (0, 1),
+        (1, 1),
+        1,
+    )[:, :, 0]
+    np.testing.assert_allclose(layer(Tensor(x)).numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_same_padding_keeps_the_size() -> None:
+    assert Conv2d(1, 1, 5, padding="same", dilation=2).padding == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"groups": 3},
+        {"groups": 0},
+        {"stride": (1, 2, 3)},
+        {"padding": "same", "stride": 2},
+        {"padding": "reflect"},
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(options: dict) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        Conv2d(4, 8, 3, **options)
+    assert caught.value.because and caught.value.try_
+
+
+def test_same_padding_of_an_even_kernel_is_refused() -> None:
+    with pytest.raises(ArgumentError):
+        Conv2d(4, 8, 2, padding="same")

@@ -1,0 +1,28 @@
+"""Looking rows up by number."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor, dtypes
+from weft.base.errors import DTypeError
+from weft.nn import Embedding
+
+
+@pytest.mark.parametrize("indices", [[3], [0, 4, 4, 1], [[1, 2], [3, 0]]])
+def test_rows_come_back(indices: list) -> None:
+    table = Embedding(5, 3)
+    result = table(Tensor(indices)).numpy()
+    np.testing.assert_array_equal(result, table.weight.numpy()[np.array(indices)])
+
+
+def test_gradient_reaches_only_the_rows_that_were_read_and_adds_up() -> None:
+    table = Embedding(4, 2)
+    table.weight.requires_grad_(True)
+    table(Tensor([1, 3, 1])).sum().backward()
+    np.testing.assert_array_equal(table.weight.grad.numpy(), [[0, 0], [2, 2], [0, 0], [1, 1]])
+
+
+def test_only_integers_number_rows() -> None:
+    with pytest.raises(DTypeError) as caught:
+        Embedding(4, 2)(Tensor([1.0], dtype=dtypes.float32))
+    assert "cast" in caught.value.try_

@@ -1,0 +1,103 @@
+"""Who reads what, when it is overwritten: order, copies, refusals."""
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ScheduleError
+from weft.device.capabilities import Capabilities, ComputeCaps
+from weft.schedule import ScheduleContext, in_order, kernel_writes, kernelize_map
+from weft.shape import ShapeTracker
+from weft.uop import Kernel, Ops, UOp, Window
+
+CTX = ScheduleContext(lambda name: Capabilities(compute=ComputeCaps()))
+
+
+def writes(*nodes):
+    sink = UOp.sink(*nodes)
+    return in_order(kernel_writes(sink.substitute(kernelize_map(sink, CTX))))
+
+
+def buffer(size=4):
+    return UOp.new_buffer("X", size, dtypes.float)
+
+
+def test_readers_of_the_old_value_come_before_the_write():
+    a = buffer()
+    assigned, reader = a.assign(buffer() + 1), a * 2
+    for asked in ((assigned, reader), (reader, assigned)):
+        order = writes(*asked)
+        assert len(order) == 2 and order[-1].src[0] is a
+
+
+def test_an_assignment_in_place_is_one_kernel():
+    a = buffer()
+    (write,) = writes(a.assign(a * 2 + 1))
+    assert write.src[0] is a and write.src[1].src == (a,)
+
+
+def test_writes_of_one_memory_follow_each_other():
+    a = buffer()
+    first = a.assign(a + 1)
+    second = first.assign(first * 2)
+    order = writes(second)
+    assert [w.src[0].op for w in order] == [Ops.BUFFER, Ops.ASSIGN]
+
+
+def test_a_window_is_written_in_place():
+    a = buffer()
+    window = Window(ShapeTracker.from_shape((4,)).shrink(((1, 3),)))
+    (write,) = writes(a.assign(buffer(2), window))
+    store = write.src[1].arg.ast.src[0]
+    assert store.src[0].arg.shape == (2,) and write.src[0] is a
+
+
+def test_an_augmented_window_needs_no_copy():
+    a = buffer()
+    window = Window(ShapeTracker.from_shape((4,)).shrink(((1, 3),)))
+    assert len(writes(a.assign(a.shrink(((1, 3),)) + 1, window))) == 1
+
+
+def test_a_window_moved_onto_its_neighbour_is_copied_first():
+    a = buffer()
+    window = Window(ShapeTracker.from_shape((4,)).shrink(((1, 3),)))
+    order = writes(a.assign(a.shrink(((0, 2),)), window))
+    assert len(order) == 2 and order[-1].src[0] is a
+
+
+def test_a_value_that_needs_both_old_and_new_reads_a_copy():
+    a = buffer()
+    new = a.assign(a + 1)
+    order = writes(new * a)
+    assert len(order) == 3
+    copied, written, _ = order
+    assert written.src[0] is a and copied.src[0] is not a
+
+
+def test_two_writers_of_one_version_do_not_meet():
+    a = buffer()
+    order = writes(a.assign(buffer() + 1), a.assign(buffer() + 2))
+    assert sum(w.src[0] is a for w in order) == 1
+
+
+def test_assigning_its_own_transpose_is_refused_with_the_remedy():
+    a = buffer()
+    square = a.reshape((2, 2))
+    with pytest.raises(ScheduleError) as caught:
+        writes(a.assign((square + square.permute((1, 0))).reshape((4,))))
+    assert ".contiguous()" in caught.value.try_
+
+
+def test_a_reduce_of_itself_is_stored_before_it_overwrites():
+    a = buffer()
+    total = a.reshape((2, 2)).reduce(Ops.ADD, (1,)).expand((2, 2)).reshape((4,))
+    assert len(writes(a.assign(total))) == 2
+
+
+def test_cycles_are_reported_with_their_kernels():
+    a, b = buffer(), buffer()
+    kernel = Kernel(UOp.sink(a))
+    one = UOp(Ops.ASSIGN, a.dtype, (a, UOp(Ops.KERNEL, src=(a, b), arg=kernel)))
+    two = UOp(Ops.ASSIGN, b.dtype, (b, UOp(Ops.KERNEL, src=(b, a), arg=kernel)))
+    with pytest.raises(ScheduleError, match="wait for each other") as caught:
+        in_order([one, two])
+    assert caught.value.asked.count("Kernel") == 2

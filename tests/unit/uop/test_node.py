@@ -1,0 +1,133 @@
+"""UOp: hash-consing, immutability, walking, constants."""
+
+import gc
+import pickle
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, SpecError
+from weft.uop import Ops, UOp
+from weft.uop.node import interned_count
+
+
+def seventeen() -> UOp:
+    return UOp.const(dtypes.int, 3) * 5 + 2
+
+
+def test_equal_trees_are_one_object():
+    assert seventeen() is seventeen()
+
+
+def test_constants_are_held_as_their_dtype_holds_them():
+    assert UOp.const(dtypes.float16, 2).arg == 2.0
+    assert type(UOp.const(dtypes.float16, 2).arg) is float
+    assert UOp.const(dtypes.uint8, -1).arg == 255
+    assert UOp.const(dtypes.bool, 3).arg is True
+
+
+def test_render_int_float_and_bool_of_a_constant_tree():
+    assert seventeen().render(simplify=False) == "((3*5)+2)"
+    assert int(seventeen()) == 17
+    assert float(seventeen()) == 17.0
+    assert bool(seventeen() < 18) is True
+
+
+def test_a_value_that_is_not_constant_has_no_int():
+    with pytest.raises(ArgumentError, match="no single value"):
+        int(UOp.variable("i", 0, 3) + 1)
+
+
+def test_replace_leaves_the_original():
+    tree = seventeen()
+    other = tree.replace(op=Ops.SUB)
+    assert (tree.op, other.op) == (Ops.ADD, Ops.SUB)
+    assert other.src is tree.src
+    with pytest.raises(ArgumentError):
+        tree.replace(shape=(1,))
+
+
+def test_nodes_cannot_be_changed():
+    with pytest.raises(SpecError, match="immutable"):
+        seventeen().arg = 3
+
+
+def test_sources_come_before_users():
+    tree = seventeen() * seventeen()
+    order = list(tree.toposort())
+    assert order[-1] is tree and len(order) == len(set(order)) == 6
+    for position, node in enumerate(order):
+        assert all(order.index(source) < position for source in node.src)
+
+
+def test_toposort_stops_at_the_gate():
+    tree = seventeen()
+    assert list(tree.toposort(gate=lambda u: u.op is not Ops.MUL)) == [*tree.src, tree]
+
+
+def test_signed_zeros_and_nan_are_told_apart():
+    zero, minus = UOp.const(dtypes.float, 0.0), UOp.const(dtypes.float, -0.0)
+    assert zero is not minus
+    assert UOp.const(dtypes.float, float("nan")) is UOp.const(dtypes.float, float("nan"))
+    vectors = [UOp.const(dtypes.float, (0.0, x)) for x in (0.0, -0.0)]
+    assert vectors[0] is not vectors[1]
+
+
+def test_int_and_bool_constants_are_told_apart():
+    assert UOp.const(dtypes.int, 1) is not UOp.const(dtypes.bool, True)
+
+
+def test_unused_nodes_are_gone():
+    gc.collect()
+    before = interned_count()
+    tree = UOp.variable("only_here", 0, 9) * 123 + 456
+    assert interned_count() > before
+    del tree
+    assert interned_count() == before
+
+
+def test_a_deep_chain_builds_prints_pickles_and_dies():
+    before = interned_count()
+    node = UOp.variable("deep", 0, 9)
+    for _ in range(100_000):
+        node = node + 1
+    assert len(node.toposort()) == 100_002
+    assert "100001 nodes" in repr(node)
+    assert pickle.loads(pickle.dumps(node)) is node
+    del node
+    assert interned_count() <= before + 1
+
+
+def test_substitute_rebuilds_users_and_leaves_replacements_alone():
+    i = UOp.variable("i", 0, 3)
+    tree = (i + 1) * (i + 2)
+    replaced = tree.substitute({i: i + 1})
+    assert replaced is ((i + 1) + 1) * ((i + 1) + 2)
+    assert tree.substitute({}) is tree
+
+
+def test_binding_is_checked_against_bounds():
+    i = UOp.variable("i", 1, 10)
+    assert i.bind(10).unbind() == (i, 10)
+    for wrong in (0, 11, 2.0):
+        with pytest.raises(ArgumentError, match="bounds"):
+            i.bind(wrong)
+    with pytest.raises(ArgumentError):
+        UOp.variable("i", 3, 1)
+
+
+def test_pickle_gives_the_same_object():
+    tree = seventeen().cast(dtypes.float).reshape((1,)).expand((4,)).reduce(Ops.ADD, (0,))
+    assert pickle.loads(pickle.dumps(tree)) is tree
+
+
+def test_base_is_below_all_movement():
+    x = UOp.new_buffer("X", 4, dtypes.int)
+    assert x.reshape((2, 2)).permute((1, 0)).base is x
+    assert (x + x).base is not x
+
+
+def test_variables_are_found_in_args_of_movement_too():
+    n = UOp.variable("n", 1, 4)
+    x = UOp.new_buffer("X", 4, dtypes.int).shrink(((0, n),))
+    assert x.variables() == [n]

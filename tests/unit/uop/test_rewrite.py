@@ -1,0 +1,61 @@
+"""graph_rewrite: fixpoints, order, depth, circles."""
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import SpecError
+from weft.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rewrite_map
+
+A, B = UOp.variable("a", 0, 9), UOp.variable("b", 0, 9)
+FOLD = PatternMatcher(
+    [(UPat.cvar("x") + UPat.cvar("y"), lambda x, y: UOp.const(x.dtype, x.arg + y.arg))]
+)
+
+
+def test_rules_apply_until_none_matches():
+    one = UOp.const(dtypes.int, 1)
+    assert graph_rewrite(((one + 1) + 1) + (one + 1), FOLD).arg == 5
+
+
+def test_what_a_rule_returns_is_rewritten_too():
+    rules = PatternMatcher(
+        [(UPat.var("x") * 4, lambda x: (x * 2) * 2), (UPat.var("x") * 2, lambda x: x + x)]
+    )
+    doubled = A + A
+    assert graph_rewrite(A * 4, rules) is doubled + doubled
+
+
+def test_bottom_up_sees_the_original_sources():
+    seen = []
+
+    def note(n):
+        seen.append(n.src[0].op)
+
+    rules = PatternMatcher(
+        [(UPat(Ops.MUL, name="n"), note), (UPat(Ops.ADD, src=(UPat.var("x"), UPat())), lambda x: x)]
+    )
+    graph_rewrite((A + B) * B, rules, bottom_up=True)
+    graph_rewrite((A + B) * B, rules)
+    assert seen == [Ops.ADD, Ops.DEFINE_VAR, Ops.DEFINE_VAR]  # rebuilt nodes are seen again
+
+
+def test_the_map_knows_every_original_node():
+    tree = (A + 0) * (B + 0)
+    done = rewrite_map(tree, PatternMatcher([(UPat.var("x") + 0, lambda x: x)]))
+    assert done[A + 0] is A and done[tree] is A * B
+
+
+def test_a_deep_chain_is_rewritten_without_recursion():
+    node = A
+    for _ in range(100_000):
+        node = node + 1
+    result = graph_rewrite(node, PatternMatcher([(UPat.var("x") + 1, lambda x: x + 2)]))
+    assert len(result.toposort()) == 100_002
+
+
+def test_rules_that_undo_each_other_are_named():
+    rules = PatternMatcher(
+        [(UPat.var("x") + 1, lambda x: x + 2), (UPat.var("x") + 2, lambda x: x + 1)], "undoing"
+    )
+    with pytest.raises(SpecError, match="undoing"):
+        graph_rewrite(A + 1, rules)
