@@ -161,6 +161,16 @@ def report(workers: list[Worker], cases: list[str], rounds: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def quote(text: str) -> None:
+    """Put the report, without its title, between the two marks in the README."""
+    readme = HERE.parent / "README.md"
+    before, mark, rest = readme.read_text().partition("<!-- benchmarks: copied from")
+    mark_end, _, after = rest.partition("<!-- end of benchmarks -->")
+    mark += mark_end.partition("\n")[0]
+    body = text.partition("\n\n")[2]
+    readme.write_text(f"{before}{mark}\n{body}<!-- end of benchmarks -->{after}")
+
+
 def machine() -> str:
     """The processor's name and how many cores of it there are."""
     name = platform.processor() or platform.machine()
@@ -193,6 +203,8 @@ def main() -> None:
             worker.close()
     text = report(workers, options.cases, options.rounds)
     options.output.write_text(text)
+    if options.output == HERE / "results.md":
+        quote(text)
     print(text)
 
 

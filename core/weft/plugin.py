@@ -44,12 +44,8 @@ from weft.device.parts import (
 )
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
+from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
-
-try:
-    from weft.render import CDialect, CStyleRenderer
-except ImportError:  # being written
-    pass
 
 __all__ = [
     "API_VERSION",
@@ -95,6 +91,7 @@ __all__ = [
     "UOp",
     "UPat",
     "UnknownDevice",
+    "VectorStyle",
     "WeftError",
     "hookimpl",
     "settings",

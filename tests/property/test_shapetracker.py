@@ -58,7 +58,7 @@ def with_numpy(array, name, arg):
     if name == "expand":
         return np.broadcast_to(array, arg)
     if name == "pad":
-        return np.pad(array, arg)
+        return np.pad(array, arg) if array.ndim else array
     if name == "shrink":
         return array[tuple(slice(a, b) for a, b in arg)]
     return array[tuple(slice(None, None, -1 if turned else 1) for turned in arg)]

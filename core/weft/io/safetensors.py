@@ -7,8 +7,7 @@ Saving writes a new file beside the old one and puts it in place only when it is
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
@@ -154,12 +153,12 @@ def _replacing(path: Path) -> Iterator[Path]:
             because="a file cannot replace a folder",
             try_="add a file name to the path",
         )
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         yield temporary
         _flush(temporary)
         if path.exists():
-            shutil.copymode(path, temporary)
+            os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
         os.replace(temporary, path)
         _flush(path.parent)
     except FileError as error:

@@ -1,6 +1,6 @@
 """Modules, optimisers and state: what people build networks from."""
 
-from weft.nn import datasets, init, optim, state
+from weft.nn import init, optim, state
 from weft.nn.conv import Conv1d, Conv2d
 from weft.nn.embedding import Embedding
 from weft.nn.linear import Linear
@@ -28,7 +28,6 @@ __all__ = [
     "LayerNorm2d",
     "Linear",
     "RMSNorm",
-    "datasets",
     "init",
     "optim",
     "state",

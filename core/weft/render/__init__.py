@@ -1,6 +1,6 @@
 """Linear programs to source text of C-like languages: one renderer, and a record per language."""
 
 from weft.render.cstyle import CStyleRenderer
-from weft.render.dialect import PLAIN_C, CDialect
+from weft.render.dialect import PLAIN_C, CDialect, VectorStyle
 
-__all__ = ["PLAIN_C", "CDialect", "CStyleRenderer"]
+__all__ = ["PLAIN_C", "CDialect", "CStyleRenderer", "VectorStyle"]

@@ -68,7 +68,7 @@ class AstBuilder:
                 continue
             needed = [child for child in self._children(key, force) if child not in self.built]
             if needed:
-                stack.extend(needed)
+                stack.extend(reversed(needed))
                 continue
             self.built[key] = self._assemble(key, force)
             stack.pop()

@@ -50,7 +50,14 @@ def _grows(node: UOp, uses: Uses, depth: int) -> bool:
         return any(use.source is not node for use in uses.of[node])
     if size == 1 and node.op is not Ops.REDUCE_AXIS and depth <= _CHEAP_SCALAR:
         return _sums_below(node)
-    return any(prod(use.source.shape) > size for use in uses.of[node] if use.source is not node)
+    return any(_elements_read(use.source) > size for use in uses.of[node] if use.source is not node)
+
+
+def _elements_read(source: UOp) -> int:
+    """How many elements of its base a movement reads, each as often as it is read; padding is none."""
+    view = source.st.views[-1]
+    extents = view.shape if view.mask is None else tuple(stop - start for start, stop in view.mask)
+    return prod(extents)
 
 
 def _sums_below(node: UOp) -> bool:

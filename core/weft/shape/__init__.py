@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from weft.shape.indexing import expr_from_ranges, index_and_valid
+from weft.shape.infer import has_shape, shape_of, size_of, st_of
 from weft.shape.tracker import ShapeTracker
 from weft.shape.view import View
+from weft.uop.text import register_arg
 
-__all__ = ["ShapeTracker", "View", "expr_from_ranges", "index_and_valid"]
+__all__ = [
+    "ShapeTracker", "View", "expr_from_ranges", "has_shape", "index_and_valid", "shape_of", "size_of",
+    "st_of",
+]  # fmt: skip
+
+register_arg(
+    View,
+    read=lambda shape, strides, offset, mask: View.create(shape, strides, offset, mask),
+    write=lambda view, text: "View({}, {}, {}, {})".format(
+        *map(text, (view.shape, view.strides, view.offset, view.mask))
+    ),
+)
+register_arg(ShapeTracker, write=lambda st, text: f"ShapeTracker({text(st.views)})")

@@ -285,8 +285,12 @@ _MOVES = {
 
 def _invert_view(view: View, below: Shape) -> ShapeTracker | None:
     """The inverse of one view that rearranges all of `below`."""
-    if view.mask is not None or not view.static or sprod(view.shape) != sprod(below):
-        return None if not view.contiguous else ShapeTracker.from_shape(view.shape).reshape(below)
+    if view.mask is not None or view.size != sprod(below):
+        return None
+    if view.contiguous:
+        return ShapeTracker.from_shape(view.shape).reshape(below)
+    if not view.static:
+        return None
     if 0 in view.shape:
         return ShapeTracker.from_shape(below)
     turned = tuple([stride < 0 for stride in view.strides])

@@ -306,7 +306,7 @@ class View:
         """
         if shape == self.shape:
             return self
-        _check_same_size(self.shape, shape)
+        _check_same_size(self, shape)
         if 0 in self.shape or 0 in shape or self.contiguous:
             return View.create(shape)
         if self.hides_all:
@@ -324,8 +324,8 @@ def _clamp(value: sint, extent: sint) -> sint:
     return smin(smax(0, fold(value)), extent)
 
 
-def _check_same_size(old: Shape, new: Shape) -> None:
-    before, after = sprod(old), sprod(new)
+def _check_same_size(view: View, new: Shape) -> None:
+    old, before, after = view.shape, view.size, sprod(new)
     if before.__class__ is after.__class__ is int:
         fits = before == after
     else:

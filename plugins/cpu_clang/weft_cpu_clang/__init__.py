@@ -1,1 +1,69 @@
-"""The CPU as a weft device."""
+"""The CPU as a weft device: C with vector types, clang, objects loaded into this process.
+
+Every part is in the file of its name; this one answers the hooks. Opening the device looks for a
+compiler and asks it once what it knows (the answers are kept on disk); nothing else touches anything.
+"""
+
+from __future__ import annotations
+
+from weft.plugin import (
+    Allocator,
+    CompiledProgram,
+    CStyleRenderer,
+    Device,
+    DeviceFamily,
+    DeviceId,
+    hookimpl,
+)
+from weft_cpu_clang.allocator import ProcessAllocator
+from weft_cpu_clang.capabilities import describe
+from weft_cpu_clang.compiler import ClangCompiler
+from weft_cpu_clang.renderer import clang_renderer
+from weft_cpu_clang.runner import FunctionRunner
+from weft_cpu_clang.toolchain import Toolchain, find_toolchain
+
+weft_api = (1, 0)
+
+
+class Processor(Device):
+    """The CPU of this process with the compiler found for it."""
+
+    def __init__(self, id: DeviceId, toolchain: Toolchain) -> None:
+        super().__init__(id, describe(toolchain))
+        self.toolchain = toolchain
+
+
+@hookimpl
+def weft_devices() -> list[DeviceFamily]:
+    """One family; its numbers are separate devices that share the processor."""
+    return [DeviceFamily("CPU", priority=10, about="this computer's processor, by way of clang")]
+
+
+@hookimpl
+def weft_open(id: DeviceId) -> Device:
+    """:raises DeviceUnavailable: if there is no compiler to be found."""
+    return Processor(id, find_toolchain())
+
+
+@hookimpl
+def weft_allocator() -> Allocator:
+    """Memory of this process, aligned."""
+    return ProcessAllocator()
+
+
+@hookimpl
+def weft_renderer(device: Processor) -> CStyleRenderer:
+    """C with clang's vector extensions."""
+    return clang_renderer(device.toolchain.facts)
+
+
+@hookimpl
+def weft_compiler(device: Processor) -> ClangCompiler:
+    """clang, source on its input and object on its output."""
+    return ClangCompiler(device.toolchain)
+
+
+@hookimpl
+def weft_runner(program: CompiledProgram) -> FunctionRunner:
+    """A call of the loaded function."""
+    return FunctionRunner(program)

@@ -1,0 +1,1 @@
+"""Choosing and applying the optimisations of one kernel."""

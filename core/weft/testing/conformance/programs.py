@@ -12,6 +12,7 @@ from typing import Any
 from weft.base.dtype import AddrSpace, DType, dtypes
 from weft.base.scalars import pack, truncate, unpack
 from weft.device import Buffer, CompiledProgram, LinearProgram, OpenDevice
+from weft.spec import linear
 from weft.uop import Ops, UOp
 
 
@@ -77,6 +78,7 @@ def run(
     name: str = "kernel",
 ) -> list[list[Any]]:
     """Run a program whose first slots are outputs; their values afterwards."""
+    linear.verify(builder.nodes)
     program = LinearProgram.of(name, builder.nodes)
     runner = device.runner(compiled(device, program))
     buffers = [

@@ -29,8 +29,8 @@ def test_sum_of_rows(weft_device):
     item = b.load(data, row * columns + column)
     b.store(total, 0, b.load(total, 0) + item)
     b.end(column)
-    # After the loop the register is read anew: `column` tells this load from the one inside.
-    b.add(result := UOp(Ops.LOAD, FLOAT, (total.index(const(0)), UOp(Ops.ENDRANGE, src=(column,)))))
+    # After the loop the register is read anew: the arg tells this load from the one inside.
+    result = b.add(UOp(Ops.LOAD, FLOAT, (total.index(const(0)),), "after"))
     b.store(out, row, result)
     b.end(row)
     given = [float(n % 11) for n in range(rows * columns)]
@@ -175,10 +175,8 @@ def test_shared_memory_and_a_barrier(weft_device, weft_compute, weft_needs):
     exchange = b.shared("exchange", INT, threads)
     me = b.special("lidx0", threads)
     b.store(exchange, me, b.load(data, me))
-    barrier = b.add(UOp(Ops.BARRIER, dtypes.void, tuple(b.nodes[-1:])))
-    index = exchange.index(b.add(const(threads - 1) - me))
-    b.add(other := UOp(Ops.LOAD, INT, (index, barrier)))
-    b.store(out, me, other)
+    b.add(UOp(Ops.BARRIER, dtypes.void))
+    b.store(out, me, b.load(exchange, const(threads - 1) - me))
     given = [n * n for n in range(threads)]
     (found,) = run(weft_device, b, [(INT, threads)], [(INT, given)])
     assert found == given[::-1]

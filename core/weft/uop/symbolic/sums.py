@@ -162,7 +162,7 @@ def node_of(form: Linear, dtype: DType = dtypes.int) -> UOp:
             items = sorted(items, key=_term_order)
         for term, coefficient in items:
             if term.dtype is not dtype:
-                term = mark_simple(UOp(Ops.CAST, dtype, (term,)))
+                term = _cast_term(term, dtype)
             if coefficient != 1:
                 factor = truncate(coefficient, dtype)
                 if factor == 0:
@@ -175,6 +175,17 @@ def node_of(form: Linear, dtype: DType = dtypes.int) -> UOp:
     if const == 0:
         return total
     return mark_simple(UOp(Ops.ADD, dtype, (total, UOp.const(dtype, const))))
+
+
+def _cast_term(term: UOp, dtype: DType) -> UOp:
+    """A term in another dtype; a cast that kept its value is looked through."""
+    if term.op is Ops.CAST and term.src[0].dtype in INDEX_DTYPES:
+        low, high = bounds_of(term.src[0])
+        if term.dtype.min <= low and high <= term.dtype.max:
+            term = term.src[0]
+            if term.dtype is dtype:
+                return term
+    return mark_simple(UOp(Ops.CAST, dtype, (term,)))
 
 
 def _term_order(item: tuple[UOp, int]) -> tuple[int, int, int]:

@@ -1,0 +1,1 @@
+"""From the AST of a kernel to a linear program."""

@@ -1,0 +1,90 @@
+"""Axes of the launch grid become the indices that the hardware provides.
+
+in:  spec.lowered with ranges of kind GLOBAL and LOCAL
+out: spec.lowered with SPECIAL in their place: gidx0 to gidx2, lidx0 to lidx2, 0 the fastest
+
+Where there are more axes than dimensions, or one is too long, the axes of that kind are one flat
+index, cut up to fit the limits and taken apart again by division.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import dtypes
+from weft.base.errors import CapabilityError
+from weft.base.sequences import prod
+from weft.codegen.ranges import extent_of, loop_order
+from weft.codegen.substitute import substitute_ranges
+from weft.device.capabilities import Target
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp, sint
+from weft.uop.ops import Ops
+
+
+def _special(name: str, size: sint) -> UOp:
+    end = size if isinstance(size, UOp) else UOp.const(dtypes.int, size)
+    return UOp(Ops.SPECIAL, dtypes.int, (end,), name)
+
+
+def _mapped(loops: list[UOp], prefix: str, limits: tuple[int, int, int]) -> dict[UOp, UOp]:
+    """What stands in place of each of `loops`, which are sorted outermost first."""
+    extents = [extent_of(loop) for loop in reversed(loops)]
+    bounds = [e if isinstance(e, int) else e.vmax for e in extents]
+    if len(loops) <= 3 and all(bound <= limit for bound, limit in zip(bounds, limits)):
+        return {
+            loop: _special(f"{prefix}{i}", extent)
+            for i, (loop, extent) in enumerate(zip(reversed(loops), extents))
+        }
+    if not all(isinstance(extent, int) for extent in extents):
+        raise CapabilityError(
+            "a launch grid of unknown extent does not fit the device",
+            asked=f"{len(loops)} axes with at most {bounds} turns",
+            because=f"its dimensions have at most {limits}",
+        )
+    sizes = _cut(prod(extents), limits)
+    flat: UOp | None = None
+    stride = 1
+    for i, size in enumerate(sizes):
+        part = _special(f"{prefix}{i}", size) * UOp.const(dtypes.int, stride)
+        flat = part if flat is None else flat + part
+        stride *= size
+    assert flat is not None
+    result: dict[UOp, UOp] = {}
+    for loop, extent in zip(reversed(loops), extents):
+        result[loop] = (flat % extent).simplify()
+        flat = flat // extent
+    return result
+
+
+def _cut(total: int, limits: tuple[int, int, int]) -> list[int]:
+    """Factors of `total` that fit the dimensions. CapabilityError where there are none."""
+    left, sizes = total, []
+    for limit in limits:
+        size = next((s for s in range(min(limit, left), 0, -1) if left % s == 0), 1)
+        sizes.append(size)
+        left //= size
+    if left != 1:
+        raise CapabilityError(
+            "a launch grid does not fit the device",
+            asked=f"{total} work items",
+            because=f"its dimensions have at most {limits}",
+            try_="sizes with small factors, or smaller parts",
+        )
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    return sizes
+
+
+def run(sink: UOp, target: Target) -> UOp:
+    """The kernel with SPECIAL indices; itself where it has no launch axes."""
+    nodes = list(sink.toposort())
+    loops = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
+    limits = target.compute.limits
+    values: dict[UOp, UOp] = {}
+    for kind, prefix, sizes in (
+        (AxisKind.GLOBAL, "gidx", limits.global_size),
+        (AxisKind.LOCAL, "lidx", limits.local_size),
+    ):
+        mine = [loop for loop in loops if loop.arg.kind is kind]
+        if mine and sizes is not None:
+            values |= _mapped(mine, prefix, sizes)
+    return substitute_ranges(nodes, values, {}) if values else sink

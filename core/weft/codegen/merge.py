@@ -1,0 +1,93 @@
+"""Two loops over what is one stretch of every buffer become one loop.
+
+in:  spec.lowered
+out: spec.lowered with fewer and longer ranges
+
+Loops a and b merge where every address moves with a exactly as it moves with a full turn of b, and
+both are closed by the same REDUCEs or stand in the same STOREs. A contiguous (10, 10) is then 100.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import dtypes
+from weft.codegen.affine import affine
+from weft.codegen.ranges import extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.substitute import substitute_ranges
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+Factors = list[dict[UOp, int]]
+
+
+def _facts(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]:
+    """The factors of ranges in every address; ranges used otherwise; who closes or stores them."""
+    factors: Factors = []
+    pinned: set[UOp] = set()
+    users: dict[UOp, set[UOp]] = {}
+    for node in sink.toposort(gate=lambda u: u.op is not Ops.INDEX):
+        op = node.op
+        if op is Ops.INDEX:
+            terms, _ = affine(node.src[1])
+            factors.append({term: f for term, f in terms.items() if term.op is Ops.RANGE})
+            for term in terms:
+                if term.op is not Ops.RANGE:
+                    pinned |= ranges_of(term)
+            if len(node.src) > 2:
+                pinned |= ranges_of(node.src[2])
+            continue
+        if op is Ops.REDUCE:
+            for loop in loops_of(node):
+                users.setdefault(loop, set()).add(node)
+            pinned.update(s for s in node.src[: node.arg.values] if s.op is Ops.RANGE)
+            continue
+        if op is Ops.STORE:
+            for loop in ranges_of(node):
+                users.setdefault(loop, set()).add(node)
+        pinned.update(source for source in node.src if source.op is Ops.RANGE)
+    return factors, pinned, users
+
+
+def _together(a: UOp, b: UOp, factors: Factors) -> bool:
+    extent = extent_of(b)
+    if not isinstance(extent, int) or not isinstance(extent_of(a), int):
+        return False
+    if extent * extent_of(a) > dtypes.int.max:
+        return False
+    return all(row.get(a, 0) == row.get(b, 0) * extent for row in factors)
+
+
+def _pair(loops: list[UOp], factors: Factors, users: dict[UOp, set[UOp]]) -> tuple[UOp, UOp] | None:
+    for a in loops:
+        for b in loops:
+            same = a is not b and a.arg.kind is b.arg.kind and users.get(a) == users.get(b)
+            if same and _together(a, b, factors):
+                return a, b
+    return None
+
+
+def run(sink: UOp) -> UOp:
+    """The kernel with every pair of loops merged that can be."""
+    factors, pinned, users = _facts(sink)
+    loops = sorted((loop for loop in users if loop not in pinned), key=loop_order)
+    values: dict[UOp, UOp] = {}
+    closed: dict[UOp, list[UOp]] = {}
+    while (found := _pair(loops, factors, users)) is not None:
+        a, b = found
+        merged = UOp.range(extent_of(a) * extent_of(b), b.arg.id, b.arg.kind)
+        for row in factors:
+            if b in row:
+                row[merged] = row.pop(b)
+                row.pop(a, None)
+        users[merged] = users[b]
+        loops[loops.index(b)] = merged
+        loops.remove(a)
+        for old, new in list(values.items()):
+            if new is a or new is b:
+                values[old] = merged if new is b else UOp.const(dtypes.int, 0)
+        values[a], values[b] = UOp.const(dtypes.int, 0), merged
+        closed[a] = []
+    if not values:
+        return sink
+    for old, new in values.items():
+        closed[old] = [new] if new.op is Ops.RANGE else []
+    return substitute_ranges(list(sink.toposort()), values, closed)

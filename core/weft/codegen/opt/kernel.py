@@ -1,0 +1,281 @@
+"""A lowered kernel whose loops can be split, reordered and given another kind.
+
+Optimisations are only noted; `finish` rewrites the graph once. Every RANGE of the lowered kernel is
+kept as a sum of axes, and an axis that is split becomes two.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from weft.base.dtype import dtypes
+from weft.codegen.affine import affine
+from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.ranges import extent_of, loop_order, loops_of, ranges_of, values_of
+from weft.codegen.substitute import substitute_ranges
+from weft.device.capabilities import Target
+from weft.uop.args import AxisKind, KernelInfo
+from weft.uop.node import UOp, sint
+from weft.uop.ops import Ops
+
+MOST_INSTANCES = 1024
+_OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
+_LOOPS = _OUTPUT | {AxisKind.REDUCE}
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One loop: its extent, what becomes of it, and which RANGE of the lowered kernel it is part of."""
+
+    number: int
+    extent: sint
+    kind: AxisKind
+    home: UOp
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One LOAD or STORE: by how much each RANGE moves its address.
+
+    hidden: ranges that move it by no fixed step, or that its gate depends on.
+    """
+
+    node: UOp
+    steps: dict[UOp, int]
+    hidden: frozenset[UOp]
+
+    def depends(self, loop: UOp) -> bool:
+        return loop in self.steps or loop in self.hidden
+
+
+class Kernel:
+    """The loops of a kernel. `axes` is in loop order; `apply` changes it, or raises OptError.
+
+    nests: for every STORE and REDUCE the ranges that meet in it; accesses: every LOAD and STORE.
+    """
+
+    def __init__(self, sink: UOp, target: Target) -> None:
+        self.sink = sink
+        self.target = target
+        self.applied: list[Opt] = []
+        nodes = list(sink.toposort())
+        self.size = len(nodes)
+        self.stores = [node for node in nodes if node.op is Ops.STORE]
+        self.reduces = [node for node in nodes if node.op is Ops.REDUCE]
+        self.nests: dict[UOp, frozenset[UOp]] = {}
+        for node in self.stores:
+            self.nests[node] = ranges_of(node)
+        for node in self.reduces:
+            below = [ranges_of(value) for value in values_of(node)]
+            self.nests[node] = frozenset(loops_of(node)).union(ranges_of(node), *below)
+        self._accesses: list[Access] | None = None
+        self._nodes = nodes
+        ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
+        self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
+        self._numbers = itertools.count(len(ranges))
+        self._parts = {axis.home: [(axis.number, 1)] for axis in self.axes}
+        if target.compute.limits.global_size is not None:
+            self._launch()
+
+    def _launch(self) -> None:
+        """Axes in which every store stands become the launch grid."""
+        shared = frozenset.intersection(*(self.nests[store] for store in self.stores))
+        self.axes = [
+            replace(axis, kind=AxisKind.GLOBAL)
+            if axis.kind is AxisKind.LOOP and axis.home in shared
+            else axis
+            for axis in self.axes
+        ]
+        self.axes.sort(key=lambda axis: axis.kind)
+
+    @property
+    def accesses(self) -> list[Access]:
+        """Every LOAD and STORE, taken apart once."""
+        if self._accesses is None:
+            self._accesses = [
+                _access(node) for node in self._nodes if node.op in (Ops.LOAD, Ops.STORE)
+            ]
+        return self._accesses
+
+    # ---- applying -----------------------------------------------------------------------------
+
+    def axis_of(self, home: UOp, kinds: Iterable[AxisKind] = _LOOPS) -> int | None:
+        """The place in `axes` of the (outermost) loop that is left of a RANGE."""
+        for place, axis in enumerate(self.axes):
+            if axis.home is home and axis.kind in kinds:
+                return place
+        return None
+
+    def apply(self, opt: Opt) -> None:
+        """Note one optimisation. OptError where it is not legal; the kernel is then unchanged."""
+        before = (list(self.axes), {home: list(parts) for home, parts in self._parts.items()})
+        try:
+            self._apply(opt)
+            self._check(opt)
+        except OptError:
+            self.axes, self._parts = before
+            raise
+        self.applied.append(opt)
+
+    def _apply(self, opt: Opt) -> None:
+        kind = opt.kind
+        if kind is OptKind.NOLOCALS:
+            return
+        if not 0 <= opt.axis < len(self.axes):
+            raise _illegal(opt, f"there are {len(self.axes)} axes")
+        axis = self.axes[opt.axis]
+        if kind is OptKind.SWAP:
+            self._swap(opt)
+        elif kind is OptKind.UPCAST:
+            self._split(opt, AxisKind.UPCAST, _OUTPUT - {AxisKind.LOCAL})
+        elif kind is OptKind.UNROLL:
+            self._split(opt, AxisKind.UNROLL, {AxisKind.REDUCE})
+        elif kind is OptKind.VECTOR:
+            self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL})
+        elif kind is OptKind.SPLIT:
+            self._split(opt, axis.kind, _LOOPS - {AxisKind.LOCAL})
+        elif kind is OptKind.LOCAL:
+            if self.target.compute.limits.local_size is None:
+                raise _illegal(opt, "the target has no workgroups")
+            self._split(opt, AxisKind.LOCAL, {AxisKind.GLOBAL})
+        else:
+            raise _illegal(opt, f"{kind.name} is not there yet")
+
+    def _split(self, opt: Opt, inner_kind: AxisKind, allowed: Iterable[AxisKind]) -> None:
+        axis = self.axes[opt.axis]
+        if axis.kind not in allowed:
+            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+        if not isinstance(axis.extent, int):
+            raise _illegal(opt, "the extent of the axis is a variable")
+        amount = opt.amount or axis.extent
+        if amount < 1 or axis.extent % amount:
+            raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+        if amount == 1:
+            raise _illegal(opt, "a part of one turn changes nothing")
+        if amount == axis.extent:
+            if axis.kind is inner_kind:
+                raise _illegal(opt, "the whole axis as one part changes nothing")
+            self.axes[opt.axis] = replace(axis, kind=inner_kind)
+        else:
+            inner = Axis(next(self._numbers), amount, inner_kind, axis.home)
+            outer = replace(axis, extent=axis.extent // amount)
+            self.axes[opt.axis : opt.axis + 1] = [outer, inner]
+            parts = []
+            for number, factor in self._parts[axis.home]:
+                if number == axis.number:
+                    parts += [(number, factor * amount), (inner.number, factor)]
+                else:
+                    parts.append((number, factor))
+            self._parts[axis.home] = parts
+        self.axes.sort(key=lambda one: one.kind)
+
+    def _swap(self, opt: Opt) -> None:
+        if not 0 <= opt.amount < len(self.axes) or opt.amount == opt.axis:
+            raise _illegal(opt, "it needs two different axes")
+        a, b = self.axes[opt.axis], self.axes[opt.amount]
+        if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
+            raise _illegal(opt, "only loops of one kind can change places")
+        self.axes[opt.axis], self.axes[opt.amount] = b, a
+
+    def _check(self, opt: Opt) -> None:
+        by_home: dict[UOp, list[Axis]] = {}
+        for axis in self.axes:
+            by_home.setdefault(axis.home, []).append(axis)
+        for nest in self.nests.values():
+            inside = [axis for home in nest for axis in by_home.get(home, ())]
+            if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
+                raise _illegal(opt, "a value would have the lanes of two vectors")
+            instances = 1
+            for axis in inside:
+                if axis.kind in (AxisKind.UPCAST, AxisKind.UNROLL, AxisKind.VECTOR):
+                    assert isinstance(axis.extent, int)
+                    instances *= axis.extent
+            if instances > MOST_INSTANCES:
+                raise _illegal(opt, f"more than {MOST_INSTANCES} values side by side")
+        if opt.kind in (OptKind.SWAP, OptKind.SPLIT):
+            self._check_nesting(opt)
+        self._check_groups(opt)
+
+    def _check_nesting(self, opt: Opt) -> None:
+        """A store must not come to stand in a loop that its address does not know."""
+        loops = [axis.home for axis in self.axes if axis.kind is AxisKind.LOOP]
+        for store in self.stores:
+            mine = self.nests[store]
+            for other in self.stores:
+                theirs = [home for home in loops if home in self.nests[other]]
+                shared = [place for place, home in enumerate(theirs) if home in mine]
+                if shared and any(home not in mine for home in theirs[: shared[-1]]):
+                    raise _illegal(opt, "a store would be repeated by a loop it does not depend on")
+
+    def _check_groups(self, opt: Opt) -> None:
+        limits = self.target.compute.limits
+        threads = 1
+        for axis in self.axes:
+            if axis.kind is AxisKind.LOCAL:
+                assert isinstance(axis.extent, int)
+                threads *= axis.extent
+        if limits.local_threads is not None and threads > limits.local_threads:
+            raise _illegal(opt, f"a workgroup has at most {limits.local_threads} work items")
+
+    # ---- the result ---------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """`E_25_4`, `r_32_256`: whether it reduces, and the extents of its axes."""
+        sizes = [
+            str(axis.extent) if isinstance(axis.extent, int) else _word(axis.extent)
+            for axis in self.axes
+        ]
+        return "_".join(["r" if self.reduces else "E", *(sizes or ["1"])])
+
+    def finish(self) -> UOp:
+        """The lowered kernel with all that was applied."""
+        new = {
+            axis.number: UOp.range(axis.home.src[0] if axis.extent is extent_of(axis.home)
+                                   else axis.extent, place, axis.kind)
+            for place, axis in enumerate(self.axes)
+        }  # fmt: skip
+        values: dict[UOp, UOp] = {}
+        loops: dict[UOp, list[UOp]] = {}
+        for home, parts in self._parts.items():
+            loops[home] = sorted((new[number] for number, _ in parts), key=loop_order)
+            values[home] = _sum([(new[number], factor) for number, factor in parts])
+        info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
+        name = info.name or self.name
+        sink = substitute_ranges(self._nodes, values, loops)
+        return sink.replace(arg=KernelInfo(name, tuple(self.applied)))
+
+
+def _illegal(opt: Opt, because: str) -> OptError:
+    return OptError("this optimisation is not legal here", asked=repr(opt), because=because)
+
+
+def _word(extent: UOp) -> str:
+    names = [variable.arg.name for variable in extent.variables()]
+    return "x".join(names) or "n"
+
+
+def _sum(parts: list[tuple[UOp, int]]) -> UOp:
+    total: UOp | None = None
+    for loop, factor in sorted(parts, key=lambda part: -part[1]):
+        term = loop if factor == 1 else loop * UOp.const(dtypes.int, factor)
+        total = term if total is None else total + term
+    assert total is not None
+    return total
+
+
+def _access(node: UOp) -> Access:
+    index = node.src[0]
+    terms, _ = affine(index.src[1])
+    steps: dict[UOp, int] = {}
+    hidden: set[UOp] = set()
+    for term, factor in terms.items():
+        if term.op is Ops.RANGE:
+            steps[term] = factor
+        else:
+            hidden |= ranges_of(term)
+    if len(index.src) > 2:
+        hidden |= ranges_of(index.src[2])
+    return Access(node, steps, frozenset(hidden))

@@ -1,0 +1,47 @@
+"""What can be done to the loops of a kernel, as data: chosen by a heuristic or a search, applied by Kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from weft.base.errors import WeftError
+from weft.uop.text import register_arg
+
+
+class OptKind(StrEnum):
+    """One kind of optimisation."""
+
+    UPCAST = "upcast"  # split an output loop; the inner part is computed side by side
+    UNROLL = "unroll"  # split a reduce loop; the inner part is written out
+    VECTOR = "vector"  # split a loop; the inner part becomes the lanes of vectors
+    SPLIT = "split"  # split a loop into two loops
+    SWAP = "swap"  # exchange two loops of the same kind
+    LOCAL = "local"  # split a launch-grid axis; the inner part is the work items of a group
+    NOLOCALS = "nolocals"  # no workgroups
+    GROUP = "group"  # a reduce shared by a workgroup, neighbours far apart
+    GROUPTOP = "grouptop"  # the same, neighbours side by side
+    PADTO = "padto"  # round an extent up to a multiple
+    TC = "tc"  # use a matrix unit
+
+
+@dataclass(frozen=True, slots=True)
+class Opt:
+    """One optimisation: `axis` counts in Kernel.axes at the time it is applied.
+
+    amount: size of the inner part (0: the whole axis); for SWAP the other axis.
+    """
+
+    kind: OptKind
+    axis: int = 0
+    amount: int = 0
+
+    def __repr__(self) -> str:
+        return f"Opt({self.kind.name}, {self.axis}, {self.amount})"
+
+
+class OptError(WeftError, ValueError):
+    """This optimisation is not legal for this kernel."""
+
+
+register_arg(Opt)

@@ -1,0 +1,89 @@
+"""From the AST of one kernel to the linear program that a renderer is given.
+
+The contents page of this floor: the passes in their order. Code generation is handed a Target and
+knows no device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from weft.base.dtype import DType, dtypes
+from weft.base.settings import settings
+from weft.codegen import estimate, expander, launch_dims, lowerer, merge
+from weft.codegen.decompose import run as decompose
+from weft.codegen.linearize import order
+from weft.codegen.opt import heuristic
+from weft.codegen.opt.kernel import Kernel
+from weft.codegen.opt.opts import Opt
+from weft.device.capabilities import Target
+from weft.device.program import LinearProgram
+from weft.spec import kernel_ast, linear, lowered
+from weft.spec.passes import Pass, run_passes
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+from weft.uop.rewrite import graph_rewrite
+
+Choose: TypeAlias = Callable[[Kernel], Sequence[Opt]]
+
+
+@dataclass
+class Context:
+    """What the passes may ask: the target, and who chooses the optimisations."""
+
+    target: Target
+    choose: Choose
+    fused: frozenset[DType]
+
+
+def _optimise(sink: UOp, ctx: Context) -> UOp:
+    kernel = Kernel(sink, ctx.target)
+    for opt in ctx.choose(kernel):
+        if opt not in kernel.applied:
+            kernel.apply(opt)
+    return kernel.finish()
+
+
+def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
+    return sink if ctx.target.rules is None else graph_rewrite(sink, ctx.target.rules)
+
+
+BEFORE = (
+    Pass("lowerer", lambda ast, ctx: lowerer.run(ast), lowered.verify),
+    Pass("merge", lambda sink, ctx: merge.run(sink), lowered.verify),
+    Pass("decompose", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
+)
+AFTER = (
+    Pass("optimise", _optimise, lowered.verify),
+    Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
+    Pass("expander", lambda sink, ctx: expander.run(sink, ctx.fused), lowered.verify),
+    Pass("last_rewrites", _last_rewrites),
+    Pass("linearize", lambda sink, ctx: (sink.arg, order.run(sink, ctx.fused)),
+         lambda result: linear.verify(result[1])),
+)  # fmt: skip
+
+
+def nothing(kernel: Kernel) -> Sequence[Opt]:
+    """Choose no optimisation."""
+    return ()
+
+
+def lower(ast: UOp, target: Target, choose: Choose | None = None) -> LinearProgram:
+    """The linear program of a kernel's AST for `target`.
+
+    choose: gives the optimisations to apply, one after the other; by default the heuristic, or
+    nothing where WEFT_NOOPT is set. Raises SpecError for an AST that is none, CapabilityError for
+    what the target cannot compute, OptError for a choice that is not legal.
+    """
+    if choose is None:
+        choose = nothing if settings.NOOPT else heuristic.choose
+    if settings.SPEC:
+        kernel_ast.verify(ast)
+    fused = frozenset(d for d in dtypes.floats if d in target.compute.dtypes)
+    if Ops.MULACC not in target.native_ops:
+        fused = frozenset()
+    context = Context(target, choose, fused)
+    info, nodes = run_passes(BEFORE + AFTER, ast, context)
+    return LinearProgram.of(info.name, nodes, estimates=estimate.run(nodes), source_ast=ast)

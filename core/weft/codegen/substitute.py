@@ -1,0 +1,50 @@
+"""Putting other ranges in place of those of a lowered kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weft.base.dtype import dtypes
+from weft.codegen.fold import folded
+from weft.codegen.ranges import loop_order, loops_of
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+_DIVIDES = frozenset({Ops.IDIV, Ops.MOD})
+_KEPT = frozenset({Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.SINK})
+_FOLDED = frozenset({dtypes.int, dtypes.long, dtypes.bool})
+
+
+def substitute_ranges(
+    nodes: Sequence[UOp], values: Mapping[UOp, UOp], loops: Mapping[UOp, Sequence[UOp]]
+) -> UOp:
+    """The graph of `nodes` (topological order, its root last) with other ranges.
+
+    values: what stands in place of the value of a RANGE; loops: the ranges that a REDUCE closes in
+    place of it. A RANGE that is no key stays. Addresses that divide are simplified again, since a
+    division often falls away when a range becomes a sum.
+    """
+    made: dict[UOp, UOp] = {}
+    divides: set[UOp] = set()
+    for node in nodes:
+        op = node.op
+        if op is Ops.RANGE and node in values:
+            made[node] = values[node]
+            continue
+        if op is Ops.REDUCE:
+            closed = [loop for old in loops_of(node) for loop in loops.get(old, (old,))]
+            closed.sort(key=loop_order)
+            src = (*(made[value] for value in node.src[: node.arg.values]), *closed)
+        else:
+            src = tuple([made[source] for source in node.src])
+        if op in _DIVIDES or (op not in _KEPT and any(s in divides for s in node.src)):
+            divides.add(node)
+        if src == node.src:
+            made[node] = node
+        elif op is Ops.INDEX and node.src[1] in divides:
+            made[node] = UOp(op, node.dtype, (src[0], src[1].simplify(), *src[2:]), node.arg)
+        elif op in GroupOp.ALU and node.dtype in _FOLDED:
+            made[node] = folded(op, node.dtype, src, node.arg)
+        else:
+            made[node] = UOp(op, node.dtype, src, node.arg)
+    return made[nodes[-1]]

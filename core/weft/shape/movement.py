@@ -1,0 +1,366 @@
+"""Arguments of movement: checked, normalised and, for each move, inverted.
+
+Every function takes the shape it is about and what a person wrote, and gives the exact arg of the
+movement op, or raises ShapeError (IndexingError for an axis that is not there) saying what would fit.
+Sizes may be symbolic ints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.base.errors import ArgumentError, IndexingError, ShapeError
+from weft.uop import Ops, UOp, sint
+from weft.uop.symbolic.sint import as_node, fold, high_of, low_of, resolve, sprod
+
+Shape = tuple[sint, ...]
+Pairs = tuple[tuple[sint, sint], ...]
+
+
+def unpack_args(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`(2, 3)` and `((2, 3),)` alike: what was passed as `*args` or as one sequence."""
+    if len(args) == 1 and isinstance(args[0], list | tuple):
+        return tuple(args[0])
+    return args
+
+
+def as_size(value: Any, asked: str) -> sint:
+    """A size or position as an int or a folded symbolic int; ShapeError for anything else."""
+    if value.__class__ is int:
+        return value
+    if isinstance(value, UOp):
+        return fold(value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ShapeError(
+            f"{value!r} is no size",
+            asked=asked,
+            because="sizes are ints or symbolic ints",
+            try_=f"int({value!r})" if isinstance(value, float) and value == int(value) else None,
+        )
+    return value.__index__()
+
+
+def normalise_axis(axis: Any, ndim: int, asked: str = "") -> int:
+    """An axis counted from the front; negative ones count from the back. IndexingError outside."""
+    number = as_size(axis, asked or f"axis {axis!r}")
+    least = max(ndim, 1)
+    if number.__class__ is not int or not -least <= number < least:
+        raise IndexingError(
+            f"axis {axis} is not there",
+            asked=asked or None,
+            because=f"the tensor has {ndim} axes: 0 to {ndim - 1}, or {-ndim} to -1"
+            if ndim
+            else "the tensor has no axes",
+        )
+    return number + ndim if number < 0 else number
+
+
+def normalise_axes(axes: Any, ndim: int, asked: str = "") -> tuple[int, ...]:
+    """One axis, several, or None for all, counted from the front, in ascending order, each once."""
+    if axes is None:
+        return tuple(range(ndim))
+    given = axes if isinstance(axes, list | tuple) else (axes,)
+    found = [normalise_axis(axis, ndim, asked) for axis in given]
+    if len(set(found)) != len(found):
+        raise ShapeError(
+            "an axis is named twice",
+            asked=asked or f"axes {axes}",
+            because=f"counted from the front they are {tuple(found)}",
+        )
+    return tuple(sorted(found))
+
+
+# ---- the arguments of each move ------------------------------------------------------------------
+
+
+def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
+    """The new shape: one -1 is worked out, None keeps the size that stood there."""
+    asked = f"reshape {shape} -> {tuple(new)}"
+    sizes: list[sint] = []
+    unknown: int | None = None
+    for position, value in enumerate(new):
+        if value is None:
+            if position >= len(shape):
+                raise ShapeError(
+                    "None keeps the size of an axis that is not there",
+                    asked=asked,
+                    because=f"the shape has {len(shape)} axes, None stands at position {position}",
+                )
+            value = shape[position]
+        size = as_size(value, asked)
+        if size.__class__ is int and size == -1:
+            if unknown is not None:
+                raise ShapeError(
+                    "only one size can be left to work out",
+                    asked=asked,
+                    because="-1 stands more than once",
+                )
+            unknown = position
+        elif size.__class__ is int and size < 0:
+            raise ShapeError(f"a size cannot be {size}", asked=asked, try_="-1 to work it out")
+        sizes.append(size)
+    if unknown is not None:
+        sizes[unknown] = _missing_size(shape, sizes, unknown, asked)
+    result = tuple(sizes)
+    before, after = sprod(shape), sprod(result)
+    fits = as_node(before).eq(as_node(after)) if _symbolic(before, after) else before == after
+    if not resolve(fits, default=False):
+        raise ShapeError(
+            f"a reshape keeps the number of elements: {_say(before)} is not {_say(after)}",
+            asked=asked,
+            because=f"{shape} has {_say(before)} elements, {result} has {_say(after)}",
+            try_="-1 for one of the sizes works it out",
+        )
+    return result
+
+
+def _missing_size(shape: Shape, sizes: list[sint], unknown: int, asked: str) -> sint:
+    whole = sprod(shape)
+    others = sprod(size for position, size in enumerate(sizes) if position != unknown)
+    if others.__class__ is int and others == 0:
+        if whole.__class__ is int and whole == 0:
+            return 0
+        others = 1
+        sizes = [0]
+    if whole.__class__ is others.__class__ is int:
+        if others and whole % others == 0 and 0 not in sizes:
+            return whole // others
+    else:
+        quotient = fold(as_node(whole) // others)
+        if fold(as_node(quotient) * others) == whole:
+            return quotient
+    raise ShapeError(
+        f"{_say(whole)} elements do not divide by the other sizes",
+        asked=asked,
+        because=f"-1 would have to be {_say(whole)} / {_say(others)}",
+    )
+
+
+def permute_arg(shape: Shape, order: Sequence[Any]) -> tuple[int, ...]:
+    """The order of the axes, counted from the front; each axis once."""
+    asked = f"permute {shape} by {tuple(order)}"
+    found = tuple([normalise_axis(axis, len(shape), asked) for axis in order])
+    if sorted(found) != list(range(len(shape))):
+        raise ShapeError(
+            "a permutation names every axis once",
+            asked=asked,
+            because=f"the axes are 0 to {len(shape) - 1}" if shape else "there are no axes",
+        )
+    return found
+
+
+def expand_arg(shape: Shape, new: Sequence[Any]) -> Shape:
+    """The full new shape: -1 or None keeps an axis, further axes may stand in front."""
+    asked = f"expand {shape} -> {tuple(new)}"
+    if len(new) < len(shape):
+        raise ShapeError(
+            "an expand does not lose axes",
+            asked=asked,
+            because=f"{len(shape)} axes cannot become {len(new)}",
+        )
+    padded = (1,) * (len(new) - len(shape)) + tuple(shape)
+    result: list[sint] = []
+    for position, (old, value) in enumerate(zip(padded, new)):
+        size = old if value is None else as_size(value, asked)
+        if size.__class__ is int and size == -1:
+            size = old
+        if old != size and not (old.__class__ is int and old == 1):
+            raise ShapeError(
+                f"axis {position} of size {_say(old)} cannot become {_say(size)}",
+                asked=asked,
+                because="only axes of size 1 are repeated",
+                try_=f"-1 there keeps {_say(old)}",
+            )
+        if low_of(size) < 0:
+            raise ShapeError(f"a size cannot be {_say(size)}", asked=asked)
+        result.append(size)
+    return tuple(result)
+
+
+def pad_arg(shape: Shape, padding: Any) -> Pairs:
+    """(before, after) per axis, possibly negative, from one of three forms.
+
+    One pair or None per axis; a flat sequence that names the last axis first, as
+    `(last_before, last_after, next_before, ...)`, for as many axes as it has pairs; or an int for
+    both sides of the last axis.
+    """
+    asked = f"pad {shape} by {padding}"
+    if isinstance(padding, int):
+        padding = (padding, padding)
+    entries = tuple(padding)
+    if any(entry is None or isinstance(entry, list | tuple) for entry in entries):
+        if len(entries) != len(shape):
+            raise ShapeError(
+                f"{len(entries)} pairs do not fit {len(shape)} axes",
+                asked=asked,
+                because="this form has one pair, or None, for every axis",
+            )
+        pairs = [(0, 0) if entry is None else tuple(entry) for entry in entries]
+    else:
+        if len(entries) % 2 or len(entries) > 2 * len(shape):
+            raise ShapeError(
+                f"{len(entries)} amounts do not fit {len(shape)} axes",
+                asked=asked,
+                because="the flat form has two amounts an axis, the last axis first",
+            )
+        pairs = [(entries[k], entries[k + 1]) for k in range(0, len(entries), 2)][::-1]
+        pairs = [(0, 0)] * (len(shape) - len(pairs)) + pairs
+    if any(len(pair) != 2 for pair in pairs):
+        raise ShapeError("an axis is padded before and after: two amounts", asked=asked)
+    return tuple([(as_size(before, asked), as_size(after, asked)) for before, after in pairs])
+
+
+def split_padding(shape: Shape, padding: Pairs) -> tuple[Pairs, Pairs]:
+    """Padding that may be negative as a window to shrink to and amounts to pad by after it.
+
+    ShapeError where an axis would have a negative size.
+    """
+    window: list[tuple[sint, sint]] = []
+    amounts: list[tuple[sint, sint]] = []
+    for axis, (extent, (before, after)) in enumerate(zip(shape, padding)):
+        cut_before = -before if before.__class__ is int and before < 0 else 0
+        cut_after = -after if after.__class__ is int and after < 0 else 0
+        if low_of(fold(extent - cut_before - cut_after)) < 0:
+            raise ShapeError(
+                f"axis {axis} of size {_say(extent)} cannot lose {cut_before + cut_after}",
+                asked=f"pad {shape} by {padding}",
+            )
+        window.append((cut_before, fold(extent - cut_after)))
+        amounts.append((0 if cut_before else before, 0 if cut_after else after))
+    return tuple(window), tuple(amounts)
+
+
+def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
+    """[start, stop) per axis; None keeps an axis whole."""
+    asked = f"shrink {shape} to {tuple(window)}"
+    if len(window) != len(shape):
+        raise ShapeError(
+            f"{len(window)} windows do not fit {len(shape)} axes",
+            asked=asked,
+            because="there is one (start, stop), or None, for every axis",
+        )
+    result: list[tuple[sint, sint]] = []
+    for axis, (extent, pair) in enumerate(zip(shape, window)):
+        if pair is None:
+            result.append((0, extent))
+            continue
+        start, stop = (as_size(value, asked) for value in pair)
+        if (
+            low_of(start) < 0
+            or high_of(fold(start - stop)) > 0
+            or low_of(fold(extent - stop)) < 0
+        ) and not _may_fit(start, stop, extent):
+            raise ShapeError(
+                f"the window {_say(start)} to {_say(stop)} is not inside axis {axis}",
+                asked=asked,
+                because=f"the axis has {_say(extent)} elements",
+            )
+        result.append((start, stop))
+    return tuple(result)
+
+
+def _may_fit(start: sint, stop: sint, extent: sint) -> bool:
+    """Whether a symbolic window fits for some values; which ones is checked when they are bound."""
+    if not _symbolic(start, stop, extent):
+        return False
+    return (
+        high_of(start) >= 0
+        and low_of(fold(start - stop)) <= 0
+        and high_of(fold(extent - stop)) >= 0
+    )
+
+
+def flip_arg(shape: Shape, axes: Any) -> tuple[bool, ...]:
+    """One bool per axis from the axes to turn round (None: all of them)."""
+    turned = normalise_axes(axes, len(shape), f"flip {shape} along {axes}")
+    return tuple([axis in turned for axis in range(len(shape))])
+
+
+# ---- broadcasting --------------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """The shape that all of them expand to, aligned at the last axis; ShapeError where none is."""
+    if not shapes:
+        return ()
+    first = shapes[0]
+    if all(shape == first for shape in shapes):
+        return first
+    ndim = max(len(shape) for shape in shapes)
+    result: list[sint] = []
+    for position in range(-ndim, 0):
+        sizes = [shape[position] for shape in shapes if len(shape) >= -position]
+        wide = [size for size in sizes if size.__class__ is not int or size != 1]
+        if any(size != wide[0] for size in wide):
+            clash = next(size for size in wide if size != wide[0])
+            raise ShapeError(
+                f"shapes {' and '.join(map(str, shapes))} do not broadcast",
+                asked="one shape for " + ", ".join(map(str, shapes)),
+                because=f"axis {position} would have to be {_say(wide[0])} and {_say(clash)}",
+                try_="sizes must be equal, or 1, counted from the last axis",
+            )
+        result.append(wide[0] if wide else 1)
+    return tuple(result)
+
+
+def align_left(*shapes: Shape) -> list[Shape]:
+    """The shapes with axes of size one in front, so that all have as many."""
+    ndim = max((len(shape) for shape in shapes), default=0)
+    return [(1,) * (ndim - len(shape)) + tuple(shape) for shape in shapes]
+
+
+# ---- inverses ------------------------------------------------------------------------------------
+
+
+def inverse_move(op: Ops, arg: Any, shape: Shape) -> tuple[Ops, Any]:
+    """The move that leads from the moved value back to `shape`, the shape before the move.
+
+    Of PAD it is the SHRINK to what was there, of SHRINK the PAD with zeros; of EXPAND it is
+    REDUCE_AXIS over the axes that were repeated, given as a tuple of axes: what gradients need.
+    """
+    if op is Ops.RESHAPE:
+        return op, shape
+    if op is Ops.PERMUTE:
+        order = [0] * len(arg)
+        for position, axis in enumerate(arg):
+            order[axis] = position
+        return op, tuple(order)
+    if op is Ops.FLIP:
+        return op, arg
+    if op is Ops.PAD:
+        return Ops.SHRINK, tuple(
+            [(before, fold(before + extent)) for (before, _), extent in zip(arg, shape)]
+        )
+    if op is Ops.SHRINK:
+        return Ops.PAD, tuple(
+            [(start, fold(extent - stop)) for (start, stop), extent in zip(arg, shape)]
+        )
+    if op is Ops.EXPAND:
+        return Ops.REDUCE_AXIS, tuple(
+            [axis for axis, (old, new) in enumerate(zip(shape, arg)) if old != new]
+        )
+    raise ArgumentError(f"{op} is no movement", asked=f"the inverse of {op}")
+
+
+def moved_shape(op: Ops, arg: Any, shape: Shape) -> Shape:
+    """The shape after a move whose arg has been checked."""
+    if op is Ops.RESHAPE or op is Ops.EXPAND:
+        return arg
+    if op is Ops.PERMUTE:
+        return tuple([shape[axis] for axis in arg])
+    if op is Ops.PAD:
+        return tuple([fold(s + before + after) for s, (before, after) in zip(shape, arg)])
+    if op is Ops.SHRINK:
+        return tuple([fold(stop - start) for start, stop in arg])
+    if op is Ops.FLIP:
+        return shape
+    raise ArgumentError(f"{op} is no movement", asked=f"the shape after {op}")
+
+
+def _symbolic(*values: sint) -> bool:
+    return any(isinstance(value, UOp) for value in values)
+
+
+def _say(value: sint) -> str:
+    return value.render() if isinstance(value, UOp) else str(value)

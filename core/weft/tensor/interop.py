@@ -1,0 +1,193 @@
+"""Data from outside: lists, bytes, arrays and files become nodes; memory becomes arrays and lists.
+
+Data is put on the staging device first (Python's own memory, found by its role) and copied to
+where it is wanted: COPY(BUFFER on staging, device).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.errors import ArgumentError, DTypeError, FileError, ShapeError
+from weft.base.scalars import pack, unpack
+from weft.base.sequences import prod
+from weft.device import Buffer, binding, numpy_dtype, registry
+from weft.tensor.protocol import record
+from weft.uop import Ops, UOp
+
+if TYPE_CHECKING:
+    import numpy
+
+
+def host_node(memory: Any, dtype: DType, shape: tuple[int, ...]) -> UOp:
+    """Python memory as a node on the staging device, in place: nothing is copied."""
+    device = registry.canonical(registry.staging())
+    node = UOp.new_buffer(device, prod(shape), dtype)
+    if prod(shape):
+        binding.bind(node, Buffer.wrap(memory, dtype))
+    return node if shape == (prod(shape),) else record(Ops.RESHAPE, dtype, (node,), shape)
+
+
+def moved(node: UOp, device: str) -> UOp:
+    """`node` on `device`; itself where it is there already."""
+    if node.device == device:
+        return node
+    if node.op is Ops.CONST:
+        return UOp.const(node.dtype, node.arg, device)
+    return UOp(Ops.COPY, node.dtype, (node, UOp(Ops.DEVICE, arg=device)))
+
+
+def from_scalar(value: Any, dtype: DType | None, device: str) -> UOp:
+    """A Python number: a constant of rank 0, which takes no memory."""
+    kind = dtype or dtypes.from_py(value)
+    if dtype is None and kind is dtypes.default_int:
+        _check_range(value, value)
+    return UOp.const(kind, value, device)
+
+
+def from_bytes(data: bytes | bytearray | memoryview, dtype: DType | None) -> UOp:
+    """The bytes as 1-d elements of `dtype` (uint8). The bytes are copied unless they are `bytes`."""
+    kind = dtype or dtypes.uint8
+    raw = data if isinstance(data, bytes) else bytes(data)
+    if len(raw) % kind.itemsize:
+        raise ArgumentError(
+            f"{len(raw)} bytes are no whole number of {kind!r}",
+            asked=f"a tensor of {len(raw)} bytes",
+            because=f"each element takes {kind.itemsize}",
+        )
+    return host_node(raw, kind, (len(raw) // kind.itemsize,))
+
+
+def from_array(array: numpy.ndarray, dtype: DType | None) -> UOp:
+    """A NumPy array, in its own dtype unless another is given. Its memory is copied: the array may
+    change afterwards."""
+    import numpy
+
+    own = to_dtype(array.dtype)
+    node = host_node(numpy.array(array, order="C"), own, array.shape)
+    return node if dtype is None or dtype is own else record(Ops.CAST, dtype, (node,))
+
+
+def from_nested(data: Sequence[Any], dtype: DType | None) -> UOp:
+    """Nested lists of numbers, all rows of one length.
+
+    :raises ShapeError: for ragged rows.
+    :raises DTypeError: for what is no number.
+    :raises ArgumentError: for an integer beyond the default one, unless `dtype` is given.
+    """
+    shape = _shape_of(data)
+    flat = list(_leaves(data, len(shape)))
+    flat = [x.item() if hasattr(x, "item") else x for x in flat]
+    kind = dtype or dtypes.from_py(flat)
+    if dtype is None and kind is dtypes.default_int and flat:
+        _check_range(min(flat), max(flat))
+    return host_node(_packed(flat, kind), kind, shape)
+
+
+def _packed(flat: list[Any], kind: DType) -> Any:
+    import numpy
+
+    if kind.fmt is not None and kind is not dtypes.float16 and flat:
+        try:
+            if dtypes.is_float(kind) or all(kind.min <= x <= kind.max for x in flat):
+                if not dtypes.is_int(kind) or not any(isinstance(x, float) for x in flat):
+                    return numpy.array(flat, dtype=numpy_dtype(kind))
+        except (OverflowError, TypeError):
+            pass  # the slow way knows what to say
+    return pack(flat, kind)
+
+
+def _check_range(low: int, high: int) -> None:
+    kind = dtypes.default_int
+    if low < kind.min or high > kind.max:
+        raise ArgumentError(
+            "this integer is too large for the default integer",
+            asked=f"a tensor of {low if low < kind.min else high}",
+            because=f"integers become {kind!r} unless a dtype is given",
+            try_="Tensor(..., dtype=dtypes.int64)",
+        )
+
+
+def _is_row(data: Any) -> bool:
+    return isinstance(data, (list, tuple))
+
+
+def _shape_of(data: Any) -> tuple[int, ...]:
+    shape: list[int] = []
+    level = data
+    while _is_row(level):
+        shape.append(len(level))
+        if not level:
+            break
+        level = level[0]
+    return tuple(shape)
+
+
+def _leaves(data: Any, depth: int) -> Iterator[Any]:
+    rows = [data]
+    for level in range(depth):
+        lengths = {len(row) if _is_row(row) else -1 for row in rows}
+        if len(lengths) > 1 or -1 in lengths:
+            raise ShapeError(
+                "the rows of nested lists differ in length",
+                asked=f"a tensor with rows of {sorted(map(str, lengths))} elements",
+                because=f"at depth {level} they are not all alike",
+            )
+        rows = [item for row in rows for item in row]
+    for item in rows:
+        if _is_row(item):
+            raise ShapeError(
+                "the rows of nested lists differ in depth",
+                asked="a tensor of numbers and lists side by side",
+            )
+        yield item
+
+
+def from_file(path: str | os.PathLike[str]) -> UOp:
+    """The bytes of a file as a uint8 buffer on the device that stores it; nothing is read.
+
+    :raises FileError: if there is no such file.
+    :raises UnknownDevice: if no installed plugin stores files.
+    """
+    device = registry.locate(path)
+    try:
+        size = os.stat(path).st_size
+    except OSError as error:
+        raise FileError(
+            "this file cannot be opened",
+            asked=f"a tensor of {os.fspath(path)}",
+            because=error.strerror or str(error),
+        ) from None
+    return UOp.new_buffer(str(device), size, dtypes.uint8)
+
+
+def is_array(data: Any) -> bool:
+    """Whether this is a NumPy array or scalar, or something that becomes one by the protocol."""
+    return hasattr(data, "__array__") or hasattr(data, "__array_interface__")
+
+
+def as_array(data: Any) -> Any:
+    """The NumPy array of something that has one."""
+    import numpy
+
+    try:
+        array = numpy.asarray(data)
+    except (TypeError, ValueError) as error:
+        raise DTypeError(
+            "this array cannot be read", asked=f"a {type(data).__name__}", because=str(error)
+        ) from None
+    return array
+
+
+def nested(buffer: Buffer, shape: tuple[int, ...]) -> Any:
+    """The values of a buffer as nested lists of Python numbers; a number for rank 0."""
+    values: list[Any] = unpack(buffer.as_memoryview(), buffer.dtype)
+    if not shape:
+        return values[0]
+    for extent in reversed(shape[1:]):
+        count = len(values) // extent if extent else prod(shape[: shape.index(0)])
+        values = [values[i * extent : (i + 1) * extent] for i in range(count)]
+    return values

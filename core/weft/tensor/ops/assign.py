@@ -1,0 +1,177 @@
+"""Writing: into memory of one's own where there is some, into a new value elsewhere.
+
+No write changes the value of another tensor: a value that was recorded before the write stays what
+it was, through views too (the scheduler orders or copies).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import DTypeError, GradientError, ShapeError
+from weft.device import registry
+from weft.shape.movement import broadcast_shapes
+from weft.tensor.interop import moved
+from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.protocol import TensorBase, grad_enabled, record
+from weft.uop import Ops, UOp
+
+
+def owned_storage(node: UOp) -> UOp | None:
+    """The BUFFER, or the last ASSIGN over it, that `node` is the whole of, row-major; or None."""
+    while node.op is Ops.RESHAPE:
+        node = node.src[0]
+    return node if node.op in (Ops.BUFFER, Ops.ASSIGN) else None
+
+
+def same_kind(source: DType, target: DType) -> bool:
+    """Whether a write may convert silently: to a wider kind (bool, int, float), or within one."""
+    return _kind(source) <= _kind(target)
+
+
+def _kind(dtype: DType) -> int:
+    return 2 if dtypes.is_float(dtype) else int(dtype is not dtypes.bool)
+
+
+class AssignMixin(TensorBase):
+    """Methods that change the tensor they are called on."""
+
+    __slots__ = ()
+
+    def assign(self, x: Any) -> Self:
+        """Take on the value of x, which broadcasts to the shape of self; returns self.
+
+        A tensor of the same or a lower kind is converted; numbers, lists and arrays always are.
+
+        :raises ShapeError: if x does not broadcast to the shape of self.
+        :raises DTypeError: if a tensor of a higher kind (float into int) is written.
+        :raises GradientError: if self is a leaf that requires gradients, and x does as well.
+        """
+        value = self._value_for(x, self.shape, "assign")
+        self._check_may_write(value, "assign")
+        node = value._uop
+        if node is self._uop:
+            return self
+        storage = owned_storage(self._uop)
+        if storage is None:
+            self._become(node, value)
+            return self
+        flat = node if node.shape == storage.shape else record(
+            Ops.RESHAPE, node.dtype, (node,), storage.shape
+        )
+        self._become(self._over(record(Ops.ASSIGN, storage.dtype, (storage, flat))), value)
+        return self._written()
+
+    def _over(self, storage: UOp) -> UOp:
+        shape = self._uop.shape
+        if storage.shape == shape:
+            return storage
+        return record(Ops.RESHAPE, storage.dtype, (storage,), shape)
+
+    def _written(self) -> Self:
+        """Memory that outlives the process is written at once."""
+        if registry.capabilities(self.device).memory.persistent:
+            self.realize()
+        return self
+
+    def _value_for(self, x: Any, shape: tuple[Any, ...], what: str) -> Any:
+        """x as a tensor in the dtype, shape and place of self. Raises as `assign`."""
+        target = self._uop.dtype
+        if not isinstance(x, TensorBase):
+            x = self.__class__._as_tensor(x, self, dtype=target)
+        elif not same_kind(x._uop.dtype, target):
+            raise DTypeError(
+                f"{x._uop.dtype!r} does not go into {target!r}",
+                asked=f"{what} of {x._uop.dtype!r} {x.shape} to {target!r} {self.shape}",
+                because="the fraction would be lost without a word"
+                if dtypes.is_float(x._uop.dtype)
+                else "the value would become a truth without a word",
+                try_=f"x.cast({target!r})",
+            )
+        if broadcast_shapes(x.shape, shape) != shape:
+            raise ShapeError(
+                f"shape {x.shape} does not go into {shape}",
+                asked=f"{what} of {x.shape} to {shape}",
+                because="a write does not change the shape of what it writes to",
+                try_="x.reshape(...), or a window of the target of that shape",
+            )
+        node = moved(cast_node(x._uop, target), self.device)
+        return x._wrap(node)._expanded(shape)
+
+    def _check_may_write(self, value: TensorBase, what: str) -> None:
+        if self._requires_grad and self.is_leaf and value._requires_grad and grad_enabled():
+            raise GradientError(
+                "a leaf that requires gradients cannot become the result of a computation",
+                asked=f"{what} to a leaf of shape {self.shape}",
+                because="its gradient would no longer be that of the value it had",
+                try_="x.detach(), or with Tensor.no_grad(): ...",
+            )
+
+    def _become(self, node: UOp, value: TensorBase) -> None:
+        if self._requires_grad and self.is_leaf:
+            self._uop = self._own_identity(node)
+            return
+        self._uop = node
+        if value._requires_grad and grad_enabled():
+            self._requires_grad, self.is_leaf = True, False
+
+    def replace(self, x: Any, allow_shape_mismatch: bool = False) -> Self:
+        """Become another tensor altogether: its graph, and none of the old memory.
+
+        :raises ShapeError: if the shapes differ, unless that is allowed.
+        :raises DTypeError: if the dtypes differ.
+        """
+        if x.shape != self.shape and not allow_shape_mismatch:
+            raise ShapeError(
+                "the replacement has another shape",
+                asked=f"{x.shape} in place of {self.shape}",
+                try_="replace(x, allow_shape_mismatch=True)",
+            )
+        if x._uop.dtype is not self._uop.dtype:
+            raise DTypeError(
+                "the replacement has another dtype",
+                asked=f"{x._uop.dtype!r} in place of {self._uop.dtype!r}",
+                try_="replace(x.cast(...))",
+            )
+        self._uop = x._uop
+        return self
+
+    def __iadd__(self, x: Any) -> Self:
+        return self.assign(self.add(x))
+
+    def __isub__(self, x: Any) -> Self:
+        return self.assign(self.sub(x))
+
+    def __imul__(self, x: Any) -> Self:
+        return self.assign(self.mul(x))
+
+    def __itruediv__(self, x: Any) -> Self:
+        return self.assign(self.div(x))
+
+    def __ifloordiv__(self, x: Any) -> Self:
+        return self.assign(self // x)
+
+    def __imod__(self, x: Any) -> Self:
+        return self.assign(self.mod(x))
+
+    def __ipow__(self, x: Any) -> Self:
+        return self.assign(self.pow(x))
+
+    def __imatmul__(self, x: Any) -> Self:
+        return self.assign(self.matmul(x))
+
+    def __iand__(self, x: Any) -> Self:
+        return self.assign(self.bitwise_and(x))
+
+    def __ior__(self, x: Any) -> Self:
+        return self.assign(self.bitwise_or(x))
+
+    def __ixor__(self, x: Any) -> Self:
+        return self.assign(self.bitwise_xor(x))
+
+    def __ilshift__(self, x: Any) -> Self:
+        return self.assign(self.lshift(x))
+
+    def __irshift__(self, x: Any) -> Self:
+        return self.assign(self.rshift(x))

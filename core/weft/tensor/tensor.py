@@ -1,0 +1,537 @@
+"""Tensor: a lazy value of some shape, dtype and place; and how it comes into and out of Python."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ContextDecorator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.errors import ArgumentError, DTypeError, GradientError, ShapeError, WeftError
+from weft.base.sequences import prod
+from weft.device import Buffer, binding, registry
+from weft.shape import ShapeTracker
+from weft.tensor import interop, realize
+from weft.tensor.ops.activations import ActivationsMixin
+from weft.tensor.ops.assign import AssignMixin, owned_storage
+from weft.tensor.ops.attention import AttentionMixin
+from weft.tensor.ops.conv import ConvMixin
+from weft.tensor.ops.creation import CreationMixin
+from weft.tensor.ops.differentiation import DifferentiationMixin
+from weft.tensor.ops.dtype import DtypeMixin
+from weft.tensor.ops.elementwise import ElementwiseMixin
+from weft.tensor.ops.indexing import IndexingMixin
+from weft.tensor.ops.losses import LossesMixin
+from weft.tensor.ops.matmul import MatmulMixin
+from weft.tensor.ops.movement import MovementMixin
+from weft.tensor.ops.normalise import NormaliseMixin
+from weft.tensor.ops.random import RandomMixin
+from weft.tensor.ops.reduce import ReduceMixin
+from weft.tensor.ops.sorting import SortingMixin
+from weft.tensor.ops.transcendental import TranscendentalMixin
+from weft.tensor.protocol import TensorBase, grad_mode, record
+from weft.uop import Ops, UOp
+
+if TYPE_CHECKING:
+    import numpy
+
+    from weft.schedule import ScheduleItem
+
+_leaf_numbers = itertools.count()
+
+
+class Tensor(
+    ElementwiseMixin,
+    TranscendentalMixin,
+    ActivationsMixin,
+    MovementMixin,
+    ReduceMixin,
+    MatmulMixin,
+    ConvMixin,
+    IndexingMixin,
+    SortingMixin,
+    NormaliseMixin,
+    AttentionMixin,
+    LossesMixin,
+    RandomMixin,
+    CreationMixin,
+    DtypeMixin,
+    AssignMixin,
+    DifferentiationMixin,
+):
+    """A lazy tensor.
+
+    :param data: a number, nested lists or tuples of numbers, bytes, a NumPy array, a path (its
+        bytes as uint8, lazily), a graph node, a tensor, or None (no elements).
+    :param device: where it lives; None: the default device.
+    :param dtype: of the elements; None: what the data has. Python ints are int32, floats float32.
+    :param requires_grad: True: gradients are accumulated in `.grad` by `backward`; None: undecided,
+        an optimiser may turn it on; False: never.
+    :raises DTypeError: if a tensor cannot be made of `data`, or `dtype` names none.
+    :raises ShapeError: if nested lists are ragged.
+    """
+
+    __slots__ = ()
+
+    training: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        data: Any = None,
+        device: str | None = None,
+        dtype: Any = None,
+        requires_grad: bool | None = None,
+    ) -> None:
+        kind = None if dtype is None else to_dtype(dtype)
+        node = _node_of(data, device, kind, bool(requires_grad))
+        made = self._from_node(node, requires_grad)
+        # the slots are those of `made`, but the tensor that is registered must be self
+        self._uop = node
+        self._requires_grad = None
+        self.grad = None
+        self.is_leaf = True
+        del made
+        _register(self)
+        if requires_grad:
+            self.requires_grad_()
+        else:
+            self._requires_grad = requires_grad
+
+    # ---- what it is ---------------------------------------------------------------------------
+
+    @property
+    def uop(self) -> UOp:
+        """The graph node behind it."""
+        return self._uop
+
+    @uop.setter
+    def uop(self, node: UOp) -> None:
+        self._uop = node
+
+    lazydata = uop
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Sizes of the axes: ints or symbolic ints."""
+        return self._uop.shape
+
+    @property
+    def device(self) -> Any:
+        """The device string of where it lives."""
+        found = self._uop.device
+        return registry.canonical(None) if found is None else found
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._uop.shape)
+
+    def numel(self) -> Any:
+        """Number of elements."""
+        return prod(self._uop.shape)
+
+    def nbytes(self) -> Any:
+        """Bytes of all elements."""
+        return self.numel() * self._uop.dtype.itemsize
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one axis."""
+        return self.shape if dim is None else self.shape[self._resolve_dim(dim)]
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise DTypeError("a 0-d tensor has no length", asked="len()", try_="x.item()")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        raise DTypeError(
+            "a tensor is not true or false",
+            asked=f"bool() of a tensor of shape {self.shape}",
+            because="it is lazy and may have many elements",
+            try_="x.item() for one element, x.any().item() or x.all().item() for many",
+        )
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        u = self._uop
+        buffer = u.base.realized if u.base.op is Ops.BUFFER else None
+        node = f"<UOp {u.device} {u.shape} {u.dtype.name} (<{u.base.op}: {u.base.op.value}>, {buffer})>"
+        grad = None if self.grad is None else self.grad.uop.base.op
+        return f"<Tensor {node} on {self.device} with grad {grad}>"
+
+    # ---- gradients: flags ---------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool | None:
+        """Whether gradients are accumulated in `.grad`; None where nobody has decided."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool | None) -> None:
+        if value:
+            self.requires_grad_()
+        else:
+            self._requires_grad, self.is_leaf = value, True
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Decide whether gradients are accumulated; returns self.
+
+        A leaf gets an identity of its own, so that the gradients of equal values stay apart.
+
+        :raises GradientError: if it does not hold floats.
+        """
+        if not requires_grad:
+            self._requires_grad, self.is_leaf = False, True
+            return self
+        if not dtypes.is_float(self._uop.dtype):
+            raise GradientError(
+                "only floats have gradients",
+                asked=f"requires_grad of {self._uop.dtype!r} {self.shape}",
+                try_="x.float()",
+            )
+        if not self._requires_grad:
+            self._requires_grad, self.is_leaf = True, True
+            self._uop = self._own_identity(self._uop)
+        return self
+
+    def _with_flag(self, requires_grad: bool | None) -> Self:
+        self._requires_grad = requires_grad
+        return self
+
+    @staticmethod
+    def _own_identity(node: UOp) -> UOp:
+        """`node`, or a copy of it that no other graph can build, so that it is a leaf by itself."""
+        base = node
+        while base.op in (Ops.RESHAPE, Ops.COPY):
+            base = base.src[0]
+        if base.op in (Ops.BUFFER, Ops.ASSIGN) or (base.op is Ops.CONTIGUOUS and base.arg):
+            return node
+        return record(Ops.CONTIGUOUS, node.dtype, (node,), ("leaf", next(_leaf_numbers)))
+
+    @staticmethod
+    def no_grad() -> AbstractContextManager[None]:
+        """A with-block whose results do not require gradients."""
+        return grad_mode(False)
+
+    @staticmethod
+    def enable_grad() -> AbstractContextManager[None]:
+        """A with-block inside `no_grad` whose results may require gradients again."""
+        return grad_mode(True)
+
+    @staticmethod
+    def train(mode: bool = True) -> _Training:
+        """A with-block or decorator in which `Tensor.training` is `mode`."""
+        return _Training(mode)
+
+    # ---- moving and holding -------------------------------------------------------------------
+
+    def to(self, device: str | None) -> Self:
+        """The same value on another device; the default one for None."""
+        target = registry.canonical(device)
+        if target == self._uop.device:
+            return self._wrap(self._uop)
+        return self._wrap(interop.moved(self._uop, target))
+
+    def to_(self, device: str | None) -> Self:
+        """Move to another device; returns self."""
+        self._uop = interop.moved(self._uop, registry.canonical(device))
+        return self
+
+    def contiguous(self) -> Self:
+        """The value row-major in memory of its own; self where it is that already."""
+        base = self._uop
+        while base.op is Ops.RESHAPE:
+            base = base.src[0]
+        if base.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY):
+            return self
+        # memory for a constant is asked for to be written: no two tensors may come to share it
+        arg = ("own", next(_leaf_numbers)) if self._uop.base.op is Ops.CONST else None
+        return self._wrap(record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), arg))
+
+    def contiguous_backward(self) -> Self:
+        """self, whose gradient is made contiguous."""
+        return self._wrap(record(Ops.CONTIGUOUS_BACKWARD, self._uop.dtype, (self._uop,)))
+
+    def fuse(self) -> Self:
+        """A hint: what leads here belongs in one kernel."""
+        return self._wrap(record(Ops.FUSE, self._uop.dtype, (self._uop,)))
+
+    def detach(self) -> Self:
+        """The same value, through which no gradient flows."""
+        node = record(Ops.DETACH, self._uop.dtype, (self._uop,))
+        return self._from_node(node, False)
+
+    def clone(self) -> Self:
+        """A copy in memory of its own."""
+        node = record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), ("own", next(_leaf_numbers)))
+        return self._wrap(node)
+
+    # ---- running ------------------------------------------------------------------------------
+
+    def realize(self, *lst: Tensor) -> Self:
+        """Compute this tensor, and others with it; returns self."""
+        realize.realize_tensors((self, *lst))
+        return self
+
+    def kernelize(self, *lst: Tensor) -> Self:
+        """Group the pending graph into kernels without running them; returns self."""
+        realize.kernelize_tensors((self, *lst))
+        return self
+
+    def schedule_with_vars(self, *lst: Tensor) -> tuple[list[ScheduleItem], dict[UOp, int]]:
+        """What would be run, in order, and the values of the variables in it."""
+        return realize.schedule_tensors((self, *lst))
+
+    def schedule(self, *lst: Tensor) -> list[ScheduleItem]:
+        """What would be run, in order. :raises ArgumentError: if variables take part."""
+        items, values = self.schedule_with_vars(*lst)
+        if values:
+            raise ArgumentError(
+                "this schedule depends on variables",
+                asked="schedule()",
+                because=f"values are bound to {', '.join(v.arg.name for v in values)}",
+                try_="schedule_with_vars()",
+            )
+        return items
+
+    # ---- out of here --------------------------------------------------------------------------
+
+    def _buffer(self) -> Buffer:
+        """The memory of its elements, row-major: computed now."""
+        self._definite_shape("reading a tensor")
+        held = self
+        if owned_storage(self._uop) is None:
+            held = self.detach().contiguous()
+        held.realize()
+        storage = owned_storage(held._uop)
+        if storage is None or storage.op is not Ops.BUFFER:
+            raise WeftError(
+                "this tensor was not computed", asked=f"the memory of {held._uop.op}"
+            )
+        return binding.buffer_of(storage)
+
+    def _definite_shape(self, what: str) -> None:
+        if any(not isinstance(s, int) for s in self.shape):
+            raise ShapeError(
+                f"{what} needs a definite shape",
+                asked=f"shape {tuple(s if isinstance(s, int) else s.render() for s in self.shape)}",
+                because="it depends on variables",
+                try_="bind them, and pad or shrink to a fixed size",
+            )
+
+    def _constant_value(self) -> Any:
+        """The Python number that every element is, where that needs no computing; else None."""
+        node = self._uop
+        while node.op in (Ops.RESHAPE, Ops.EXPAND, Ops.DETACH, Ops.PERMUTE, Ops.SHRINK):
+            node = node.src[0]
+        return node.arg if node.op is Ops.CONST else None
+
+    def numpy(self) -> numpy.ndarray:
+        """The values as a NumPy array of its own memory.
+
+        :raises DTypeError: for dtypes that NumPy lacks, unless ml_dtypes is installed.
+        """
+        import numpy
+
+        self._definite_shape("an array")
+        if 0 in self.shape or self._constant_value() is not None:
+            value = 0 if 0 in self.shape else self._constant_value()
+            return numpy.full(self.shape, value, dtype=_numpy_dtype(self._uop.dtype))
+        return self._buffer().numpy(window=False).reshape(self.shape)
+
+    def data(self) -> memoryview:
+        """The values as a memoryview in the shape of self, in the format of its dtype.
+
+        dtypes without a format (bfloat16, fp8) come as flat bytes.
+        """
+        dtype = self._uop.dtype
+        if 0 in self.shape or self._constant_value() is not None:
+            raw = memoryview(bytearray(self.numpy().tobytes()))
+        else:
+            raw = memoryview(self._buffer().copy_out())
+        if dtype.fmt is None or 0 in self.shape or dtype is dtypes.float16:
+            return raw
+        return raw.cast(dtype.fmt, self.shape) if self.shape else raw.cast(dtype.fmt)
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers; a number for a 0-d tensor."""
+        self._definite_shape("a list")
+        if 0 in self.shape:
+            import numpy
+
+            return numpy.zeros(self.shape).tolist()
+        value = self._constant_value()
+        if value is not None and not self.shape:
+            return value
+        if value is not None:
+            return self.numpy().astype(object).tolist() if value != value else self.numpy().tolist()
+        return interop.nested(self._buffer(), self.shape)
+
+    def item(self) -> Any:
+        """The only element, as a Python number.
+
+        :raises ShapeError: if there is not exactly one.
+        """
+        if self.numel() != 1:
+            raise ShapeError(
+                "item is of one element",
+                asked=f"item() of shape {self.shape}",
+                because=f"it has {self.numel()} elements",
+                try_="x.tolist(), or x[...] for one of them",
+            )
+        value = self._constant_value()
+        return self.reshape(()).tolist() if value is None else value
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    # ---- into here ----------------------------------------------------------------------------
+
+    @classmethod
+    def _as_tensor(cls, x: Any, like: TensorBase, dtype: DType | None = None) -> Any:
+        """x as a tensor beside `like`; numbers take its dtype's kind unless `dtype` is given."""
+        if isinstance(x, TensorBase):
+            return x
+        return cls(x, device=like.device, dtype=dtype)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """The bytes of a file as a lazy uint8 tensor on the device that stores it."""
+        return cls._from_node(interop.from_file(path))
+
+    @classmethod
+    def from_blob(
+        cls, ptr: int, shape: tuple[int, ...], *, dtype: Any = None, device: str | None = None
+    ) -> Self:
+        """Memory of this process at an address, copied to `device`. It must stay valid until then."""
+        import ctypes
+
+        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        memory = (ctypes.c_uint8 * (prod(shape) * kind.itemsize)).from_address(ptr)
+        node = interop.host_node(memory, kind, tuple(shape))
+        return cls._from_node(interop.moved(node, registry.canonical(device)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raw = bytes(self.data().cast("B")) if self.numel() else b""
+        return _restore, (raw, self._uop.dtype, self.shape, self._requires_grad)
+
+    def __copy__(self) -> Self:
+        return self._from_node(self._uop, self._requires_grad, not self.is_leaf)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        made = self.clone()._from_node(self.clone()._uop, False)
+        if self._requires_grad:
+            made.requires_grad_()
+        return made
+
+
+class _Training(ContextDecorator):
+    """`Tensor.training` set for a while."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode = mode
+        self._before: list[bool] = []
+
+    def _recreate_cm(self) -> _Training:
+        return _Training(self._mode)
+
+    def __enter__(self) -> None:
+        self._before.append(Tensor.training)
+        Tensor.training = self._mode
+
+    def __exit__(self, *exception: object) -> None:
+        Tensor.training = self._before.pop()
+
+
+def _register(tensor: Tensor) -> None:
+    from weakref import ref
+
+    from weft.tensor.live import forget, remember
+
+    remember(ref(tensor, forget))
+
+
+def _node_of(data: Any, device: str | None, kind: DType | None, unique: bool) -> UOp:
+    """The graph node that stands for `data`."""
+    if isinstance(data, TensorBase):
+        node = data._uop if kind is None else data.cast(kind)._uop
+        return node if device is None else interop.moved(node, registry.canonical(device))
+    if isinstance(data, UOp):
+        return _node_of_node(data, device, kind)
+    if isinstance(data, os.PathLike):
+        node = interop.from_file(data)
+        return node if device is None else interop.moved(node, registry.canonical(device))
+    where = registry.canonical(device)
+    if data is None:
+        return _empty_node(kind or dtypes.default_float, where)
+    if isinstance(data, (bool, int, float)) and not hasattr(data, "dtype") and not unique:
+        return interop.from_scalar(data, kind, where)
+    if isinstance(data, (bool, int, float)):
+        data = data.item() if hasattr(data, "item") else data
+        node = interop.from_nested([data], kind)
+        return UOp(Ops.RESHAPE, node.dtype, (interop.moved(node, where),), ())
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        node = interop.from_bytes(data, kind)
+    elif isinstance(data, (list, tuple)):
+        node = interop.from_nested(data, kind)
+    elif interop.is_array(data):
+        node = interop.from_array(interop.as_array(data), kind)
+    else:
+        raise DTypeError(
+            f"no tensor can be made of a {type(data).__name__}",
+            asked=f"Tensor({type(data).__name__})",
+            try_="a number, nested lists, bytes, a NumPy array, a pathlib.Path or a graph node",
+        )
+    return _on(node, where)
+
+
+def _on(node: UOp, where: str) -> UOp:
+    """Copied before it is reshaped or cast, so that the copy is of plain bytes."""
+    if node.op in (Ops.RESHAPE, Ops.CAST):
+        return UOp(node.op, node.dtype, (_on(node.src[0], where),), node.arg)
+    return interop.moved(node, where)
+
+
+def _empty_node(kind: DType, where: str) -> UOp:
+    return UOp.const(kind, 0, where).reshape((1,)).expand((0,))
+
+
+def _node_of_node(node: UOp, device: str | None, kind: DType | None) -> UOp:
+    if node.op in (Ops.DEFINE_VAR, Ops.BIND) or (
+        node.device is None and node.dtype is dtypes.int
+    ):
+        # a symbolic integer is a value of rank 0
+        node = node.simplify() if node.op is Ops.CONST else node
+    if kind is not None:
+        node = node.cast(kind)
+    if node.device is None and node.op is Ops.CONST:
+        return UOp.const(node.dtype, node.arg, registry.canonical(device))
+    return node if device is None or node.device is None else interop.moved(
+        node, registry.canonical(device)
+    )
+
+
+def _numpy_dtype(dtype: DType) -> Any:
+    from weft.device import numpy_dtype
+
+    return numpy_dtype(dtype)
+
+
+def _restore(raw: bytes, dtype: DType, shape: tuple[int, ...], flag: bool | None) -> Tensor:
+    made = Tensor(raw, dtype=dtype).reshape(shape)
+    return made.requires_grad_() if flag else made._with_flag(flag)
+
+
+_ = (functools, Callable, ShapeTracker)

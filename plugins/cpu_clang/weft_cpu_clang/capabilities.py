@@ -1,0 +1,70 @@
+"""What the processor can do, by what its compiler said."""
+
+from __future__ import annotations
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+from weft.plugin import (
+    COMMON_DTYPES,
+    Capabilities,
+    ComputeCaps,
+    DType,
+    Feature,
+    KernelLimits,
+    MemoryCaps,
+    dtypes,
+)
+from weft_cpu_clang.toolchain import Toolchain
+
+MAX_BUFFERS = 1000
+"""A foreign function takes 1024 arguments; some are left for variables."""
+
+
+def describe(toolchain: Toolchain) -> Capabilities:
+    """Capabilities of this processor with this compiler."""
+    facts = toolchain.facts
+    known = set(COMMON_DTYPES)
+    if facts.half:
+        known.add(dtypes.float16)
+    if facts.bfloat16:
+        known.add(dtypes.bfloat16)
+    compute = ComputeCaps(
+        dtypes=frozenset(known),
+        limits=KernelLimits(max_buffers=MAX_BUFFERS, max_upcast=facts.vector_registers),
+        features=frozenset({Feature.PARALLEL_COMPILE}),
+        vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
+        vector_bytes=facts.vector_bytes,
+        vector_registers=facts.vector_registers,
+    )
+    return Capabilities(
+        # Unaligned accesses cost nothing here, so a window may start at any byte.
+        memory=MemoryCaps(alignment=1),
+        compute=compute,
+        name=processor_name(),
+        fingerprint=toolchain.fingerprint,
+    )
+
+
+def _widths(dtype: DType, register: int) -> tuple[int, ...]:
+    """Powers of two that fit one register, widest first."""
+    widths = []
+    width = register // dtype.itemsize
+    while width > 1:
+        widths.append(width)
+        width //= 2
+    return tuple(widths)
+
+
+@cache
+def processor_name() -> str:
+    """For people."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.partition(':')[2].strip()}, {os.cpu_count()} threads"
+    except OSError:
+        pass
+    return f"{platform.processor() or platform.machine()}, {os.cpu_count()} threads"

@@ -1,0 +1,52 @@
+"""Source to an object file in one run of clang: source on its input, object on its output.
+
+Where objects cannot be loaded by `elf` (other processors, other systems) a shared library is linked
+instead, which the system's own loader takes.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from weft.plugin import CompileError
+from weft_cpu_clang import elf
+from weft_cpu_clang.toolchain import FLAGS, Toolchain, run
+
+
+class ClangCompiler:
+    """Compiles kernels for this processor.
+
+    :param toolchain: which clang.
+    :param shared: link shared libraries; None: only where objects cannot be loaded.
+    """
+
+    def __init__(self, toolchain: Toolchain, shared: bool | None = None) -> None:
+        self.toolchain = toolchain
+        self.shared = not elf.loads_here() if shared is None else shared
+        self.fingerprint = toolchain.fingerprint + ("-shared" if self.shared else "")
+
+    def compile(self, source: str, name: str) -> bytes:
+        """An object file, or a shared library.
+
+        :raises CompileError: with `source` and clang's messages as `log`.
+        """
+        try:
+            if self.shared:
+                return self._link(source, name)
+            return run((*self.toolchain.arguments, "-c", "-x", "c", "-", "-o", "-"), source)
+        except CompileError as error:
+            error.asked = f"kernel {name}"
+            raise
+
+    def _link(self, source: str, name: str) -> bytes:
+        hidden = ("-nostdlib", "-fvisibility=hidden", "-ffreestanding")
+        flags = tuple(flag for flag in FLAGS if flag not in hidden)
+        with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+            library = Path(folder, f"{name}.so")
+            run(
+                (*self.toolchain.link, *flags, *self.toolchain.facts.flags, "-shared",
+                 "-x", "c", "-", "-o", str(library)),
+                source,
+            )  # fmt: skip
+            return library.read_bytes()

@@ -1,0 +1,239 @@
+"""Finding a clang and learning what it can do on this processor.
+
+Looked for in this order: ``WEFT_CLANG``; clang 16 or newer on PATH; the wheel ``ziglang``, whose
+``zig clang`` is a clang. What a compiler answers is kept on disk, keyed by its file and this
+processor, so that it is asked once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from weft.plugin import CompileError, DeviceUnavailable, DiskCache
+
+OLDEST = 16
+"""Of clang: older ones lack vector builtins that the renderer writes."""
+SECONDS = 120
+FLAGS = (
+    "-O2",
+    "-ffreestanding",
+    "-nostdlib",
+    "-fno-math-errno",
+    # The house's arithmetic: integers wrap, every operation rounds by itself.
+    "-fwrapv",
+    "-ffp-contract=off",
+    # No absolute addresses of 32 bits, so that objects load anywhere; nothing to unwind or to guard.
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-stack-protector",
+    "-w",
+)
+_PROBE_HALF = (
+    "typedef {t} v __attribute__((ext_vector_type(8)));\n"
+    "v f(v a, v b, {t} c) {{ return (a < b ? a * b : a / b) + (v)(c); }}\n"
+    "float g({t} a) {{ return (float)(a + a); }}\n"
+    "{t} h(float a) {{ return ({t})a; }}\n"
+    "v w(float __attribute__((ext_vector_type(8))) a)"
+    " {{ return __builtin_convertvector(a, v); }}\n"
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a compiler says of itself and of the processor it compiles for.
+
+    :param version: its first line of ``--version``.
+    :param half: ``_Float16`` works, each operation rounded.
+    :param bfloat16: ``__bf16`` likewise.
+    :param vector_bytes: size of the widest vector registers.
+    :param vector_registers: how many of those there are.
+    :param fused: the processor multiplies and adds in one rounding.
+    :param flags: for every compilation, after FLAGS.
+    """
+
+    version: str
+    half: bool
+    bfloat16: bool
+    vector_bytes: int
+    vector_registers: int
+    fused: bool
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler that is there.
+
+    :param command: how it is called to compile; objects to standard output.
+    :param link: how it is called to link a shared library.
+    :param facts: what it said.
+    :param fingerprint: changes whenever the same source could give other bytes.
+    """
+
+    command: tuple[str, ...]
+    link: tuple[str, ...]
+    facts: Facts
+    fingerprint: str
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Command and flags, without source and output."""
+        return (*self.command, *FLAGS, *self.facts.flags)
+
+
+def run(command: tuple[str, ...], source: str = "") -> bytes:
+    """Standard output of a compiler. :raises CompileError: with its messages, if it fails."""
+    try:
+        done = subprocess.run(command, input=source.encode(), capture_output=True, timeout=SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CompileError(
+            "the compiler cannot be run",
+            asked=shlex.join(command),
+            because=str(error),
+            try_="set WEFT_CLANG to a clang that runs",
+        ) from error
+    if done.returncode:
+        log = done.stderr.decode(errors="replace")
+        failed = CompileError("clang refuses", asked=shlex.join(command), because=log)
+        failed.source, failed.log = source, log
+        raise failed
+    return done.stdout
+
+
+def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """(compile command, link command) of every compiler that might do, best first."""
+    chosen = os.environ.get("WEFT_CLANG")
+    if chosen:
+        command = tuple(shlex.split(chosen))
+        yield command, command
+        return
+    for name in ("clang", *(f"clang-{n}" for n in range(30, OLDEST - 1, -1))):
+        path = shutil.which(name)
+        if path:
+            yield (path,), (path,)
+    wheel = importlib.util.find_spec("ziglang")
+    for folder in (wheel.submodule_search_locations or ()) if wheel else ():
+        zig = Path(folder, "zig.exe" if os.name == "nt" else "zig")
+        if zig.exists():
+            yield (str(zig), "clang"), (str(zig), "cc")
+
+
+@cache
+def find_toolchain() -> Toolchain:
+    """The first compiler that works.
+
+    :raises DeviceUnavailable: if there is none, with what was tried.
+    """
+    reasons = []
+    for command, link in candidates():
+        try:
+            return _examine(command, link)
+        except CompileError as error:
+            reasons.append(f"{shlex.join(command)}: {error.because or error.summary}")
+    raise DeviceUnavailable(
+        "there is no C compiler for this device",
+        asked="a clang of version 16 or newer",
+        because="\n".join(reasons) or "WEFT_CLANG is not set, PATH has none, ziglang is not installed",
+        try_="pip install ziglang     (or pip install 'weft[cpu]', which brings it)",
+    )
+
+
+def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
+    key = _identity(command)
+    kept = DiskCache("cpu_clang_probe", 1)
+    known = kept.get(key)
+    facts = _decoded(known) if known else None
+    if facts is None:
+        facts = _ask(command)
+        kept.put(key, json.dumps(asdict(facts)).encode())
+    said = "\n".join((key, facts.version, *FLAGS, *facts.flags))
+    return Toolchain(command, link, facts, hashlib.sha256(said.encode()).hexdigest()[:24])
+
+
+def _decoded(text: bytes) -> Facts | None:
+    try:
+        fields = json.loads(text)
+        return Facts(**{**fields, "flags": tuple(fields["flags"])})
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _identity(command: tuple[str, ...]) -> str:
+    """Which compiler file, and which processor."""
+    path = shutil.which(command[0]) or command[0]
+    try:
+        stat = os.stat(path)
+    except OSError as error:
+        raise CompileError("there is no such compiler", because=str(error)) from error
+    file = f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
+    return "\n".join((*command, file, platform.platform(), _processor()))
+
+
+@cache
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    wanted = re.findall(r"^(?:model name|flags|Features|CPU part)\s*:.*$", text, re.MULTILINE)
+    return "\n".join(dict.fromkeys(wanted))
+
+
+def _ask(command: tuple[str, ...]) -> Facts:
+    version = run((*command, "--version")).decode(errors="replace").splitlines()[0].strip()
+    number = re.search(r"clang version (\d+)", version)
+    if number is None or int(number[1]) < OLDEST:
+        raise CompileError("this is no clang, or too old", because=f"{version}: need clang {OLDEST}")
+    flags = ["-march=native"]
+    if not _accepts(command, flags):  # some targets spell it so
+        flags = ["-mcpu=native"] if _accepts(command, ["-mcpu=native"]) else []
+    macros = run((*command, *flags, "-dM", "-E", "-x", "c", "-")).decode(errors="replace")
+    defined = set(re.findall(r"^#define (\w+)", macros, re.MULTILINE))
+    if "__AVX512BF16__" in defined:
+        # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
+        flags.append("-mno-avx512bf16")
+    narrow = {}
+    for name, option in (("_Float16", "-ffloat16"), ("__bf16", "-fbfloat16")):
+        # Each operation rounds; clang would keep chains of them in float32. Not a driver's option.
+        exact = [*flags, "-Xclang", f"{option}-excess-precision=none"]
+        narrow[name] = _compiles(command, exact, _PROBE_HALF.format(t=name))
+        flags = exact if narrow[name] else flags
+    size, count = _vectors(defined)
+    fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
+    return Facts(version, narrow["_Float16"], narrow["__bf16"], size, count, fused, tuple(flags))
+
+
+def _accepts(command: tuple[str, ...], flags: list[str]) -> bool:
+    return _compiles(command, flags, "int f(int a) { return a; }\n", "-Werror")
+
+
+def _compiles(command: tuple[str, ...], flags: list[str], source: str, *more: str) -> bool:
+    try:
+        run((*command, *FLAGS, *flags, *more, "-c", "-x", "c", "-", "-o", "-"), source)
+    except CompileError:
+        return False
+    return True
+
+
+def _vectors(defined: set[str]) -> tuple[int, int]:
+    """(bytes, number) of vector registers, by the macros of the target."""
+    if "__AVX512F__" in defined:
+        return 64, 32
+    if "__AVX__" in defined:
+        return 32, 16
+    if "__SSE2__" in defined:
+        return 16, 16
+    return (16, 32) if "__ARM_NEON" in defined else (0, 16)

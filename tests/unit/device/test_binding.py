@@ -1,0 +1,79 @@
+import gc
+import weakref
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError
+from weft.device import Buffer, binding
+from weft.testing.fakes import fake_plugin
+from weft.uop import UOp
+
+
+@pytest.fixture(autouse=True)
+def fake(fresh_registry):
+    fresh_registry.register(fake_plugin(), "FAKE")
+
+
+def node():
+    return UOp.new_buffer("FAKE", 4, dtypes.float32)
+
+
+def test_a_buffer_is_made_once_and_not_allocated():
+    uop = node()
+    assert not binding.is_bound(uop)
+    buffer = binding.buffer_of(uop)
+    assert binding.buffer_of(uop) is buffer and binding.is_bound(uop)
+    assert (buffer.device, buffer.size, buffer.dtype) == ("FAKE", 4, dtypes.float32)
+    assert not buffer.is_allocated
+
+
+def test_binding_an_existing_buffer():
+    uop, buffer = node(), Buffer("FAKE", 4, dtypes.float32)
+    binding.bind(uop, buffer)
+    assert uop.buffer is buffer
+
+
+@pytest.mark.parametrize(
+    "buffer", [("FAKE", 5, dtypes.float32), ("FAKE", 4, dtypes.int32), ("FAKE:1", 4, dtypes.float32)]
+)
+def test_what_does_not_fit_is_refused(buffer):
+    with pytest.raises(ArgumentError):
+        binding.bind(node(), Buffer(*buffer))
+
+
+def test_memory_goes_with_the_node():
+    uop = node()
+    alive = weakref.ref(binding.buffer_of(uop).allocate())
+    gc.collect()
+    assert alive() is not None
+    del uop
+    gc.collect()
+    assert alive() is None
+
+
+def test_the_memory_behind_views_and_assignments():
+    uop = node()
+    written = uop.assign(UOp.const(dtypes.float32, 1.0))
+    assert written.reshape((2, 2)).buffer is binding.buffer_of(uop)
+    assert binding.storage(uop.reshape((2, 2)).permute((1, 0))) is uop
+    assert binding.storage(UOp.const(dtypes.float32, 1.0)) is None
+
+
+def test_realized_means_allocated():
+    uop = node()
+    assert uop.realized is None and not uop.is_realized
+    binding.buffer_of(uop)
+    assert uop.realized is None
+    binding.buffer_of(uop).allocate()
+    assert uop.reshape((2, 2)).realized is binding.buffer_of(uop)
+    assert uop.assign(uop).realized is None, "it has not been written yet"
+
+
+def test_only_buffer_nodes_have_memory():
+    with pytest.raises(ArgumentError):
+        binding.buffer_of(UOp.const(dtypes.float32, 1.0))
+    with pytest.raises(ArgumentError):
+        UOp.const(dtypes.float32, 1.0).buffer
+    with pytest.raises(ArgumentError):
+        binding.buffer_of(UOp.new_buffer(("FAKE", "FAKE:1"), 4, dtypes.float32))

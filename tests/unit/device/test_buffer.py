@@ -1,0 +1,201 @@
+import gc
+
+import numpy
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, CapabilityError, DTypeError
+from weft.device import Buffer, Capabilities, MemoryCaps, registry
+from weft.device.buffer import flat_memory, numpy_dtype
+from weft.device.usage import usage
+from weft.testing.fakes import RecordingAllocator, fake_plugin
+
+
+@pytest.fixture
+def allocator(fresh_registry):
+    allocator = RecordingAllocator()
+    fresh_registry.register(fake_plugin(allocator=allocator), "FAKE")
+    return allocator
+
+
+def register(family, **memory):
+    allocator = RecordingAllocator()
+    caps = Capabilities(MemoryCaps(**memory))
+    registry.register(fake_plugin(family, allocator=allocator, capabilities=caps), family)
+    return allocator
+
+
+def test_the_printed_form(allocator):
+    buffer = Buffer("FAKE", 1, dtypes.int)
+    assert repr(buffer) == "<buf real:False device:FAKE size:1 dtype:dtypes.int offset:0>"
+    buffer.allocate()
+    assert repr(buffer) == "<buf real:True device:FAKE size:1 dtype:dtypes.int offset:0>"
+
+
+def test_memory_comes_with_the_first_touch_and_goes_with_the_last_holder(allocator):
+    before = usage.resident
+    buffer = Buffer("fake:0", 25, dtypes.int)
+    assert allocator.log == [] and not buffer.is_allocated
+    assert buffer.handle is buffer.handle
+    assert allocator.log == [("allocate", 100)]
+    assert usage.resident == before + 100
+    window = buffer.view(1, dtypes.int, 4)
+    handle = window.handle
+    del buffer
+    gc.collect()
+    assert usage.resident == before + 100, "a window keeps its buffer"
+    del window
+    gc.collect()
+    assert usage.resident == before
+    pool = registry.open("FAKE").pool
+    assert pool.kept_bytes == 100 and pool.drop() == 100
+    assert allocator.log == [("allocate", 100), ("free", 100)]
+    del handle
+
+
+def test_peak_usage_counts_the_most(allocator):
+    usage.reset_peak()
+    before = usage.resident
+    for size in (10, 30, 20):
+        Buffer("FAKE", size, dtypes.uint8).allocate()
+    assert usage.peak == before + 30
+
+
+def test_deallocating_and_touching_again(allocator):
+    buffer = Buffer("FAKE", 4, dtypes.uint8).copy_in(b"abcd")
+    buffer.deallocate()
+    assert not buffer.is_allocated
+    buffer.copy_in(b"efgh")
+    assert bytes(buffer.copy_out()) == b"efgh"
+
+
+def test_windows_of_windows_have_one_base(allocator):
+    whole = Buffer("FAKE", 16, dtypes.uint8).copy_in(bytes(range(16)))
+    outer = whole.view(8, dtypes.uint8, 4)
+    inner = outer.view(1, dtypes.uint16, 2)
+    assert inner.base is whole and inner.offset == 6
+    assert bytes(inner.copy_out()) == bytes([6, 7])
+    assert whole.view(4, dtypes.float32, 0).handle is whole.handle
+
+
+@pytest.mark.parametrize("size,offset", [(17, 0), (16, 1), (1, 16), (1, -1)])
+def test_windows_stay_inside(allocator, size, offset):
+    whole = Buffer("FAKE", 16, dtypes.uint8)
+    with pytest.raises(ArgumentError):
+        whole.view(size, dtypes.uint8, offset)
+
+
+def test_a_window_of_no_elements(allocator):
+    assert bytes(Buffer("FAKE", 4, dtypes.uint8).view(0, dtypes.float32, 4).copy_out()) == b""
+
+
+def test_alignment(fresh_registry):
+    register("EIGHT", alignment=8)
+    register("NONE", alignment=None)
+    eight, none = Buffer("EIGHT", 32, dtypes.uint8), Buffer("NONE", 32, dtypes.uint8)
+    assert eight.view(1, dtypes.uint8, 16).offset == 16
+    with pytest.raises(CapabilityError):
+        eight.view(1, dtypes.uint8, 4)
+    with pytest.raises(CapabilityError):
+        none.view(16, dtypes.uint8, 0)
+    assert none.view(8, dtypes.float32, 0).nbytes == 32, "all of it is no window"
+
+
+def test_persistent_memory_is_not_counted_nor_pooled(fresh_registry):
+    allocator = register("FILE", persistent=True, resident=False)
+    before = usage.resident
+    buffer = Buffer("FILE", 10, dtypes.uint8).allocate()
+    assert usage.resident == before
+    del buffer
+    gc.collect()
+    assert allocator.log == [("allocate", 10), ("free", 10)]
+
+
+def test_nonsense_is_refused(allocator):
+    with pytest.raises(ArgumentError):
+        Buffer("FAKE", -1, dtypes.uint8)
+    with pytest.raises(ArgumentError):
+        Buffer("FAKE", 1, dtypes.uint8, offset=4)
+    with pytest.raises(ArgumentError):
+        Buffer("FAKE", 4, dtypes.uint8).copy_in("text")
+
+
+def test_no_elements_touch_no_bytes(allocator):
+    buffer = Buffer("FAKE", 0, dtypes.float32).copy_in(b"")
+    assert bytes(buffer.copy_out()) == b"" == bytes(buffer.as_memoryview())
+    assert buffer.numpy().shape == (0,)
+    assert allocator.log == []
+
+
+def test_windows_of_the_host_keep_the_memory(allocator):
+    buffer = Buffer("FAKE", 4, dtypes.int32).copy_in(numpy.arange(4, dtype=numpy.int32))
+    array = buffer.numpy()
+    pool = registry.open("FAKE").pool
+    del buffer
+    gc.collect()
+    assert pool.used_bytes == 16, "the array still needs it"
+    assert array.tolist() == [0, 1, 2, 3]
+    del array
+    gc.collect()
+    assert pool.used_bytes == 0
+
+
+def test_a_window_or_a_copy(allocator, fresh_registry):
+    buffer = Buffer("FAKE", 2, dtypes.uint8).copy_in(b"ab")
+    window, copy = buffer.as_memoryview(), buffer.as_memoryview(window=False)
+    buffer.copy_in(b"cd")
+    assert (bytes(window), bytes(copy)) == (b"cd", b"ab")
+    register("FILE", persistent=True)
+    stored = Buffer("FILE", 2, dtypes.uint8).copy_in(b"ab")
+    snapshot, seen = stored.as_memoryview(), stored.as_memoryview(window=True)
+    stored.copy_in(b"cd")
+    assert (bytes(snapshot), bytes(seen)) == (b"ab", b"cd")
+    blind = fake_plugin("BLIND", allocator=RecordingAllocator(window=False))
+    fresh_registry.register(blind, "BLIND")
+    hidden = Buffer("BLIND", 2, dtypes.uint8).copy_in(b"ab")
+    assert bytes(hidden.as_memoryview()) == b"ab"
+    with pytest.raises(CapabilityError):
+        hidden.as_memoryview(window=True)
+
+
+def test_wrapping_python_memory_copies_nothing():
+    data = numpy.arange(6, dtype=numpy.float32)
+    buffer = Buffer.wrap(data, dtypes.float32)
+    assert buffer.device == str(registry.staging()) and buffer.size == 6
+    data[0] = 42
+    assert buffer.numpy()[0] == 42
+    buffer.copy_in(numpy.zeros(6, dtype=numpy.float32))
+    assert data.sum() == 0
+
+
+def test_wrapping_what_cannot_be_wrapped(allocator):
+    with pytest.raises(ArgumentError):
+        Buffer.wrap(b"abc", dtypes.int32)
+    with pytest.raises(ArgumentError):
+        Buffer.wrap(numpy.zeros((4, 4))[:, ::2], dtypes.float64)
+    with pytest.raises(CapabilityError):
+        Buffer.wrap(b"abcd", dtypes.int32, device="FAKE")
+
+
+def test_flat_memory():
+    array = numpy.arange(6, dtype=numpy.int16).reshape(2, 3)
+    assert flat_memory(array).nbytes == 12 and flat_memory(array).format == "B"
+    assert flat_memory(numpy.zeros((0, 3))).nbytes == 0
+    assert bytes(flat_memory(numpy.array(7, dtype=numpy.uint8))) == b"\7"
+    with pytest.raises(ArgumentError):
+        flat_memory(numpy.zeros((2, 3)).T)
+    with pytest.raises(ArgumentError):
+        flat_memory(5)
+
+
+def test_flat_memory_of_dtypes_that_memoryview_does_not_know():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert flat_memory(numpy.ones(3, dtype=ml_dtypes.bfloat16)).nbytes == 6
+
+
+def test_numpy_dtypes():
+    for dtype in dtypes.all:
+        if dtype not in (dtypes.void, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2):
+            assert numpy_dtype(dtype).itemsize == dtype.itemsize
+    with pytest.raises(DTypeError):
+        numpy_dtype(dtypes.float32.vec(4))

@@ -1,0 +1,60 @@
+import pickle
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.device.capabilities import (
+    COMMON_DTYPES,
+    Capabilities,
+    ComputeCaps,
+    Feature,
+    FrozenMap,
+    KernelLimits,
+    MemoryCaps,
+    Target,
+)
+
+
+def test_plain_containers_are_frozen():
+    caps = ComputeCaps(
+        dtypes={dtypes.float32},
+        features=[Feature.SHARED],
+        vector_widths={dtypes.float32: (4,)},
+        tensor_cores=[],
+    )
+    assert caps.dtypes == frozenset({dtypes.float32})
+    assert caps.tensor_cores == ()
+    assert caps.has(Feature.SHARED) and not caps.has(Feature.BARRIER)
+    assert hash(caps) == hash(
+        ComputeCaps(frozenset({dtypes.float32}), KernelLimits(), {Feature.SHARED},
+                    {dtypes.float32: (4,)})
+    )  # fmt: skip
+    with pytest.raises(TypeError):
+        caps.vector_widths[dtypes.float32] = (8,)
+
+
+def test_a_plain_device_needs_to_say_nothing():
+    caps = ComputeCaps()
+    assert caps.dtypes == COMMON_DTYPES
+    assert dtypes.float16 not in caps.dtypes
+    assert caps.limits.max_buffers is None and caps.vector_bytes == 0
+    assert Capabilities().compute is None
+    assert MemoryCaps().alignment == 1 and MemoryCaps().resident
+
+
+def test_capabilities_travel_between_processes():
+    caps = Capabilities(MemoryCaps(None), ComputeCaps(vector_widths={dtypes.int: (2, 4)}), "n", "f")
+    back = pickle.loads(pickle.dumps(caps))
+    assert back == caps and hash(back) == hash(caps)
+
+
+def test_targets_with_equal_parts_are_equal():
+    one = Target(ComputeCaps(), frozenset(), None, "c", "x")
+    assert one == Target(ComputeCaps(), frozenset(), None, "c", "x")
+    assert one != Target(ComputeCaps(vector_bytes=16), frozenset(), None, "c", "x")
+
+
+def test_frozen_maps_are_equal_whatever_the_order():
+    one, other = FrozenMap({"a": 1, "b": 2}), FrozenMap({"b": 2, "a": 1})
+    assert one == other and hash(one) == hash(other)
+    assert dict(one) == {"a": 1, "b": 2} and len(one) == 2

@@ -1,0 +1,112 @@
+import pytest
+
+from weft.base.errors import ArgumentError, OutOfMemory
+from weft.device import pool as pool_module
+from weft.device.parts import NO_HINTS, BufferHints
+from weft.device.pool import Pool
+from weft.device.usage import usage
+from weft.testing.fakes import RecordingAllocator
+
+
+@pytest.fixture
+def allocator():
+    return RecordingAllocator()
+
+
+def test_the_same_size_is_reused(allocator):
+    pool = Pool(allocator)
+    handle = pool.take(100, NO_HINTS)
+    pool.give(handle, 100, NO_HINTS)
+    assert pool.take(100, NO_HINTS) is handle
+    assert allocator.log == [("allocate", 100)]
+
+
+def test_other_sizes_and_hints_are_not(allocator):
+    pool = Pool(allocator)
+    handle = pool.take(100, NO_HINTS)
+    pool.give(handle, 100, NO_HINTS)
+    assert pool.take(101, NO_HINTS) is not handle
+    assert pool.take(100, BufferHints(cpu_access=True)) is not handle
+
+
+def test_the_last_returned_is_taken_first(allocator):
+    pool = Pool(allocator)
+    one, other = pool.take(8, NO_HINTS), pool.take(8, NO_HINTS)
+    pool.give(one, 8, NO_HINTS)
+    pool.give(other, 8, NO_HINTS)
+    assert pool.take(8, NO_HINTS) is other
+
+
+def test_persistent_memory_passes_through(allocator):
+    pool = Pool(allocator, enabled=False)
+    handle = pool.take(100, NO_HINTS)
+    pool.give(handle, 100, NO_HINTS)
+    assert allocator.log == [("allocate", 100), ("free", 100)]
+    assert pool.kept_bytes == 0
+
+
+def test_the_oldest_is_dropped_above_the_limit(allocator, monkeypatch):
+    monkeypatch.setattr(pool_module, "KEEP_AT_LEAST", 10)
+    pool = Pool(allocator)
+    for size in (6, 7, 8):
+        pool.give(pool.take(size, NO_HINTS), size, NO_HINTS)
+    assert [entry for entry in allocator.log if entry[0] == "free"] == [("free", 6), ("free", 7)]
+    assert pool.kept_bytes == 8
+
+
+def test_counting(allocator):
+    before = usage.pooled
+    pool = Pool(allocator)
+    handles = [pool.take(10, NO_HINTS) for _ in range(3)]
+    assert (pool.used_bytes, pool.peak_bytes) == (30, 30)
+    for handle in handles:
+        pool.give(handle, 10, NO_HINTS)
+    assert (pool.used_bytes, pool.kept_bytes, usage.pooled - before) == (0, 30, 30)
+    assert pool.drop() == 30
+    assert (pool.kept_bytes, usage.pooled - before, allocator.live) == (0, 0, 0)
+
+
+class Tight(RecordingAllocator):
+    """Room for 100 bytes."""
+
+    def allocate(self, nbytes, hints):
+        if self.live + nbytes > 100:
+            raise OutOfMemory("full")
+        return super().allocate(nbytes, hints)
+
+
+def test_kept_memory_is_dropped_when_there_is_no_room():
+    allocator = Tight()
+    pool = Pool(allocator)
+    pool.give(pool.take(60, NO_HINTS), 60, NO_HINTS)
+    pool.take(70, NO_HINTS)
+    assert allocator.log == [("allocate", 60), ("free", 60), ("allocate", 70)]
+    with pytest.raises(OutOfMemory):
+        pool.take(40, NO_HINTS)
+
+
+def test_the_largest_allocation_and_the_least(allocator):
+    pool = Pool(allocator, max_allocation=50)
+    with pytest.raises(OutOfMemory):
+        pool.take(51, NO_HINTS)
+    with pytest.raises(ArgumentError):
+        pool.take(0, NO_HINTS)
+    assert allocator.log == []
+
+
+def test_what_is_returned_in_the_middle_of_taking_waits():
+    class Returning(RecordingAllocator):
+        """As when the garbage collector runs a buffer's destructor inside an allocation."""
+
+        def allocate(self, nbytes, hints):
+            if waiting:
+                pool.give(*waiting.pop())
+                assert pool.kept_bytes == 0, "the pool must not change under its own feet"
+            return super().allocate(nbytes, hints)
+
+    waiting = []
+    pool = Pool(Returning())
+    first = pool.take(5, NO_HINTS)
+    waiting.append((first, 5, NO_HINTS))
+    pool.take(6, NO_HINTS)
+    assert pool.take(5, NO_HINTS) is first
