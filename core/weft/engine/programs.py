@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from weft.base import trace
 from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
-from weft.codegen import lower
+from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.device.opened import OpenDevice
 from weft.device.parts import Runner
