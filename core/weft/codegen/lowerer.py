@@ -131,6 +131,8 @@ class _Lowerer:
             self.values[task] = UOp(Ops.CONST, node.dtype, (), node.arg)
         elif op is Ops.DEFINE_VAR:
             self.values[task] = node
+        elif op is Ops.IOTA:
+            self.values[task] = indices[0].cast(node.dtype)
         elif op is Ops.BIND:
             self.values[task] = node.src[0]
         elif op is Ops.LOAD:

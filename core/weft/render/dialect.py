@@ -79,8 +79,10 @@ class VectorStyle:
 
     :param type_name: of a vector type; fields ``short`` (f32), ``scalar`` (float), ``count``.
     :param typedef: a line that declares it, empty where it is built in; fields ``name``, ``scalar``,
-        ``count``, ``align`` (bytes of one lane).
+        ``count``.
     :param memory_name: the type through which memory is read and written; field ``name``.
+    :param memory_typedef: a line that declares that one, empty where there is no need; fields ``name``,
+        ``align`` (bytes of one lane).
     :param literal: of one value per lane; fields ``type``, ``lanes``.
     :param splat: of one value for all lanes; fields ``type``, ``value``; empty: write all lanes.
     :param lane: one lane of a vector; fields ``vector``, ``lane``.
@@ -92,11 +94,9 @@ class VectorStyle:
     """
 
     type_name: str = "{short}x{count}"
-    typedef: str = (
-        "typedef {scalar} {name} __attribute__((ext_vector_type({count})));\n"
-        "typedef {name} {name}_m __attribute__((aligned({align}), may_alias));"
-    )
+    typedef: str = "typedef {scalar} {name} __attribute__((ext_vector_type({count})));"
     memory_name: str = "{name}_m"
+    memory_typedef: str = "typedef {name} {name}_m __attribute__((aligned({align}), may_alias));"
     literal: str = "({type}){{{lanes}}}"
     splat: str = "({type})({value})"
     lane: str = "{vector}[{lane}]"
@@ -136,7 +136,7 @@ class CDialect:
     :param infinities: spelling of infinity by float dtype.
     :param nans: spelling of NaN by float dtype.
     :param suffixes: of literals by dtype.
-    :param narrow_floats: those computed in float32 and rounded, operation by operation.
+    :param narrow_floats: those whose functions and conversions go by way of float32.
     :param bitcast: of scalars, fields ``type``, ``value``; empty: through a union.
     :param native_ops: what need not be decomposed.
     """

@@ -16,6 +16,7 @@ from weft.render.constants import literal
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
 from weft.uop import GroupOp, Ops, UOp
+from weft.uop.bounds import bounds_of
 
 # How tightly an expression binds; an operand that binds less tightly gets parentheses.
 ATOM, UNARY, TIMES, PLUS, SHIFT, COMPARE, AND, XOR, OR, CHOICE, LOOSE = range(100, -10, -10)
@@ -421,14 +422,12 @@ class Expressions:
             if kind.space is AddrSpace.REG and kind.size == 1:
                 return Expression(name)
             return Expression(f"{name}[{self.text(at)}]")
-        vectors = self.dialect.vectors
-        memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
-        type_name = self.helpers.type(memory)
-        if vectors is None or kind.base is not dtype.scalar():
+        if kind.base is not dtype.scalar():
             raise SpecError(
                 f"an access of {dtype!r} through {kind!r}", asked="rendering a linear program"
             )
-        through = vectors.memory_name.format(name=type_name)
+        memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
+        through = self.helpers.memory_type(memory)
         space = "" if kind.space is AddrSpace.REG else self.dialect.global_qualifier
         if kind.space is AddrSpace.LOCAL:
             space = self.dialect.shared_qualifier or ""
@@ -527,7 +526,8 @@ def _divides_safely(divisor: UOp) -> bool:
         return all(isinstance(v, int) and v not in (0, -1) for v in values)
     if divisor.dtype.count > 1 or not dtypes.is_int(divisor.dtype):
         return False
-    return divisor.vmin > 0 or divisor.vmax < -1
+    low, high = bounds_of(divisor)
+    return low > 0 or high < -1
 
 
 def _needs_care(source: DType, target: DType, dialect: CDialect) -> bool:

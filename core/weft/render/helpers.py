@@ -38,9 +38,19 @@ class Helpers:
                 name=name,
                 scalar=self.dialect.memory_type(scalar),
                 count=dtype.count,
-                align=scalar.itemsize,
             )
         return name
+
+    def memory_type(self, dtype: DType) -> str:
+        """The type through which a vector is read and written where it lies in memory."""
+        name = self.type(dtype)
+        vectors = self.dialect.vectors
+        if vectors is None or not vectors.memory_typedef:
+            return name
+        through = vectors.memory_name.format(name=name)
+        align = dtype.scalar().itemsize
+        self.types.setdefault(through, vectors.memory_typedef.format(name=name, align=align))
+        return through
 
     def splat(self, value: str, dtype: DType) -> str:
         """One value in all lanes of `dtype`."""

@@ -89,7 +89,7 @@ class AstBuilder:
         self, key: tuple[UOp, ShapeTracker], force: UOp | None
     ) -> list[tuple[UOp, ShapeTracker]]:
         node, st = key
-        if self._is_read(node, force) or node.op in _SCALARS:
+        if self._is_read(node, force) or node.op in _SCALARS or node.op is Ops.IOTA:
             return []
         return [self._key(source, view) for source, view in self._sources(node, st)]
 
@@ -109,6 +109,10 @@ class AstBuilder:
         if node.op in _SCALARS:
             return self._scalar(node)
         self.nodes[node] = None
+        if node.op is Ops.IOTA:
+            plain = st.contiguous and st.shape == node.shape
+            count = UOp(Ops.IOTA, node.dtype, (), node.arg)
+            return count if plain else count.view(self._unbound(st))
         if node.op is Ops.REDUCE_AXIS:
             source = node.src[0]
             child = self._key(source, ShapeTracker.from_shape(source.shape))
@@ -175,6 +179,8 @@ class AstBuilder:
                 zero = True
             elif node.op is Ops.CONST:
                 zero = node.arg == 0
+            elif node.op is Ops.VIEW:
+                zero = node.src[0].op is Ops.IOTA
             elif node.op is Ops.MUL:
                 zero = all(below) or any(
                     a and b.op is Ops.CONST and math.isfinite(b.arg)

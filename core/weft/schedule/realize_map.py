@@ -12,8 +12,10 @@ from weft.uop import GroupOp, Ops, UOp
 _ALWAYS = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.BUFFER_VIEW})
 # A chain that is fused whole is compiled whole: beyond this many steps the value is stored.
 _DEEPEST_CHAIN = 256
-# An expression of one element may be computed again where it is read, if it is this small.
-_CHEAP_SCALAR = 16
+# An expression of one element, or of counters alone, may be computed again where it is read, if it
+# has no more steps than this.
+_CHEAP = 16
+_COSTLY = _ALWAYS | {Ops.BUFFER, Ops.REDUCE_AXIS, Ops.THREEFRY}
 
 
 def must_realize(uses: Uses) -> dict[UOp, None]:
@@ -48,8 +50,11 @@ def _grows(node: UOp, uses: Uses, depth: int) -> bool:
     size = prod(node.shape)
     if not isinstance(size, int):
         return any(use.source is not node for use in uses.of[node])
-    if size == 1 and node.op is not Ops.REDUCE_AXIS and depth <= _CHEAP_SCALAR:
-        return _sums_below(node)
+    if depth <= _CHEAP and node.op is not Ops.REDUCE_AXIS:
+        if not any(below.op in _COSTLY for below in _fused_below(node)):
+            return False  # counted, not read
+        if size == 1:
+            return any(below.op is Ops.REDUCE_AXIS for below in _fused_below(node))
     return any(_elements_read(use.source) > size for use in uses.of[node] if use.source is not node)
 
 
@@ -60,9 +65,6 @@ def _elements_read(source: UOp) -> int:
     return prod(extents)
 
 
-def _sums_below(node: UOp) -> bool:
-    """Whether a reduce stands between a one-element expression and memory."""
-    return any(
-        below.op is Ops.REDUCE_AXIS
-        for below in node.toposort(gate=lambda u: not is_stored(u) and u.op not in _ALWAYS)
-    )
+def _fused_below(node: UOp) -> dict[UOp, None]:
+    """What would be computed again with `node`, down to memory."""
+    return node.toposort(gate=lambda u: not is_stored(u) and (u is node or u.op not in _ALWAYS))

@@ -40,7 +40,7 @@ def _sources(node: UOp) -> Iterable[UOp]:
     op = node.op
     if op in GroupOp.Elementwise or op is Ops.MULTI:
         return node.src
-    if op in _SCALARS or op in _SHAPELESS or op is Ops.BUFFER or op is Ops.VALID:
+    if op in _SCALARS or op in _SHAPELESS or op in (Ops.BUFFER, Ops.IOTA, Ops.VALID):
         return ()
     if op is Ops.VIEW:
         return node.src[:1] if node.src and node.src[0].op in _MOVING else ()
@@ -87,7 +87,7 @@ def _shape(node: UOp) -> Shape | None:
         return None
     if op in _SCALARS:
         return ()
-    if op is Ops.BUFFER:
+    if op is Ops.BUFFER or op is Ops.IOTA:
         return (node.arg,)
     if op is Ops.BUFFER_VIEW:
         return (node.arg.size,)

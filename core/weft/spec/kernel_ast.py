@@ -13,7 +13,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
 _HINTS = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
-_LEAVES = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND, Ops.DEVICE})
+_LEAVES = frozenset({Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.DEVICE})
 _VALUES = GroupOp.ALU | _HINTS | _LEAVES | {Ops.CAST, Ops.BITCAST}
 _REDUCES = frozenset({Ops.ADD, Ops.MUL, Ops.MAX})
 

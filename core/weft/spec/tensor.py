@@ -10,7 +10,7 @@ _IDENTITY = frozenset(
     {Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.MULTI}
 )
 _LEAVES = frozenset(
-    {Ops.CONST, Ops.VCONST, Ops.DEVICE, Ops.UNIQUE, Ops.DEFINE_VAR, Ops.BUFFER, Ops.BIND}
+    {Ops.CONST, Ops.IOTA, Ops.VCONST, Ops.DEVICE, Ops.UNIQUE, Ops.DEFINE_VAR, Ops.BUFFER, Ops.BIND}
 )
 
 

@@ -108,6 +108,7 @@ class Ops(IntEnum):
     ENDRANGE = auto()
     ENDIF = auto()
     # constants and escapes
+    IOTA = auto()  # 0, 1, 2, ...: arg elements that know their own place
     VCONST = auto()  # arg: one value per lane
     CONST = auto()
     CUSTOM = auto()  # a raw statement; arg: format string

@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from weft.base.errors import ArgumentError, IndexingError, ShapeError
+from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype
 from weft.base.sequences import argsort, prod
-from weft.shape.movement import broadcast_shapes
+from weft.shape.movement import (
+    broadcast_shapes,
+    expand_arg,
+    flip_arg,
+    normalise_axes,
+    normalise_axis,
+    pad_arg,
+    permute_arg,
+    reshape_arg,
+    shrink_arg,
+    split_padding,
+)
 from weft.tensor.ops.elementwise import cast_node
 from weft.tensor.protocol import TensorBase, record
-from weft.uop import Ops, UOp
+from weft.uop import Ops
 
 
 def as_tuple(first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -21,20 +32,6 @@ def as_tuple(first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
     if rest or not isinstance(first, (tuple, list)):
         return (first, *rest)
     return tuple(first)
-
-
-def _plain(extent: Any) -> Any:
-    """An int where it is one: constants fold, NumPy ints become Python's."""
-    if isinstance(extent, (int, UOp)):
-        return extent
-    if hasattr(extent, "__index__"):
-        return extent.__index__()
-    raise ShapeError(
-        "an extent is an integer",
-        asked=repr(extent),
-        because=f"it is a {type(extent).__name__}",
-        try_="an int, or a Variable for a symbolic one",
-    )
 
 
 class MovementMixin(TensorBase):
@@ -46,26 +43,13 @@ class MovementMixin(TensorBase):
 
     def _resolve_dim(self, dim: int, *, extra: int = 0) -> int:
         """An axis counted from the front. :raises IndexingError: if there is no such axis."""
-        rank = len(self.shape) + extra
-        if not isinstance(dim, int) or not -max(rank, 1) <= dim < max(rank, 1):
-            raise IndexingError(
-                f"there is no axis {dim!r}",
-                asked=f"axis {dim!r} of shape {self.shape}",
-                because=f"axes go from {-max(rank, 1)} to {max(rank, 1) - 1}",
-            )
-        return dim + max(rank, 1) if dim < 0 else dim
+        return normalise_axis(dim, len(self.shape) + extra, f"axis {dim!r} of shape {self.shape}")
 
     def _resolve_dims(self, dims: Any) -> tuple[int, ...]:
-        """Axes counted from the front, each once; all of them for None."""
-        if dims is None:
-            return tuple(range(len(self.shape)))
-        given = (dims,) if isinstance(dims, int) else tuple(dims)
-        found = tuple(self._resolve_dim(d) for d in given)
-        if len(set(found)) != len(found):
-            raise ArgumentError(
-                "an axis is named twice", asked=f"axes {given} of shape {self.shape}"
-            )
-        return found if self.shape else ()
+        """Axes counted from the front, ascending, each once; all of them for None."""
+        if not self.shape and dims in (0, -1, (0,), (-1,)):
+            return ()
+        return normalise_axes(dims, len(self.shape), f"axes {dims!r} of shape {self.shape}")
 
     # ---- the six moves ------------------------------------------------------------------------
 
@@ -74,73 +58,16 @@ class MovementMixin(TensorBase):
 
         :raises ShapeError: if the numbers of elements differ.
         """
-        own = self._uop.shape
-        given = as_tuple(shape, args)
-        new = tuple(
-            self._kept(own, i, given) if s is None else s if s.__class__ is int else _plain(s)
-            for i, s in enumerate(given)
-        )
-        if -1 in new:
-            new = self._inferred(own, new)
-        if new == own:
-            return self._wrap(self._uop)
-        if prod(new) != prod(own):
-            self._check_symbolic_size(own, new)
         u = self._uop
+        own = u.shape
+        new = reshape_arg(own, as_tuple(shape, args))
+        if new == own:
+            return self._wrap(u)
         if u.op is Ops.RESHAPE:
             u = u.src[0]
             if u.shape == new:
                 return self._wrap(u)
         return self._wrap(record(Ops.RESHAPE, u.dtype, (u,), new))
-
-    @staticmethod
-    def _kept(own: tuple[Any, ...], place: int, given: tuple[Any, ...]) -> Any:
-        if place < len(own):
-            return own[place]
-        raise ShapeError(
-            "None keeps an extent, and there is none at this place",
-            asked=f"reshape{given} of shape {own}",
-        )
-
-    @staticmethod
-    def _inferred(own: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
-        known = prod(s for s in new if not (isinstance(s, int) and s == -1))
-        total = prod(own)
-        if sum(isinstance(s, int) and s == -1 for s in new) > 1 or (
-            isinstance(known, int) and known == 0
-        ):
-            raise ShapeError(
-                "only one extent can be inferred, and only where the others are not 0",
-                asked=f"reshape{new} of shape {own}",
-            )
-        if isinstance(known, int) and isinstance(total, int) and total % known:
-            raise ShapeError(
-                f"{total} elements do not divide into rows of {known}",
-                asked=f"reshape{new} of shape {own}",
-                because=f"{total} / {known} is not whole",
-            )
-        inferred = total // known
-        if isinstance(inferred, UOp):
-            inferred = inferred.simplify()
-        return tuple(inferred if isinstance(s, int) and s == -1 else s for s in new)
-
-    @staticmethod
-    def _check_symbolic_size(own: tuple[Any, ...], new: tuple[Any, ...]) -> None:
-        difference = prod(new) - prod(own)
-        if any(isinstance(s, int) and s < 0 for s in new):
-            because = "no extent is below zero, but for one -1"
-        elif isinstance(difference, UOp):
-            if difference.vmin == difference.vmax == 0 or difference.simplify().vmin == 0:
-                return
-            because = "their numbers of elements differ for some value of the variables"
-        else:
-            because = f"one has {prod(own)} elements, the other {prod(new)}"
-        raise ShapeError(
-            "a reshape keeps the number of elements",
-            asked=f"reshape{new} of shape {own}",
-            because=because,
-            try_="-1 for one extent that is to be worked out",
-        )
 
     def view(self, shape: Any, *args: Any) -> Self:
         """Alias of reshape."""
@@ -151,21 +78,7 @@ class MovementMixin(TensorBase):
 
         :raises ShapeError: if an axis has another size than 1 and than the one asked for.
         """
-        own = self._uop.shape
-        given = tuple(map(_plain, as_tuple(shape, args)))
-        front = len(given) - len(own)
-        padded = (1,) * max(front, 0) + own
-        new = tuple(p if isinstance(g, int) and g == -1 else g for g, p in zip(given, padded))
-        if front < 0 or any(p != g and p != 1 for p, g in zip(padded, new)):
-            raise ShapeError(
-                f"shape {own} does not expand to {given}",
-                asked=f"expand{given} of shape {own}",
-                because="there are fewer axes than before"
-                if front < 0
-                else "only an axis of size 1 can be repeated",
-                try_="unsqueeze(dim) puts an axis of size 1 where it is missing",
-            )
-        return self._expanded(new)
+        return self._expanded(expand_arg(self._uop.shape, as_tuple(shape, args)))
 
     def _expanded(self, new: tuple[Any, ...]) -> Self:
         u = self._uop
@@ -181,26 +94,18 @@ class MovementMixin(TensorBase):
     def permute(self, order: Any, *args: Any) -> Self:
         """Axis i of the result is axis order[i] of self.
 
-        :raises ArgumentError: if `order` is not every axis once.
+        :raises ShapeError: if `order` is not every axis once.
         """
-        given = as_tuple(order, args)
-        found = self._resolve_dims(given) if given else ()
-        if len(found) != len(self.shape):
-            raise ArgumentError(
-                "a permutation names every axis once",
-                asked=f"permute{given} of shape {self.shape}",
-                because=f"there are {len(self.shape)} axes",
-            )
+        found = permute_arg(self._uop.shape, as_tuple(order, args))
         if found == tuple(range(len(found))):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.PERMUTE, self._uop.dtype, (self._uop,), found))
 
     def flip(self, axis: Any, *args: Any) -> Self:
         """The given axes backwards."""
-        axes = self._resolve_dims(as_tuple(axis, args))
-        if not axes:
+        marks = flip_arg(self._uop.shape, as_tuple(axis, args))
+        if not any(marks):
             return self._wrap(self._uop)
-        marks = tuple(i in axes for i in range(len(self.shape)))
         return self._wrap(record(Ops.FLIP, self._uop.dtype, (self._uop,), marks))
 
     def shrink(self, arg: Any) -> Self:
@@ -209,16 +114,7 @@ class MovementMixin(TensorBase):
         :raises ShapeError: if a window reaches outside.
         """
         own = self._uop.shape
-        given = tuple(arg)
-        window = tuple(
-            (0, s) if w is None else (_plain(w[0]), _plain(w[1])) for w, s in zip(given, own)
-        )
-        if len(given) != len(own) or any(map(_outside, window, own)):
-            raise ShapeError(
-                "the window is not inside the shape",
-                asked=f"shrink({given}) of shape {own}",
-                because="each axis needs 0 <= start <= stop <= its size",
-            )
+        window = shrink_arg(own, tuple(arg))
         if window == tuple((0, s) for s in own):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
@@ -232,7 +128,7 @@ class MovementMixin(TensorBase):
 
         :raises ArgumentError: for an unknown mode, or padding that does not fit the axes.
         """
-        pairs = self._padding_pairs(padding)
+        pairs = pad_arg(self._uop.shape, padding)
         if mode == "constant":
             return self._constant_pad(pairs, value)
         if mode not in ("reflect", "replicate", "circular"):
@@ -246,31 +142,9 @@ class MovementMixin(TensorBase):
             padded = padded._edge_pad(axis, max(before, 0), max(after, 0), mode)
         return padded._constant_pad(tuple((min(b, 0), min(a, 0)) for b, a in pairs), 0)
 
-    def _padding_pairs(self, padding: Any) -> tuple[tuple[Any, Any], ...]:
-        rank = len(self.shape)
-        given = tuple(padding)
-        if all(isinstance(p, (int, UOp)) for p in given) and given:
-            if len(given) % 2 or len(given) // 2 > rank:
-                raise ArgumentError(
-                    "flat padding has two numbers per axis, from the last axis on",
-                    asked=f"pad({given}) of shape {self.shape}",
-                )
-            pairs = tuple(zip(given[::2], given[1::2]))[::-1]
-            return ((0, 0),) * (rank - len(pairs)) + pairs
-        if len(given) != rank:
-            raise ArgumentError(
-                "padding has one (before, after) pair per axis",
-                asked=f"pad({given}) of shape {self.shape}",
-                because=f"there are {rank} axes and {len(given)} pairs",
-            )
-        return tuple((0, 0) if p is None else (p[0], p[1]) for p in given)
-
     def _constant_pad(self, pairs: tuple[tuple[Any, Any], ...], value: Any) -> Any:
         if any(isinstance(x, int) and x < 0 for pair in pairs for x in pair):
-            window = tuple(
-                (max(-b, 0), s + min(a, 0)) for (b, a), s in zip(pairs, self._uop.shape)
-            )
-            pairs = tuple((max(b, 0), max(a, 0)) for b, a in pairs)
+            window, pairs = split_padding(self._uop.shape, pairs)
             return self.shrink(window)._constant_pad(pairs, value)
         if all(isinstance(x, int) and x == 0 for pair in pairs for x in pair):
             return self._wrap(self._uop)
@@ -633,10 +507,3 @@ def _groups(side: str, tensor: Any, formula: str) -> list[list[str]]:
         raise tensor._bad_formula(formula, "a bracket is not closed")
     return groups
 
-
-def _outside(window: tuple[Any, Any], size: Any) -> bool:
-    start, stop = window
-    if isinstance(start, int) and isinstance(stop, int) and isinstance(size, int):
-        return not 0 <= start <= stop <= size
-    low = start if isinstance(start, int) else start.vmin
-    return low < 0 or (isinstance(stop, int) and isinstance(start, int) and start > stop)

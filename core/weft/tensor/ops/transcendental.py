@@ -1,0 +1,262 @@
+"""Functions of real numbers: exponentials, logarithms, circular and hyperbolic functions.
+
+EXP2, LOG2, SIN, SQRT and RECIP are what devices know; the rest is composed of them with small
+error. Integers are converted to the default float first. Types narrower than float32 are computed
+in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.promotion import least_upper_float
+from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.protocol import TensorBase, record
+from weft.uop import Ops, UOp
+
+_LOG2_E = math.log2(math.e)
+_LN_2 = math.log(2.0)
+# log2(e) minus its value in float32, and in float64
+_LOG2_E_LOW = {
+    dtypes.float32: (1.4426950216293335, 1.925963033500649e-08),
+    dtypes.float64: (1.4426950408889634, 2.0355273740931033e-17),
+}
+
+
+def in_wide(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute a method in float32 at least, and give its result in the dtype of self."""
+
+    @wraps(function)
+    def widened(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = least_upper_float(self._uop.dtype)
+        if self._uop.dtype is own and own.itemsize > 2:
+            return function(self, *args, **kwargs)
+        wide = own if own.itemsize > 2 else dtypes.float32
+        return function(self.cast(wide), *args, **kwargs).cast(own)
+
+    return widened
+
+
+class TranscendentalMixin(TensorBase):
+    """Methods for functions of real numbers."""
+
+    __slots__ = ()
+
+    def sqrt(self) -> Self:
+        """Square root; NaN below zero."""
+        return self._unary(Ops.SQRT)
+
+    def rsqrt(self) -> Self:
+        """1 / square root."""
+        return self.sqrt().reciprocal()
+
+    def exp2(self) -> Self:
+        """2 to the power of self."""
+        return self._unary(Ops.EXP2)
+
+    def log2(self) -> Self:
+        """Binary logarithm; -inf at 0, NaN below."""
+        return self._unary(Ops.LOG2)
+
+    def sin(self) -> Self:
+        """Sine."""
+        return self._unary(Ops.SIN)
+
+    def exp(self) -> Self:
+        """e to the power of self.
+
+        2 ** (x log2(e)), times a correction for what was rounded away in that product (by a
+        multiplication and addition rounded once), without which the error would grow with |x|.
+        """
+        own = least_upper_float(self._uop.dtype)
+        if own.itemsize < 4:
+            # the error of the product is far below what the narrow result can show
+            return (self.cast(dtypes.float32) * _LOG2_E).exp2().cast(own)
+        x = self.cast(own)
+        high, low = _LOG2_E_LOW[own]
+        scaled = x * high
+        power = scaled.exp2()
+        return power * self._from_node(_correction(x._uop, scaled._uop, high, low))
+
+    @in_wide
+    def expm1(self) -> Self:
+        """exp(x) - 1, exact near 0."""
+        x = self
+        power = x.exp()
+        near = x * _polynomial(x, [1 / math.factorial(n) for n in range(1, _terms(x, 9, 15))])
+        small = x.detach().abs() < 0.35
+        return small.where(near, power - 1)
+
+    @in_wide
+    def log(self) -> Self:
+        """Natural logarithm; -inf at 0, NaN below."""
+        return self.log2() * _LN_2
+
+    @in_wide
+    def log1p(self) -> Self:
+        """log(1 + x), exact near 0: what 1 + x loses is put back to first order."""
+        whole = self + 1
+        lost = ((self - (whole - 1)) / whole).detach()
+        return whole.log() + (lost.abs() < 1).where(lost, 0)
+
+    @in_wide
+    def log10(self) -> Self:
+        """Decimal logarithm."""
+        return self.log2() * math.log10(2.0)
+
+    # ---- circular -----------------------------------------------------------------------------
+
+    @in_wide
+    def cos(self) -> Self:
+        """Cosine, as 1 - 2 sin(x/2) ** 2: halving is exact where adding a quarter turn is not."""
+        half = (self * 0.5).sin()
+        return 1 - half * half * 2
+
+    @in_wide
+    def tan(self) -> Self:
+        """Tangent."""
+        return self.sin() / self.cos()
+
+    @in_wide
+    def atan(self) -> Self:
+        """Arc tangent.
+
+        Arguments above 1 are inverted, then the angle is halved twice, atan(x) = 2 atan(x / (1 +
+        sqrt(1 + x*x))), and the Taylor series does the rest.
+        """
+        size = self.abs()
+        large = size > 1
+        x = large.where(large.where(size, 1).reciprocal(), size)
+        for _ in range(2):
+            x = x / ((x * x + 1).sqrt() + 1)
+        series = [(-1) ** n / (2 * n + 1) for n in range(_terms(self, 7, 12))]
+        angle = x * _polynomial(x * x, series) * 4
+        angle = large.where(math.pi / 2 - angle, angle)
+        return (self < 0).where(-angle, angle)
+
+    @in_wide
+    def asin(self) -> Self:
+        """Arc sine; NaN outside [-1, 1]."""
+        return (self / ((1 - self) * (1 + self)).sqrt()).atan()
+
+    @in_wide
+    def acos(self) -> Self:
+        """Arc cosine; NaN outside [-1, 1]."""
+        return ((1 - self) / (1 + self)).sqrt().atan() * 2
+
+    # ---- hyperbolic ---------------------------------------------------------------------------
+
+    @in_wide
+    def tanh(self) -> Self:
+        """Hyperbolic tangent: -expm1(-2|x|) / (2 + expm1(-2|x|)), with the sign of x."""
+        negative = self < 0
+        fall = (negative.where(self, -self) * 2).expm1()
+        size = -fall / (fall + 2)
+        return negative.where(-size, size)
+
+    @in_wide
+    def sinh(self) -> Self:
+        """Hyperbolic sine, of expm1 near 0 and of halved exponents far out, lest they overflow."""
+        negative = self < 0
+        size = negative.where(-self, self)
+        small = size < 1
+        rise = small.where(size, 0).expm1()
+        near = (rise + rise / (rise + 1)) * 0.5
+        far = (size - _LN_2).exp() - (-size - _LN_2).exp()
+        value = small.where(near, far)
+        return negative.where(-value, value)
+
+    @in_wide
+    def cosh(self) -> Self:
+        """Hyperbolic cosine."""
+        return (self - _LN_2).exp() + (-self - _LN_2).exp()
+
+    @in_wide
+    def asinh(self) -> Self:
+        """Inverse hyperbolic sine: log1p(|x| + x*x / (1 + sqrt(1 + x*x))), with the sign of x."""
+        negative = self < 0
+        size = negative.where(-self, self)
+        large = size > 1e9
+        x = large.where(1, size)
+        square = x * x
+        near = (x + square / ((square + 1).sqrt() + 1)).log1p()
+        value = large.where(large.where(size, 1).log() + _LN_2, near)
+        return negative.where(-value, value)
+
+    @in_wide
+    def acosh(self) -> Self:
+        """Inverse hyperbolic cosine; NaN below 1."""
+        large = self > 1e9
+        x = large.where(1, self)
+        less = x - 1
+        near = (less + (less * (x + 1)).sqrt()).log1p()
+        return large.where(large.where(self, 1).log() + _LN_2, near)
+
+    @in_wide
+    def atanh(self) -> Self:
+        """Inverse hyperbolic tangent; NaN outside [-1, 1]."""
+        return (self * 2 / (1 - self)).log1p() * 0.5
+
+    # ---- the error function -------------------------------------------------------------------
+
+    @in_wide
+    def erf(self) -> Self:
+        """The error function.
+
+        Up to 2 (float32) or 3 (float64) by its series x * exp(-x*x) * sum of (2 x*x)**n / (2n+1)!!,
+        whose terms are all positive; beyond by the continued fraction of the complement.
+        (Abramowitz and Stegun, 7.1.6 and 7.1.14.)
+        """
+        double = self._uop.dtype is dtypes.float64
+        border, terms, depth = (3.0, 50, 30) if double else (2.0, 24, 12)
+        size = self.abs()
+        small = size < border
+        x = small.where(size, 1.0)
+        square = x * x
+        coefficients = [1.0]
+        for n in range(1, terms):
+            coefficients.append(coefficients[-1] * 2 / (2 * n + 1))
+        near = x * (-square).exp() * _polynomial(square, coefficients) * (2 / math.sqrt(math.pi))
+        # beyond 6 (float32: 4) the complement is nothing beside 1
+        y = small.where(border, size).clamp(max_=6.0)
+        fraction = y
+        for n in range(depth, 0, -1):
+            fraction = y + (n / 2) / fraction
+        far = 1 - (-(y * y)).exp() / (fraction * math.sqrt(math.pi))
+        value = small.where(near, far)
+        return (self < 0).where(-value, value)
+
+
+def _terms(x: Any, single: int, double: int) -> int:
+    return double if x._uop.dtype is dtypes.float64 else single
+
+
+def _polynomial(x: Any, coefficients: list[float]) -> Any:
+    """Horner's rule, the constant first."""
+    result = x * coefficients[-1] + coefficients[-2] if len(coefficients) > 1 else coefficients[0]
+    for c in coefficients[-3::-1]:
+        result = result * x + c
+    return result
+
+
+def _correction(x: UOp, scaled: UOp, high: float, low: float) -> UOp:
+    """2 ** (x * log2(e) - scaled), which is nearly 1; exactly 1 where that is not finite.
+
+    No gradient flows through it: it is constant but for rounding.
+    """
+    dtype = x.dtype
+
+    def const(value: float) -> UOp:
+        return UOp.const(dtype, value)
+
+    rest = record(Ops.MULACC, dtype, (x, const(high), record(Ops.NEG, dtype, (scaled,))))
+    rest = record(Ops.MULACC, dtype, (x, const(low), rest))
+    factor = record(Ops.MULACC, dtype, (rest, const(_LN_2), const(1.0)))
+    square = record(Ops.MUL, dtype, (rest, rest))
+    finite = record(Ops.CMPLT, dtypes.bool, (square, const(1.0)))
+    chosen = record(Ops.WHERE, dtype, (finite, factor, const(1.0)))
+    return record(Ops.DETACH, dtype, (cast_node(chosen, dtype),))

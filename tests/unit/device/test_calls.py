@@ -1,0 +1,95 @@
+import pytest
+
+from weft.base.errors import PluginError, WeftError
+from weft.base.settings import settings
+from weft.device.calls import HookCalls, failure_text
+from weft.device.capabilities import Capabilities
+from weft.device.hookspecs import hookimpl
+from weft.device.identity import DeviceId
+from weft.device.parts import Device
+from weft.testing.fakes import FakePlugin, fake_plugin
+
+DEVICE = Device(DeviceId("FAKE"), Capabilities())
+
+
+def plugin_with(**hooks):
+    plugin = FakePlugin("extra")
+    for name, function in hooks.items():
+        setattr(plugin, name, function)
+    return plugin
+
+
+@pytest.fixture
+def calls():
+    return HookCalls()
+
+
+def registered(calls, plugin):
+    calls.manager.register(plugin)
+    calls.forget_routes()
+    return plugin
+
+
+def test_only_the_named_plugins_are_asked(calls):
+    one, other = registered(calls, fake_plugin("ONE")), registered(calls, fake_plugin("TWO"))
+    assert [f.name for f in calls.devices(one)] == ["ONE"]
+    assert [f.name for f in calls.devices(other)] == ["TWO"]
+    assert calls.allocator([one], DEVICE) is not calls.allocator([other], DEVICE)
+
+
+def test_an_extension_goes_first_and_may_decline(calls):
+    owner = registered(calls, fake_plugin())
+    answers = [None, "renderer of the extension"]
+
+    @hookimpl(tryfirst=True)
+    def weft_renderer():
+        return answers.pop()
+
+    @hookimpl
+    def owners_renderer():
+        return "renderer of the owner"
+
+    owner_part = registered(calls, plugin_with(weft_renderer=owners_renderer))
+    extension = registered(calls, plugin_with(weft_renderer=weft_renderer))
+    plugins = [owner, owner_part, extension]
+    assert calls.renderer(plugins, DEVICE) == "renderer of the extension"
+    assert calls.renderer(plugins, DEVICE) == "renderer of the owner"
+
+
+def test_what_nobody_implements_is_none(calls):
+    owner = registered(calls, fake_plugin())
+    assert calls.renderer([owner], DEVICE) is None
+    assert calls.compiler([owner], DEVICE) is None
+    assert calls.runner([owner], DEVICE, None) is None
+    assert calls.graph([owner], DEVICE, []) is None
+    assert calls.offline([owner], "FAKE", "x") is None
+    assert calls.locate(owner, "x") is None
+
+
+@pytest.mark.parametrize("answer", [None, "a string"])
+def test_an_answer_of_the_wrong_kind_is_the_plugins_fault(calls, answer):
+    @hookimpl
+    def weft_open(id):
+        return answer
+
+    plugin = registered(calls, plugin_with(weft_open=weft_open))
+    with pytest.raises(PluginError) as caught:
+        calls.open([plugin], DeviceId("FAKE"))
+    assert caught.value.asked == "weft_open"
+
+
+def test_tracing_prints_calls_and_answers(calls, capsys):
+    plugin = registered(calls, fake_plugin())
+    calls.open([plugin], DeviceId("FAKE"))
+    assert capsys.readouterr().err == ""
+    with settings.override(TRACE_PLUGINS=1):
+        calls.open([plugin], DeviceId("FAKE"))
+    line = capsys.readouterr().err
+    assert line.startswith("weft_open(id=DeviceId(") and "-> <Device FAKE>" in line
+
+
+def test_failures_in_a_line():
+    assert failure_text(ImportError("no libfoo\nand more")) == "ImportError: no libfoo"
+    assert failure_text(SystemExit()) == "SystemExit"
+    error = WeftError("short", because="a long reason")
+    assert failure_text(error) == "WeftError: short: a long reason"

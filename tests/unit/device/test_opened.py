@@ -1,0 +1,75 @@
+from types import SimpleNamespace
+
+import pytest
+
+from weft.base.errors import CapabilityError
+from weft.device import registry
+from weft.device.hookspecs import hookimpl
+from weft.testing.fakes import fake_capabilities, fake_plugin
+
+
+def with_hooks(module, **hooks):
+    for name, function in hooks.items():
+        setattr(module, name, function)
+    return module
+
+
+def test_parts_are_asked_for_once(fresh_registry):
+    asked = []
+
+    @hookimpl
+    def weft_renderer(device):
+        asked.append(str(device.id))
+        return SimpleNamespace(language="x", native_ops=frozenset(), rules=None)
+
+    module = with_hooks(fake_plugin(capabilities=fake_capabilities()), weft_renderer=weft_renderer)
+    registry.register(module, "FAKE")
+    opened = registry.open("FAKE")
+    assert opened.renderer is opened.renderer and opened.target is opened.target
+    assert opened.pool is opened.pool and opened.allocator is opened.pool.allocator
+    assert asked == ["FAKE"]
+    assert opened.target.fingerprint == "fake"
+
+
+def test_a_storage_device_refuses_to_compute(fresh_registry):
+    registry.register(fake_plugin(capabilities=fake_capabilities(stores_only=True)), "FAKE")
+    opened = registry.open("FAKE")
+    for ask in (lambda: opened.compute, lambda: opened.renderer, lambda: opened.target):
+        with pytest.raises(CapabilityError) as caught:
+            ask()
+        assert "FAKE declares no ComputeCaps" in caught.value.because
+    assert not opened.pool.enabled
+
+
+def test_missing_parts_of_a_computing_device(fresh_registry):
+    registry.register(fake_plugin(capabilities=fake_capabilities()), "FAKE")
+    opened = registry.open("FAKE")
+    with pytest.raises(CapabilityError) as caught:
+        opened.renderer
+    assert "weft_renderer" in caught.value.because
+    with pytest.raises(CapabilityError) as caught:
+        opened.runner(SimpleNamespace(name="k"))
+    assert "weft_runner" in caught.value.because
+    assert opened.compiler is None and opened.graph([]) is None
+
+
+def test_runners_are_made_anew_each_time(fresh_registry):
+    @hookimpl
+    def weft_runner(device, program):
+        return SimpleNamespace(program=program)
+
+    module = with_hooks(fake_plugin(capabilities=fake_capabilities()), weft_runner=weft_runner)
+    registry.register(module, "FAKE")
+    program = SimpleNamespace(name="k")
+    opened = registry.open("FAKE")
+    assert opened.runner(program).program is program
+    assert opened.runner(program) is not opened.runner(program)
+
+
+def test_closing_frees_the_pool(fresh_registry):
+    module = fake_plugin()
+    registry.register(module, "FAKE")
+    pool = registry.open("FAKE").pool
+    pool.give(pool.take(10, None), 10, None)
+    registry.close()
+    assert pool.kept_bytes == 0

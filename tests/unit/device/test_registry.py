@@ -1,0 +1,335 @@
+import os
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from weft.base.errors import (
+    CapabilityError,
+    DeviceUnavailable,
+    PluginError,
+    UnknownDevice,
+)
+from weft.base.settings import settings
+from weft.device import Capabilities, DeviceFamily, DeviceId, Plugin, Registry, registry
+from weft.device.hookspecs import API_VERSION, hookimpl
+from weft.device.parts import Device
+from weft.testing.fakes import FakePlugin, fake_capabilities, fake_plugin
+
+
+def found(family, module=None, error=None, distribution=None):
+    """An installed plugin, not imported yet."""
+
+    def load():
+        imported.append(family)
+        if error is not None:
+            raise error
+        return module if module is not None else fake_plugin(family)
+
+    distribution = distribution or f"weft-{family.lower()}"
+    return Plugin(family, distribution, "1.0", f"weft_{family}", SimpleNamespace(load=load))
+
+
+imported: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def forget_imports():
+    imported.clear()
+
+
+@pytest.fixture
+def installed():
+    """``installed(plugin, ...)`` puts a registry of these plugins in force."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        yield lambda *plugins: stack.enter_context(registry.use(Registry(plugins)))
+
+
+def unavailable(family, **fields):
+    module = fake_plugin(family, **fields)
+
+    @hookimpl
+    def weft_open(id):
+        raise DeviceUnavailable("there is no such hardware", because="no driver")
+
+    module.weft_open = weft_open
+    return module
+
+
+def test_naming_a_device_imports_its_plugin_alone(installed):
+    installed(found("ONE"), found("TWO", error=ImportError("broken")), found("THREE"))
+    assert imported == []
+    assert registry.open("one").name == "ONE"
+    assert imported == ["ONE"]
+
+
+def test_a_device_is_opened_once_however_it_is_spelt(installed):
+    installed(found("ONE"))
+    first = registry.open("ONE")
+    spellings = ("one", "One:0", "ONE:00", DeviceId("ONE"), DeviceId("ONE", ""), DeviceId("one"))
+    assert all(registry.open(spelt) is first for spelt in spellings)
+    assert registry.open("ONE:1") is not first
+    assert [device.name for device in registry.current().opened()] == ["ONE", "ONE:1"]
+
+
+def test_canonical_spellings_open_nothing(installed):
+    installed(found("ONE"))
+    assert registry.canonical("one:007") == "ONE:7"
+    assert list(registry.current().opened()) == []
+
+
+def test_an_unknown_family_names_the_known_ones_and_how_to_install(installed):
+    installed(found("ONE"), found("TWO"))
+    with pytest.raises(UnknownDevice) as caught:
+        registry.open("FOO:3")
+    error = caught.value
+    assert error.asked == "FOO"
+    assert "ONE, TWO" in error.because
+    assert error.try_ == "pip install weft-foo"
+    assert imported == []
+
+
+def test_an_extra_of_the_core_is_how_to_install_where_there_is_one(installed):
+    installed(found("ONE"))
+    with pytest.raises(UnknownDevice) as caught:
+        registry.open("metal")
+    assert caught.value.try_ == 'pip install "weft[metal]"'
+
+
+def test_a_near_miss_is_suggested(installed):
+    installed(found("REFERENCE"))
+    with pytest.raises(UnknownDevice) as caught:
+        registry.open("REFERNCE")
+    assert caught.value.try_.startswith("did you mean REFERENCE?")
+
+
+def test_a_broken_plugin_is_reported_to_who_asks_and_harms_nobody(installed):
+    cause = ImportError("libmissing.so")
+    current = installed(found("BAD", error=cause), found("GOOD"))
+    with pytest.raises(PluginError) as caught:
+        registry.open("BAD")
+    assert "weft-bad 1.0" in caught.value.because and "libmissing.so" in caught.value.because
+    assert caught.value.__cause__ is cause
+    assert [plugin.family for plugin in current.broken] == ["BAD"]
+    assert registry.open("GOOD").name == "GOOD"
+
+
+def test_an_incompatible_plugin_says_so(installed):
+    installed(found("OLD", fake_plugin("OLD", api=(API_VERSION[0] + 1, 0))))
+    with pytest.raises(PluginError) as caught:
+        registry.open("OLD")
+    assert caught.value.try_ == "pip install --upgrade weft"
+
+
+def test_two_owners_are_an_error_that_names_both(installed):
+    installed(found("ONE", distribution="weft-a"), found("ONE", distribution="weft-b"))
+    with pytest.raises(PluginError) as caught:
+        registry.open("ONE")
+    assert "weft-a 1.0" in caught.value.because and "weft-b 1.0" in caught.value.because
+
+
+def extension(family):
+    module = FakePlugin("extension")
+
+    @hookimpl
+    def weft_devices():
+        return [DeviceFamily(family, extends=True)]
+
+    @hookimpl(tryfirst=True)
+    def weft_renderer():
+        return SimpleNamespace(language="theirs", native_ops=frozenset(), rules=None)
+
+    module.weft_devices, module.weft_renderer = weft_devices, weft_renderer
+    module.weft_api = API_VERSION
+    return module
+
+
+def test_an_extension_replaces_one_part(installed):
+    owner = fake_plugin("ONE", capabilities=fake_capabilities())
+    installed(found("ONE", extension("ONE"), distribution="weft-extra"), found("ONE", owner))
+    opened = registry.open("ONE")
+    assert opened.renderer.language == "theirs"
+    assert registry.target("ONE").language == "theirs"
+    assert opened.allocator is opened.allocator
+
+
+def test_an_extension_alone_is_no_device(installed):
+    installed(found("ONE", extension("ONE")))
+    with pytest.raises(PluginError) as caught:
+        registry.open("ONE")
+    assert "nobody owns it" in caught.value.summary
+
+
+def test_the_default_is_the_highest_priority_that_opens(installed):
+    installed(
+        found("LOW", fake_plugin("LOW", priority=1)),
+        found("GONE", unavailable("GONE", priority=9)),
+        found("HIGH", fake_plugin("HIGH", priority=5)),
+        found("BROKEN", error=ImportError("x")),
+        found("STORE", fake_plugin("STORE", computes=False, priority=99)),
+    )
+    assert str(registry.default()) == "HIGH"
+    assert registry.open().name == "HIGH"
+
+
+def test_the_users_choice_comes_first(installed):
+    installed(found("LOW", fake_plugin("LOW")), found("HIGH", fake_plugin("HIGH", priority=5)))
+    with settings.override(DEVICE="low:2"):
+        assert registry.canonical() == "LOW:2"
+    assert imported == ["LOW"]
+    assert registry.canonical() == "HIGH"
+
+
+def test_families_of_negative_priority_are_never_a_default(installed):
+    installed(found("SHY", fake_plugin("SHY", priority=-1)), found("GONE", unavailable("GONE")))
+    with pytest.raises(DeviceUnavailable) as caught:
+        registry.default()
+    assert "SHY: only by name" in caught.value.because
+    assert "GONE: DeviceUnavailable: there is no such hardware: no driver" in caught.value.because
+    assert registry.open("SHY").name == "SHY"
+
+
+def test_an_unavailable_device_says_which(installed):
+    installed(found("GONE", unavailable("GONE")))
+    with pytest.raises(DeviceUnavailable) as caught:
+        registry.open("gone:3")
+    assert (caught.value.asked, caught.value.because) == ("GONE:3", "no driver")
+
+
+def test_a_crash_while_opening_is_the_plugins_fault(installed):
+    module = fake_plugin("ONE")
+
+    @hookimpl
+    def weft_open(id):
+        return 1 / 0
+
+    module.weft_open = weft_open
+    installed(found("ONE", module))
+    with pytest.raises(PluginError) as caught:
+        registry.open("ONE")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert "weft-one 1.0" in caught.value.try_
+
+
+def test_staging_is_found_by_its_role(installed):
+    installed(found("ONE"), found("STAGE", fake_plugin("STAGE", staging=True, computes=False)))
+    assert registry.staging() == DeviceId("STAGE")
+    installed(found("ONE"))
+    with pytest.raises(DeviceUnavailable):
+        registry.staging()
+
+
+def test_locating_asks_everyone_and_survives_the_broken(installed):
+    module = fake_plugin("FILES", computes=False, canonical=lambda path: path or "/")
+
+    @hookimpl
+    def weft_locate(source):
+        return DeviceId("FILES", str(source)) if str(source).startswith("/") else None
+
+    module.weft_locate = weft_locate
+    installed(found("BAD", error=ImportError("x")), found("ONE"), found("FILES", module))
+    assert str(registry.locate("/a/b")) == "FILES:/a/b"
+    with pytest.raises(UnknownDevice) as caught:
+        registry.locate("s3://bucket")
+    assert caught.value.asked == repr("s3://bucket")
+
+
+def test_closing(installed):
+    closed = []
+
+    class Closing(Device):
+        def close(self):
+            closed.append(str(self.id))
+
+    module = fake_plugin("ONE")
+
+    @hookimpl
+    def weft_open(id):
+        return Closing(id, Capabilities())
+
+    module.weft_open = weft_open
+    installed(found("ONE", module))
+    one, two = registry.open("ONE"), registry.open("ONE:2")
+    registry.close("ONE:2")
+    assert closed == ["ONE:2"]
+    assert registry.open("ONE") is one and registry.open("ONE:2") is not two
+    registry.close()
+    assert sorted(closed) == ["ONE", "ONE:2", "ONE:2"]
+
+
+def test_offline_devices(installed):
+    module = fake_plugin("ONE")
+
+    @hookimpl
+    def weft_offline(family, arch):
+        return Device(DeviceId(family), Capabilities(name=arch)) if arch == "v9" else None
+
+    module.weft_offline = weft_offline
+    installed(found("ONE", module))
+    assert registry.offline("one", "v9").capabilities.name == "v9"
+    with pytest.raises(CapabilityError):
+        registry.offline("one", "v1")
+
+
+def test_registering_by_hand(fresh_registry):
+    with pytest.raises(PluginError):
+        registry.register(fake_plugin("ONE", api=None), "ONE")
+    assert fresh_registry.plugins == []
+    registry.register(fake_plugin("ONE"), "ONE")
+    assert registry.open("ONE").name == "ONE"
+
+
+def test_use_restores_and_closes():
+    before = registry.current()
+    with registry.use(Registry([])) as other:
+        assert registry.current() is other
+    assert registry.current() is before
+
+
+def test_threads_open_one_device(installed):
+    installed(found("ONE"))
+    barrier, seen = threading.Barrier(8), []
+
+    def work():
+        barrier.wait()
+        seen.append(registry.open("one"))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(map(id, seen))) == 1 and imported == ["ONE"]
+
+
+def test_synchronizing_reaches_every_opened_device(installed):
+    waited = []
+
+    class Waiting(Device):
+        def synchronize(self):
+            waited.append(str(self.id))
+
+    module = fake_plugin("ONE")
+
+    @hookimpl
+    def weft_open(id):
+        return Waiting(id, Capabilities())
+
+    module.weft_open = weft_open
+    installed(found("ONE", module))
+    registry.open("ONE"), registry.open("ONE:1")
+    registry.synchronize()
+    assert waited == ["ONE", "ONE:1"]
+
+
+def test_the_environment_selects_the_default():
+    code = "from weft.device import registry; print(registry.canonical())"
+    environment = {**os.environ, "WEFT_DEVICE": "ref:vector"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.strip() == "REF:vector", done.stderr
