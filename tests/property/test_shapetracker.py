@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from weft.base.errors import ShapeError
 from weft.shape import ShapeTracker, View, expr_from_ranges
 from weft.uop import Ops, UOp
@@ -223,8 +224,10 @@ def test_symbolic_shapes_are_what_each_value_of_the_variable_makes_of_them(data)
             continue
         expected = read(fixed, memory)
         np.testing.assert_array_equal(read(made, memory), expected)
-        ranges = [UOp.range(s, k) if isinstance(s, UOp) else UOp.range(s, k)
-                  for k, s in enumerate(tracker.shape)]
+        ranges = [
+            UOp.range(s, k) if isinstance(s, UOp) else UOp.range(s, k)
+            for k, s in enumerate(tracker.shape)
+        ]
         index, gate = expr_from_ranges(tracker, ranges)
         grid = np.indices(fixed.shape)
         values = {r: grid[k] for k, r in enumerate(ranges)} | {n: np.array(value)}
@@ -262,7 +265,9 @@ def draw_symbolic_move(draw, shape, n):
             kind = draw(st.sampled_from(["all", "all", "first", "last", "one"]))
             one = fold(s - 1)
             window.append(
-                {"all": (0, s), "first": (0, 1), "last": (one, s), "one": (one, fold(one + 1))}[kind]
+                {"all": (0, s), "first": (0, 1), "last": (one, s), "one": (one, fold(one + 1))}[
+                    kind
+                ]
             )
         return name, tuple(window)
     return name, tuple(draw(st.booleans()) for _ in shape)

@@ -4,6 +4,7 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from weft.base.dtype import dtypes
 from weft.uop import Ops, UOp, graph_rewrite
 from weft.uop.bounds import bounds_of

@@ -177,7 +177,8 @@ def _api_mismatch(plugin: Plugin) -> PluginError | None:
 def _register(module: object, calls: HookCalls) -> None:
     if calls.manager.is_registered(module):  # one module may serve several families
         return
-    calls.manager.register(module)
+    # By identity, since two distributions may ship modules of one name.
+    calls.manager.register(module, name=str(id(module)))
     # A misspelt hook name is found only here. Everybody registered before has passed this check, so
     # whoever is pending is the newcomer.
     calls.manager.check_pending()

@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
+from weft.render.access import Accesses
 from weft.render.dialect import PLAIN_C, CDialect
-from weft.render.expressions import (
-    ATOM,
-    COMPARE,
-    Expression,
-    Expressions,
-    is_mask,
-    mask_dtype,
-)
+from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
 from weft.render.helpers import Helpers
 from weft.render.placing import inlinable, is_free
 from weft.render.rules import C_RULES
@@ -76,7 +70,7 @@ class _Kernel:
         self.dialect = renderer.dialect
         self.program = program
         self.helpers = Helpers(self.dialect)
-        self.values = Expressions(self.dialect, self.helpers)
+        self.values = Accesses(self.dialect, self.helpers)
         self.lines: list[str] = []
         self.depth = 1
         self.counts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""One C expression per operation: operators with their precedence, vectors, masks, casts, memory.
+"""One C expression per operation: operators with their precedence, vectors, masks, casts.
 
 A vector of booleans is a mask: signed integers of 0 or -1, as wide as the lanes that were compared.
 `Expression.mask` is that width in bytes; masks are converted where they meet another width, which
@@ -7,11 +7,11 @@ compilers fold away. Booleans in memory are bytes of 0 or 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
-from weft.base.errors import CapabilityError, SpecError
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import SpecError
 from weft.render.constants import literal
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
@@ -93,7 +93,6 @@ class Expressions:
             Ops.VECTORIZE: self._vectorize,
             Ops.CAT: self._cat,
             Ops.GEP: self._lanes,
-            Ops.LOAD: self._load,
             Ops.CUSTOMI: self._custom,
         }
 
@@ -150,6 +149,18 @@ class Expressions:
             if is_mask(u.dtype) and _constant_truth(u) is None:
                 return self.known[u].mask
         return 1
+
+    def to_bytes(self, value: UOp) -> str:
+        """A mask as bytes of 0 and 1."""
+        dtype = dtypes.uint8.vec(value.dtype.count)
+        mask = self.text(value, LOOSE, self._width(value))
+        return f"{self.helpers.convert(mask, dtype)} & {self.helpers.const(1, dtype)}"
+
+    def from_bytes(self, found: Expression, dtype: DType) -> Expression:
+        """A vector of bytes as a mask: everything but zero is true."""
+        name = self.helpers.type(mask_dtype(1, dtype.count))
+        zero = self.helpers.const(0, dtype)
+        return Expression(f"({name})({found.text} != {zero})", UNARY, 1)
 
     # ---- constants --------------------------------------------------------------------------------
 
@@ -290,9 +301,7 @@ class Expressions:
             one, zero = self.helpers.const(1, target), self.helpers.const(0, target)
             return Expression(f"{test} ? {one} : {zero}", CHOICE)
         if lanes == 1 and not _needs_care(source, target, self.dialect):
-            return Expression(
-                f"({self.helpers.type(target)}){self.text(value, UNARY)}", UNARY
-            )
+            return Expression(f"({self.helpers.type(target)}){self.text(value, UNARY)}", UNARY)
         return Expression(self._converted(self.text(value), source, target), UNARY)
 
     def _converted(self, text: str, source: DType, target: DType) -> str:
@@ -325,11 +334,11 @@ class Expressions:
         text = self.text(value)
         if is_mask(source):
             source = dtypes.uint8.vec(source.count)
-            text = self._bytes(value)
+            text = self.to_bytes(value)
         if is_mask(target):
             asked = dtypes.uint8.vec(target.count)
             picked = self.helpers.bits(text, source, asked)
-            return self._from_bytes(Expression(picked), asked)
+            return self.from_bytes(Expression(picked), asked)
         if dtypes.is_bool(target):
             asked = dtypes.uint8
             picked = text if source is asked else self.helpers.bits(text, source, asked)
@@ -402,105 +411,15 @@ class Expressions:
             self.helpers.literal(tuple(self._lane(text, i) for i in u.arg), dtype), ATOM, width
         )
 
-    # ---- memory -----------------------------------------------------------------------------------
-
-    def place(self, index: UOp, dtype: DType, writing: bool = False) -> Expression:
-        """The memory behind an INDEX as an lvalue of `dtype`; booleans as the bytes they are there.
-
-        :raises CapabilityError: for images, which plain memory is not.
-        """
-        pointer, at = index.src[0], index.src[1]
-        kind = pointer.dtype
-        if isinstance(kind, ImageDType) or not isinstance(kind, PtrDType):
-            raise CapabilityError(
-                f"{self.dialect.language} cannot index {kind!r} like memory",
-                asked=f"an access of {dtype!r}",
-                try_="a renderer of its own for images, or plain buffers",
-            )
-        name = self.text(pointer, ATOM)
-        if kind.base is dtype:
-            if kind.space is AddrSpace.REG and kind.size == 1:
-                return Expression(name)
-            return Expression(f"{name}[{self.text(at)}]")
-        if kind.base is not dtype.scalar():
-            raise SpecError(
-                f"an access of {dtype!r} through {kind!r}", asked="rendering a linear program"
-            )
-        memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
-        through = self.helpers.memory_type(memory)
-        space = "" if kind.space is AddrSpace.REG else self.dialect.global_qualifier
-        if kind.space is AddrSpace.LOCAL:
-            space = self.dialect.shared_qualifier or ""
-        const = "" if writing or kind.space is not AddrSpace.GLOBAL else "const "
-        address = name if at.op is Ops.CONST and at.arg == 0 else (
-            f"({name} + {self.text(at, PLUS)})"
-        )
-        return Expression(f"*({space}{const}{through}*){address}", UNARY)
-
-    def _read(self, index: UOp, dtype: DType) -> Expression:
-        register = index.src[0].dtype.space is AddrSpace.REG  # type: ignore[attr-defined]
-        if register and index.src[0].dtype.base is dtype:
-            found = self.place(index, dtype)
-            return found._replace(mask=1) if is_mask(dtype) else found
-        if dtype.count & (dtype.count - 1):
-            return self._read_lanes(index, dtype)
-        found = self.place(index, dtype)
-        if is_mask(dtype):
-            return self._from_bytes(found, dtypes.uint8.vec(dtype.count))
-        if dtype is dtypes.bool:
-            return Expression(f"{found.text} != 0", COMPARE)
-        return found
-
-    def _read_lanes(self, index: UOp, dtype: DType) -> Expression:
-        """Vectors of three lanes and the like are longer in C than in memory."""
-        lanes = tuple(f"{place}" for place in self.lane_places(index, dtype))
-        if is_mask(dtype):
-            lanes = tuple(f"-({lane} != 0)" for lane in lanes)
-            return Expression(self.helpers.literal(lanes, mask_dtype(1, dtype.count)), ATOM, 1)
-        return Expression(self.helpers.literal(lanes, dtype))
-
-    def lane_places(self, index: UOp, dtype: DType) -> Sequence[str]:
-        """The memory of each lane of an access."""
-        name, at = self.text(index.src[0], ATOM), self.text(index.src[1], PLUS)
-        return [f"{name}[{at} + {lane}]" for lane in range(dtype.count)]
-
-    def _load(self, u: UOp) -> Expression:
-        index = u.src[0]
-        found = self._read(index, u.dtype)
-        if len(index.src) < 3:
-            return found
-        gate = self.text(index.src[2], SHIFT)
-        other = UOp.const(u.dtype, 0) if len(u.src) < 2 else u.src[1]
-        if len(u.src) < 2:
-            self.known.setdefault(other, Expression(self.helpers.const(0, u.dtype), UNARY))
-        rest = self.text(other, SHIFT, found.mask)
-        text = f"({found.text})" if found.level < SHIFT else found.text
-        return Expression(f"{gate} ? {text} : {rest}", CHOICE, found.mask)
-
-    def stored(self, value: UOp, register: bool) -> str:
-        """A value as it is written to memory."""
-        if not is_mask(value.dtype):
-            return self.text(value)
-        return self.text(value, LOOSE, 1) if register else self._bytes(value)
-
-    def _bytes(self, value: UOp) -> str:
-        """A mask as bytes of 0 and 1."""
-        dtype = dtypes.uint8.vec(value.dtype.count)
-        mask = self.text(value, LOOSE, self._width(value))
-        return f"{self.helpers.convert(mask, dtype)} & {self.helpers.const(1, dtype)}"
-
-    def _from_bytes(self, found: Expression, dtype: DType) -> Expression:
-        name = self.helpers.type(mask_dtype(1, dtype.count))
-        zero = self.helpers.const(0, dtype)
-        return Expression(f"({name})({found.text} != {zero})", UNARY, 1)
-
     def _custom(self, u: UOp) -> Expression:
         return Expression(u.arg.format(*(self.text(s, ATOM) for s in u.src)), LOOSE)
 
 
 def _left(level: int) -> int:
     """What a left operand must bind to stand bare: sums and products chain, tests take sums."""
-    return PLUS if level == COMPARE else level if level >= PLUS or level in (AND, XOR, OR) else UNARY
+    return (
+        PLUS if level == COMPARE else level if level >= PLUS or level in (AND, XOR, OR) else UNARY
+    )
 
 
 def _right(level: int) -> int:

@@ -9,8 +9,8 @@ from weft.shape.view import View
 from weft.uop.text import register_arg
 
 __all__ = [
-    "ShapeTracker", "View", "expr_from_ranges", "has_shape", "index_and_valid", "shape_of", "size_of",
-    "st_of",
+    "ShapeTracker", "View", "expr_from_ranges", "has_shape", "index_and_valid", "shape_of",
+    "size_of", "st_of",
 ]  # fmt: skip
 
 register_arg(

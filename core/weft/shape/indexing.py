@@ -82,7 +82,7 @@ class _Walk:
         """Assume low <= index <= high from here on."""
         if len(index.terms) != 1:
             return
-        (term, coefficient), = index.terms.items()
+        ((term, coefficient),) = index.terms.items()
         if coefficient != 1:
             return
         least, greatest = self.bounds(term)
@@ -149,9 +149,9 @@ def expr_of_views(
 def expr_from_ranges(st: ShapeTracker, ranges: Sequence[sint]) -> tuple[UOp, UOp | None]:
     """(position in memory, gate) of the element of `st` at `ranges`, both canonical.
 
-    `ranges` are one int or index node per axis; the gate is None where every element is visible. The
-    position is of dtype int, or long where memory is larger than that. Where the gate is false the
-    position means nothing.
+    `ranges` are one int or index node per axis; the gate is None where every element is visible.
+    The position is of dtype int, or long where memory is larger than that. Where the gate is false
+    the position means nothing.
     """
     return expr_of_views(st.views, ranges)
 
@@ -161,9 +161,7 @@ def index_and_valid(st: ShapeTracker, ranges: Sequence[sint]) -> tuple[UOp, UOp]
     return to_indexed_uops(st.views, ranges)
 
 
-def to_indexed_uops(
-    views: Sequence[View], ranges: Sequence[sint] | None = None
-) -> tuple[UOp, UOp]:
+def to_indexed_uops(views: Sequence[View], ranges: Sequence[sint] | None = None) -> tuple[UOp, UOp]:
     """(position, visible) over `ranges`, or over RANGE nodes numbered by axis."""
     if ranges is None:
         ranges = symbolic_ranges(views[-1].shape)

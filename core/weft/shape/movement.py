@@ -1,8 +1,8 @@
 """Arguments of movement: checked, normalised and, for each move, inverted.
 
 Every function takes the shape it is about and what a person wrote, and gives the exact arg of the
-movement op, or raises ShapeError (IndexingError for an axis that is not there) saying what would fit.
-Sizes may be symbolic ints.
+movement op, or raises ShapeError (IndexingError for an axis that is not there) saying what would
+fit. Sizes may be symbolic ints.
 """
 
 from __future__ import annotations
@@ -247,9 +247,7 @@ def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
             continue
         start, stop = (as_size(value, asked) for value in pair)
         if (
-            low_of(start) < 0
-            or high_of(fold(start - stop)) > 0
-            or low_of(fold(extent - stop)) < 0
+            low_of(start) < 0 or high_of(fold(start - stop)) > 0 or low_of(fold(extent - stop)) < 0
         ) and not _may_fit(start, stop, extent):
             raise ShapeError(
                 f"the window {_say(start)} to {_say(stop)} is not inside axis {axis}",

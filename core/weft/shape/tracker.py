@@ -1,8 +1,9 @@
-"""ShapeTracker: a stack of views, the lowest over memory, each other over the indices of the one below.
+"""ShapeTracker: a stack of views, the lowest over memory, each other over the one below.
 
-Most chains of moves stay one view. A move that one view cannot say (a reshape of a transposed value)
-puts another on top, and after each move the two uppermost are composed again where that is possible.
-Trackers are immutable and interned: equal ones are one object, so they hash and compare by identity.
+Most chains of moves stay one view. A move that one view cannot say (a reshape of a transposed
+value) puts another on top, and after each move the uppermost are composed again where that is
+possible. Trackers are immutable and interned: equal ones are one object, so they hash and compare by
+identity.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
 class ShapeTracker:
     """`ShapeTracker(views)`: where the elements of a value are; `views[-1].shape` is its shape.
 
-    The moves (`reshape`, `permute`, `expand`, `pad`, `shrink`, `flip`) take arguments as UOp's moves
-    do and check nothing but the size of a reshape. `a + b` reads b over a: b's memory is a's shape.
+    The moves (`reshape`, `permute`, `expand`, `pad`, `shrink`, `flip`) take arguments as UOp's
+    moves do and check nothing but the size of a reshape. `a + b` reads b over a: b's memory is a's
+    shape.
     """
 
     __slots__ = ("__weakref__", "_real_size", "_real_strides", "views")
@@ -74,7 +76,7 @@ class ShapeTracker:
     def __repr__(self) -> str:
         return f"ShapeTracker(views={self.views})"
 
-    # ---- facts ------------------------------------------------------------------------------------
+    # ---- facts ----------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Shape:
@@ -169,7 +171,7 @@ class ShapeTracker:
         """
         return to_indexed_uops(self.views, ranges)
 
-    # ---- composition ------------------------------------------------------------------------------
+    # ---- composition ----------------------------------------------------------------------------
 
     def __add__(self, other: ShapeTracker) -> ShapeTracker:
         result = self
@@ -200,7 +202,7 @@ class ShapeTracker:
     def invert(self, out_shape: Shape) -> ShapeTracker | None:
         """The tracker that undoes this one, giving `out_shape` again; None where none exists.
 
-        Only rearrangements that lose and repeat nothing can be undone: reshapes, permutations, flips.
+        Only what loses and repeats nothing can be undone: reshapes, permutations, flips.
         """
         undone: ShapeTracker | None = None
         for position in range(len(self.views) - 1, -1, -1):
@@ -227,7 +229,7 @@ class ShapeTracker:
             values.update(found)
         return ShapeTracker(views), values
 
-    # ---- moves ------------------------------------------------------------------------------------
+    # ---- moves ----------------------------------------------------------------------------------
 
     def _moved(self, view: View) -> ShapeTracker:
         views = self.views
@@ -295,7 +297,9 @@ def _invert_view(view: View, below: Shape) -> ShapeTracker | None:
         return ShapeTracker.from_shape(below)
     turned = tuple([stride < 0 for stride in view.strides])
     start = sum((n - 1) * -s for n, s in zip(view.shape, view.strides) if s < 0)
-    order = sorted(range(len(view.shape)), key=lambda k: (-abs(view.strides[k]), view.shape[k] == 1))
+    order = sorted(
+        range(len(view.shape)), key=lambda k: (-abs(view.strides[k]), view.shape[k] == 1)
+    )
     step = 1
     for axis in reversed(order):
         if view.shape[axis] != 1:
@@ -306,5 +310,3 @@ def _invert_view(view: View, below: Shape) -> ShapeTracker | None:
         return None
     # axes of size one have stride 0 and sort last: harmless, the reshape drops them
     return ShapeTracker.from_shape(view.shape).flip(turned).permute(tuple(order)).reshape(below)
-
-

@@ -1,10 +1,10 @@
 """View: one affine map from the indices of a shape to positions in memory, with a mask.
 
-Index (i0, i1, ...) stands for the element at `offset + i0 * strides[0] + i1 * strides[1] + ...` where
-every `mask[k][0] <= ik < mask[k][1]`, and for zero elsewhere. Every number is an int or a symbolic
-int. Views are interned (equal views are one object) and canonical: axes of size one and axes whose
-mask leaves one index have stride 0, a mask that hides nothing is None, one that hides everything is
-(0, 0) on every axis.
+Index (i0, i1, ...) stands for the element at `offset + i0 * strides[0] + i1 * strides[1] + ...`
+where every `mask[k][0] <= ik < mask[k][1]`, and for zero elsewhere. Every number is an int or a
+symbolic int. Views are interned (equal views are one object) and canonical: axes of size one and
+axes whose mask leaves one index have stride 0, a mask that hides nothing is None, one that hides
+everything is (0, 0) on every axis.
 
 A move gives the moved view, or None where one affine map cannot say it.
 """
@@ -127,7 +127,9 @@ class View:
             else:
                 adjusted = list(strides)
                 for axis, (low, high) in enumerate(mask):
-                    width = high - low if high.__class__ is low.__class__ is int else fold(high - low)
+                    width = (
+                        high - low if high.__class__ is low.__class__ is int else fold(high - low)
+                    )
                     if width.__class__ is not int:
                         continue
                     if width <= 0:
@@ -186,16 +188,16 @@ class View:
             tuple(map(function, self.shape)),
             tuple(map(function, self.strides)),
             function(self.offset),
-            None if self.mask is None else tuple([(function(a), function(b)) for a, b in self.mask]),
+            None
+            if self.mask is None
+            else tuple([(function(a), function(b)) for a, b in self.mask]),
         )
 
     def substitute(self, replacements: dict[UOp, UOp]) -> View:
         """The view with nodes replaced in every number."""
         if self.static or not replacements:
             return self
-        return self._mapped(
-            lambda n: fold(n.substitute(replacements)) if isinstance(n, UOp) else n
-        )
+        return self._mapped(lambda n: fold(n.substitute(replacements)) if isinstance(n, UOp) else n)
 
     def unbind(self) -> tuple[View, dict[UOp, int]]:
         """The view with its bound variables free, and what each was bound to."""
@@ -239,7 +241,9 @@ class View:
                     mask[axis] = (fold(extent - high), fold(extent - low))
         if self.hides_all:
             return self
-        return View.create(self.shape, tuple(strides), offset, None if mask is None else tuple(mask))
+        return View.create(
+            self.shape, tuple(strides), offset, None if mask is None else tuple(mask)
+        )
 
     def shrink(self, window: tuple[tuple[sint, sint], ...]) -> View:
         """The window [start, stop) of each axis."""

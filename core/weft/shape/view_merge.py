@@ -4,8 +4,8 @@ The upper view reads the indices of the lower one, numbered in row-major order. 
 composition is affine, then one step along an axis of the upper view moves the lower view's
 coordinates by a constant, and that constant can only be the difference between the coordinates of
 the first two elements. So those differences are taken, and accepted when the coordinates they
-predict stay inside the lower shape for the whole upper shape: positions in row-major order are linear
-in coordinates, so the prediction is then right everywhere. Nothing is searched for.
+predict stay inside the lower shape for the whole upper shape: positions in row-major order are
+linear in coordinates, so the prediction is then right everywhere. Nothing is searched for.
 """
 
 from __future__ import annotations

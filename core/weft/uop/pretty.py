@@ -27,7 +27,9 @@ def render(root: UOp) -> str:
     for node in root.toposort(gate=lambda u: u.op in GroupOp.Elementwise or u is root):
         text, level = _text(node, texts)
         # shared parts would otherwise double the text at every level
-        texts[node] = (text, level) if len(text) < _MOST else (f"{node.op.name.lower()}(...)", _LEAF)
+        texts[node] = (
+            (text, level) if len(text) < _MOST else (f"{node.op.name.lower()}(...)", _LEAF)
+        )
     return texts[root][0]
 
 

@@ -147,7 +147,9 @@ class LoadedObject:
         """Code and constants first, then stubs and a table of addresses; on pages of its own, data."""
         self._stubs: dict[int, int] = {}
         self._table: dict[int, int] = {}
-        loaded = [s for s in self._sections if s.flags & _ALLOCATE and s.kind in (_PROGRESS, _NOBITS)]
+        loaded = [
+            s for s in self._sections if s.flags & _ALLOCATE and s.kind in (_PROGRESS, _NOBITS)
+        ]
         top = 0
         for writable in (False, True):
             for section in (s for s in loaded if bool(s.flags & _WRITE) is writable):

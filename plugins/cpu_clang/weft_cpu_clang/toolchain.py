@@ -41,7 +41,7 @@ FLAGS = (
     "-fno-stack-protector",
     "-w",
 )
-_PROBE_HALF = (
+_PROBE_NARROW = (
     "typedef {t} v __attribute__((ext_vector_type(8)));\n"
     "v f(v a, v b, {t} c) {{ return (a < b ? a * b : a / b) + (v)(c); }}\n"
     "float g({t} a) {{ return (float)(a + a); }}\n"
@@ -146,14 +146,15 @@ def find_toolchain() -> Toolchain:
     raise DeviceUnavailable(
         "there is no C compiler for this device",
         asked="a clang of version 16 or newer",
-        because="\n".join(reasons) or "WEFT_CLANG is not set, PATH has none, ziglang is not installed",
+        because="\n".join(reasons)
+        or "WEFT_CLANG is not set, PATH has none, ziglang is not installed",
         try_="pip install ziglang     (or pip install 'weft[cpu]', which brings it)",
     )
 
 
 def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
     key = _identity(command)
-    kept = DiskCache("cpu_clang_probe", 1)
+    kept = DiskCache("cpu_clang_probe", 2)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -196,7 +197,9 @@ def _ask(command: tuple[str, ...]) -> Facts:
     version = run((*command, "--version")).decode(errors="replace").splitlines()[0].strip()
     number = re.search(r"clang version (\d+)", version)
     if number is None or int(number[1]) < OLDEST:
-        raise CompileError("this is no clang, or too old", because=f"{version}: need clang {OLDEST}")
+        raise CompileError(
+            "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
+        )
     flags = ["-march=native"]
     if not _accepts(command, flags):  # some targets spell it so
         flags = ["-mcpu=native"] if _accepts(command, ["-mcpu=native"]) else []
@@ -209,7 +212,7 @@ def _ask(command: tuple[str, ...]) -> Facts:
     for name, option in (("_Float16", "-ffloat16"), ("__bf16", "-fbfloat16")):
         # Each operation rounds; clang would keep chains of them in float32. Not a driver's option.
         exact = [*flags, "-Xclang", f"{option}-excess-precision=none"]
-        narrow[name] = _compiles(command, exact, _PROBE_HALF.format(t=name))
+        narrow[name] = _compiles(command, exact, _PROBE_NARROW.format(t=name))
         flags = exact if narrow[name] else flags
     size, count = _vectors(defined)
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
@@ -222,10 +225,11 @@ def _accepts(command: tuple[str, ...], flags: list[str]) -> bool:
 
 def _compiles(command: tuple[str, ...], flags: list[str], source: str, *more: str) -> bool:
     try:
-        run((*command, *FLAGS, *flags, *more, "-c", "-x", "c", "-", "-o", "-"), source)
+        made = run((*command, *FLAGS, *flags, *more, "-c", "-x", "c", "-", "-o", "-"), source)
     except CompileError:
         return False
-    return True
+    # A conversion that is a call, one number at a time, is none that the processor has.
+    return b"__trunc" not in made and b"__extend" not in made
 
 
 def _vectors(defined: set[str]) -> tuple[int, int]:

@@ -39,9 +39,7 @@ def same(found, wanted, dtype):
 
 
 def check(found, wanted, dtype, inputs, what):
-    wrong = [
-        (row, f, w) for row, f, w in zip(zip(*inputs), found, wanted) if not same(f, w, dtype)
-    ]
+    wrong = [(row, f, w) for row, f, w in zip(zip(*inputs), found, wanted) if not same(f, w, dtype)]
     assert not wrong, f"{what}: (inputs, found, wanted) {wrong[:5]}"
 
 
@@ -58,7 +56,9 @@ def test_binary(bench, values_of, dtype, lanes, rules):
     def build(a, b, c):
         return [a.alu(op, c if op in (Ops.SHL, Ops.SHR) else b) for op in ops]
 
-    results = bench.elementwise([(dtype, left), (dtype, right), (dtype, shift)], build, lanes, rules)
+    results = bench.elementwise(
+        [(dtype, left), (dtype, right), (dtype, shift)], build, lanes, rules
+    )
     for op, found in zip(ops, results):
         out = dtypes.bool if op in GroupOp.Comparison else dtype
         second = shift if op in (Ops.SHL, Ops.SHR) else right
@@ -94,11 +94,22 @@ def test_unary_and_where(bench, values_of, dtype, lanes):
 def test_cast(bench, values_of, source, lanes):
     supported(bench, source)
     some = values_of(source)
-    if source in (dtypes.int64, dtypes.uint64):  # halfway between narrow floats, and a little beyond
+    if source in (
+        dtypes.int64,
+        dtypes.uint64,
+    ):  # halfway between narrow floats, and a little beyond
         some = [*some, (1 << 62) + (1 << 54) + 1, (1 << 62) + (1 << 54), (1 << 62) + (1 << 54) - 1]
     if source is dtypes.float64:
         tie = 1 + 2.0**-11
-        some = [*some, tie, tie + 2.0**-40, tie - 2.0**-40, -tie - 2.0**-50, -2147483648.5, 2.0**-30]
+        some = [
+            *some,
+            tie,
+            tie + 2.0**-40,
+            tie - 2.0**-40,
+            -tie - 2.0**-50,
+            -2147483648.5,
+            2.0**-30,
+        ]
     known = bench.device.capabilities.compute.dtypes
     targets = [d for d in NUMBERS if d is not source and d in known]
     results = bench.elementwise(
@@ -118,7 +129,9 @@ def test_bitcast(bench, values_of, lanes):
     ]  # fmt: skip
     for source, target in pairs:
         some = values_of(source)
-        (found,) = bench.elementwise([(source, some)], lambda x: [x.bitcast(target.vec(lanes))], lanes)
+        (found,) = bench.elementwise(
+            [(source, some)], lambda x: [x.bitcast(target.vec(lanes))], lanes
+        )
         bits = [to_bits(x, source) for x in some]
         assert [to_bits(x, target) for x in found] == bits or dtypes.is_float(target)
         nans = [math.isnan(x) for x in found] if dtypes.is_float(target) else []

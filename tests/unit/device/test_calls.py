@@ -25,7 +25,7 @@ def calls():
 
 
 def registered(calls, plugin):
-    calls.manager.register(plugin)
+    calls.manager.register(plugin, name=str(id(plugin)))
     calls.forget_routes()
     return plugin
 

@@ -123,17 +123,18 @@ class CreationMixin(TensorBase):
     def _counted(
         cls, count: int, start: Any, step: Any, kind: DType, whole: bool, device: str | None
     ) -> Any:
-        """start + i * step. Integers i are the running sum of ones: no memory behind them."""
+        """start + i * step over the counter i, which takes no memory."""
         if count == 0:
             return cls.full((0,), 0, dtype=kind, device=device)
         far = max(abs(start), abs(start + count * step), count)
         index = dtypes.int64 if whole and far > dtypes.int32.max else dtypes.int32
-        ones = cls.full((count,), 1, dtype=index, device=device)
-        i = ones.pad(((count - 1, 0),))._pool((count,), (1,), (1,))._reduce(Ops.ADD, -1, False)
+        place = UOp(Ops.DEVICE, arg=registry.canonical(device))
+        i = cls._from_node(record(Ops.IOTA, index, (place,), count))
         if whole:
-            return (i * step + (start - step)).cast(kind) if (start, step) != (1, 1) else i.cast(kind)
+            scaled = i if step == 1 else i * step
+            return (scaled if start == 0 else scaled + start).cast(kind)
         wide = kind if dtypes.is_float(kind) and kind.itemsize > 2 else dtypes.float32
-        return ((i - 1).cast(wide) * float(step) + float(start)).cast(kind)
+        return (i.cast(wide) * float(step) + float(start)).cast(kind)
 
     @classmethod
     def linspace(

@@ -87,7 +87,7 @@ def _without_small(
 
 def _compare(terms: dict[UOp, int], limit: int) -> UOp:
     if len(terms) == 1 and limit > 0:
-        (term, coefficient), = terms.items()
+        ((term, coefficient),) = terms.items()
         if coefficient == 1 and term.op is Ops.IDIV and term.src[1].op is Ops.CONST:
             divisor = term.src[1].arg
             inner = linear_of(term.src[0])
@@ -164,7 +164,7 @@ def _as_bound(condition: UOp) -> tuple[UOp, bool, int] | None:
 
 
 def all_of(conditions: Iterable[UOp]) -> UOp:
-    """The conjunction in canonical form: tightest bounds only, FALSE where two exclude each other."""
+    """The conjunction in canonical form: the tightest bounds only, FALSE where two exclude."""
     upper: dict[UOp, int] = {}
     lower: dict[UOp, int] = {}
     others: dict[UOp, None] = {}

@@ -4,12 +4,12 @@
 truncating division is the floor, and these laws of the floor hold for d > 0:
 
     (d*q + r) // d = q + r // d              (d*q + r) % d = r % d
-    (g*a + b) // (g*d) = a // d              (g*a + b) % (g*d) = g * (a % d) + b      if 0 <= b < g
-    (x // a + k) // d = (x + k*a) // (a*d)   (k * (x % m)) % d = (k*x) % d            if d divides k*m
+    (g*a + b) // (g*d) = a // d              (g*a + b) % (g*d) = g * (a % d) + b   if 0 <= b < g
+    (x // a + k) // d = (x + k*a) // (a*d)   (k * (x % m)) % d = (k*x) % d         if d | k*m
     d * (x // d) + x % d = x
 
-The nodes' own operations truncate toward zero for operands of any sign; `divide` and `modulo` reduce
-them to the forms above by sign, or leave them alone.
+The nodes' own operations truncate toward zero for operands of any sign; `divide` and `modulo`
+reduce them to the forms above by sign, or leave them alone.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def _rest(
     """(quotient, rest, least, greatest) with form = quotient * divisor + rest and least >= 0.
 
     Coefficients of the rest are either all taken as remainders in 0 ... divisor, or toward zero,
-    whichever leaves the rest fewer values: `3 - x` is better kept than turned into `3 + 3*x`. A rest
-    that might not fit the dtype is not taken: then the form is its own rest.
+    whichever leaves the rest fewer values: `3 - x` is better kept than turned into `3 + 3*x`. A
+    rest that might not fit the dtype is not taken: then the form is its own rest.
     """
     best: tuple[Linear, Linear, int, int] | None = None
     signed = any(c < 0 for c in form.terms.values())
@@ -58,10 +58,8 @@ def _rest(
     return best
 
 
-def _split(
-    rest: Linear, divisor: int, bounds: BoundsOf
-) -> tuple[int, Linear, Linear] | None:
-    """(g, big, small) with rest = g * big + small, 0 <= small < g, g dividing `divisor`; or None."""
+def _split(rest: Linear, divisor: int, bounds: BoundsOf) -> tuple[int, Linear, Linear] | None:
+    """(g, big, small) with rest = g * big + small, 0 <= small < g, g | `divisor`; or None."""
     candidates = {gcd(divisor, c) for c in rest.terms.values()}
     candidates.discard(1)
     for unit in sorted(candidates, reverse=True):
@@ -79,9 +77,7 @@ def _split(
     return None
 
 
-def floor_divide(
-    form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bounds_of
-) -> Linear:
+def floor_divide(form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bounds_of) -> Linear:
     """form // divisor for divisor > 0, where form >= 0 under `bounds`."""
     if divisor == 1:
         return form
@@ -98,7 +94,7 @@ def floor_divide(
         more, rest, low, high = _rest(rest, divisor, dtype, bounds)
         quotient.add(more)
     if len(rest.terms) == 1:
-        (term, coefficient), = rest.terms.items()
+        ((term, coefficient),) = rest.terms.items()
         inner = _constant_operand(term, Ops.IDIV)
         if coefficient == 1 and inner is not None and bounds_of(term.src[0])[0] >= 0:
             numerator = linear_of(term.src[0])
@@ -108,9 +104,7 @@ def floor_divide(
     return quotient.add(Linear({_atom(Ops.IDIV, rest, divisor, dtype): 1}))
 
 
-def floor_modulo(
-    form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bounds_of
-) -> Linear:
+def floor_modulo(form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bounds_of) -> Linear:
     """form % divisor for divisor > 0, where form >= 0 under `bounds`."""
     if divisor == 1:
         return Linear()
@@ -225,7 +219,8 @@ def _by_symbol(node: UOp, form: Linear) -> UOp | None:
 def gather(form: Linear, dtype: DType) -> Linear:
     """Quotients and remainders of one number put together again, in place where there are any.
 
-    k*d * (x // d) + k * (x % d) -> k * x          k*d * ((x // d) % e) + k * (x % d) -> k * (x % (d*e))
+    k*d * (x // d) + k * (x % d) -> k * x
+    k*d * ((x // d) % e) + k * (x % d) -> k * (x % (d*e))
     """
     again = True
     while again:

@@ -86,7 +86,9 @@ def fold_constants(root: UOp) -> UOp | None:
     return UOp.const(root.dtype, value)
 
 
-@symbolic_simple.rule(UPat((Ops.CAST, Ops.BITCAST), src=(UPat(Ops.CONST, name="value"),), name="root"))
+@symbolic_simple.rule(
+    UPat((Ops.CAST, Ops.BITCAST), src=(UPat(Ops.CONST, name="value"),), name="root")
+)
 def fold_cast_constant(root: UOp, value: UOp) -> UOp | None:
     """cast(c) -> c of that dtype"""
     if value.src or root.dtype.count > 1 or root.dtype is dtypes.void:
@@ -123,15 +125,18 @@ def join_casts(root: UOp, inner: UOp, x: UOp) -> UOp | None:
     return x.cast(root.dtype)
 
 
+_inner = UPat((Ops.ADD, Ops.MUL), src=(x, UPat(Ops.CONST, name="c")), name="inner")
+
+
 @symbolic_simple.rule(
-    UPat((Ops.ADD, Ops.MUL), src=(UPat((Ops.ADD, Ops.MUL), src=(x, UPat(Ops.CONST, name="c")),
-         name="inner"), UPat(Ops.CONST, name="d")), name="root")  # fmt: skip
+    UPat((Ops.ADD, Ops.MUL), src=(_inner, UPat(Ops.CONST, name="d")), name="root")
 )
 def join_constants(root: UOp, inner: UOp, x: UOp, c: UOp, d: UOp) -> UOp | None:
     """(x op c) op d -> x op (c op d)   for whole numbers, which wrap alike either way"""
     if inner.op is not root.op or dtypes.is_float(root.dtype) or c.src or d.src:
         return None
-    return UOp(root.op, root.dtype, (x, UOp.const(root.dtype, exec_alu(root.op, root.dtype, (c.arg, d.arg)))))
+    both = exec_alu(root.op, root.dtype, (c.arg, d.arg))
+    return UOp(root.op, root.dtype, (x, UOp.const(root.dtype, both)))
 
 
 @symbolic_simple.rule(UPat(Ops.ADD, dtype=dtypes.floats, src=[x, UPat(Ops.CONST, name="c")]))
@@ -140,11 +145,11 @@ def add_negative_zero(x: UOp, c: UOp) -> UOp | None:
     return x if c.arg == 0 and math.copysign(1.0, c.arg) < 0 else None
 
 
-@symbolic_simple.rule(UPat(Ops.GEP, src=(UPat((Ops.VECTORIZE, Ops.VCONST, Ops.CONST), name="v"),), name="root"))
+@symbolic_simple.rule(
+    UPat(Ops.GEP, src=(UPat((Ops.VECTORIZE, Ops.VCONST), name="v"),), name="root")
+)
 def pick_lanes(root: UOp, v: UOp) -> UOp | None:
     """vectorize(a, b, ...)[lanes] -> those lanes"""
-    if v.op is Ops.CONST:
-        return None
     if v.op is Ops.VCONST:
         values = tuple(v.arg[lane] for lane in root.arg)
         return UOp.const(root.dtype, values if len(values) > 1 else values[0])

@@ -1,7 +1,7 @@
 """The simplifier: which law is asked for which node.
 
-`simplify` brings a whole graph to canonical form, sources first, and remembers each node's result on
-the node. `symbolic` is the same as a rule set, for passes that mix it with rules of their own;
+`simplify` brings a whole graph to canonical form, sources first, and remembers each node's result
+on the node. `symbolic` is the same as a rule set, for passes that mix it with rules of their own;
 `symbolic_simple` (in identities) is the cheap part of it.
 """
 
@@ -49,9 +49,7 @@ def _product(node: UOp) -> UOp | None:
     if form is not None:
         made = node_of(gather(form, dtype), dtype)
     else:
-        made = product_of(
-            [*product_factors(node.src[0]), *product_factors(node.src[1])], dtype
-        )
+        made = product_of([*product_factors(node.src[0]), *product_factors(node.src[1])], dtype)
     return None if made is node else made
 
 

@@ -1,4 +1,4 @@
-"""Symbolic integers: `sint = int | UOp`, for sizes and offsets that are known only when a kernel runs.
+"""Symbolic integers: `sint = int | UOp`, for sizes that are known only when a kernel runs.
 
 Operators on nodes fold nothing, so whoever keeps a result calls `fold` on it: an int where there is
 one value, else the simplified node. Folded results are canonical, so equal sizes compare with `==`.
@@ -101,7 +101,7 @@ def unbind_sint(value: sint) -> tuple[sint, dict[UOp, int]]:
     if not bound:
         return value, {}
     free = value.substitute({node: variable for node, (variable, _) in bound.items()})
-    return fold(free), {variable: number for variable, number in bound.values()}
+    return fold(free), dict(bound.values())
 
 
 def variables_of(value: sint) -> set[UOp]:

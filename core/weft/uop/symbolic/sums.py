@@ -2,8 +2,8 @@
 
 A sum is read into a `Linear` once, every law of sums, products, quotients and remainders works on
 the coefficients, and the result is written back as one chain of additions. Terms are in order of
-where they vary: variables, hardware indices, outer loops, inner loops; so parts that do not change in
-an inner loop stand together, and equal sums are the same node.
+where they vary: variables, hardware indices, outer loops, inner loops; so parts that do not change
+in an inner loop stand together, and equal sums are the same node.
 
 Only arithmetic over loop counters, variables and constants is brought to this form ("index
 arithmetic"): values that come from memory keep the order in which they were written.
@@ -241,7 +241,7 @@ def divide_by_term(form: Linear, divisor: UOp) -> tuple[Linear, Linear]:
     by = linear_of(divisor)
     if by.const or len(by.terms) != 1:
         return Linear(), form
-    (term, unit), = by.terms.items()
+    ((term, unit),) = by.terms.items()
     wanted = product_factors(term)
     quotient, rest = Linear(), Linear(const=form.const)
     for candidate, coefficient in form.terms.items():

@@ -1,0 +1,116 @@
+"""Reading and writing memory as C expressions: buffers, shared memory, registers.
+
+Vectors go through a type that promises no more alignment than one lane has. Booleans are bytes of 0 or
+1 in memory, masks in registers. Vectors whose length is no power of two are longer in C than in memory,
+so they are read and written lane by lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
+from weft.base.errors import CapabilityError, SpecError
+from weft.render.dialect import CDialect
+from weft.render.expressions import (
+    ATOM,
+    CHOICE,
+    COMPARE,
+    LOOSE,
+    PLUS,
+    SHIFT,
+    UNARY,
+    Expression,
+    Expressions,
+    is_mask,
+    mask_dtype,
+)
+from weft.render.helpers import Helpers
+from weft.uop import Ops, UOp
+
+
+class Accesses(Expressions):
+    """Expressions that also know memory."""
+
+    def __init__(self, dialect: CDialect, helpers: Helpers) -> None:
+        super().__init__(dialect, helpers)
+        self._writers[Ops.LOAD] = self._load
+
+    def place(self, index: UOp, dtype: DType, writing: bool = False) -> Expression:
+        """The memory behind an INDEX as an lvalue of `dtype`; booleans as the bytes they are there.
+
+        :raises CapabilityError: for images, which plain memory is not.
+        """
+        pointer, at = index.src[0], index.src[1]
+        kind = pointer.dtype
+        if isinstance(kind, ImageDType) or not isinstance(kind, PtrDType):
+            raise CapabilityError(
+                f"{self.dialect.language} cannot index {kind!r} like memory",
+                asked=f"an access of {dtype!r}",
+                try_="a renderer of its own for images, or plain buffers",
+            )
+        name = self.text(pointer, ATOM)
+        if kind.base is dtype:
+            if kind.space is AddrSpace.REG and kind.size == 1:
+                return Expression(name)
+            return Expression(f"{name}[{self.text(at)}]")
+        if kind.base is not dtype.scalar():
+            raise SpecError(
+                f"an access of {dtype!r} through {kind!r}", asked="rendering a linear program"
+            )
+        memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
+        through = self.helpers.memory_type(memory)
+        space = "" if kind.space is AddrSpace.REG else self.dialect.global_qualifier
+        if kind.space is AddrSpace.LOCAL:
+            space = self.dialect.shared_qualifier or ""
+        const = "" if writing or kind.space is not AddrSpace.GLOBAL else "const "
+        address = (
+            name if at.op is Ops.CONST and at.arg == 0 else (f"({name} + {self.text(at, PLUS)})")
+        )
+        return Expression(f"*({space}{const}{through}*){address}", UNARY)
+
+    def _read(self, index: UOp, dtype: DType) -> Expression:
+        register = index.src[0].dtype.space is AddrSpace.REG  # type: ignore[attr-defined]
+        if register and index.src[0].dtype.base is dtype:
+            found = self.place(index, dtype)
+            return found._replace(mask=1) if is_mask(dtype) else found
+        if dtype.count & (dtype.count - 1):
+            return self._read_lanes(index, dtype)
+        found = self.place(index, dtype)
+        if is_mask(dtype):
+            return self.from_bytes(found, dtypes.uint8.vec(dtype.count))
+        if dtype is dtypes.bool:
+            return Expression(f"{found.text} != 0", COMPARE)
+        return found
+
+    def _read_lanes(self, index: UOp, dtype: DType) -> Expression:
+        """Vectors of three lanes and the like are longer in C than in memory."""
+        lanes = tuple(f"{place}" for place in self.lane_places(index, dtype))
+        if is_mask(dtype):
+            lanes = tuple(f"-({lane} != 0)" for lane in lanes)
+            return Expression(self.helpers.literal(lanes, mask_dtype(1, dtype.count)), ATOM, 1)
+        return Expression(self.helpers.literal(lanes, dtype))
+
+    def lane_places(self, index: UOp, dtype: DType) -> Sequence[str]:
+        """The memory of each lane of an access."""
+        name, at = self.text(index.src[0], ATOM), self.text(index.src[1], PLUS)
+        return [f"{name}[{at} + {lane}]" for lane in range(dtype.count)]
+
+    def _load(self, u: UOp) -> Expression:
+        index = u.src[0]
+        found = self._read(index, u.dtype)
+        if len(index.src) < 3:
+            return found
+        gate = self.text(index.src[2], SHIFT)
+        other = UOp.const(u.dtype, 0) if len(u.src) < 2 else u.src[1]
+        if len(u.src) < 2:
+            self.known.setdefault(other, Expression(self.helpers.const(0, u.dtype), UNARY))
+        rest = self.text(other, SHIFT, found.mask)
+        text = f"({found.text})" if found.level < SHIFT else found.text
+        return Expression(f"{gate} ? {text} : {rest}", CHOICE, found.mask)
+
+    def stored(self, value: UOp, register: bool) -> str:
+        """A value as it is written to memory."""
+        if not is_mask(value.dtype):
+            return self.text(value)
+        return self.text(value, LOOSE, 1) if register else self.to_bytes(value)
