@@ -1,8 +1,8 @@
 """Reading and writing memory as C expressions: buffers, shared memory, registers.
 
-Vectors go through a type that promises no more alignment than one lane has. Booleans are bytes of 0 or
-1 in memory, masks in registers. Vectors whose length is no power of two are longer in C than in memory,
-so they are read and written lane by lane.
+Vectors go through a type that promises no more alignment than one lane has. Booleans are bytes of
+0 or 1 in memory, masks in registers. Vectors whose length is no power of two are longer in C than
+in memory, so they are read and written lane by lane.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """CStyleRenderer: a linear program and a dialect to the source of one kernel.
 
-in: spec.linear, the renderer's rules applied        out: C-like text, one function named as the program
+in: spec.linear, the renderer's rules applied    out: C-like text, one function named as the program
 
-A value that is used once and is short is written where it is used; every other one gets a statement
-and a name: `val` for what is loaded, `cast` for conversions, `alu` for the rest, `acc` for registers.
+A value that is used once and is short is written where it is used; every other one gets a
+statement and a name: `val` for what is loaded, `cast` for conversions, `acc` for registers, `alu`
+for the rest.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class CStyleRenderer:
         return _Kernel(self, program).source()
 
     def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
-        """The expression of a tensor core's multiply-add; a dialect with such units overrides this."""
+        """The expression of a tensor core's multiply-add, for languages with such units."""
         raise CapabilityError(
             f"{self.language} has no tensor cores here",
             asked=f"WMMA {call.arg}",
@@ -90,7 +91,7 @@ class _Kernel:
         wrapped = textwrap.wrap(head, LINE_LENGTH, subsequent_indent="    ")
         return "\n".join([*parts, *wrapped, *self.lines, "}\n"])
 
-    # ---- the head ---------------------------------------------------------------------------------
+    # ---- the head ---------------------------------------------------------------------------
 
     def _parameters(self) -> str:
         pointers = {u.arg: u.dtype for u in self.program.uops if u.op is Ops.DEFINE_GLOBAL}
@@ -135,7 +136,7 @@ class _Kernel:
                 self._line(f"{qualifier}{element} {u.arg}[{kind.size}];")
                 self.values.known[u] = Expression(str(u.arg))
 
-    # ---- the body ---------------------------------------------------------------------------------
+    # ---- the body ---------------------------------------------------------------------------
 
     def _node(self, u: UOp, may_inline: bool) -> None:
         statement = _STATEMENTS.get(u.op)
@@ -222,7 +223,7 @@ class _Kernel:
         if u.op is Ops.NOOP and len(u.src) == 1 and u.src[0] in self.values.known:
             self.values.known[u] = self.values.known[u.src[0]]
 
-    # ---- words ------------------------------------------------------------------------------------
+    # ---- words ------------------------------------------------------------------------------
 
     def _fresh(self, stem: str) -> str:
         number = self.counts.get(stem, 0)

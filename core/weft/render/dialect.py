@@ -1,7 +1,7 @@
 """CDialect: one C-like language as a frozen record of its spellings.
 
-The defaults are plain C99 without vectors. A plugin fills in what its language says differently; the
-text templates are for `str.format`, with the fields that each docstring names.
+The defaults are plain C99 without vectors. A plugin fills in what its language says differently;
+the text templates are for `str.format`, with the fields that each docstring names.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class VectorStyle:
     """How a language spells vectors; the defaults are clang's ``ext_vector_type``.
 
     :param type_name: of a vector type; fields ``short`` (f32), ``scalar`` (float), ``count``.
-    :param typedef: a line that declares it, empty where it is built in; fields ``name``, ``scalar``,
-        ``count``.
+    :param typedef: a line that declares it, empty where it is built in; fields ``name``,
+        ``scalar``, ``count``.
     :param memory_name: the type through which memory is read and written; field ``name``.
-    :param memory_typedef: a line that declares that one, empty where there is no need; fields ``name``,
-        ``align`` (bytes of one lane).
+    :param memory_typedef: a line that declares that one, empty where there is no need; fields
+        ``name``, ``align`` (bytes of one lane).
     :param literal: of one value per lane; fields ``type``, ``lanes``.
     :param splat: of one value for all lanes; fields ``type``, ``value``; empty: write all lanes.
     :param lane: one lane of a vector; fields ``vector``, ``lane``.
@@ -183,7 +183,10 @@ class CDialect:
     native_ops: frozenset[Ops] = C_OPS
 
     def type_name(self, dtype: DType) -> str:
-        """What a value of this dtype is called. :raises CapabilityError: if the language has none."""
+        """What a value of this dtype is called.
+
+        :raises CapabilityError: if the language has no such values.
+        """
         if dtype.count > 1:
             if self.vectors is None:
                 raise CapabilityError(

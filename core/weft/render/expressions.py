@@ -114,7 +114,7 @@ class Expressions:
         return writer(u)
 
     def text(self, u: UOp, level: int = LOOSE, mask: int = 0) -> str:
-        """A known node as an operand that must bind at least this tightly; as a mask of that width."""
+        """A known node as an operand that binds at least this tightly; as a mask of that width."""
         if mask and is_mask(u.dtype):
             known = self._as_mask(u, mask)
         else:
@@ -128,7 +128,7 @@ class Expressions:
                 ) from None
         return f"({known.text})" if known.level < level else known.text
 
-    # ---- masks ------------------------------------------------------------------------------------
+    # ---- masks ------------------------------------------------------------------------------
 
     def _as_mask(self, u: UOp, width: int) -> Expression:
         truth = _constant_truth(u)
@@ -162,7 +162,7 @@ class Expressions:
         zero = self.helpers.const(0, dtype)
         return Expression(f"({name})({found.text} != {zero})", UNARY, 1)
 
-    # ---- constants --------------------------------------------------------------------------------
+    # ---- constants --------------------------------------------------------------------------
 
     def _const(self, u: UOp) -> Expression:
         return Expression(literal(self.dialect, u.arg, u.dtype))
@@ -175,7 +175,7 @@ class Expressions:
             return Expression(self.helpers.splat(lanes[0], u.dtype), UNARY)
         return Expression(self.helpers.literal(lanes, u.dtype))
 
-    # ---- arithmetic -------------------------------------------------------------------------------
+    # ---- arithmetic -------------------------------------------------------------------------
 
     def _operator(self, u: UOp) -> Expression:
         a, b = u.src
@@ -259,13 +259,14 @@ class Expressions:
         spelt = self.dialect.functions.get((u.op, scalar))
         if lanes > 1:
             spelt = vectors.functions.get(u.op) if vectors is not None else None
-        if scalar in self.dialect.narrow_floats and u.op is not Ops.MULACC:
-            # Computed in float32 and rounded again, which for these is rounding once.
+        if scalar in self.dialect.narrow_floats:
+            # Computed in float32 and rounded again, which for these is rounding once (but for
+            # MULACC, whose sum may be halfway between two narrow numbers only after rounding).
             wide = dtypes.float32.vec(lanes)
             if lanes == 1:
                 spelt = self.dialect.functions.get((u.op, wide))
             if spelt is not None:
-                inner = spelt.format(self.helpers.convert(self.text(u.src[0]), wide))
+                inner = spelt.format(*(self.helpers.convert(self.text(s), wide) for s in u.src))
                 return Expression(self.helpers.convert(inner, u.dtype), UNARY)
         if spelt is None:
             raise SpecError(
@@ -276,7 +277,7 @@ class Expressions:
             )
         return Expression(spelt.format(*(self.text(s) for s in u.src)))
 
-    # ---- casts ------------------------------------------------------------------------------------
+    # ---- casts ------------------------------------------------------------------------------
 
     def _cast(self, u: UOp) -> Expression:
         (value,) = u.src
@@ -349,7 +350,7 @@ class Expressions:
             return Expression(text, UNARY)
         return Expression(self.helpers.bits(text, source, target), UNARY)
 
-    # ---- lanes ------------------------------------------------------------------------------------
+    # ---- lanes ------------------------------------------------------------------------------
 
     def _vectorize(self, u: UOp) -> Expression:
         lanes = u.dtype.count

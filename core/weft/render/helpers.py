@@ -2,9 +2,9 @@
 
 Each is the C of one operation whose plain operator would be undefined, or would differ from
 `weft.uop.evaluate` and `weft.base.scalars`: division by zero, the overflow of the least integer,
-floats that no integer holds, a maximum that keeps NaN, rounding once to narrow floats. The same text
-serves scalars and vectors: comparisons give 0 and 1 for the former, masks for the latter, and `?:`
-and `&` do the right thing with both.
+floats that no integer holds, a maximum that keeps NaN, rounding once to narrow floats. The same
+text serves scalars and vectors: comparisons give 0 and 1 for the former, masks for the latter, and
+`?:` and `&` do the right thing with both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Helpers:
         self.types: dict[str, str] = {}
         self.texts: dict[str, str] = {}
 
-    # ---- words ----------------------------------------------------------------------------------
+    # ---- words ------------------------------------------------------------------------------
 
     def type(self, dtype: DType) -> str:
         """The name of a type; a vector's is declared when first asked for."""
@@ -115,7 +115,7 @@ class Helpers:
         name = self.type(dtype)
         return f"{name} a, {name} b"
 
-    # ---- functions: each gives the name to call ---------------------------------------------------
+    # ---- functions: each gives the name to call ---------------------------------------------
 
     def maximum(self, dtype: DType) -> str:
         """The larger of two; NaN where either is."""
@@ -165,8 +165,11 @@ class Helpers:
         )
 
     def float_to_int(self, source: DType, target: DType) -> str:
-        """float32 or float64 to int32, int64 or uint64: what does not fit, and NaN, becomes the least
-        value of the signed integer of that width; uint64 holds [2**63, 2**64) as well."""
+        """float32 or float64 to int32, int64 or uint64.
+
+        What does not fit, and NaN, becomes the least value of the signed integer of that width;
+        uint64 holds [2**63, 2**64) as well.
+        """
         name = f"{self.tag(target)}_from_{self.tag(source)}"
         width = 32 if target.scalar() is dtypes.int32 else 64
         real = self.type(source)
@@ -187,8 +190,11 @@ class Helpers:
         return self._define(name, target, f"{real} x", *body)
 
     def narrow(self, source: DType) -> str:
-        """float64 to float32 with the last bit set where anything was cut off ("round to odd"), such
-        that rounding again to a narrower float is rounding once."""
+        """float64 to float32 with the last bit set where anything was cut off ("round to odd").
+
+        Rounding that again to a narrower float is rounding once (Boldo and Melquiond, "Emulation
+        of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+        """
         single = dtypes.float32.vec(source.count)
         bits = dtypes.int32.vec(source.count)
         mask = dtypes.int64.vec(source.count)
@@ -214,8 +220,10 @@ class Helpers:
         )
 
     def sticky(self, source: DType) -> str:
-        """64-bit integers to float64 such that rounding again to a narrower float is rounding once:
-        beyond 2**53, where float64 would round, the last bit it keeps is set if anything is cut."""
+        """64-bit integers to float64 such that rounding again to a narrower float is rounding once.
+
+        Beyond 2**53, where float64 would round, the last bit it keeps is set if anything is cut.
+        """
         double = dtypes.float64.vec(source.count)
         low, bit = self.const(0x7FF, source), self.const(0x800, source)
         zero, limit = self.const(0, source), self.const(1 << 53, source)

@@ -15,7 +15,6 @@ _DEEPEST_CHAIN = 256
 # An expression of one element, or of counters alone, may be computed again where it is read, if it
 # has no more steps than this.
 _CHEAP = 16
-_COSTLY = _ALWAYS | {Ops.BUFFER, Ops.REDUCE_AXIS, Ops.THREEFRY}
 
 
 def must_realize(uses: Uses) -> dict[UOp, None]:
@@ -34,7 +33,7 @@ def must_realize(uses: Uses) -> dict[UOp, None]:
             or node.op in _ALWAYS
             or depth[node] > _DEEPEST_CHAIN
             or _read_by_meta(node, uses)
-            or _grows(node, uses, depth[node])
+            or (_grows(node, uses) and not _is_cheap(node, depth[node], realized))
         ):
             realized[node] = None
     return realized
@@ -45,17 +44,15 @@ def _read_by_meta(node: UOp, uses: Uses) -> bool:
     return any(use.user.op in GroupOp.Meta for use in uses.of[node])
 
 
-def _grows(node: UOp, uses: Uses, depth: int) -> bool:
+def _grows(node: UOp, uses: Uses) -> bool:
     """Read through an expand that makes more elements than there are."""
+    moved = [use.source for use in uses.of[node] if use.source is not node]
+    if not moved:
+        return False
     size = prod(node.shape)
     if not isinstance(size, int):
-        return any(use.source is not node for use in uses.of[node])
-    if depth <= _CHEAP and node.op is not Ops.REDUCE_AXIS:
-        if not any(below.op in _COSTLY for below in _fused_below(node)):
-            return False  # counted, not read
-        if size == 1:
-            return any(below.op is Ops.REDUCE_AXIS for below in _fused_below(node))
-    return any(_elements_read(use.source) > size for use in uses.of[node] if use.source is not node)
+        return True
+    return any(_elements_read(source) > size for source in moved)
 
 
 def _elements_read(source: UOp) -> int:
@@ -65,6 +62,14 @@ def _elements_read(source: UOp) -> int:
     return prod(extents)
 
 
-def _fused_below(node: UOp) -> dict[UOp, None]:
-    """What would be computed again with `node`, down to memory."""
-    return node.toposort(gate=lambda u: not is_stored(u) and (u is node or u.op not in _ALWAYS))
+def _is_cheap(node: UOp, depth: int, realized: dict[UOp, None]) -> bool:
+    """A few steps over counters, or over memory of one element: computed again rather than stored."""
+    if depth > _CHEAP or node.op is Ops.REDUCE_AXIS:
+        return False
+    below = node.toposort(
+        gate=lambda u: u is node or not (is_stored(u) or u in realized or u.op in _ALWAYS)
+    )
+    if any(u.op is Ops.REDUCE_AXIS or u.op is Ops.THREEFRY for u in below if u not in realized):
+        return False
+    counts = not any(u.op is Ops.BUFFER or u.op in _ALWAYS or u in realized for u in below)
+    return counts or prod(node.shape) == 1

@@ -2,8 +2,8 @@
 
 Most chains of moves stay one view. A move that one view cannot say (a reshape of a transposed
 value) puts another on top, and after each move the uppermost are composed again where that is
-possible. Trackers are immutable and interned: equal ones are one object, so they hash and compare by
-identity.
+possible. Trackers are immutable and interned: equal ones are one object, so they hash and compare
+by identity.
 """
 
 from __future__ import annotations

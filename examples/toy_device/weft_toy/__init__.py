@@ -1,19 +1,42 @@
-"""TOY: a complete weft device: host memory, C source, a C compiler, ctypes."""
+"""TOY: a complete weft device. Python's memory, plain C, the system's compiler, ctypes."""
 
 import ctypes
-import importlib.util
+import os
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
-from weft import plugin
+from weft.plugin import (
+    Allocator,
+    Capabilities,
+    CompileError,
+    ComputeCaps,
+    CStyleRenderer,
+    Device,
+    DeviceFamily,
+    DeviceUnavailable,
+    KernelLimits,
+    hookimpl,
+)
 
 weft_api = (1, 0)
+FLAGS = "-O2 -fwrapv -ffp-contract=off -fno-math-errno -w -shared -fPIC -x c - -lm -o".split()
 
 
-class HostAllocator(plugin.Allocator[memoryview]):
+def find_compiler():
+    if chosen := os.environ.get("WEFT_TOY_CC") or shutil.which("cc"):
+        return shlex.split(chosen)
+    if find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", "cc"]
+    raise DeviceUnavailable("there is no C compiler", try_="install cc, or: pip install ziglang")
+
+
+class PythonMemory(Allocator[memoryview]):
     def allocate(self, nbytes, hints):
         return memoryview(bytearray(nbytes))
 
@@ -30,69 +53,47 @@ class HostAllocator(plugin.Allocator[memoryview]):
         return handle
 
 
-def c_compiler():
-    wheel = importlib.util.find_spec("ziglang")
-    if wheel is not None:
-        return [str(Path(wheel.origin).with_name("zig")), "cc"]
-    return [found] if (found := shutil.which("cc")) else None
-
-
 class SystemCompiler:
-    fingerprint = "-O1 -shared"
+    def __init__(self):
+        self.command = [*find_compiler(), *FLAGS]
+        self.fingerprint = " ".join(self.command)
 
     def compile(self, source, name):
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder, "kernel.so")
-            flags = ["-O1", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library), "-lm"]
-            command = c_compiler() + flags
-            done = subprocess.run(command, input=source, capture_output=True, text=True)
+            command = [*self.command, str(library)]
+            done = subprocess.run(command, input=source.encode(), capture_output=True)
             if done.returncode:
-                raise plugin.CompileError(f"{name} does not compile", log=done.stderr)
+                raise CompileError(f"{name} does not compile", because=done.stderr.decode())
             return library.read_bytes()
 
 
-class SharedLibraryRunner:
+class LibraryRunner:
     def __init__(self, program):
-        with tempfile.NamedTemporaryFile(suffix=".so") as file:
-            file.write(program.binary)
-            file.flush()
-            self.function = ctypes.CDLL(file.name)[program.name]
+        with tempfile.TemporaryDirectory() as folder:
+            library = Path(folder, "kernel.so")
+            library.write_bytes(program.binary)
+            self.function = ctypes.CDLL(str(library))[program.name]
 
     def __call__(self, handles, *, global_size, local_size, values, wait):
-        began = perf_counter()
+        started = perf_counter()
         pointers = [(ctypes.c_char * len(handle)).from_buffer(handle) for handle in handles]
         self.function(*pointers, *map(ctypes.c_int, values))
-        return perf_counter() - began if wait else None
+        return perf_counter() - started if wait else None
 
 
-@plugin.hookimpl
+@hookimpl
 def weft_devices():
-    return [plugin.DeviceFamily("TOY", priority=-100, about="C through a shared library")]
+    return [DeviceFamily("TOY", priority=-100, about="the example: C by the system's compiler")]
 
 
-@plugin.hookimpl
+@hookimpl
 def weft_open(id):
-    if c_compiler() is None:
-        raise plugin.DeviceUnavailable("no C compiler", try_="pip install ziglang")
-    caps = plugin.Capabilities(compute=plugin.ComputeCaps(), fingerprint="toy-1")
-    return plugin.Device(id, caps)
+    compute = ComputeCaps(limits=KernelLimits(max_buffers=31))
+    return Device(id, Capabilities(compute=compute, fingerprint=" ".join(find_compiler())))
 
 
-@plugin.hookimpl
-def weft_allocator():
-    return HostAllocator()
-
-
-@plugin.hookimpl
-def weft_renderer():
-    return plugin.CStyleRenderer()
-
-
-@plugin.hookimpl
-def weft_compiler():
-    return SystemCompiler()
-
-
-@plugin.hookimpl
-def weft_runner(program):
-    return SharedLibraryRunner(program)
+weft_allocator = hookimpl(lambda: PythonMemory(), specname="weft_allocator")
+weft_renderer = hookimpl(lambda: CStyleRenderer(), specname="weft_renderer")
+weft_compiler = hookimpl(lambda: SystemCompiler(), specname="weft_compiler")
+weft_runner = hookimpl(lambda program: LibraryRunner(program), specname="weft_runner")

@@ -1,7 +1,7 @@
 """The CPU as a weft device: C with vector types, clang, objects loaded into this process.
 
 Every part is in the file of its name; this one answers the hooks. Opening the device looks for a
-compiler and asks it once what it knows (the answers are kept on disk); nothing else touches anything.
+compiler and asks it once what it knows (the answers are kept on disk); importing touches nothing.
 """
 
 from __future__ import annotations

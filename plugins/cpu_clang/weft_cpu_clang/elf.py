@@ -26,7 +26,7 @@ _WRITE, _ALLOCATE = 1, 2
 _ABSOLUTE, _COMMON = 0xFFF1, 0xFFF2
 _LARGEST = 1 << 28
 """Bytes: no kernel is that large, but a damaged header may say so."""
-# Jump to the address in the eight bytes that follow: calls reach 2 GiB, the C library may be farther.
+# Jump to the address in the next eight bytes: calls reach 2 GiB, the C library may be farther.
 _STUB = b"\xff\x25\x00\x00\x00\x00"
 _R_64, _R_PC32, _R_PLT32, _R_GOTPCREL, _R_32, _R_32S = 1, 2, 4, 9, 10, 11
 _R_PC64, _R_GOTPCRELX, _R_REX_GOTPCRELX = 24, 41, 42
@@ -82,7 +82,7 @@ class LoadedObject:
                 return self._base + self._inside(section, value)
         raise _damaged(f"it has no function {name!r}")
 
-    # ---- reading ----------------------------------------------------------------------------------
+    # ---- reading ----------------------------------------------------------------------------
 
     def _part(self, offset: int, size: int) -> memoryview:
         if offset < 0 or size < 0 or offset + size > len(self._binary):
@@ -117,7 +117,7 @@ class LoadedObject:
         for name, _info, _other, section, value, _size in _SYMBOL.iter_unpack(
             self._part(tables[0].offset, tables[0].size)
         ):
-            end = names.index(b"\0", name) if name < len(names) else -1
+            end = names.find(b"\0", name)
             if end < 0:
                 raise _damaged("a name is outside of its table")
             found.append((names[name:end].decode(errors="replace"), section, value))
@@ -141,15 +141,17 @@ class LoadedObject:
                 found.append((target, offset, info & 0xFFFFFFFF, symbol, addend))
         return found
 
-    # ---- placing ----------------------------------------------------------------------------------
+    # ---- placing ----------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        """Code and constants first, then stubs and a table of addresses; on pages of its own, data."""
+        """Code and constants, then stubs and a table of addresses; data on pages of its own."""
         self._stubs: dict[int, int] = {}
         self._table: dict[int, int] = {}
         loaded = [
             s for s in self._sections if s.flags & _ALLOCATE and s.kind in (_PROGRESS, _NOBITS)
         ]
+        for section in loaded:
+            section.place = 0  # known to be loaded, for the relocations that are counted below
         top = 0
         for writable in (False, True):
             for section in (s for s in loaded if bool(s.flags & _WRITE) is writable):

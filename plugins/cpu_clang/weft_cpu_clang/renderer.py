@@ -1,4 +1,4 @@
-"""C as clang speaks it: plain C, vector types of any length, fused multiply-add where there is one."""
+"""C as clang speaks it: plain C, vectors of any length, fused multiply-add where there is one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from weft_cpu_clang.toolchain import Facts
 
 
 def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
-    """The dialect; without `fused` a multiply-add is two operations, and codegen keeps them apart."""
+    """The dialect; without `fused`, MULACC is decomposed into two operations."""
     plain = CDialect()
     native = plain.native_ops | {Ops.MULACC} if fused else plain.native_ops
     return CDialect(vectors=VectorStyle() if vectors else None, native_ops=native)

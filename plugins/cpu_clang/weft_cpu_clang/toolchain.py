@@ -34,7 +34,7 @@ FLAGS = (
     # The house's arithmetic: integers wrap, every operation rounds by itself.
     "-fwrapv",
     "-ffp-contract=off",
-    # No absolute addresses of 32 bits, so that objects load anywhere; nothing to unwind or to guard.
+    # No absolute addresses of 32 bits, so that objects load anywhere; nothing to unwind or guard.
     "-fPIC",
     "-fvisibility=hidden",
     "-fno-asynchronous-unwind-tables",

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy
 import pytest
-import weft_cpu_clang
-from weft_cpu_clang.compiler import ClangCompiler
 
+import weft_cpu_clang
 from weft.base.dtype import DType, dtypes
 from weft.base.scalars import pack, unpack
 from weft.plugin import CompiledProgram, Device, DeviceId, DeviceUnavailable, LinearProgram
 from weft.uop import Ops, UOp, graph_rewrite
+from weft_cpu_clang.compiler import ClangCompiler
 
 
 class Bench:
@@ -45,7 +45,7 @@ class Bench:
         lanes: int = 1,
         rules: bool = True,
     ) -> list[list[Any]]:
-        """build(x, y, ...) -> values; each is computed for every row of the inputs and given back."""
+        """build(x, y, ...) -> values; each is computed for every row and given back."""
         rows = len(inputs[0][1])
         padded = -(-rows // lanes) * lanes
         counter = UOp.range(padded // lanes, 0)

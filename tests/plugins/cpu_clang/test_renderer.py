@@ -151,9 +151,24 @@ def test_multiply_add_rounds_once(bench, dtype):
         assert found == [dtypes.finfo(dtype).eps ** 2] * 4
 
 
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_multiply_add_of_other_dtypes(bench, lanes):
+    if Ops.MULACC not in bench.renderer.native_ops:
+        pytest.skip("this processor does not fuse")
+    for dtype in (dtypes.float16, dtypes.int8, dtypes.int32, dtypes.uint64):
+        if dtype not in bench.device.capabilities.compute.dtypes:
+            continue
+        columns = [[3, 100, 7, 20], [5, 90, -2, 3], [1, 77, 3, 4]]
+        if dtype is dtypes.uint64:
+            columns[1] = [5, 90, 2, 3]
+        inputs = [(dtype, [truncate(x, dtype) for x in column]) for column in columns]
+        (found,) = bench.elementwise(inputs, lambda a, b, c: [a.alu(Ops.MULACC, b, c)], lanes)
+        assert found == [truncate(a * b + c, dtype) for a, b, c in zip(*(i[1] for i in inputs))]
+
+
 @pytest.mark.parametrize("lanes", [2, 3, 4, 7, 16])
 def test_lanes(bench, lanes):
-    """Picking, building and joining lanes, of numbers and of masks, whole and odd vector lengths."""
+    """Picking, building and joining lanes, of numbers and of masks, even and odd lengths."""
     rows = 6 * lanes
     numbers = [float(i) - rows / 2 for i in range(rows)]
     last = tuple(reversed(range(lanes)))

@@ -66,6 +66,19 @@ def test_runners_are_made_anew_each_time(fresh_registry):
     assert opened.runner(program) is not opened.runner(program)
 
 
+def test_launches_bound_into_one_submission(fresh_registry):
+    @hookimpl
+    def weft_graph(device, launches):
+        return SimpleNamespace(device=device, launches=launches) if len(launches) > 1 else None
+
+    registry.register(with_hooks(fake_plugin(), weft_graph=weft_graph), "FAKE")
+    opened = registry.open("FAKE")
+    assert opened.graph(["one"]) is None
+    bound = opened.graph(["one", "two"])
+    assert bound.device is opened.device and bound.launches == ["one", "two"]
+    assert registry.graph("FAKE", ["one"]) is None
+
+
 def test_closing_frees_the_pool(fresh_registry):
     module = fake_plugin()
     registry.register(module, "FAKE")

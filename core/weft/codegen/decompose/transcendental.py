@@ -1,0 +1,378 @@
+"""EXP2, LOG2, SIN and POW in arithmetic, shifts and comparisons.
+
+Polynomials are our own minimax fits (Remez exchange in high precision) on ranges reduced exactly:
+exp2 to [-1/2, 1/2], log2 to [sqrt(1/2), sqrt(2)], sine to [-pi/4, pi/4]. The argument of sine is
+reduced for every float, however large, after M. Payne and R. Hanek, "Radian reduction for
+trigonometric functions", SIGNUM Newsletter 18 (1983): multiplied, in integers, by that part of the
+bits of 2/pi that its exponent leaves anything of. Subnormals, infinities and NaN are exact cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from weft.base.dtype import DType, dtypes
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+# fmt: off
+_EXP2_SINGLE = (
+    0.69314720457244058612, 0.24022651329844736872, 0.055503300353043852814,
+    0.009618005379611269891, 0.0013399612556402245969, 0.00015475961495936346441,
+)
+_EXP2_DOUBLE = (
+    0.69314718055994530853, 0.24022650695910071208, 0.055504108664821688165,
+    0.0096181291076284941484, 0.001333355814639242416, 0.00015403530393342611863,
+    0.000015252733854586193543, 1.3215486832048333314e-6, 1.0178051827123963235e-7,
+    7.0548885663665463142e-9, 4.4565881049277389398e-10, 2.5741432498856342892e-11,
+)
+# (log2(1 + f) - f*log2(e)) / f**2
+_LOG2_SINGLE = (
+    -0.72134738857455379313, 0.48089799412723852448, -0.36069401151379166695,
+    0.28858153851276556306, -0.23968210589297570738, 0.20436451521276368995,
+    -0.19033882956957693618, 0.18739650468862759501, -0.11312290847740159171,
+)
+# (2*atanh(s)/s - 2) / s**2 in s**2
+_ATANH_DOUBLE = (
+    0.66666666666666666462, 0.40000000000000886206, 0.28571428570798595939,
+    0.2222222239273598522, 0.1818179554096182368, 0.15386244642742576925,
+    0.13268651112229762245, 0.13087810412898295429,
+)
+# (sin(r)/r - 1) / r**2 and (cos(r) - 1 + r**2/2) / r**4, in r**2
+_SINE_SINGLE = (
+    -0.1666666666384666049, 0.0083333318707649703265, -0.00019840084429612528133,
+    2.7249611873126131158e-6,
+)
+_COSINE_SINGLE = (
+    0.041666664656551998838, -0.0013888302157440018061, 0.000024547719437164874021,
+)
+_SINE_DOUBLE = (
+    -0.16666666666666666665, 0.0083333333333333314793, -0.00019841269841265036867,
+    2.7557319221317113921e-6, -2.5052106224732343829e-8, 1.6058530389200891844e-10,
+    -7.5866242966393281828e-13,
+)
+_COSINE_DOUBLE = (
+    0.041666666666666666666, -0.0013888888888888887858, 0.000024801587301584630688,
+    -2.7557319221390474586e-7, 2.0876755786763056691e-9, -1.1470460199858519902e-11,
+    4.7458311979518406856e-14,
+)
+# the bits of 2/pi after the point, 32 in a word
+_TWO_OVER_PI = (
+    0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB, 0xDEBBC561,
+    0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E, 0xE88235F5, 0x2EBB4484,
+    0xE99C7026, 0xB45F7E41, 0x3991D639, 0x835339F4, 0x9C845F8B, 0xBDF9283B, 0x1FF897FF, 0xDE05980F,
+    0xEF2F118B, 0x5A0A6D1F, 0x6D367ECF, 0x27CB09B7, 0x4F463F66, 0x9E5FEA2D, 0x7527BAC7, 0xEBE5F17B,
+    0x3D0739F7, 0x8A5292EA, 0x6BFB5FB1, 0x1F8D5D08, 0x56033046, 0xFC7B6BAB, 0xF0CFBC20, 0x9AF4361D,
+    0xA9E39161, 0x5EE61B08,
+)
+# fmt: on
+_LOG2_E = 1.442695040888963407359924681001892137
+_HALF_PI = 1.570796326794896619231321691639751442
+_SQRT_HALF = 0.70710678118654752440
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """A binary float format and the integer of its width."""
+
+    dtype: DType
+    bits: DType
+    digits: int  # of the fraction
+    bias: int
+    exp2: Sequence[float]
+    sine: Sequence[float]
+    cosine: Sequence[float]
+
+    def value(self, x: float) -> UOp:
+        return UOp.const(self.dtype, x)
+
+    def integer(self, x: int) -> UOp:
+        return UOp.const(self.bits, x)
+
+
+_SINGLE = _Format(
+    dtypes.float, dtypes.int, 23, 127, _EXP2_SINGLE, _SINE_SINGLE, _COSINE_SINGLE
+)
+_DOUBLE = _Format(
+    dtypes.double, dtypes.long, 52, 1023, _EXP2_DOUBLE, _SINE_DOUBLE, _COSINE_DOUBLE
+)
+FORMATS = {dtypes.float: _SINGLE, dtypes.double: _DOUBLE}
+
+
+def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
+    return UOp(Ops.WHERE, yes.dtype, (condition, yes, no))
+
+
+class Transcendental:
+    """Builds the expressions. fused: dtypes with a multiply-add; wide: doubles are at hand."""
+
+    def __init__(self, fused: frozenset[DType], wide: bool) -> None:
+        self.fused = fused
+        self.wide = wide
+
+    def mul_add(self, a: UOp, b: UOp, c: UOp) -> UOp:
+        if a.dtype in self.fused:
+            return UOp(Ops.MULACC, a.dtype, (a, b, c))
+        return a * b + c
+
+    def polynomial(self, x: UOp, coefficients: Sequence[float]) -> UOp:
+        """Horner's rule, the constant coefficient first in the list."""
+        total = x.const_like(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            total = self.mul_add(total, x, x.const_like(coefficient))
+        return total
+
+    # ---- powers of two ------------------------------------------------------------------------
+
+    def exp2(self, x: UOp) -> UOp:
+        """2**x: x = n + f with n the nearest integer, 2**f by polynomial, 2**n by exponent."""
+        form = FORMATS[x.dtype]
+        return self._exp2_of_sum(x, None, form)
+
+    def _exp2_of_sum(self, high: UOp, low: UOp | None, form: _Format) -> UOp:
+        """2**(high + low), |low| being far below one."""
+        limit = float(2 * form.bias + 2 * form.digits)
+        x = _where(high < form.value(-limit), form.value(-limit), high)
+        x = _where(x > form.value(limit), form.value(limit), x)
+        # adding 1.5 * 2**digits leaves the nearest integer in the last bits
+        shifter = form.value(1.5 * 2.0**form.digits)
+        shifted = x + shifter
+        n = shifted.bitcast(form.bits) - shifter.bitcast(form.bits)
+        f = x - (shifted - shifter)
+        if low is not None:
+            f = f + low
+        # 1 + f*p(f), rounded once at the end
+        root = self.mul_add(f, self.polynomial(f, form.exp2), form.value(1.0))
+        # twice half the exponent: neither factor overflows, and a subnormal is rounded once
+        half = n >> form.integer(1)
+        return root * self._power_of_two(half, form) * self._power_of_two(n - half, form)
+
+    def _power_of_two(self, n: UOp, form: _Format) -> UOp:
+        biased = n + form.integer(form.bias)
+        return (biased << form.integer(form.digits)).bitcast(form.dtype)
+
+    # ---- logarithm ----------------------------------------------------------------------------
+
+    def _split(self, x: UOp, form: _Format) -> tuple[UOp, UOp]:
+        """(e, f) with x = 2**e * (1 + f) for positive finite x, 1 + f between sqrt(1/2) and sqrt(2)."""
+        tiny = x < form.value(2.0 ** (1 - form.bias))
+        scaled = _where(tiny, x * form.value(2.0 ** (form.digits + 2)), x)
+        shift = _where(tiny, form.integer(form.digits + 2), form.integer(0))
+        bits = scaled.bitcast(form.bits)
+        lowest = form.value(_SQRT_HALF).bitcast(form.bits)
+        e = (bits - lowest) >> form.integer(form.digits)
+        m = (bits - (e << form.integer(form.digits))).bitcast(form.dtype)
+        return e - shift, m - form.value(1.0)
+
+    def _log2_ends(self, x: UOp, inside: UOp, form: _Format) -> UOp:
+        """The logarithm where it is no number: at 0, below it, at infinity, at NaN."""
+        zero = form.value(0.0)
+        result = _where(x < form.value(float("inf")), inside, x)
+        result = _where(x < zero, form.value(float("nan")), result)
+        result = _where(x.eq(zero), form.value(float("-inf")), result)
+        return _where(x.ne(x), x, result)
+
+    def log2(self, x: UOp) -> UOp:
+        """The binary logarithm: exponent plus a polynomial of the rest."""
+        form = FORMATS[x.dtype]
+        e, f = self._split(x, form)
+        exponent = e.cast(form.dtype)
+        if form is _SINGLE:
+            tail = self.polynomial(f, _LOG2_SINGLE) * f
+            # f*log2(e) in two parts, so that what is rounded off log2(e) is not lost
+            log2_e = form.value(_LOG2_E)
+            small = self.mul_add(f, form.value(_LOG2_E - float(log2_e.arg)), tail * f)
+            inside = exponent + self.mul_add(f, log2_e, small)
+        else:
+            high, low = self._log2_parts(f, form)
+            inside = exponent + high + low
+        return self._log2_ends(x, inside, form)
+
+    def _log2_parts(self, f: UOp, form: _Format) -> tuple[UOp, UOp]:
+        """log2(1 + f) as high + low: 2*atanh(s)*log2(e) with s = f/(2 + f), its first term exact.
+
+        The high parts have half of the digits, so that their products are exact.
+        """
+        two = form.value(2.0)
+        below = f + two
+        s = f / below
+        s_high = self._half_digits(s, form)
+        below_high = self._half_digits(below, form)
+        below_low = (two - below_high) + f
+        # f - s*(2 + f), to more digits than s has
+        rest = ((f - s_high * below_high) - s_high * below_low) / below
+        z = s * s
+        tail = self.polynomial(z, _ATANH_DOUBLE) * z * s
+        log2_e_high = self._constant_half(_LOG2_E)
+        high = s_high * form.value(2.0 * log2_e_high)
+        log2_e_low = 2.0355273740931033e-17 + (_LOG2_E - log2_e_high)
+        low = (rest + rest + tail) * form.value(_LOG2_E)
+        low = low + s_high * form.value(2.0 * log2_e_low)
+        return high, low
+
+    def _half_digits(self, x: UOp, form: _Format) -> UOp:
+        """x without the lower half of its digits."""
+        kept = form.integer(-(1 << (form.digits // 2 + 1)))
+        return (x.bitcast(form.bits) & kept).bitcast(form.dtype)
+
+    @staticmethod
+    def _constant_half(value: float) -> float:
+        scale = 2.0**26
+        return int(value * scale) / scale
+
+    # ---- power --------------------------------------------------------------------------------
+
+    def power(self, x: UOp, y: UOp) -> UOp:
+        """x**y for floats, with the special cases of IEEE 754: 2**(y * log2(|x|)) and a sign."""
+        if x.dtype is not dtypes.double and self.wide:
+            wide = self.power(x.cast(dtypes.double), y.cast(dtypes.double))
+            return wide.cast(x.dtype)
+        form = FORMATS[x.dtype]
+        zero, one = form.value(0.0), form.value(1.0)
+        magnitude = _where(x < zero, -x, x)
+        if form is _DOUBLE:
+            result = self._power_double(magnitude, y, form)
+        else:
+            result = self.exp2(y * self.log2(magnitude))
+        whole = y.trunc().eq(y)
+        half = y * form.value(0.5)
+        odd = whole & half.trunc().ne(half)
+        negative = x.bitcast(form.bits) < form.integer(0)
+        result = _where(negative & odd, -result, result)
+        finite = magnitude < form.value(float("inf"))
+        nonsense = (x < zero) & whole.logical_not() & finite
+        result = _where(nonsense & (y.eq(y)), form.value(float("nan")), result)
+        endless = _where(y < zero, -y, y).eq(form.value(float("inf")))
+        settled = x.eq(one) | y.eq(zero) | (magnitude.eq(one) & endless)
+        return _where(settled, one, result)
+
+    def _power_double(self, magnitude: UOp, y: UOp, form: _Format) -> UOp:
+        e, f = self._split(magnitude, form)
+        high, low = self._log2_parts(f, form)
+        # the sum of exponent and high part, and what it loses
+        exponent = e.cast(form.dtype)
+        total = exponent + high
+        low = low + ((exponent - total) + high)
+        total_high = self._half_digits(total, form)
+        low = low + (total - total_high)
+        y_high = self._half_digits(y, form)
+        product = y_high * total_high
+        rest = y * low + (y - y_high) * total_high
+        inside = self._exp2_of_sum(product + rest, (product - (product + rest)) + rest, form)
+        # at the ends, and where the product is beyond all doubt, the parts above are no numbers
+        plain = y * self._log2_ends(magnitude, exponent + high, form)
+        sure = (_where(plain < form.value(0.0), -plain, plain) < form.value(2000.0)) & (
+            magnitude.ne(form.value(0.0))
+        )
+        return _where(sure, inside, self._exp2_of_sum(plain, None, form))
+
+    # ---- sine ---------------------------------------------------------------------------------
+
+    def sin(self, x: UOp) -> UOp:
+        """The sine, for every float: quadrant and remainder first, then a polynomial."""
+        form = FORMATS[x.dtype]
+        reduced, quadrant = self._reduced_single(x) if form is _SINGLE else self._reduced_double(x)
+        z = reduced * reduced
+        sine = self.mul_add(self.polynomial(z, form.sine) * z, reduced, reduced)
+        cosine = self.mul_add(
+            self.polynomial(z, form.cosine) * z, z, self.mul_add(form.value(-0.5), z, form.value(1.0))
+        )
+        odd = (quadrant & form.integer(1)).ne(form.integer(0))
+        value = _where(odd, cosine, sine)
+        value = _where((quadrant & form.integer(2)).ne(form.integer(0)), -value, value)
+        value = _where(x < form.value(0.0), -value, value)
+        magnitude = _where(x < form.value(0.0), -x, x)
+        # x - x**3/6 is x where x is that small, and the reduction would lose its last digits
+        small = 2.0**-13 if form is _SINGLE else 2.0**-27
+        value = _where(magnitude < form.value(small), x, value)
+        return _where(magnitude < form.value(float("inf")), value, form.value(float("nan")))
+
+    def _significand(self, x: UOp, form: _Format) -> tuple[UOp, UOp]:
+        """|x| = m * 2**(e - bias - digits): m with its leading one, and the exponent e as stored."""
+        bits = x.bitcast(form.bits)
+        e = (bits >> form.integer(form.digits)) & form.integer(2 * form.bias + 1)
+        m = (bits & form.integer((1 << form.digits) - 1)) | form.integer(1 << form.digits)
+        return m, e
+
+    def _window(self, start: UOp, count: int, words: int) -> list[UOp]:
+        """`count` words of 32 bits of 2/pi from bit number `start` on, as unsigned 64-bit integers.
+
+        The first 64 bits, before the point, are zero; `words` words after them can be reached.
+        """
+        ulong = dtypes.ulong
+        table = (0, 0, *_TWO_OVER_PI[: words + count])
+        place = start >> start.const_like(5)
+        rest = (start & start.const_like(31)).cast(ulong)
+        picked = []
+        for offset in range(count + 1):
+            word = UOp.const(ulong, table[min(offset + words, len(table) - 1)])
+            for number in range(words - 1, -1, -1):
+                known = UOp.const(ulong, table[number + offset])
+                word = _where(place.eq(place.const_like(number)), known, word)
+            picked.append(word)
+        mask = UOp.const(ulong, 0xFFFFFFFF)
+        back = UOp.const(ulong, 32)
+        return [
+            ((a << rest) | ((b << rest) >> back)) & mask for a, b in pairwise(picked)
+        ]
+
+    def _reduced_single(self, x: UOp) -> tuple[UOp, UOp]:
+        ulong = dtypes.ulong
+        m, e = self._significand(x, _SINGLE)
+        m = m.cast(ulong)
+        # |x| = m * 2**(e-150). The product with bits s.. of 2/pi has 62 bits after the point where the
+        # window's first bit has weight 2 for a factor of one: s = e - 150 + 62, 64 zeros being first.
+        start = e - UOp.const(dtypes.int, 150 - 62)
+        start = _where(start < start.const_like(0), start.const_like(0), start)
+        high, middle, low = self._window(start, 3, 6)
+        back = UOp.const(ulong, 32)
+        product = m * ((high << back) | middle) + ((m * low) >> back)
+        rounded = product + UOp.const(ulong, 1 << 61)
+        quadrant = (rounded >> UOp.const(ulong, 62)).cast(dtypes.int)
+        fraction = (product - ((rounded >> UOp.const(ulong, 62)) << UOp.const(ulong, 62))).cast(
+            dtypes.long
+        )
+        turns = fraction.cast(dtypes.float) * UOp.const(dtypes.float, 2.0**-62)
+        half_pi = UOp.const(dtypes.float, _HALF_PI)
+        rest = UOp.const(dtypes.float, _HALF_PI - float(half_pi.arg))
+        return self.mul_add(turns, half_pi, turns * rest), quadrant
+
+    def _reduced_double(self, x: UOp) -> tuple[UOp, UOp]:
+        ulong = dtypes.ulong
+        m, e = self._significand(x, _DOUBLE)
+        m = m.cast(ulong)
+        mask, back = UOp.const(ulong, 0xFFFFFFFF), UOp.const(ulong, 32)
+        m_high, m_low = m >> back, m & mask
+        start = e - UOp.const(dtypes.long, 1075 - 62)
+        start = _where(start < start.const_like(0), start.const_like(0), start)
+        words = self._window(start.cast(dtypes.int), 6, 33)
+        # schoolbook multiplication from the lowest word up; the upper 128 bits of what is left
+        # of the product modulo 2**192 are (top, bottom)
+        carry = UOp.const(ulong, 0)
+        limbs: list[UOp] = []
+        for position in range(len(words) - 1, -1, -1):
+            total = m_low * words[position] + carry
+            limbs.append(total & mask)
+            carry = total >> back
+        carry = UOp.const(ulong, 0)
+        for position in range(1, len(words)):
+            total = m_high * words[len(words) - position] + limbs[position] + carry
+            limbs[position] = total & mask
+            carry = total >> back
+        top = (limbs[5] << back) | limbs[4]
+        bottom = (limbs[3] << back) | limbs[2]
+        two = UOp.const(ulong, 62)
+        rounded = (top + UOp.const(ulong, 1 << 61)) >> two
+        whole = (top - (rounded << two)).cast(dtypes.long)
+        turns = whole.cast(dtypes.double) * UOp.const(dtypes.double, 2.0**-62)
+        # what casting 64 bits to 53 cut off, and the bits below
+        cut = (whole - whole.cast(dtypes.double).cast(dtypes.long)).cast(dtypes.double)
+        below = cut * UOp.const(dtypes.double, 2.0**-62)
+        below = below + (bottom >> UOp.const(ulong, 1)).cast(dtypes.long).cast(
+            dtypes.double
+        ) * UOp.const(dtypes.double, 2.0**-125)
+        half_pi = UOp.const(dtypes.double, _HALF_PI)
+        extra = turns * UOp.const(dtypes.double, 6.123233995736766e-17) + below * half_pi
+        return self.mul_add(turns, half_pi, extra), rounded.cast(dtypes.long)

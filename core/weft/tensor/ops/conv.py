@@ -1,0 +1,329 @@
+"""Convolution and pooling over any number of spatial axes, as views: windows are strides.
+
+Inputs are (batch, channels, *spatial). Numbers given once hold for every spatial axis. Padding is
+one number, one per axis, or (before, after) flat from the last axis on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, ShapeError
+from weft.base.intmath import ceildiv
+from weft.base.promotion import least_upper_dtype, sum_acc_dtype
+from weft.base.sequences import prod
+from weft.tensor.protocol import TensorBase
+
+
+def per_axis(value: Any, axes: int, what: str) -> tuple[int, ...]:
+    """One number for every axis. :raises ArgumentError: for another number of them."""
+    found = (value,) * axes if isinstance(value, int) else tuple(value)
+    if len(found) != axes:
+        raise ArgumentError(
+            f"{what} has a number for each of {axes} spatial axes", asked=f"{what}={value!r}"
+        )
+    return found
+
+
+def edges(padding: Any, axes: int) -> tuple[tuple[int, int], ...]:
+    """(before, after) for every axis. :raises ArgumentError: for another number of them."""
+    if isinstance(padding, int):
+        return ((padding, padding),) * axes
+    given = tuple(padding)
+    if len(given) == axes and all(isinstance(p, int) for p in given):
+        return tuple((p, p) for p in given)
+    if len(given) == axes:
+        return tuple((p[0], p[1]) for p in given)
+    if len(given) == 2 * axes:
+        return tuple(zip(given[::2], given[1::2]))[::-1]
+    raise ArgumentError(
+        f"padding has one or two numbers for each of {axes} spatial axes",
+        asked=f"padding={padding!r}",
+    )
+
+
+class ConvMixin(TensorBase):
+    """Methods over windows."""
+
+    __slots__ = ()
+
+    def _pool(self, size: tuple[int, ...], step: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
+        """Windows of the last axes: (..., *spatial) -> (..., *windows, *size). No element is copied.
+
+        window o, place k is x[o * step + k * dilation].
+        """
+        axes = len(size)
+        front = self.shape[: len(self.shape) - axes]
+        x = self
+        for axis in range(axes):
+            x = x._windows(len(front) + axis, size[axis], step[axis], dilation[axis])
+        return x
+
+    def _windows(self, axis: int, size: int, step: int, dilation: int) -> Any:
+        """One axis becomes its windows; their places go to the end of the shape."""
+        shape = self.shape
+        length = shape[axis]
+        count = (length - dilation * (size - 1) - 1) // step + 1
+        rank = len(shape)
+
+        def only(pair: tuple[int, int]) -> tuple[Any, ...]:
+            return tuple(pair if i == axis else None for i in range(rank))
+
+        def split(x: Any, *sizes: int) -> Any:
+            return x.reshape((*shape[:axis], *sizes, *shape[axis + 1 :]))
+
+        if dilation == 1 and size <= step:
+            # windows do not meet: rows of `step`, of which the first `size` are looked at
+            whole = count * step
+            x = self.pad(only((0, whole - length))) if whole > length else self.shrink(
+                only((0, whole))
+            )
+            x = split(x, count, step)
+            x = x.shrink(tuple((0, size) if i == axis + 1 else None for i in range(rank + 1)))
+            order = [i for i in range(rank + 1) if i != axis + 1]
+            return x.permute(*order, axis + 1)
+        # In rows of `row` elements cut from a repetition of x, each row starts `dilation` later.
+        rounds = max(ceildiv(count * step - dilation, length), 1)
+        row = length * rounds + dilation
+        repeats = ceildiv(size * row, length)
+        x = split(self, 1, length)
+        x = x.expand((*shape[:axis], repeats, length, *shape[axis + 1 :]))
+        x = split(x, repeats * length).shrink(only((0, size * row)))
+        x = split(x, size, row)
+        x = x.shrink(tuple((0, count * step) if i == axis + 1 else None for i in range(rank + 1)))
+        if step > 1:
+            x = split(x, size, count, step)
+            x = x.shrink(tuple((0, 1) if i == axis + 2 else None for i in range(rank + 2)))
+            x = split(x, size, count)
+        order = [i for i in range(rank + 1) if i != axis]
+        return x.permute(*order, axis)
+
+    # ---- convolution --------------------------------------------------------------------------
+
+    def conv2d(
+        self, weight: Any, bias: Any = None, groups: int = 1, stride: Any = 1, dilation: Any = 1,
+        padding: Any = 0, dtype: Any = None,
+    ) -> Self:  # fmt: skip
+        """Convolution: x (N, C, *spatial), weight (O, C / groups, *kernel), bias (O,).
+
+        Products are summed in `sum_acc_dtype`, or in `dtype`, which the result then has.
+
+        :raises ShapeError: if channels, groups and weight do not fit, or the kernel is larger than
+            the padded input.
+        """
+        axes = len(weight.shape) - 2
+        if axes < 1 or len(self.shape) != axes + 2:
+            raise self._does_not_fit(weight, groups, "both need a batch, channels, and as many axes")
+        outputs, inputs, *kernel = weight.shape
+        if self.shape[1] != groups * inputs or outputs % groups:
+            raise self._does_not_fit(
+                weight, groups, f"{self.shape[1]} channels are not {groups} groups of {inputs}"
+                if self.shape[1] != groups * inputs else f"{outputs} outputs in {groups} groups"
+            )  # fmt: skip
+        step = per_axis(stride, axes, "stride")
+        apart = per_axis(dilation, axes, "dilation")
+        x = self.pad(((0, 0), (0, 0), *edges(padding, axes)))
+        if any(d * (k - 1) + 1 > s for s, k, d in zip(x.shape[2:], kernel, apart)):
+            raise self._does_not_fit(weight, groups, "the kernel is larger than the padded input")
+        kind = least_upper_dtype(self._uop.dtype, weight._uop.dtype)
+        wide = sum_acc_dtype(kind) if dtype is None else self.cast(dtype)._uop.dtype
+        x = x._pool(tuple(kernel), step, apart)
+        batch, _, *rest = x.shape
+        out = rest[:axes]
+        each = outputs // groups
+        x = x.reshape((batch, groups, inputs, 1, *out, *kernel))
+        x = x.expand((batch, groups, inputs, each, *out, *kernel))
+        x = x.permute(
+            0, 1, 3, *(4 + i for i in range(axes)), 2, *(4 + axes + i for i in range(axes))
+        )
+        w = weight.reshape((1, groups, each, *(1,) * axes, inputs, *kernel))
+        summed = tuple(range(-1 - axes, 0))
+        y = (x.cast(wide) * w.cast(wide)).sum(summed, dtype=wide)
+        y = y.reshape((batch, outputs, *out))
+        y = y.cast(kind) if dtype is None and dtypes.is_float(kind) else y
+        return y if bias is None else y + bias.reshape((1, outputs, *(1,) * axes))
+
+    def _does_not_fit(self, weight: Any, groups: int, because: str) -> ShapeError:
+        return ShapeError(
+            "input and weight of this convolution do not fit",
+            asked=f"convolution of {self.shape} with {weight.shape} in {groups} groups",
+            because=because,
+            try_="input (N, C, *spatial), weight (O, C / groups, *kernel)",
+        )
+
+    def conv_transpose2d(
+        self, weight: Any, bias: Any = None, groups: int = 1, stride: Any = 1, dilation: Any = 1,
+        padding: Any = 0, output_padding: Any = 0,
+    ) -> Self:  # fmt: skip
+        """The transpose (gradient) of a convolution: weight is (C, O / groups, *kernel)."""
+        axes = len(weight.shape) - 2
+        inputs, each, *kernel = weight.shape
+        if axes < 1 or len(self.shape) != axes + 2 or self.shape[1] != inputs or inputs % groups:
+            raise self._does_not_fit(weight, groups, f"the weight is for {inputs} channels")
+        step = per_axis(stride, axes, "stride")
+        apart = per_axis(dilation, axes, "dilation")
+        more = per_axis(output_padding, axes, "output_padding")
+        around = edges(padding, axes)
+        w = weight.reshape((groups, inputs // groups, each, *kernel)).transpose(1, 2)
+        w = w.flip(tuple(range(3, 3 + axes))).reshape((groups * each, inputs // groups, *kernel))
+        x = self
+        if any(s > 1 for s in step):
+            # zeros between the elements
+            sizes = x.shape[2:]
+            x = x.reshape((*x.shape[:2], *(n for s in sizes for n in (s, 1))))
+            x = x.pad((None, None, *(p for s in step for p in (None, (0, s - 1)))))
+            x = x.reshape((*x.shape[:2], *(n * s for n, s in zip(sizes, step))))
+            x = x.shrink((None, None, *((0, (n - 1) * s + 1) for n, s in zip(sizes, step))))
+        pads = tuple(
+            (d * (k - 1) - before, d * (k - 1) - after + extra)
+            for k, d, (before, after), extra in zip(kernel, apart, around, more)
+        )
+        return x.conv2d(w, bias, groups, 1, dilation, pads)
+
+    # ---- pooling ------------------------------------------------------------------------------
+
+    def _pool_plan(
+        self, kernel_size: Any, stride: Any, dilation: Any, padding: Any, ceil_mode: bool
+    ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[tuple[int, int], ...]]:
+        """Kernel, step, dilation, and padding with what `ceil_mode` adds after each axis."""
+        axes = 2 if isinstance(kernel_size, int) else len(tuple(kernel_size))
+        kernel = per_axis(kernel_size, axes, "kernel_size")
+        if len(self.shape) < axes:
+            raise ShapeError(
+                f"pooling over {axes} axes", asked=f"pooling of shape {self.shape} by {kernel}"
+            )
+        step = kernel if stride is None else per_axis(stride, axes, "stride")
+        apart = per_axis(dilation, axes, "dilation")
+        pads = []
+        for s, k, st, d, (before, after) in zip(
+            self.shape[-axes:], kernel, step, apart, edges(padding, axes)
+        ):
+            room = s + before + after - d * (k - 1) - 1
+            if room < 0:
+                raise ShapeError(
+                    "the window is larger than the padded input",
+                    asked=f"pooling of shape {self.shape} by {kernel}",
+                )
+            if ceil_mode:
+                count = ceildiv(room, st) + 1
+                # the last window may not begin in the padding behind
+                count -= (count - 1) * st >= s + before
+                after += max((count - 1) * st - room, 0)
+            pads.append((before, after))
+        return kernel, step, apart, tuple(pads)
+
+    def avg_pool2d(
+        self, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1, padding: Any = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+    ) -> Self:  # fmt: skip
+        """Average of each window of the last axes; stride None is the kernel's size."""
+        kernel, step, apart, pads = self._pool_plan(
+            kernel_size, stride, dilation, padding, ceil_mode
+        )
+        axes = len(kernel)
+        last = tuple(range(-axes, 0))
+        front = tuple(None for _ in self.shape[:-axes])
+
+        def sums(x: Any, around: Any) -> Any:
+            return x.pad((*front, *around))._pool(kernel, step, apart).sum(last)
+
+        asked = edges(padding, axes)
+        if pads == asked and count_include_pad:
+            return sums(self, pads) / float(prod(kernel))
+        ones = self.ones_like(requires_grad=False)
+        if not count_include_pad:
+            return sums(self, pads) / sums(ones, pads)
+        # padding that was asked for counts, that of ceil_mode does not
+        ones = ones.pad((*front, *asked), value=1)
+        beyond = tuple((0, b[1] - a[1]) for a, b in zip(asked, pads))
+        return sums(self, pads) / sums(ones, beyond)
+
+    def max_pool2d(
+        self, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1, padding: Any = 0,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Any:  # fmt: skip
+        """Maximum of each window of the last axes; with `return_indices` also where it stood, as an
+        int32 index into the flattened spatial axes (the first of equals)."""
+        kernel, step, apart, pads = self._pool_plan(
+            kernel_size, stride, dilation, padding, ceil_mode
+        )
+        axes = len(kernel)
+        last = tuple(range(-axes, 0))
+        front = tuple(None for _ in self.shape[:-axes])
+        low = self._uop.dtype.min
+        windows = self.pad((*front, *pads), value=low)._pool(kernel, step, apart)
+        top = windows.max(last)
+        if not return_indices:
+            return top
+        spatial = self.shape[-axes:]
+        count = prod(spatial)
+        # counted down, so that the largest of the hits is the first; padding counts 0
+        places = self.__class__.arange(count, 0, -1, device=self.device).reshape(spatial)
+        places = places.pad(pads)._pool(kernel, step, apart)
+        hits = windows == top.reshape((*top.shape, *(1,) * axes))
+        if dtypes.is_float(self._uop.dtype):
+            hits = hits | windows.isnan()
+        return top, count - hits.where(places, 0).max(last)
+
+    def max_unpool2d(
+        self, indices: Any, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1,
+        padding: Any = 0, output_size: Any = None,
+    ) -> Self:  # fmt: skip
+        """Pooled values put back where `max_pool2d` found them, zeros elsewhere."""
+        axes = 2 if isinstance(kernel_size, int) else len(tuple(kernel_size))
+        kernel = per_axis(kernel_size, axes, "kernel_size")
+        step = kernel if stride is None else per_axis(stride, axes, "stride")
+        apart = per_axis(dilation, axes, "dilation")
+        front = self.shape[:-axes]
+        if output_size is None:
+            spatial = tuple(
+                (o - 1) * st + d * (k - 1) + 1 - b - a
+                for o, k, st, d, (b, a) in zip(
+                    self.shape[-axes:], kernel, step, apart, edges(padding, axes)
+                )
+            )
+        else:
+            spatial = tuple(output_size)[-axes:]
+        count = prod(spatial)
+        values = self.reshape((*front, -1))
+        base = values.zeros_like()[..., :1].expand((*front, count))
+        return base.scatter(-1, indices.reshape((*front, -1)), values).reshape((*front, *spatial))
+
+    def interpolate(
+        self, size: Any, mode: str = "linear", align_corners: bool = False
+    ) -> Self:
+        """The last axes resized: mode "linear" (over each axis), "nearest" or "nearest-exact".
+
+        :raises ArgumentError: for another mode.
+        """
+        if mode not in ("linear", "nearest", "nearest-exact"):
+            raise ArgumentError(
+                f"there is no mode {mode!r}", asked=f"interpolate(mode={mode!r})",
+                try_='"linear", "nearest" or "nearest-exact"',
+            )  # fmt: skip
+        sizes = (size,) if isinstance(size, int) else tuple(size)
+        x = self
+        for axis, new in zip(range(-len(sizes), 0), sizes):
+            x = x._resized(axis, new, mode, align_corners)
+        return x
+
+    def _resized(self, axis: int, new: int, mode: str, align_corners: bool) -> Any:
+        old = self.shape[axis]
+        at = self.__class__.arange(new, device=self.device).cast(dtypes.float32)
+        shape = tuple(new if i == len(self.shape) + axis else 1 for i in range(len(self.shape)))
+        full = tuple(new if i == len(self.shape) + axis else s for i, s in enumerate(self.shape))
+
+        def picked(index: Any) -> Any:
+            return self.gather(axis, index.cast(dtypes.int32).reshape(shape).expand(full))
+
+        if mode != "linear":
+            half = 0.5 if mode == "nearest-exact" else 0.0
+            return picked(((at + half) * (old / new)).floor().clamp(0, old - 1))
+        if align_corners:
+            where = at * ((old - 1) / max(new - 1, 1))
+        else:
+            where = ((at + 0.5) * (old / new) - 0.5).clamp(0, old - 1)
+        low = where.floor()
+        share = (where - low).reshape(shape).cast(self._uop.dtype)
+        return picked(low).lerp(picked((low + 1).clamp(0, old - 1)), share)

@@ -1,0 +1,517 @@
+"""Indexing: reading and writing parts of a tensor, as NumPy does.
+
+Ints, slices (negative steps too), None and "..." are movement. Integer tensors pick: each element
+is found by comparing the index with every place, which the compiler fuses into the reader. An
+index tensor beyond the axis picks 0, and writes nothing: it is not known before it is computed.
+Boolean masks are computed at once, because the shape of the result depends on them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, DTypeError, GradientError, IndexingError, ShapeError
+from weft.base.sequences import prod
+from weft.shape.movement import broadcast_shapes, inverse_move
+from weft.tensor.ops.assign import owned_storage
+from weft.tensor.protocol import TensorBase, grad_enabled, record
+from weft.uop import GroupOp, Ops, UOp, Window
+
+
+class IndexingMixin(TensorBase):
+    """Methods that read and write parts."""
+
+    __slots__ = ()
+
+    # ---- reading ------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Self:
+        """The part that `index` names.
+
+        :raises IndexingError: for an int out of range, too many indices, or what does not index.
+        """
+        items = self._items(index)
+        if any(isinstance(item, TensorBase) for item in items):
+            return self._picked(items)
+        return self._window(items)
+
+    def _items(self, index: Any) -> list[Any]:
+        """One item per axis and new axis: int, symbolic int, slice, None, or integer tensor."""
+        given = list(index) if isinstance(index, tuple) else [index]
+        items = [self._item(item) for item in given]
+        items = [part for item in items for part in (item if isinstance(item, list) else [item])]
+        used = sum(item is not None and item is not Ellipsis for item in items)
+        dots = [place for place, item in enumerate(items) if item is Ellipsis]
+        if used > len(self.shape) or len(dots) > 1:
+            raise IndexingError(
+                "too many indices" if used > len(self.shape) else 'more than one "..."',
+                asked=f"{used} indices into shape {self.shape}",
+                because=f"there are {len(self.shape)} axes",
+            )
+        whole = [slice(None)] * (len(self.shape) - used)
+        at = dots[0] if dots else len(items)
+        return items[:at] + whole + items[at + 1 :]
+
+    def _item(self, item: Any) -> Any:
+        if item is None or item is Ellipsis or isinstance(item, (slice, UOp)):
+            return item
+        if isinstance(item, bool):
+            return self._mask(self.__class__(item, device=self.device))
+        if isinstance(item, int):
+            return item
+        if not isinstance(item, TensorBase):
+            if hasattr(item, "__index__") and getattr(item, "shape", ()) == ():
+                return item.__index__()
+            if isinstance(item, (float, str)) or (item == [] and not hasattr(item, "shape")):
+                if item != []:
+                    raise self._no_index(item)
+                item = self.__class__.zeros(0, dtype=dtypes.int32, device=self.device)
+            else:
+                item = self.__class__(item, device=self.device)
+        if item._uop.dtype is dtypes.bool:
+            return self._mask(item)
+        if not dtypes.is_int(item._uop.dtype):
+            raise self._no_index(item)
+        return item.to(self.device) if item.device != self.device else item
+
+    def _no_index(self, item: Any) -> IndexingError:
+        what = repr(item._uop.dtype) if isinstance(item, TensorBase) else type(item).__name__
+        return IndexingError(
+            f"a {what} does not index",
+            asked=f"an index {item!r}"[:120],
+            try_="ints, slices, None, ..., integer tensors and boolean masks",
+        )
+
+    def _mask(self, mask: Any) -> list[Any]:
+        """A boolean mask as the integer tensors of the places where it holds: computed now."""
+        import numpy
+
+        places = numpy.nonzero(numpy.atleast_1d(mask.numpy()))
+        if not mask.shape:
+            # a scalar mask adds an axis of size one or zero
+            self_index = self.__class__.zeros(len(places[0]), dtype=dtypes.int32, device=self.device)
+            return [None, self_index]
+        return [self.__class__(p.astype(numpy.int32), device=self.device) for p in places]
+
+    def _window(self, items: list[Any]) -> Any:
+        """Movement alone: ints, slices and None."""
+        axes = [item for item in items if item is not None]
+        x = self
+        bounds, flips, steps = [], [], []
+        for axis, item in enumerate(axes):
+            start, stop, step = self._span(axis, item)
+            bounds.append((start, stop))
+            flips.append(step < 0)
+            steps.append(abs(step))
+        x = x.shrink(tuple(bounds))
+        if any(flips):
+            x = x.flip(tuple(i for i, f in enumerate(flips) if f))
+        if any(s != 1 for s in steps):
+            x = x._strided(steps)
+        shape: list[Any] = []
+        left = iter(zip(axes, x.shape))
+        for item in items:
+            if item is None:
+                shape.append(1)
+                continue
+            kind, size = next(left)
+            if isinstance(kind, slice):
+                shape.append(size)
+        return x.reshape(tuple(shape))
+
+    def _span(self, axis: int, item: Any) -> tuple[Any, Any, int]:
+        """Start, stop (start <= stop) and step of one axis."""
+        size = self.shape[axis]
+        if isinstance(item, slice):
+            symbolic = isinstance(size, UOp) or any(
+                isinstance(x, UOp) for x in (item.start, item.stop)
+            )
+            if symbolic:
+                return self._symbolic_span(size, item)
+            try:
+                start, stop, step = item.indices(size)
+            except (TypeError, ValueError) as error:
+                raise IndexingError(
+                    "this slice cannot be read", asked=repr(item), because=str(error)
+                ) from None
+            count = len(range(start, stop, step))
+            if count == 0:
+                return 0, 0, 1
+            last = start + (count - 1) * step
+            return (start, last + 1, step) if step > 0 else (last, start + 1, step)
+        if isinstance(item, UOp):
+            return item, item + 1, 1
+        if isinstance(size, int) and not -size <= item < size:
+            raise IndexingError(
+                f"index {item} is out of range",
+                asked=f"index {item} into axis {axis} of shape {self.shape}",
+                because=f"the axis has {size} elements",
+                try_=f"an index from {-size} to {size - 1}" if size else None,
+            )
+        at = item + size if item < 0 else item
+        return at, at + 1, 1
+
+    def _symbolic_span(self, size: Any, item: slice) -> tuple[Any, Any, int]:
+        if item.step not in (None, 1):
+            raise IndexingError(
+                "a symbolic slice has no step", asked=repr(item), try_="a step of 1"
+            )
+        return 0 if item.start is None else item.start, size if item.stop is None else item.stop, 1
+
+    def _strided(self, steps: list[int]) -> Any:
+        """Every steps[i]-th element of each axis, from the first on."""
+        counts = [-(-s // n) for s, n in zip(self.shape, steps)]
+        x = self.pad(tuple((0, c * n - s) for c, n, s in zip(counts, steps, self.shape)))
+        x = x.reshape(tuple(p for c, n in zip(counts, steps) for p in (c, n)))
+        x = x.shrink(tuple(p for c in counts for p in ((0, c), (0, 1))))
+        return x.reshape(tuple(counts))
+
+    def _picked(self, items: list[Any]) -> Any:
+        """Integer tensors among the indices: all of them, and ints beside them, broadcast."""
+        x, tensors, places, at = self._prepared(items)
+        shape = broadcast_shapes(*(t.shape for t in tensors))
+        rest = tuple(s for i, s in enumerate(x.shape) if i not in places)
+        flat, total = _flat_index(tensors, [x.shape[p] for p in places], shape)
+        order = [i for i in range(len(x.shape)) if i not in places] + places
+        x = x.permute(*order)
+        ones = (1,) * len(shape)
+        x = x.reshape((*rest[:at], *ones, *rest[at:], total))
+        places_of = self.__class__.arange(total, device=self.device)
+        index = flat.reshape((*(1,) * at, *shape, *(1,) * (len(rest) - at), 1))
+        chosen = (index == places_of).where(x, 0)
+        return chosen._reduce(Ops.ADD, -1, False)
+
+    def _prepared(self, items: list[Any]) -> tuple[Any, list[Any], list[int], int]:
+        """self with slices taken and new axes put in; the index tensors, the axes they are for, and
+        where among the other axes their shape goes (NumPy's rule: in place if side by side)."""
+        picks = [i for i, item in enumerate(items) if isinstance(item, (TensorBase, int, UOp))]
+        picks = [i for i in picks if items[i] is not None]
+        adjacent = picks == list(range(picks[0], picks[-1] + 1))
+        basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
+        basic = [slice(None) if isinstance(item, int) else item for item in basic]
+        x = self._window(basic)
+        tensors, places = [], []
+        for place in picks:
+            item = items[place]
+            if isinstance(item, UOp):
+                raise IndexingError(
+                    "symbolic ints and integer tensors do not index together", asked=repr(item)
+                )
+            if isinstance(item, int):
+                size = x.shape[place]
+                self._span(sum(i is not None for i in items[:place]), item)
+                item = self.__class__.full(
+                    (), item + size if item < 0 else item, dtype=dtypes.int32, device=self.device
+                )
+            tensors.append(item)
+            places.append(place)
+        at = sum(1 for i in range(picks[0]) if i not in places) if adjacent else 0
+        return x, tensors, places, at
+
+    # ---- writing ------------------------------------------------------------------------------
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write `value`, which broadcasts, into the part that `index` names.
+
+        :raises GradientError: if self is a leaf that requires gradients (outside `no_grad`).
+        :raises ShapeError, DTypeError, IndexingError: as `assign` and reading do.
+        """
+        if self._requires_grad and self.is_leaf and grad_enabled():
+            raise GradientError(
+                "a part of a leaf that requires gradients cannot be overwritten",
+                asked=f"writing into a leaf of shape {self.shape}",
+                because="its gradient would no longer be that of the value it had",
+                try_="with Tensor.no_grad(): x[...] = ..., or write before requires_grad_()",
+            )
+        mask = index
+        if isinstance(mask, TensorBase) and mask._uop.dtype is dtypes.bool and (
+            not isinstance(value, TensorBase) or value.shape == ()
+        ) and mask.shape == self.shape[: len(mask.shape)]:
+            self._write_masked(mask, value)
+            return
+        items = self._items(index)
+        if any(isinstance(item, TensorBase) for item in items):
+            self._write_picked(items, value)
+        else:
+            self._write_window(items, value)
+
+    def _store(self, result: Any) -> None:
+        if owned_storage(self._uop) is not None:
+            self.assign(result)
+        else:
+            self._become(result._uop, result)
+
+    def _write_masked(self, mask: Any, value: Any) -> None:
+        new = self._value_for(value, self.shape, "a write")
+        mask = mask.to(self.device).reshape((*mask.shape, *(1,) * (self.ndim - mask.ndim)))
+        self._store(mask.where(new, self))
+
+    def _write_window(self, items: list[Any], value: Any) -> None:
+        part = self._window(items)
+        new = self._value_for(value, part.shape, "a write")
+        if 0 in part.shape:
+            return
+        storage = owned_storage(self._uop)
+        tracked = part._uop.st if storage is not None and part._uop.base is storage else None
+        differentiable = grad_enabled() and (self._requires_grad or new._requires_grad)
+        if tracked is not None and not differentiable:
+            tracked = tracked.simplify()
+            if len(tracked.views) == 1 and tracked.views[0].mask is None:
+                node = record(
+                    Ops.ASSIGN, self._uop.dtype, (storage, new._uop), Window(tracked)
+                )
+                self._become(self._over(node), new)
+                self._written()
+                return
+        # a value elsewhere: the part is moved back to its place, and chosen there
+        inside = new.ones_like(dtype=dtypes.bool)
+        back, here = new._uop, inside._uop
+        for op, arg, shape in _moves(part._uop, self._uop):
+            back_op, back_arg = inverse_move(op, arg, shape)
+            back = record(back_op, back.dtype, (back,), back_arg)
+            here = record(back_op, here.dtype, (here,), back_arg)
+        placed, where = new._wrap(back), self._from_node(here)
+        self._store(where.where(placed, self))
+
+    def _write_picked(self, items: list[Any], value: Any) -> None:
+        """Of several writes to one place the last one counts."""
+        basic = [i for i in items if isinstance(i, slice) and i != slice(None)]
+        if basic or None in items:
+            # write into the window first, then the window into self
+            window = [slice(None) if isinstance(i, (TensorBase, int)) else i for i in items]
+            part = self._window(window).detach() if not grad_enabled() else self._window(window)
+            part = part.clone() if owned_storage(part._uop) is not None else part
+            part = part._from_node(part._uop, part._requires_grad, True)
+            part._write_picked(
+                [i if isinstance(i, (TensorBase, int)) else slice(None) for i in items], value
+            )
+            self._write_window(window, part)
+            return
+        x, tensors, places, at = self._prepared(items)
+        shape = broadcast_shapes(*(t.shape for t in tensors))
+        rest = tuple(s for i, s in enumerate(x.shape) if i not in places)
+        flat, total = _flat_index(tensors, [x.shape[p] for p in places], shape)
+        new = self._value_for(value, (*rest[:at], *shape, *rest[at:]), "a write")
+        count = prod(shape)
+        if count == 0 or total == 0:
+            return
+        moved = [*range(at), *range(at + len(shape), len(new.shape)), *range(at, at + len(shape))]
+        new = new.permute(*moved).reshape((*rest, 1, count))
+        order = [i for i in range(len(x.shape)) if i not in places] + places
+        taken = x.permute(*order)
+        target = taken.reshape((*rest, total))
+        made = target._overwritten(flat.reshape(count), new)
+        made = made.reshape(taken.shape).permute(*self._inverse(tuple(order)))
+        self._store(made)
+
+    def _overwritten(self, index: Any, new: Any) -> Any:
+        """self (..., T) with new (..., 1, N) at index (N,) of the last axis; the last write wins."""
+        total, count = self.shape[-1], index.shape[-1]
+        places = self.__class__.arange(total, device=self.device).reshape(total, 1)
+        turns = self.__class__.arange(1, count + 1, device=self.device)
+        hits = (index == places).where(turns, 0)
+        last = hits._reduce(Ops.MAX, -1, True)
+        chosen = (hits == last) & (last > 0)
+        value = chosen.where(new, 0)._reduce(Ops.ADD, -1, False)
+        return (last.squeeze(-1) > 0).where(value, self)
+
+    # ---- along one axis -----------------------------------------------------------------------
+
+    def gather(self, dim: int, index: Any) -> Self:
+        """out[i][j] = self[index[i][j]][j] (for dim 0): an index for every element of the result.
+
+        :raises ShapeError: if `index` has another rank, or is larger along another axis.
+        """
+        at, index = self._checked_index("gather", dim, index)
+        size = self.shape[at]
+        window = tuple((0, s) if i != at else None for i, s in enumerate(index.shape))
+        x = self.shrink(window)
+        rank = len(x.shape)
+        x = x.permute(*(i for i in range(rank) if i != at), at)
+        x = x.reshape((*x.shape[:at], 1, *x.shape[at:]))
+        places = self.__class__.arange(size, device=self.device)
+        chosen = (_wrapped(index, size).unsqueeze(-1) == places).where(x, 0)
+        return chosen._reduce(Ops.ADD, -1, False)
+
+    def _checked_index(self, what: str, dim: int, index: Any) -> tuple[int, Any]:
+        at = self._resolve_dim(dim)
+        index = self.__class__._as_tensor(index, self)
+        if not dtypes.is_int(index._uop.dtype):
+            raise DTypeError(f"{what} needs integers", asked=f"an index of {index._uop.dtype!r}")
+        fits = len(index.shape) == len(self.shape) and all(
+            n <= s or i == at for i, (n, s) in enumerate(zip(index.shape, self.shape))
+        )
+        if not fits:
+            raise ShapeError(
+                "the index does not fit",
+                asked=f"{what} along axis {dim} of {self.shape} with an index of {index.shape}",
+                because="both need as many axes, and beside that axis the index is no larger",
+            )
+        return at, index
+
+    def _scattered(self, dim: int, index: Any, src: Any) -> tuple[Any, Any, Any]:
+        """(values, hits) of shape (..., T, N) along a last axis, and self with T last."""
+        at, index = self._checked_index("scatter", dim, index)
+        if any(n > s for n, s in zip(index.shape, src.shape)):
+            raise ShapeError(
+                "the index is larger than what is written",
+                asked=f"scatter of {src.shape} with an index of {index.shape}",
+            )
+        order = [i for i in range(len(self.shape)) if i != at] + [at]
+        src = src.shrink(tuple((0, n) for n in index.shape)).permute(*order)
+        index = _wrapped(index, self.shape[at]).permute(*order)
+        pads = tuple(
+            (0, self.shape[i] - s) for i, s in zip(order[:-1], src.shape[:-1])
+        )
+        src = src.pad((*pads, None))
+        index = (index + 1).pad((*pads, None)) - 1  # what is padded points nowhere
+        places = self.__class__.arange(self.shape[at], device=self.device).unsqueeze(-1)
+        return src.unsqueeze(-2), index.unsqueeze(-2) == places, order
+
+    def scatter(self, dim: int, index: Any, src: Any, reduce: str | None = None) -> Self:
+        """self with src written where `index` says, along an axis; the last write counts.
+
+        `reduce` "add" or "multiply" combines with what is there instead.
+        """
+        if reduce not in (None, "add", "multiply"):
+            raise ArgumentError(
+                f"scatter does not reduce by {reduce!r}",
+                asked=f"scatter(reduce={reduce!r})",
+                try_='None, "add" or "multiply"; scatter_reduce knows more',
+            )
+        if reduce is not None:
+            src = self._source(index, src)
+            return self.scatter_reduce(dim, index, src, "sum" if reduce == "add" else "prod")
+        src = self._source(index, src)
+        values, hits, order = self._scattered(dim, index, src)
+        count = hits.shape[-1]
+        if count == 0:
+            return self._wrap(self._uop)
+        turns = self.__class__.arange(1, count + 1, device=self.device)
+        turn = hits.where(turns, 0)
+        last = turn._reduce(Ops.MAX, -1, True)
+        value = ((turn == last) & hits).where(values, 0)._reduce(Ops.ADD, -1, False)
+        written = (last.squeeze(-1) > 0).where(value, self.permute(*order))
+        return written.permute(*self._inverse(tuple(order)))
+
+    def _source(self, index: Any, src: Any) -> Any:
+        if isinstance(src, TensorBase):
+            return src.cast(self._uop.dtype)
+        shape = self.__class__._as_tensor(index, self).shape
+        return self.full_like(src).shrink(tuple((0, 0) for _ in shape)) if 0 in shape else (
+            self.__class__.full(shape, src, dtype=self._uop.dtype, device=self.device)
+        )
+
+    def scatter_reduce(
+        self, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+    ) -> Self:
+        """self with src combined into it where `index` says: "sum", "prod", "mean", "amax", "amin".
+
+        Without `include_self` what is written to starts from nothing.
+        """
+        starts = {"sum": 0, "mean": 0, "prod": 1}
+        if reduce not in (*starts, "amax", "amin"):
+            raise ArgumentError(
+                f"scatter_reduce does not reduce by {reduce!r}",
+                asked=f"scatter_reduce(reduce={reduce!r})",
+                try_='"sum", "prod", "mean", "amax" or "amin"',
+            )
+        values, hits, order = self._scattered(dim, index, src.cast(self._uop.dtype))
+        own = self.permute(*order)
+        dtype = own._uop.dtype
+        if reduce in ("amax", "amin"):
+            turn = (lambda t: t) if reduce == "amax" else (
+                (lambda t: -t) if dtypes.is_float(dtype) else (lambda t: ~t)
+            )
+            found = hits.where(turn(values), dtype.min)._reduce(Ops.MAX, -1, False)
+            touched = hits._reduce(Ops.MAX, -1, False)
+            mixed = turn(found.maximum(turn(own))) if include_self else turn(found)
+            made = touched.where(mixed, own)
+        else:
+            op = Ops.MUL if reduce == "prod" else Ops.ADD
+            start = starts[reduce]
+            found = hits.where(values, start)._reduce(op, -1, False)
+            touched = hits._reduce(Ops.MAX, -1, False)
+            base = own if include_self else touched.where(start, own)
+            made = base * found if op is Ops.MUL else base + found
+            if reduce == "mean":
+                count = hits.cast(dtypes.int32)._reduce(Ops.ADD, -1, False) + int(include_self)
+                count = touched.where(count, 1)
+                made = made // count if dtypes.is_int(dtype) else made / count.cast(dtype)
+                made = made.cast(dtype)
+        return made.permute(*self._inverse(tuple(order)))
+
+    # ---- masks --------------------------------------------------------------------------------
+
+    def masked_select(self, mask: Any) -> Self:
+        """The elements where a mask, broadcast to the shape of self, holds, as a vector.
+
+        The mask is computed at once: the size of the result depends on it.
+        """
+        mask = self.__class__._as_tensor(mask, self).cast(dtypes.bool)
+        shape = broadcast_shapes(self.shape, mask.shape)
+        return self._expanded(shape)[mask._expanded(shape)]
+
+    def nonzero(self) -> Self:
+        """The places of what is not zero, an (n, rank) int32 tensor; computed at once."""
+        import numpy
+
+        places = numpy.argwhere(self.numpy() != 0).astype(numpy.int32)
+        return self.__class__(places, device=self.device)
+
+    def one_hot(self, num_classes: int = -1) -> Self:
+        """A new last axis with 1 at the class and 0 elsewhere (int32).
+
+        Without a number of classes the largest is computed at once.
+        """
+        if not dtypes.is_int(self._uop.dtype):
+            raise DTypeError("classes are integers", asked=f"one_hot of {self._uop.dtype!r}")
+        if num_classes == -1:
+            num_classes = int((self.max() + 1).item()) if self.numel() else 0
+        classes = self.__class__.arange(num_classes, device=self.device)
+        return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
+
+
+def _flat_index(tensors: list[Any], sizes: list[int], shape: tuple[Any, ...]) -> tuple[Any, int]:
+    """Several indices as one into their axes in row-major order; -1 where one is out of range."""
+    total = prod(sizes)
+    flat = valid = None
+    for tensor, size in zip(tensors, sizes):
+        index = _wrapped(tensor, size)
+        inside = (index >= 0) & (index < size)
+        flat = index if flat is None else flat * size + index
+        valid = inside if valid is None else valid & inside
+    if len(tensors) > 1:
+        flat = valid.where(flat, -1)
+    return flat._expanded(shape), total
+
+
+def _wrapped(index: Any, size: int) -> Any:
+    """As int32 (int64 for large axes), what is below zero counted from the end."""
+    kind = dtypes.int64 if size > dtypes.int32.max else dtypes.int32
+    if dtypes.is_unsigned(index._uop.dtype):
+        wide = index.cast(dtypes.int64)
+        return wide if kind is dtypes.int64 else (wide < size).where(wide, size).cast(kind)
+    if index._uop.dtype is dtypes.int64 and kind is dtypes.int32:
+        # what int32 cannot hold is out of range, and must stay so
+        index = index.clamp(-size - 1, size).cast(kind)
+    else:
+        index = index.cast(kind)
+    return (index < 0).where(index + size, index)
+
+
+def _moves(node: UOp, base: UOp) -> list[tuple[Ops, Any, tuple[Any, ...]]]:
+    """The movement that leads from `base` to `node`, last first, with the shape before each."""
+    moves = []
+    while node is not base:
+        if node.op not in GroupOp.Movement:
+            return _unmerged(moves, node, base)
+        moves.append((node.op, node.arg, node.src[0].shape))
+        node = node.src[0]
+    return moves
+
+
+def _unmerged(moves: Any, node: UOp, base: UOp) -> Any:
+    # reshape of a reshape skips the lower one: go back up by a reshape to the shape of `base`
+    return [*moves, (Ops.RESHAPE, node.shape, base.shape)]

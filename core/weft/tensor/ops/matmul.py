@@ -1,0 +1,155 @@
+"""Products of matrices: a broadcast product and a sum, which the compiler makes one kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import dtypes, to_dtype
+from weft.base.errors import ArgumentError, ShapeError
+from weft.base.promotion import least_upper_dtype, sum_acc_dtype
+from weft.tensor.protocol import TensorBase
+
+
+class MatmulMixin(TensorBase):
+    """Methods that multiply matrices."""
+
+    __slots__ = ()
+
+    def dot(self, w: Any, dtype: Any = None) -> Self:
+        """Matrix product over the last axis of self and the last but one of w.
+
+        Vectors stand for a row on the left and a column on the right; axes before the last two
+        broadcast. Products and sums are computed in `sum_acc_dtype` (or in `dtype`, which the
+        result then has), and rounded once.
+
+        :raises ShapeError: if the inner sizes differ, or one operand is 0-d.
+        """
+        w = self.__class__._as_tensor(w, self)
+        a, b = self.shape, w.shape
+        inner = b[-min(len(b), 2)] if b else None
+        if not a or not b or a[-1] != inner:
+            raise ShapeError(
+                f"shapes {a} and {b} do not multiply",
+                asked=f"{a} @ {b}",
+                because="a 0-d tensor has no axis to sum over"
+                if not a or not b
+                else f"the last axis of the left has {a[-1]}, the matching one of the right {inner}",
+                try_="x.transpose(-1, -2) of one of them" if a and b else "x * y",
+            )
+        kind = least_upper_dtype(self._uop.dtype, w._uop.dtype)
+        wide = sum_acc_dtype(kind) if dtype is None else to_dtype(dtype)
+        left, right = self.cast(wide), w.cast(wide)
+        if len(b) > 1:
+            right = right.transpose(-1, -2)
+            left = left.unsqueeze(-2) if len(a) > 1 else left
+            right = right.unsqueeze(-3) if len(a) > 1 else right
+        total = (left * right).sum(-1, dtype=wide)
+        return total.cast(kind) if dtype is None and dtypes.is_float(kind) else total
+
+    def matmul(self, x: Any, reverse: bool = False, dtype: Any = None) -> Self:
+        """Matrix product; with `reverse` the operands change places. Raises as `dot`."""
+        if reverse:
+            return self.__class__._as_tensor(x, self).dot(self, dtype)
+        return self.dot(x, dtype)
+
+    def __matmul__(self, x: Any) -> Self:
+        return self.matmul(x)
+
+    def __rmatmul__(self, x: Any) -> Self:
+        return self.matmul(x, True)
+
+    def linear(self, weight: Any, bias: Any = None, dtype: Any = None) -> Self:
+        """self @ weight + bias; a 1-d weight multiplies element by element."""
+        x = self if dtype is None else self.cast(dtype)
+        weight = weight if dtype is None else weight.cast(dtype)
+        y = x * weight if len(weight.shape) == 1 else x.dot(weight)
+        if bias is None:
+            return y
+        return y + (bias if dtype is None else bias.cast(dtype))
+
+    @classmethod
+    def einsum(cls, formula: str, *operands: Any, dtype: Any = None) -> Self:
+        """Einstein summation: `"ij,jk->ik"`; "..." stands for axes that broadcast.
+
+        :raises ArgumentError: for a formula that cannot be read or does not fit the operands.
+        """
+        tensors = list(operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple))
+                       else operands)  # fmt: skip
+        inputs, output = _read(formula.replace(" ", ""), tensors)
+        order = list(dict.fromkeys([*output, *(n for names in inputs for n in names)]))
+        sizes: dict[str, Any] = {}
+        parts = []
+        for names, tensor in zip(inputs, tensors):
+            names, tensor = _diagonals(names, tensor)
+            for name, size in zip(names, tensor.shape):
+                if sizes.setdefault(name, size) != size:
+                    if sizes[name] != 1 and size != 1:
+                        raise _bad(formula, f"{name!r} is both {sizes[name]} and {size}")
+                    sizes[name] = sizes[name] if size == 1 else size
+            parts.append((names, tensor))
+        placed = []
+        for names, tensor in parts:
+            present = sorted(names, key=order.index)
+            tensor = tensor.permute(*(names.index(n) for n in present)) if names else tensor
+            held = iter(tensor.shape)
+            placed.append(tensor.reshape(tuple(next(held) if n in names else 1 for n in order)))
+        product = placed[0]
+        if dtype is not None:
+            placed = [p.cast(dtype) for p in placed]
+            product = placed[0]
+        for part in placed[1:]:
+            product = product * part
+        product = product._expanded(tuple(sizes[n] for n in order))
+        summed = tuple(range(len(output), len(order)))
+        return product.sum(summed, dtype=dtype) if summed else product
+
+
+def _bad(formula: str, because: str) -> ArgumentError:
+    return ArgumentError(
+        "this summation does not fit its operands",
+        asked=f"einsum({formula!r})",
+        because=because,
+        try_='"ij,jk->ik": a letter for each axis, operands separated by commas',
+    )
+
+
+def _read(formula: str, tensors: list[Any]) -> tuple[list[list[str]], list[str]]:
+    """The names of the axes of each operand and of the result; "..." gets names of its own."""
+    left, arrow, right = formula.partition("->")
+    texts = left.split(",")
+    if len(texts) != len(tensors):
+        raise _bad(formula, f"it names {len(texts)} operands, and {len(tensors)} are given")
+    inputs, widest = [], 0
+    for text, tensor in zip(texts, tensors):
+        before, dots, after = text.partition("...")
+        extra = len(tensor.shape) - len(before) - len(after)
+        if extra < 0 or (extra and not dots):
+            raise _bad(formula, f"{text!r} does not name the axes of shape {tensor.shape}")
+        widest = max(widest, extra)
+        inputs.append([*before, *(f"...{extra - 1 - i}" for i in range(extra)), *after])
+    dotted = [f"...{widest - 1 - i}" for i in range(widest)]
+    names = [n for found in inputs for n in found]
+    if arrow:
+        before, dots, after = right.partition("...")
+        output = [*before, *(dotted if dots else []), *after]
+    else:
+        output = dotted + sorted(n for n in set(names) if names.count(n) == 1 and n[0] != ".")
+    if len(set(output)) != len(output) or not set(output) <= set(names):
+        raise _bad(formula, "each axis of the result is named once, and is one of an operand")
+    return inputs, output
+
+
+def _diagonals(names: list[str], tensor: Any) -> tuple[list[str], Any]:
+    """A name that an operand has twice takes its diagonal."""
+    for name in dict.fromkeys(names):
+        while names.count(name) > 1:
+            a = names.index(name)
+            b = names.index(name, a + 1)
+            rest = [i for i in range(len(names)) if i not in (a, b)]
+            n = tensor.shape[a]
+            moved = tensor.permute(*rest, a, b)
+            front = moved.shape[:-2]
+            flat = moved.reshape((*front, n * n)).pad((*(None for _ in front), (0, n)))
+            tensor = flat.reshape((*front, n, n + 1))[..., 0]
+            names = [names[i] for i in rest] + [name]
+    return names, tensor

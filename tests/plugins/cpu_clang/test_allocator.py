@@ -1,0 +1,57 @@
+"""Memory of the process: alignment, windows, wrapping, refusal."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from weft.plugin import BufferHints, OutOfMemory
+from weft_cpu_clang.allocator import ALIGNMENT, LARGE, ProcessAllocator
+
+SIZES = [1, 3, 64, 65, 4096, LARGE - 1, LARGE, LARGE + 1, 5 << 20]
+
+
+@pytest.fixture
+def allocator():
+    return ProcessAllocator()
+
+
+@pytest.mark.parametrize("nbytes", SIZES)
+def test_aligned_exact_and_writable(allocator, nbytes):
+    memory = allocator.allocate(nbytes, BufferHints())
+    assert memory.address % ALIGNMENT == 0
+    assert len(memory.window) == nbytes
+    data = bytes(i % 251 for i in range(nbytes))
+    allocator.copy_in(memory, memoryview(data))
+    out = bytearray(nbytes)
+    allocator.copy_out(memoryview(out), memory)
+    assert bytes(out) == data
+
+
+def test_windows_share_bytes_and_keep_the_whole_alive(allocator):
+    whole = allocator.allocate(100, BufferHints())
+    allocator.copy_in(whole, memoryview(bytes(range(100))))
+    part = allocator.view(whole, 10, 20)
+    inner = allocator.view(part, 5, 3)
+    assert inner.address == whole.address + 15
+    del whole, part
+    gc.collect()
+    assert bytes(allocator.map_host(inner)) == bytes([15, 16, 17])
+
+
+def test_wrap_writes_through(allocator):
+    owner = bytearray(8)
+    memory = allocator.wrap(memoryview(owner))
+    allocator.copy_in(memory, memoryview(b"abcdefgh"))
+    assert owner == b"abcdefgh"
+
+
+def test_wrap_refuses_what_must_not_be_written(allocator):
+    assert allocator.wrap(memoryview(b"constant")) is None
+
+
+def test_more_than_there_is(allocator):
+    with pytest.raises(OutOfMemory) as caught:
+        allocator.allocate(1 << 60, BufferHints())
+    assert caught.value.try_
