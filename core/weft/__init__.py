@@ -1,1 +1,58 @@
-"""weft: a tensor compiler whose every device is a plugin."""
+"""weft: a tensor compiler whose every device is a plugin.
+
+    from weft import Tensor, dtypes, Device, Variable, nn, settings
+
+The names are imported when they are first asked for: `import weft` itself imports nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weft import nn as nn
+    from weft.base.dtype import dtypes as dtypes
+    from weft.base.errors import WeftError as WeftError
+    from weft.base.settings import settings as settings
+    from weft.device.catalogue import catalogue as Device
+    from weft.tensor import Tensor as Tensor
+    from weft.uop import UOp
+    from weft.uop.symbolic.sint import Variable as Variable
+
+# name here -> (module, name there; None for the module itself)
+_HOMES: dict[str, tuple[str, str | None]] = {
+    "Device": ("weft.device.catalogue", "catalogue"),
+    "Tensor": ("weft.tensor", "Tensor"),
+    "UOp": ("weft.uop", "UOp"),
+    "Variable": ("weft.uop.symbolic.sint", "Variable"),
+    "WeftError": ("weft.base.errors", "WeftError"),
+    "dtypes": ("weft.base.dtype", "dtypes"),
+    "nn": ("weft.nn", None),
+    "settings": ("weft.base.settings", "settings"),
+}
+
+__all__ = [
+    "Device",
+    "Tensor",
+    "UOp",
+    "Variable",
+    "WeftError",
+    "dtypes",
+    "nn",
+    "settings",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'weft' has no attribute {name!r}; it has {', '.join(__all__)}")
+    module = importlib.import_module(home[0])
+    value = module if home[1] is None else getattr(module, home[1])
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,14 +1,15 @@
 """The door for plugin authors: everything a device plugin needs, and the only module it may import.
 
-A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of ``weft.device.hookspecs``
-marked with ``@hookimpl``, and is listed under the entry-point group ``weft.devices`` by its family::
+A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of
+``weft.device.hookspecs`` marked with ``@hookimpl``, and is listed under the entry-point group
+``weft.devices`` by its family::
 
     [project.entry-points."weft.devices"]
     MINE = "weft_mine"
 """
 
 from weft.base.disk_cache import DiskCache
-from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
+from weft.base.dtype import DType, ImageDType, PtrDType
 from weft.base.errors import (
     ArgumentError,
     CapabilityError,

@@ -1,7 +1,7 @@
 """Tests mirror the source: every module of the core has unit tests, and every unit test a module.
 
-A module's tests are the file of its name in the mirrored folder; modules that are tested together may
-share one there, which then imports each of them.
+A module's tests are the file of its name in the mirrored folder; modules that are tested together
+may share one there, which then imports each of them.
 """
 
 import re

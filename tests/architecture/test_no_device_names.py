@@ -1,7 +1,8 @@
 """The core never spells a device's name: it asks for capabilities.
 
-The names are those that the installed plugins serve, and those that the house expects; the core's own
-(for staging and for tests) are common words and found by their role. Looked at are string literals and identifiers, not comments and docstrings.
+The names are those that the installed plugins serve, and those that the house expects; the core's
+own (for staging and for tests) are common words and found by their role. Looked at are string
+literals and identifiers, not comments and docstrings.
 """
 
 import ast
@@ -60,5 +61,5 @@ def test_no_name_is_spelt(name, path):
 
 
 def test_the_test_would_notice():
-    code = 'x = "CPU"\nif device.startswith("DISK:"):\n    pass\n"CPU in prose"\ny = "CPUS"\nCUDA = 1\n'
+    code = 'x = "CPU"\nif name == "DISK:":\n    pass\n"CPU in prose"\ny = "CPUS"\nCUDA = 1\n'
     assert sorted(line for line, _ in spelt(ast.parse(code), family_names())) == [1, 2, 6]

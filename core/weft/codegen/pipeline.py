@@ -40,9 +40,8 @@ class Context:
 
 def _optimise(sink: UOp, ctx: Context) -> UOp:
     kernel = Kernel(sink, ctx.target)
-    for opt in ctx.choose(kernel):
-        if opt not in kernel.applied:
-            kernel.apply(opt)
+    for opt in ctx.choose(kernel.copy()):
+        kernel.apply(opt)
     return kernel.finish()
 
 
@@ -73,7 +72,8 @@ def nothing(kernel: Kernel) -> Sequence[Opt]:
 def lower(ast: UOp, target: Target, choose: Choose | None = None) -> LinearProgram:
     """The linear program of a kernel's AST for `target`.
 
-    choose: gives the optimisations to apply, one after the other; by default the heuristic, or
+    choose: gives the optimisations to apply, one after the other; it is handed a copy of the kernel
+    that it may optimise to look at the outcome. By default the heuristic, or
     nothing where WEFT_NOOPT is set. Raises SpecError for an AST that is none, CapabilityError for
     what the target cannot compute, OptError for a choice that is not legal.
     """

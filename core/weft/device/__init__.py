@@ -1,7 +1,7 @@
 """What a device is: names, capabilities, parts, hooks, the registry, buffers and copies.
 
-The names here are the floor's door; ``registry``, ``binding``, ``storage`` and ``transfer`` are modules
-whose functions are called by their full name.
+The names here are the floor's door; ``registry``, ``binding``, ``storage`` and ``transfer`` are
+modules whose functions are called by their full name.
 """
 
 from weft.device import binding, registry, storage, transfer

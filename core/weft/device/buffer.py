@@ -30,9 +30,8 @@ class _Memory:
         self.device = device
         self.nbytes = nbytes
         self.hints = hints
-        self.resident = False
-        self.handle = device.pool.take(nbytes, hints)
         self.resident = device.capabilities.memory.resident
+        self.handle = device.pool.take(nbytes, hints)
         if self.resident:
             usage.take(device.name, nbytes)
 
@@ -150,12 +149,13 @@ class Buffer:
         return self
 
     def deallocate(self) -> None:
-        """Let go of the memory now; the next touch allocates anew. Windows that were already touched
-        keep the old memory alive."""
+        """Let go of the memory now; the next touch allocates anew. Windows that were already
+        touched keep the old memory alive."""
         self._handle = self._memory = None
 
     def view(self, size: int, dtype: DType, offset: int = 0) -> Buffer:
-        """A window of ``size`` elements of ``dtype``, ``offset`` bytes on. Raises as the constructor."""
+        """A window of ``size`` elements of ``dtype``, ``offset`` bytes on. Raises as the
+        constructor."""
         return Buffer(self.device, size, dtype, base=self, offset=offset)
 
     @classmethod
@@ -204,7 +204,8 @@ class Buffer:
         return self
 
     def copy_out(self, into: Any = None) -> memoryview:
-        """A copy of its bytes; in ``into``, which must be writable and of exactly its size, if given.
+        """A copy of its bytes; in ``into``, which must be writable and of exactly its size, if
+        given.
 
         :raises ArgumentError: if the sizes differ.
         """
@@ -217,10 +218,10 @@ class Buffer:
     def as_memoryview(self, *, window: bool | None = None) -> memoryview:
         """Its bytes, as a flat memoryview of format ``B``.
 
-        :param window: True: a window onto the memory itself, CapabilityError if the device has none;
-            False: a copy; None: a window where that is free of surprises (not for memory that others
-            may change or cut short), else a copy. A window keeps this buffer's memory alive, and sees
-            what is written later.
+        :param window: True: a window onto the memory itself, CapabilityError if the device has
+            none; False: a copy; None: a window where that is free of surprises (not for memory that
+            others may change or cut short), else a copy. A window keeps this buffer's memory alive,
+            and sees what is written later.
         """
         if not self.nbytes:
             return memoryview(bytearray())

@@ -1,4 +1,5 @@
-"""The devices as people see them: ``Device["FAMILY:1"]``, ``Device.DEFAULT``, iteration over families."""
+"""The devices as people see them: ``Device["FAMILY:1"]``, ``Device.DEFAULT``, iteration over
+families."""
 
 from __future__ import annotations
 

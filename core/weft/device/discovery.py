@@ -92,7 +92,9 @@ def installed_plugins() -> list[Plugin]:
     return sorted(unique.values(), key=lambda p: (p.from_core, p.family, p.distribution))
 
 
-def plugin_by_hand(module: object, family: str, distribution: str = "", version: str = "") -> Plugin:
+def plugin_by_hand(
+    module: object, family: str, distribution: str = "", version: str = ""
+) -> Plugin:
     """A record for an object with hooks that is not installed, as tests make them."""
     where = getattr(module, "__name__", None) or type(module).__name__
     entry = SimpleNamespace(load=lambda: module)

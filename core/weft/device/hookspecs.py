@@ -2,12 +2,12 @@
 
 A device that computes needs the six hooks marked ``*``, a storage device the three marked ``**``.
 
-Routing. ``weft_devices`` and ``weft_locate`` are asked of every plugin they concern. Every other hook
-names one device and is asked only of the plugins that declared its family: an implementation never
-tests whose device it was given, and may leave out any argument it does not need.
+Routing. ``weft_devices`` and ``weft_locate`` are asked of every plugin they concern. Every other
+hook names one device and is asked only of the plugins that declared its family: an implementation
+never tests whose device it was given, and may leave out any argument it does not need.
 
-Besides the hooks a plugin's module states ``weft_api = (major, minor)``: the version of this file that
-it was written for.
+Besides the hooks a plugin's module states ``weft_api = (major, minor)``: the version of this file
+that it was written for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from weft.device.program import CompiledProgram, Launch
 
 API_VERSION = (1, 0)
-"""Of the hooks and of what they exchange: a plugin's major must equal ours, its minor not exceed it."""
+"""Of the hooks and of what they exchange: a plugin's major must equal ours, its minor not exceed
+it."""
 
 PROJECT = "weft"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -39,7 +40,8 @@ def weft_devices() -> Iterable[DeviceFamily]:  # **
 
 @hookspec(firstresult=True)
 def weft_locate(source: str | PathLike[str]) -> DeviceId | None:
-    """Say which device already holds this file or URL; None if it is not for you. Must not open it."""
+    """Say which device already holds this file or URL; None if it is not for you. Must not open
+    it."""
 
 
 @hookspec(firstresult=True)

@@ -1,8 +1,8 @@
 """What a device is called: families, locators, and the strings people write.
 
-A device string is ``FAMILY`` or ``FAMILY:locator``. The family names the plugin that serves it; what
-the locator means (an ordinal, a path, a URL) is the plugin's business alone, so the core only compares
-locators, and has the plugin's ``canonical`` spell each one in a single way first.
+A device string is ``FAMILY`` or ``FAMILY:locator``. The family names the plugin that serves it;
+what the locator means (an ordinal, a path, a URL) is the plugin's business alone, so the core only
+compares locators, and has the plugin's ``canonical`` spell each one in a single way first.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class DeviceFamily:
 
     :param name: the part before ``:`` in a device string; upper case letters, digits, underscores.
     :param computes: False for devices that only store; those are never the default device.
-    :param priority: among computing families the highest that opens is the default device; a negative
-        one is used only by those who name it.
+    :param priority: among computing families the highest that opens is the default device; a
+        negative one is used only by those who name it.
     :param staging: it wraps Python's own memory; the core's host plugin sets this, nobody else.
-    :param canonical: spells a locator in one way (``"" -> "0"``, ``"a/../w" -> "/abs/w"``); may refuse
-        one by raising UnknownDevice. Must be idempotent and must not touch the device.
+    :param canonical: spells a locator in one way (``"" -> "0"``, ``"a/../w" -> "/abs/w"``); may
+        refuse one by raising UnknownDevice. Must be idempotent and must not touch the device.
     :param extends: this plugin contributes parts to a family that another plugin owns.
     :param about: one line for people.
     """
@@ -79,8 +79,8 @@ class DeviceId:
 
     @classmethod
     def parse(cls, text: str) -> DeviceId:
-        """Split ``"FAMILY:locator"``. The locator stays as written (``""`` where there is none), since
-        only the family's plugin can spell it canonically.
+        """Split ``"FAMILY:locator"``. The locator stays as written (``""`` where there is none),
+        since only the family's plugin can spell it canonically.
 
         :raises UnknownDevice: if the part before the colon cannot be a family's name.
         """

@@ -1,4 +1,5 @@
-"""The parts a device is made of, as a plugin writes them: device, allocator, renderer, compiler, runner.
+"""The parts a device is made of, as a plugin writes them: device, allocator, renderer, compiler,
+runner.
 
 The allocator is a base class, since most of its methods have a default; the others are protocols.
 """
@@ -62,15 +63,17 @@ NO_HINTS = BufferHints()
 class Allocator(ABC, Generic[Handle]):
     """Who gives, takes back and copies a device's bytes.
 
-    A handle is the plugin's own; the core only passes it back. The core never asks for zero bytes, and
-    the memoryviews it passes are flat, contiguous, of format ``B`` and exactly as long as the handle.
+    A handle is the plugin's own; the core only passes it back. The core never asks for zero bytes,
+    and the memoryviews it passes are flat, contiguous, of format ``B`` and exactly as long as the
+    handle.
     """
 
     @abstractmethod
     def allocate(self, nbytes: int, hints: BufferHints) -> Handle:
         """``nbytes`` fresh bytes, with any content.
 
-        :raises OutOfMemory: when there is no room (pooled memory is then dropped and this is retried).
+        :raises OutOfMemory: when there is no room (pooled memory is then dropped and this is
+            retried).
         """
 
     @abstractmethod
@@ -81,7 +84,7 @@ class Allocator(ABC, Generic[Handle]):
     def copy_out(self, dst: memoryview, src: Handle) -> None:
         """Fill the whole of ``dst`` from ``src``, after all work launched so far."""
 
-    def free(self, handle: Handle, nbytes: int) -> None:  # noqa: B027 - a default, not a forgotten body
+    def free(self, handle: Handle, nbytes: int) -> None:
         """Take an allocation back. Default: leave it to Python."""
 
     def view(self, handle: Handle, offset: int, nbytes: int) -> Handle:
@@ -99,17 +102,18 @@ class Allocator(ABC, Generic[Handle]):
         return None
 
     def wrap(self, memory: memoryview) -> Handle | None:
-        """A handle onto Python memory in place, which the core keeps alive. Default: None, it cannot."""
+        """A handle onto Python memory in place, which the core keeps alive. Default: None, it
+        cannot."""
         return None
 
     def link_copy(self, dst: Handle, src: Any, source: Device, nbytes: int) -> bool:
-        """Copy from another device (or another allocation of this one) without the host; False if that
-        is impossible. Asked only within one link group. Default: False."""
+        """Copy from another device (or another allocation of this one) without the host; False if
+        that is impossible. Asked only within one link group. Default: False."""
         return False
 
     def stream_out(self, src: Handle, chunk: int) -> Iterator[memoryview] | None:
-        """The bytes in order, in pieces of at most ``chunk``; each piece is dead once the next is asked
-        for. Default: None, read it in one go."""
+        """The bytes in order, in pieces of at most ``chunk``; each piece is dead once the next is
+        asked for. Default: None, read it in one go."""
         return None
 
     def capacity(self) -> int | None:
@@ -144,7 +148,8 @@ class Compiler(Protocol):
     fingerprint: str
 
     def compile(self, source: str, name: str) -> bytes:
-        """The binary of one kernel. :raises CompileError: with the source and the compiler's log."""
+        """The binary of one kernel. :raises CompileError: with the source and the compiler's
+        log."""
         ...
 
 
@@ -163,7 +168,8 @@ class Runner(Protocol):
         """Launch it on these handles, in the order of the program's global slots.
 
         :param global_size: groups per dimension, None where the program has no launch grid.
-        :param local_size: work items per group and dimension, None where it has no local dimensions.
+        :param local_size: work items per group and dimension, None where it has no local
+            dimensions.
         :param values: of the program's variables, in their order.
         :param wait: return only when it is done.
         :return: seconds it took when ``wait``, else None.
@@ -177,6 +183,6 @@ class GraphRunner(Protocol):
     def __call__(
         self, handles: Sequence[Sequence[Any]], values: Sequence[Sequence[int]], *, wait: bool
     ) -> float | None:
-        """Replay with these handles and values, one sequence per launch, in the order they were bound.
-        Returns seconds when ``wait``, else None."""
+        """Replay with these handles and values, one sequence per launch, in the order they were
+        bound. Returns seconds when ``wait``, else None."""
         ...

@@ -6,12 +6,13 @@ Only for devices whose memory is ours alone; persistent memory is never pooled.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import deque
+from collections.abc import Hashable
 from typing import Any
 
 from weft.base.errors import ArgumentError, OutOfMemory
 from weft.base.text import human_size
-from weft.device.parts import Allocator, BufferHints
+from weft.device.parts import NO_HINTS, Allocator, BufferHints
 from weft.device.usage import usage
 
 KEEP_AT_LEAST = 256 << 20
@@ -35,11 +36,12 @@ class Pool:
         self.kept_bytes = 0
         self.used_bytes = 0
         self.peak_bytes = 0
-        self._free: OrderedDict[int, tuple[Any, int, BufferHints]] = OrderedDict()
-        self._by_size: dict[tuple[int, BufferHints], list[int]] = {}
+        # Free handles by number, oldest first, and the numbers of each size and kind.
+        self._free: dict[int, tuple[Any, int, Hashable]] = {}
+        self._by_kind: dict[Hashable, list[int]] = {}
         self._next = 0
-        # Buffers die whenever the garbage collector says so, even in the middle of `take`; what they
-        # return then waits here until whoever holds the lock is done.
+        # Buffers die whenever the garbage collector says so, even in the middle of `take`; what
+        # they return then waits here until whoever holds the lock is done.
         self._returned: deque[tuple[Any, int, BufferHints]] = deque()
         self._lock = threading.Lock()
 
@@ -63,9 +65,10 @@ class Pool:
             )
         with self._lock:
             self._sort_in()
-            numbers = self._by_size.get((nbytes, hints))
+            numbers = self._by_kind.get(_kind(nbytes, hints))
             if numbers:
-                handle = self._forget(numbers[-1])
+                handle = self._free.pop(numbers.pop())[0]
+                self._keep(-nbytes)
             else:
                 handle = self._allocate(nbytes, hints)
             self.used_bytes += nbytes
@@ -97,10 +100,10 @@ class Pool:
                 continue
             number = self._next
             self._next += 1
-            self._free[number] = (handle, nbytes, hints)
-            self._by_size.setdefault((nbytes, hints), []).append(number)
-            self.kept_bytes += nbytes
-            usage.pooled += nbytes
+            kind = _kind(nbytes, hints)
+            self._free[number] = (handle, nbytes, kind)
+            self._by_kind.setdefault(kind, []).append(number)
+            self._keep(nbytes)
             limit = max(KEEP_AT_LEAST, self.peak_bytes)
             while self.kept_bytes > limit:
                 self._drop_oldest()
@@ -120,15 +123,19 @@ class Pool:
         return self.allocator.allocate(nbytes, hints)
 
     def _drop_oldest(self) -> None:
-        number, (_, nbytes, _) = next(iter(self._free.items()))
-        self.allocator.free(self._forget(number), nbytes)
+        number = next(iter(self._free))
+        handle, nbytes, kind = self._free.pop(number)
+        self._by_kind[kind].remove(number)
+        if not self._by_kind[kind]:
+            del self._by_kind[kind]
+        self._keep(-nbytes)
+        self.allocator.free(handle, nbytes)
 
-    def _forget(self, number: int) -> Any:
-        handle, nbytes, hints = self._free.pop(number)
-        numbers = self._by_size[nbytes, hints]
-        numbers.remove(number)
-        if not numbers:
-            del self._by_size[nbytes, hints]
-        self.kept_bytes -= nbytes
-        usage.pooled -= nbytes
-        return handle
+    def _keep(self, nbytes: int) -> None:
+        self.kept_bytes += nbytes
+        usage.pooled += nbytes
+
+
+def _kind(nbytes: int, hints: BufferHints) -> Hashable:
+    """What may be reused for what: nearly always the size says it all."""
+    return nbytes if hints is NO_HINTS else (nbytes, hints)

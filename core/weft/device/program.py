@@ -1,6 +1,7 @@
 """One kernel on its way to a device: linear program, compiled program, launch.
 
-A linear program is spec.linear: a tuple of nodes in execution order, which is what renderers are given.
+A linear program is spec.linear: a tuple of nodes in execution order, which is what renderers are
+given.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Estimates:
 
 @dataclass(frozen=True, eq=False)
 class LinearProgram:
-    """A kernel as straight-line nodes. Build it with ``LinearProgram.of``, which reads the facts off.
+    """A kernel as straight-line nodes. Build it with ``LinearProgram.of``, which reads the facts
+    off.
 
     :param name: of the kernel; a valid identifier.
     :param uops: spec.linear, sources before users.
@@ -68,7 +70,7 @@ class LinearProgram:
         name: str,
         uops: Iterable[UOp],
         *,
-        estimates: Estimates = Estimates(),  # noqa: B008 - frozen
+        estimates: Estimates = Estimates(),
         source_ast: UOp | None = None,
     ) -> LinearProgram:
         """Read slots, variables and launch sizes off the nodes."""

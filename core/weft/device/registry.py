@@ -1,7 +1,7 @@
 """Which devices there are: plugins found, loaded when first named, routed to, opened and closed.
 
-The functions of this module speak to the current registry, which ``use`` can swap. Wherever a device
-is asked for, a DeviceId or a device string will do, and None means the default device.
+The functions of this module speak to the current registry, which ``use`` can swap. Wherever a
+device is asked for, a DeviceId or a device string will do, and None means the default device.
 
 Nothing happens at import: the first device string reads the metadata of the installed plugins, and
 imports the plugin it names.
@@ -153,8 +153,8 @@ class Registry:
         return str(self.resolve(device))
 
     def default(self) -> DeviceId:
-        """``WEFT_DEVICE``; without it the computing family of highest priority that opens, families of
-        negative priority excepted.
+        """``WEFT_DEVICE``; without it the computing family of highest priority that opens, families
+        of negative priority excepted.
 
         :raises DeviceUnavailable: if none opens, with the reason of each.
         """

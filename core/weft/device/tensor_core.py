@@ -1,8 +1,8 @@
 """A matrix unit, described rather than listed: no chip's table stands in the core.
 
 A unit computes ``D[m, n] = sum over k of A[m, k] * B[k, n] + C[m, n]`` on fragments spread over the
-lanes of a warp. Where an element of a fragment sits is linear in the bits of the lane's number and of
-the element's number within the lane, so one coordinate step per bit says all of it.
+lanes of a warp. Where an element of a fragment sits is linear in the bits of the lane's number and
+of the element's number within the lane, so one coordinate step per bit says all of it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class FragmentLayout:
         return row, column
 
     def covers(self, rows: int, columns: int) -> bool:
-        """Whether every (row, column) of a ``rows x columns`` fragment is met (several lanes may hold
-        the same element), and none outside it."""
+        """Whether every (row, column) of a ``rows x columns`` fragment is met (several lanes may
+        hold the same element), and none outside it."""
         met = {
             self.coordinate(lane, element)
             for lane in range(1 << len(self.lane))
@@ -79,5 +79,5 @@ class TensorCore:
                     f"layout {operand} of tensor core {self.name!r} does not cover its fragment",
                     asked=f"{self.threads} lanes over {rows} x {columns}",
                     because=f"its steps are {layout}",
-                    try_="one step per bit of the lane number, and one per bit of the element number",
+                    try_="one step per bit of the lane's number and of the element's number",
                 )

@@ -105,7 +105,8 @@ ROADS: dict[str, Road] = {
 
 
 def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
-    """Copy all of ``src`` into ``dst``, which has as many bytes; returns the name of the road taken.
+    """Copy all of ``src`` into ``dst``, which has as many bytes; returns the name of the road
+    taken.
 
     :param road: the only road to try, for tests; None: the first that is open.
     :raises ArgumentError: if the sizes differ.

@@ -1,4 +1,5 @@
-"""How much device memory is in use: counted where memory is given and taken back, read by statistics."""
+"""How much device memory is in use: counted where memory is given and taken back, read by
+statistics."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ for the rest.
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
@@ -18,15 +17,13 @@ from weft.render.access import Accesses
 from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
 from weft.render.helpers import Helpers
-from weft.render.placing import inlinable, is_free
+from weft.render.placing import inlinable
 from weft.render.rules import C_RULES
 from weft.uop import Ops, PatternMatcher, UOp
 
 if TYPE_CHECKING:
     from weft.device.program import LinearProgram
 
-INLINE_LENGTH = 64
-"""Longer expressions get a name even if they are used once."""
 LINE_LENGTH = 110
 
 
@@ -79,17 +76,16 @@ class _Kernel:
     def source(self) -> str:
         uops = self.program.uops
         self._declare_storage()
-        may_inline = inlinable(uops)
+        lengths = inlinable(uops)
         for u in uops:
-            self._node(u, u in may_inline)
+            self._node(u, lengths.get(u, 0))
         if self.depth != 1:
             raise SpecError("a block is not closed", asked=f"rendering {self.program.name}")
         parts = [self.dialect.preamble] if self.dialect.preamble else []
         parts += self.helpers.types.values()
         parts += self.helpers.texts.values()
         head = f"{self.dialect.kernel_prefix} {self.program.name}({self._parameters()}) {{"
-        wrapped = textwrap.wrap(head, LINE_LENGTH, subsequent_indent="    ")
-        return "\n".join([*parts, *wrapped, *self.lines, "}\n"])
+        return "\n".join([*parts, *_wrapped(head, ""), *self.lines, "}\n"])
 
     # ---- the head ---------------------------------------------------------------------------
 
@@ -138,7 +134,7 @@ class _Kernel:
 
     # ---- the body ---------------------------------------------------------------------------
 
-    def _node(self, u: UOp, may_inline: bool) -> None:
+    def _node(self, u: UOp, length: int) -> None:
         statement = _STATEMENTS.get(u.op)
         if statement is not None:
             statement(self, u)
@@ -150,7 +146,7 @@ class _Kernel:
             found = Expression(self.renderer.wmma(u, sources))
         else:
             found = self.values.of(u)
-        if may_inline and (is_free(u) or len(found.text) <= INLINE_LENGTH):
+        if len(found.text) <= length:
             self.values.known[u] = found
         else:
             self._name(u, found)
@@ -231,14 +227,7 @@ class _Kernel:
         return f"{stem}{number}"
 
     def _line(self, text: str) -> None:
-        indent = "  " * self.depth
-        if len(indent) + len(text) <= LINE_LENGTH:
-            self.lines.append(indent + text)
-            return
-        self.lines += textwrap.wrap(
-            text, LINE_LENGTH, initial_indent=indent, subsequent_indent=indent + "    ",
-            break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
+        self.lines += _wrapped(text, "  " * self.depth)
 
     def _lacks(self, what: str, declare: str) -> CapabilityError:
         return CapabilityError(
@@ -247,6 +236,18 @@ class _Kernel:
             because="its CDialect does not say how they are spelt",
             try_=f"fill in the CDialect, or declare {declare}",
         )
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    """A statement over as many lines as it takes, broken after commas."""
+    lines = [indent]
+    for piece in text.replace(", ", ",\0 ").split("\0 "):
+        joint = " " if lines[-1].strip() else ""
+        if joint and len(lines[-1]) + len(piece) >= LINE_LENGTH:
+            lines.append(f"{indent}    {piece}")
+        else:
+            lines[-1] += joint + piece
+    return lines
 
 
 _STATEMENTS = {

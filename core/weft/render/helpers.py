@@ -202,7 +202,7 @@ class Helpers:
         away, cut = "away", "cut"
         if source.count > 1:
             away = f"{self.convert(self.bits('away', mask, mask), bits)}"
-            cut = f"{self.convert('cut', bits)} & {self.const(1, bits)}"
+            cut = f"({self.convert('cut', bits)} & {self.const(1, bits)})"
         flag = self.type(mask) if source.count > 1 else "int"
         nearest = self.convert("nearest", source)
         zero = self.const(0.0, source)
@@ -216,7 +216,7 @@ class Helpers:
             f"{flag} cut = {cast}(back != x);",
             f"{flag} away = cut & ({cast}(back > x) ^ {cast}(x < {zero}));",
             f"{self.type(bits)} bits = {self.bits('nearest', single, bits)};",
-            f"return {self.bits(f'((bits {sign} {away}) | ({cut}))', bits, single)};",
+            f"return {self.bits(f'(bits {sign} {away}) | {cut}', bits, single)};",
         )
 
     def sticky(self, source: DType) -> str:

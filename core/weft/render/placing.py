@@ -1,6 +1,6 @@
 """Which values are written where they are used, and which get a statement and a name.
 
-in: spec.linear                             out: for each node, whether it may be inlined
+in: spec.linear            out: for each node that may be inlined, how long its text may be for that
 
 A value that is used once may move down to its use, as long as that is in the same block and, if it
 reads memory, nothing is written on the way.
@@ -17,6 +17,8 @@ EFFECTS = CONTROL | {Ops.STORE, Ops.BARRIER, Ops.CUSTOM}
 ALWAYS = frozenset(
     {Ops.CONST, Ops.VCONST, Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.INDEX, Ops.NOOP, Ops.SINK}
 )
+SHORT, WHOLE, ANY = 64, 96, 1 << 30
+"""Characters: of a part of a statement, of all of it, of what costs nothing to say again."""
 MOVABLE = GroupOp.Elementwise | {Ops.VECTORIZE, Ops.GEP, Ops.CAT, Ops.LOAD, Ops.CUSTOMI}
 
 
@@ -29,8 +31,8 @@ def is_free(u: UOp) -> bool:
     return u.op is Ops.VECTORIZE and u.src[0].op is Ops.CONST and len(set(u.src)) == 1
 
 
-def inlinable(uops: Sequence[UOp]) -> set[UOp]:
-    """The nodes that may be written where they are used."""
+def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
+    """The nodes that may be written where they are used, if their text is no longer than this."""
     users: dict[UOp, list[UOp]] = {}
     control, effects, position = [], [], {}
     controls = writes = 0
@@ -44,11 +46,11 @@ def inlinable(uops: Sequence[UOp]) -> set[UOp]:
         for source in u.src:
             users.setdefault(source, []).append(u)
     place: dict[UOp, int] = {}
-    found: set[UOp] = set()
+    found: dict[UOp, int] = {}
     for u in reversed(uops):
         here = place[u] = position[u]
         if is_free(u):
-            found.add(u)
+            found[u] = ANY
             uses = users.get(u, ())
             place[u] = max((place[v] for v in uses), default=here)
             continue
@@ -58,6 +60,6 @@ def inlinable(uops: Sequence[UOp]) -> set[UOp]:
         target = place[uses[0]]
         count = effects if u.op is Ops.LOAD else control
         if count[here] == count[target]:
-            found.add(u)
+            found[u] = WHOLE if uses[0].op is Ops.STORE else SHORT
             place[u] = target
     return found

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ContextDecorator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+from weakref import ref
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, GradientError, ShapeError, WeftError
 from weft.base.sequences import prod
-from weft.device import Buffer, binding, registry
-from weft.shape import ShapeTracker
+from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.tensor import interop, realize
+from weft.tensor.live import forget, remember
 from weft.tensor.ops.activations import ActivationsMixin
 from weft.tensor.ops.assign import AssignMixin, owned_storage
 from weft.tensor.ops.attention import AttentionMixin
@@ -87,14 +87,11 @@ class Tensor(
     ) -> None:
         kind = None if dtype is None else to_dtype(dtype)
         node = _node_of(data, device, kind, bool(requires_grad))
-        made = self._from_node(node, requires_grad)
-        # the slots are those of `made`, but the tensor that is registered must be self
         self._uop = node
         self._requires_grad = None
         self.grad = None
         self.is_leaf = True
-        del made
-        _register(self)
+        remember(ref(self, forget))
         if requires_grad:
             self.requires_grad_()
         else:
@@ -341,7 +338,7 @@ class Tensor(
         self._definite_shape("an array")
         if 0 in self.shape or self._constant_value() is not None:
             value = 0 if 0 in self.shape else self._constant_value()
-            return numpy.full(self.shape, value, dtype=_numpy_dtype(self._uop.dtype))
+            return numpy.full(self.shape, value, dtype=numpy_dtype(self._uop.dtype))
         return self._buffer().numpy(window=False).reshape(self.shape)
 
     def data(self) -> memoryview:
@@ -455,14 +452,6 @@ class _Training(ContextDecorator):
         Tensor.training = self._before.pop()
 
 
-def _register(tensor: Tensor) -> None:
-    from weakref import ref
-
-    from weft.tensor.live import forget, remember
-
-    remember(ref(tensor, forget))
-
-
 def _node_of(data: Any, device: str | None, kind: DType | None, unique: bool) -> UOp:
     """The graph node that stands for `data`."""
     if isinstance(data, TensorBase):
@@ -523,15 +512,7 @@ def _node_of_node(node: UOp, device: str | None, kind: DType | None) -> UOp:
     )
 
 
-def _numpy_dtype(dtype: DType) -> Any:
-    from weft.device import numpy_dtype
-
-    return numpy_dtype(dtype)
-
-
 def _restore(raw: bytes, dtype: DType, shape: tuple[int, ...], flag: bool | None) -> Tensor:
     made = Tensor(raw, dtype=dtype).reshape(shape)
     return made.requires_grad_() if flag else made._with_flag(flag)
 
-
-_ = (functools, Callable, ShapeTracker)

@@ -1,7 +1,7 @@
 """NULL: a device that computes nothing and counts everything.
 
-It takes any kernel and forgets any bytes, so that scheduling and code generation can be measured and
-tested at any size. What is read from it is zeros. The counts are in ``counts``.
+It takes any kernel and forgets any bytes, so that scheduling and code generation can be measured
+and tested at any size. What is read from it is zeros. The counts are in ``counts``.
 """
 
 from __future__ import annotations

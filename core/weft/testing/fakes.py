@@ -1,4 +1,5 @@
-"""Stand-ins for tests: capabilities and targets of no device, and plugins made of a few functions."""
+"""Stand-ins for tests: capabilities and targets of no device, and plugins made of a few
+functions."""
 
 from __future__ import annotations
 

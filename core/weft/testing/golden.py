@@ -1,7 +1,9 @@
-"""Golden files: what a test says must equal what a file says; ``--update-golden`` rewrites the file.
+"""Golden files: what a test says must equal what a file says; ``--update-golden`` rewrites the
+file.
 
-A reviewer reads the files' changes. The path follows from the test: ``tests/unit/x/test_y.py::test_z``
-has ``tests/golden/unit/x/test_y/test_z.txt``; a test that wants another place says so with ``file``.
+A reviewer reads the files' changes. The path follows from the test:
+``tests/unit/x/test_y.py::test_z`` has ``tests/golden/unit/x/test_y/test_z.txt``; a test that wants
+another place says so with ``file``.
 """
 
 from __future__ import annotations
@@ -51,7 +53,10 @@ class Golden:
     def explain(self) -> list[str]:
         """The lines with which a failed comparison is reported."""
         if self.text is None:
-            return [f"golden file {self.path} does not exist", "run with --update-golden to make it"]
+            return [
+                f"golden file {self.path} does not exist",
+                "run with --update-golden to make it",
+            ]
         changes = difflib.unified_diff(
             self.text.splitlines(), (self.found or "").splitlines(), "golden", "now", lineterm=""
         )

@@ -1,4 +1,5 @@
-"""What weft adds to pytest: ``--weft-device``, ``--weft-xfails``, ``--update-golden``, and fixtures.
+"""What weft adds to pytest: ``--weft-device``, ``--weft-xfails``, ``--update-golden``, and
+fixtures.
 
 pytest loads this wherever weft is installed, so it imports the rest of weft only when a fixture is
 asked for.

@@ -1,6 +1,7 @@
 """The ``weft`` command: finds the subcommand's module, imports that one alone, and runs it.
 
-An error of ours ends the command with its text and code 1; a traceback is shown with WEFT_DEBUG >= 1.
+An error of ours ends the command with its text and code 1; a traceback is shown with WEFT_DEBUG >=
+1.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ class Command:
 
 
 COMMANDS: dict[str, Command] = {
-    "demo": Command("weft.tools.commands.demo", "learn real handwritten digits, from graph to weights"),
-    "devices": Command("weft.tools.commands.devices", "list every installed device plugin and its state"),
+    "demo": Command(
+        "weft.tools.commands.demo", "learn real handwritten digits, from graph to weights"
+    ),
+    "devices": Command(
+        "weft.tools.commands.devices", "list every installed device plugin and its state"
+    ),
 }
 
 

@@ -1,8 +1,8 @@
 """One file, opened when first touched: positioned reads and writes, growing, and windows onto it.
 
-Every access is checked against the file's size at that moment, so a file that somebody cuts short is
-an error. Reads and writes are system calls rather than looks through a mapping, because a mapping
-answers a shrunken file or a full disk with a signal that kills the process.
+Every access is checked against the file's size at that moment, so a file that somebody cuts short
+is an error. Reads and writes are system calls rather than looks through a mapping, because a
+mapping answers a shrunken file or a full disk with a signal that kills the process.
 """
 
 from __future__ import annotations

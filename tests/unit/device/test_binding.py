@@ -35,7 +35,8 @@ def test_binding_an_existing_buffer():
 
 
 @pytest.mark.parametrize(
-    "buffer", [("FAKE", 5, dtypes.float32), ("FAKE", 4, dtypes.int32), ("FAKE:1", 4, dtypes.float32)]
+    "buffer",
+    [("FAKE", 5, dtypes.float32), ("FAKE", 4, dtypes.int32), ("FAKE:1", 4, dtypes.float32)],
 )
 def test_what_does_not_fit_is_refused(buffer):
     with pytest.raises(ArgumentError):

@@ -76,7 +76,8 @@ def test_the_user_can_still_interrupt():
 
 
 @pytest.mark.parametrize(
-    "api,older", [((MAJOR, MINOR + 1), "weft"), ((MAJOR + 1, 0), "weft"), ((MAJOR - 1, 9), "plugin")]
+    "api,older",
+    [((MAJOR, MINOR + 1), "weft"), ((MAJOR + 1, 0), "weft"), ((MAJOR - 1, 9), "plugin")],
 )
 def test_an_incompatible_plugin_says_which_side_to_upgrade(api, older):
     plugin = loaded(fake_plugin(api=api))

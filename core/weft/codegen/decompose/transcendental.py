@@ -133,7 +133,7 @@ class Transcendental:
 
     def _exp2_of_sum(self, high: UOp, low: UOp | None, form: _Format) -> UOp:
         """2**(high + low), |low| being far below one."""
-        limit = float(2 * form.bias + 2 * form.digits)
+        limit = float(form.bias + form.digits + 4)  # beyond it all is 0 or infinite
         x = _where(high < form.value(-limit), form.value(-limit), high)
         x = _where(x > form.value(limit), form.value(limit), x)
         # adding 1.5 * 2**digits leaves the nearest integer in the last bits
@@ -273,12 +273,15 @@ class Transcendental:
     def sin(self, x: UOp) -> UOp:
         """The sine, for every float: quadrant and remainder first, then a polynomial."""
         form = FORMATS[x.dtype]
-        reduced, quadrant = self._reduced_single(x) if form is _SINGLE else self._reduced_double(x)
-        z = reduced * reduced
-        sine = self.mul_add(self.polynomial(z, form.sine) * z, reduced, reduced)
-        cosine = self.mul_add(
-            self.polynomial(z, form.cosine) * z, z, self.mul_add(form.value(-0.5), z, form.value(1.0))
-        )
+        reduce = self._reduced_single if form is _SINGLE else self._reduced_double
+        r, low, quadrant = reduce(x)
+        z = r * r
+        # sin(r + low) = sin(r) + low, cos(r + low) = cos(r) - r*low, to the digits there are
+        sine = r + self.mul_add(self.polynomial(z, form.sine) * z, r, low)
+        tail = self.mul_add(self.polynomial(z, form.cosine) * z, z, -(r * low))
+        half = z * form.value(0.5)
+        whole = form.value(1.0) - half
+        cosine = whole + (((form.value(1.0) - whole) - half) + tail)
         odd = (quadrant & form.integer(1)).ne(form.integer(0))
         value = _where(odd, cosine, sine)
         value = _where((quadrant & form.integer(2)).ne(form.integer(0)), -value, value)
@@ -296,18 +299,18 @@ class Transcendental:
         m = (bits & form.integer((1 << form.digits) - 1)) | form.integer(1 << form.digits)
         return m, e
 
-    def _window(self, start: UOp, count: int, words: int) -> list[UOp]:
+    def _window(self, start: UOp, count: int, words: int, zeros: int) -> list[UOp]:
         """`count` words of 32 bits of 2/pi from bit number `start` on, as unsigned 64-bit integers.
 
-        The first 64 bits, before the point, are zero; `words` words after them can be reached.
+        `zeros` words stand before the point; `start` is at most 32 * words + 31.
         """
         ulong = dtypes.ulong
-        table = (0, 0, *_TWO_OVER_PI[: words + count])
+        table = (0,) * zeros + _TWO_OVER_PI
         place = start >> start.const_like(5)
         rest = (start & start.const_like(31)).cast(ulong)
         picked = []
         for offset in range(count + 1):
-            word = UOp.const(ulong, table[min(offset + words, len(table) - 1)])
+            word = UOp.const(ulong, table[offset + words])
             for number in range(words - 1, -1, -1):
                 known = UOp.const(ulong, table[number + offset])
                 word = _where(place.eq(place.const_like(number)), known, word)
@@ -318,36 +321,46 @@ class Transcendental:
             ((a << rest) | ((b << rest) >> back)) & mask for a, b in pairwise(picked)
         ]
 
-    def _reduced_single(self, x: UOp) -> tuple[UOp, UOp]:
+    def _reduced_single(self, x: UOp) -> tuple[UOp, UOp, UOp]:
+        """(r, low, quadrant): |x| is quadrant quarter turns and r + low, up to full turns."""
         ulong = dtypes.ulong
         m, e = self._significand(x, _SINGLE)
         m = m.cast(ulong)
-        # |x| = m * 2**(e-150). The product with bits s.. of 2/pi has 62 bits after the point where the
-        # window's first bit has weight 2 for a factor of one: s = e - 150 + 62, 64 zeros being first.
+        # |x| = m * 2**(e-150). With 64 zeros first, bit s of the window has weight 2**(64-s-1), so
+        # that the product with the bits from s = e - 150 + 62 on has 62 of them after the point
         start = e - UOp.const(dtypes.int, 150 - 62)
         start = _where(start < start.const_like(0), start.const_like(0), start)
-        high, middle, low = self._window(start, 3, 6)
-        back = UOp.const(ulong, 32)
+        high, middle, low = self._window(start, 3, 5, 2)
+        back, two = UOp.const(ulong, 32), UOp.const(ulong, 62)
         product = m * ((high << back) | middle) + ((m * low) >> back)
-        rounded = product + UOp.const(ulong, 1 << 61)
-        quadrant = (rounded >> UOp.const(ulong, 62)).cast(dtypes.int)
-        fraction = (product - ((rounded >> UOp.const(ulong, 62)) << UOp.const(ulong, 62))).cast(
-            dtypes.long
-        )
-        turns = fraction.cast(dtypes.float) * UOp.const(dtypes.float, 2.0**-62)
+        quarter = (product + UOp.const(ulong, 1 << 61)) >> two
+        fraction = (product - (quarter << two)).cast(dtypes.long)
+        quadrant = quarter.cast(dtypes.int)
+        if self.wide:
+            exact = fraction.cast(dtypes.double) * UOp.const(dtypes.double, _HALF_PI * 2.0**-62)
+            r = exact.cast(dtypes.float)
+            return r, (exact - r.cast(dtypes.double)).cast(dtypes.float), quadrant
+        unit = UOp.const(dtypes.float, 2.0**-62)
+        turns = fraction.cast(dtypes.float)
+        cut = (fraction - turns.cast(dtypes.long)).cast(dtypes.float) * unit
+        turns = turns * unit
         half_pi = UOp.const(dtypes.float, _HALF_PI)
-        rest = UOp.const(dtypes.float, _HALF_PI - float(half_pi.arg))
-        return self.mul_add(turns, half_pi, turns * rest), quadrant
+        rest = turns * UOp.const(dtypes.float, _HALF_PI - float(half_pi.arg)) + cut * half_pi
+        r = turns * half_pi
+        if dtypes.float in self.fused:
+            rest = rest + self.mul_add(turns, half_pi, -r)
+        return r, rest, quadrant
 
-    def _reduced_double(self, x: UOp) -> tuple[UOp, UOp]:
+    def _reduced_double(self, x: UOp) -> tuple[UOp, UOp, UOp]:
+        """As for single precision, with a product of 53 and 192 bits."""
         ulong = dtypes.ulong
         m, e = self._significand(x, _DOUBLE)
         m = m.cast(ulong)
         mask, back = UOp.const(ulong, 0xFFFFFFFF), UOp.const(ulong, 32)
         m_high, m_low = m >> back, m & mask
-        start = e - UOp.const(dtypes.long, 1075 - 62)
+        start = e - UOp.const(dtypes.long, 1075 - 62 - 32)
         start = _where(start < start.const_like(0), start.const_like(0), start)
-        words = self._window(start.cast(dtypes.int), 6, 33)
+        words = self._window(start.cast(dtypes.int), 6, 33, 3)
         # schoolbook multiplication from the lowest word up; the upper 128 bits of what is left
         # of the product modulo 2**192 are (top, bottom)
         carry = UOp.const(ulong, 0)
@@ -375,4 +388,7 @@ class Transcendental:
         ) * UOp.const(dtypes.double, 2.0**-125)
         half_pi = UOp.const(dtypes.double, _HALF_PI)
         extra = turns * UOp.const(dtypes.double, 6.123233995736766e-17) + below * half_pi
-        return self.mul_add(turns, half_pi, extra), rounded.cast(dtypes.long)
+        r = turns * half_pi
+        if dtypes.double in self.fused:
+            extra = extra + self.mul_add(turns, half_pi, -r)
+        return r, extra, rounded.cast(dtypes.long)

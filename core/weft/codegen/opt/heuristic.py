@@ -1,13 +1,287 @@
-"""The hand-written choice of optimisations."""
+"""The hand-written choice of optimisations: vectors, register tiles, unrolling, loop order.
+
+Costs are in instructions per kernel, roughly: an access that moves by one with the lane is one
+instruction for all lanes, one that does not move is one as well, any other is one for each lane.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 
-from weft.codegen.opt.kernel import Kernel
-from weft.codegen.opt.opts import Opt
+from weft.codegen.opt.kernel import Access, Axis, Kernel
+from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.ranges import extent_of, loops_of
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+_UNKNOWN = 64  # taken for an extent that is a variable
+_SCATTER = 1.5  # a lane that is picked up or put down by itself
+_TILE_FACTORS = range(1, 9)
+_LATENCY = 4.0  # cycles of a multiply-add
+_MOST_BODY = 128  # values written out in one loop body
+_STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
 
 
 def choose(kernel: Kernel) -> Sequence[Opt]:
-    """The optimisations for a kernel."""
-    return ()
+    """The optimisations for a kernel, in the order in which they are to be applied."""
+    if kernel.target.compute.limits.global_size is not None:
+        _grid(kernel)
+    else:
+        choice = _Choice(kernel)
+        choice.vectors()
+        for reduce in kernel.reduces:
+            choice.tile(reduce)
+        for reduce in kernel.reduces:
+            choice.unroll(reduce)
+        choice.order()
+    return kernel.applied
+
+
+def _turns(loop: UOp) -> int:
+    extent = extent_of(loop)
+    return extent if isinstance(extent, int) else _UNKNOWN
+
+
+def _attempt(kernel: Kernel, kind: OptKind, axis: int | None, amount: int) -> bool:
+    if axis is None:
+        return False
+    try:
+        kernel.apply(Opt(kind, axis, amount))
+    except OptError:
+        return False
+    return True
+
+
+# ---- a launch grid --------------------------------------------------------------------------------
+
+
+def _grid(kernel: Kernel) -> None:
+    """Workgroups along the innermost axis of the grid."""
+    limits = kernel.target.compute.limits
+    places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.GLOBAL]
+    if not places or limits.local_size is None:
+        return
+    axis = kernel.axes[places[-1]]
+    most = min(limits.local_size[0], limits.local_threads or 256, 256)
+    if isinstance(axis.extent, int):
+        amount = next((n for n in range(min(most, axis.extent), 1, -1) if axis.extent % n == 0), 1)
+        if amount >= 8:
+            _attempt(kernel, OptKind.LOCAL, places[-1], amount)
+
+
+# ---- one processor --------------------------------------------------------------------------------
+
+
+class _Choice:
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.lanes_of: dict[UOp, int] = {}
+        compute = kernel.target.compute
+        values = kernel.sink.toposort(gate=lambda u: u.op is not Ops.INDEX)
+        arithmetic = [u for u in values if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST)]
+        widest = max((u.dtype.itemsize for u in arithmetic), default=4)
+        stored = max((s.src[1].dtype.itemsize for s in kernel.stores), default=4)
+        self.lanes = 0
+        if compute.vector_widths:
+            self.lanes = compute.vector_bytes // max(widest, stored)
+        self.registers = compute.vector_registers if self.lanes else compute.limits.max_upcast
+        self.operations = max(1.0, len(arithmetic) / max(1, len(kernel.nests)))
+        self.sizes = {
+            root: math.prod(_turns(loop) for loop in nest) for root, nest in kernel.nests.items()
+        }
+        self.inside = {root: self._accesses(root) for root in kernel.nests}
+
+    def _accesses(self, root: UOp) -> list[Access]:
+        """The accesses that are carried out in the innermost loop of a STORE or REDUCE."""
+        below = root.toposort(gate=lambda u: u is root or u.op is not Ops.REDUCE)
+        return [access for access in self.kernel.accesses if access.node in below]
+
+    # ---- vectors ------------------------------------------------------------------------------
+
+    def vectors(self) -> None:
+        """One VECTOR range in every nest that gains by it, the largest nests first."""
+        if self.lanes < 2:
+            return
+        nests = self.kernel.nests
+        for root in sorted(nests, key=lambda one: -self.sizes[one]):
+            if any(loop in self.lanes_of for loop in nests[root]):
+                continue
+            best: tuple[float, UOp, int] | None = None
+            for loop in sorted(nests[root], key=lambda u: -u.arg.id):
+                width = self.width(loop)
+                if width < 2 or not self.is_free(loop):
+                    continue
+                cost = self.cost(loop, width)
+                if best is None or cost < best[0]:
+                    best = (cost, loop, width)
+            if best is not None and best[0] < 0.7 * self.cost(best[1], 1):
+                axis = self.kernel.axis_of(best[1])
+                if _attempt(self.kernel, OptKind.VECTOR, axis, best[2]):
+                    self.lanes_of[best[1]] = best[2]
+
+    def width(self, loop: UOp) -> int:
+        """How many lanes would fit: a power of two that divides the extent, 0 for too few."""
+        extent = extent_of(loop)
+        if not isinstance(extent, int):
+            return 0
+        width = 1 << (self.lanes.bit_length() - 1)
+        while width > 1 and extent % width:
+            width //= 2
+        return width if width * 4 >= self.lanes else 0
+
+    def is_free(self, loop: UOp) -> bool:
+        """Whether no nest of this loop has lanes already."""
+        return not any(
+            loop in nest and any(other in self.lanes_of for other in nest)
+            for nest in self.kernel.nests.values()
+        )
+
+    def cost(self, loop: UOp, width: int) -> float:
+        total = 0.0
+        for root, nest in self.kernel.nests.items():
+            if loop not in nest:
+                continue
+            size = self.sizes[root] / width
+            total += size * self.operations
+            for access in self.inside[root]:
+                total += size * self.access_cost(access, loop, width)
+            if root.op is Ops.REDUCE and loop in loops_of(root) and width > 1:
+                done = self.sizes[root] / math.prod(_turns(own) for own in loops_of(root))
+                total += done * 2.0 * math.log2(width)
+        return total
+
+    def access_cost(self, access: Access, loop: UOp, width: int) -> float:
+        if width == 1 or not access.depends(loop):
+            return 1.0
+        if loop not in access.hidden and access.steps[loop] == 1:
+            return 1.0
+        if access.node.op is Ops.STORE:
+            return 1.5 * _SCATTER * width
+        return _SCATTER * width
+
+    # ---- register tiles -----------------------------------------------------------------------
+
+    def axis(self, loop: UOp, kinds: frozenset[AxisKind]) -> tuple[int, int] | None:
+        """(place, extent) of what is left of a loop; None where it is gone or unknown."""
+        place = self.kernel.axis_of(loop, kinds)
+        if place is None:
+            return None
+        extent = self.kernel.axes[place].extent
+        return (place, extent) if isinstance(extent, int) else None
+
+    def tile(self, reduce: UOp) -> None:
+        """UPCAST the output loops over which what is loaded can be used again."""
+        nest, accesses = self.kernel.nests[reduce], self.inside[reduce]
+        own = set(loops_of(reduce))
+        if math.prod(_turns(loop) for loop in own) < 4:
+            return
+        loops = []
+        for loop in sorted(nest - own, key=lambda u: u.arg.id):
+            known = self.axis(loop, frozenset({AxisKind.LOOP}))
+            reused = any(not a.depends(loop) for a in accesses)
+            if known is not None and known[1] > 1 and reused and self.is_output(loop):
+                loops.append((loop, known[1]))
+        loops = loops[-3:]
+        if not loops:
+            return
+        present = self.present(nest)
+        best: tuple[float, tuple[int, ...]] | None = None
+        for factors in self.tilings([extent for _, extent in loops]):
+            cost = self.tile_cost(accesses, [loop for loop, _ in loops], factors, present)
+            if cost is not None and (best is None or cost < best[0] - 1e-9):
+                best = (cost, factors)
+        if best is None:
+            return
+        for (loop, _), factor in zip(loops, best[1]):
+            if factor > 1:
+                _attempt(self.kernel, OptKind.UPCAST, self.kernel.axis_of(loop), factor)
+
+    def is_output(self, loop: UOp) -> bool:
+        return any(loop in self.kernel.nests[store] for store in self.kernel.stores)
+
+    def present(self, nest: frozenset[UOp]) -> int:
+        """How many instances there are in a nest already."""
+        return math.prod(
+            axis.extent
+            for axis in self.kernel.axes
+            if axis.home in nest and axis.kind is AxisKind.UPCAST and isinstance(axis.extent, int)
+        )
+
+    def tilings(self, extents: list[int]) -> Iterator[tuple[int, ...]]:
+        choices = [[f for f in _TILE_FACTORS if extent % f == 0] for extent in extents]
+        return itertools.product(*choices)
+
+    def tile_cost(
+        self, accesses: list[Access], loops: list[UOp], factors: tuple[int, ...], present: int
+    ) -> float | None:
+        """Cycles per multiply-add of one turn of the reduce loop; None where registers run out."""
+        work = math.prod(factors) * present
+        if work + max(factors) + 2 > self.registers and work > 1:
+            return None
+        loads = 0.0
+        for access in accesses:
+            count = present * math.prod(f for loop, f in zip(loops, factors) if access.depends(loop))
+            lane = next((own for own in self.lanes_of if access.depends(own)), None)
+            if lane is not None:
+                count = count * self.access_cost(access, lane, self.lanes_of[lane])
+            loads += count
+        return max(work * 0.5, loads * 0.5, _LATENCY) / work + 0.01 * loads / work
+
+    # ---- unrolling ----------------------------------------------------------------------------
+
+    def unroll(self, reduce: UOp) -> None:
+        """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
+        nest, loops = self.kernel.nests[reduce], loops_of(reduce)
+        work = self.present(nest)
+        scattered = any(
+            lane in nest and any(self.access_cost(a, lane, 2) > 1 for a in self.inside[reduce])
+            for lane in self.lanes_of
+        )
+        room = _MOST_BODY // (4 if scattered else 1) // work
+        for loop in sorted(loops, key=lambda u: -u.arg.id):
+            known = self.axis(loop, frozenset({AxisKind.REDUCE}))
+            if known is None or known[1] == 1:
+                continue
+            if known[1] <= min(room, 16):
+                if _attempt(self.kernel, OptKind.UNROLL, known[0], 0):
+                    room //= known[1]
+                    work *= known[1]
+                continue
+            wanted = min(room, max(1, 8 // work), 4)
+            amount = next((n for n in range(wanted, 1, -1) if known[1] % n == 0), 1)
+            if amount > 1:
+                _attempt(self.kernel, OptKind.UNROLL, known[0], amount)
+            return
+
+    # ---- loop order ---------------------------------------------------------------------------
+
+    def order(self) -> None:
+        """Where strips of the vectorised operand fit a cache, the loop over strips goes outermost."""
+        kernel = self.kernel
+        loops = [(i, axis) for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
+        if len(loops) != 2 or len(kernel.reduces) != 1 or len(kernel.stores) != 1:
+            return
+        (first, outer), (second, inner) = loops
+        if inner.home not in self.lanes_of or outer.home is inner.home:
+            return
+        reduce = kernel.reduces[0]
+        turns = math.prod(_turns(loop) for loop in loops_of(reduce))
+        for access in self.inside[reduce]:
+            if access.depends(outer.home) or not access.depends(inner.home):
+                continue
+            side = math.prod(_side_by_side(axis) for axis in kernel.axes if axis.home is inner.home)
+            strip = turns * side * access.node.dtype.itemsize
+            whole = turns * _turns(inner.home) * access.node.dtype.itemsize
+            if strip <= _STATIONARY < 4 * whole:
+                _attempt(kernel, OptKind.SWAP, first, second)
+            return
+
+
+def _side_by_side(axis: Axis) -> int:
+    inside = axis.kind in (AxisKind.UPCAST, AxisKind.VECTOR)
+    return axis.extent if inside and isinstance(axis.extent, int) else 1
+
+

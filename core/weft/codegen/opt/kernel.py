@@ -6,7 +6,6 @@ kept as a sum of axes, and an axis that is split becomes two.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -74,10 +73,18 @@ class Kernel:
         self._nodes = nodes
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
-        self._numbers = itertools.count(len(ranges))
-        self._parts = {axis.home: [(axis.number, 1)] for axis in self.axes}
+                self._parts = {axis.home: [(axis.number, 1)] for axis in self.axes}
         if target.compute.limits.global_size is not None:
             self._launch()
+
+    def copy(self) -> Kernel:
+        """The same kernel, to be optimised another way."""
+        other = object.__new__(Kernel)
+        other.__dict__.update(self.__dict__)
+        other.axes = list(self.axes)
+        other.applied = list(self.applied)
+        other._parts = {home: list(parts) for home, parts in self._parts.items()}
+        return other
 
     def _launch(self) -> None:
         """Axes in which every store stands become the launch grid."""
@@ -159,7 +166,7 @@ class Kernel:
                 raise _illegal(opt, "the whole axis as one part changes nothing")
             self.axes[opt.axis] = replace(axis, kind=inner_kind)
         else:
-            inner = Axis(next(self._numbers), amount, inner_kind, axis.home)
+            inner = Axis(1 + max(a.number for a in self.axes), amount, inner_kind, axis.home)
             outer = replace(axis, extent=axis.extent // amount)
             self.axes[opt.axis : opt.axis + 1] = [outer, inner]
             parts = []

@@ -39,8 +39,7 @@ class IndexingMixin(TensorBase):
     def _items(self, index: Any) -> list[Any]:
         """One item per axis and new axis: int, symbolic int, slice, None, or integer tensor."""
         given = list(index) if isinstance(index, tuple) else [index]
-        items = [self._item(item) for item in given]
-        items = [part for item in items for part in (item if isinstance(item, list) else [item])]
+        items = self._unmasked([self._item(item) for item in given])
         used = sum(item is not None and item is not Ellipsis for item in items)
         dots = [place for place, item in enumerate(items) if item is Ellipsis]
         if used > len(self.shape) or len(dots) > 1:
@@ -53,11 +52,35 @@ class IndexingMixin(TensorBase):
         at = dots[0] if dots else len(items)
         return items[:at] + whole + items[at + 1 :]
 
+    def _unmasked(self, items: list[Any]) -> list[Any]:
+        """Boolean masks replaced by the integer tensors of the places where they hold."""
+        if not any(_is_mask(item) for item in items):
+            return items
+        covers = [0 if i is None or i is Ellipsis else i.ndim if _is_mask(i) else 1 for i in items]
+        result: list[Any] = []
+        at = 0
+        for place, item in enumerate(items):
+            if _is_mask(item):
+                own = self.shape[at : at + covers[place]]
+                if item.shape != own:
+                    raise IndexingError(
+                        "the mask does not fit",
+                        asked=f"a mask of shape {item.shape} at axis {at} of shape {self.shape}",
+                        because=f"the axes that it masks have shape {own}",
+                    )
+                result += self._mask(item)
+            else:
+                result.append(item)
+            at += covers[place]
+            if item is Ellipsis:
+                at = len(self.shape) - sum(covers[place + 1 :])
+        return result
+
     def _item(self, item: Any) -> Any:
         if item is None or item is Ellipsis or isinstance(item, (slice, UOp)):
             return item
         if isinstance(item, bool):
-            return self._mask(self.__class__(item, device=self.device))
+            return self.__class__(item, device=self.device)
         if isinstance(item, int):
             return item
         if not isinstance(item, TensorBase):
@@ -69,9 +92,7 @@ class IndexingMixin(TensorBase):
                 item = self.__class__.zeros(0, dtype=dtypes.int32, device=self.device)
             else:
                 item = self.__class__(item, device=self.device)
-        if item._uop.dtype is dtypes.bool:
-            return self._mask(item)
-        if not dtypes.is_int(item._uop.dtype):
+        if not dtypes.is_int(item._uop.dtype) and item._uop.dtype is not dtypes.bool:
             raise self._no_index(item)
         return item.to(self.device) if item.device != self.device else item
 
@@ -473,6 +494,10 @@ class IndexingMixin(TensorBase):
         return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
 
 
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, TensorBase) and item._uop.dtype is dtypes.bool
+
+
 def _flat_index(tensors: list[Any], sizes: list[int], shape: tuple[Any, ...]) -> tuple[Any, int]:
     """Several indices as one into their axes in row-major order; -1 where one is out of range."""
     total = prod(sizes)
@@ -503,15 +528,12 @@ def _wrapped(index: Any, size: int) -> Any:
 
 def _moves(node: UOp, base: UOp) -> list[tuple[Ops, Any, tuple[Any, ...]]]:
     """The movement that leads from `base` to `node`, last first, with the shape before each."""
-    moves = []
+    moves: list[tuple[Ops, Any, tuple[Any, ...]]] = []
     while node is not base:
-        if node.op not in GroupOp.Movement:
-            return _unmerged(moves, node, base)
+        if base.op is Ops.RESHAPE and node is base.src[0]:
+            # a reshape of a reshape goes past the lower one: back up to it
+            moves.append((Ops.RESHAPE, node.shape, base.shape))
+            break
         moves.append((node.op, node.arg, node.src[0].shape))
         node = node.src[0]
     return moves
-
-
-def _unmerged(moves: Any, node: UOp, base: UOp) -> Any:
-    # reshape of a reshape skips the lower one: go back up by a reshape to the shape of `base`
-    return [*moves, (Ops.RESHAPE, node.shape, base.shape)]

@@ -1,4 +1,5 @@
-"""Every operation the renderer calls native, on every declared dtype, against ``weft.uop.evaluate``."""
+"""Every operation the renderer calls native, on every declared dtype, against
+``weft.uop.evaluate``."""
 
 from __future__ import annotations
 

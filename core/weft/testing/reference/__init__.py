@@ -1,8 +1,8 @@
 """REF: a device that runs linear programs in plain Python, exactly as ``weft.base.scalars`` says.
 
-It is slow and right, so that everything above the devices can be tested without any plugin. It enters
-by the same hooks as everybody. ``REF`` has only loops; ``REF:vector`` also has vector arithmetic, and
-``REF:grid`` a launch grid with work groups, shared memory and barriers.
+It is slow and right, so that everything above the devices can be tested without any plugin. It
+enters by the same hooks as everybody. ``REF`` has only loops; ``REF:vector`` also has vector
+arithmetic, and ``REF:grid`` a launch grid with work groups, shared memory and barriers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS: dict[str, ComputeCaps] = {
     FIRST: ComputeCaps(dtypes=ALL_DTYPES),
     "vector": ComputeCaps(
         dtypes=ALL_DTYPES,
-        vector_widths={dtype: (4, 2) for dtype in ALL_DTYPES},
+        vector_widths=dict.fromkeys(ALL_DTYPES, (4, 2)),
         vector_bytes=16,
     ),
     "grid": ComputeCaps(
@@ -44,7 +44,7 @@ KINDS: dict[str, ComputeCaps] = {
             shared_bytes=1 << 15,
         ),
         features=frozenset({Feature.BARRIER, Feature.SHARED}),
-        vector_widths={dtype: (4, 2) for dtype in ALL_DTYPES},
+        vector_widths=dict.fromkeys(ALL_DTYPES, (4, 2)),
     ),
 }
 """What each locator can do."""

@@ -1,4 +1,5 @@
-"""Host memory whose fresh bytes are poison: a value read before it is written shows in any result."""
+"""Host memory whose fresh bytes are poison: a value read before it is written shows in any
+result."""
 
 from __future__ import annotations
 

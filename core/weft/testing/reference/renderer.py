@@ -1,11 +1,11 @@
 """Linear programs as Python source: one statement per node, exact in every dtype.
 
 in:  spec.linear
-out: source of ``def <name>(buffers, values, place, shared)``, to be run with the names of ``runtime``
+out: source of ``def <name>(buffers, values, place, shared)``, run with the names of ``runner``
 
-A vector value is a tuple. ``buffers`` are memoryviews of raw bytes in slot order, ``values`` those of
-the variables, ``place`` the work item's indices by name, ``shared`` the group's memory by name. A
-kernel with barriers is a generator that yields at each of them.
+A vector value is a tuple. ``buffers`` are memoryviews of raw bytes in slot order, ``values`` those
+of the variables, ``place`` the work item's indices by name, ``shared`` the group's memory by name.
+A kernel with barriers is a generator that yields at each of them.
 """
 
 from __future__ import annotations

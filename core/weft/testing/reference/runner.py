@@ -93,8 +93,8 @@ class PythonRunner:
     ) -> float | None:
         """Run it now; see ``Runner``.
 
-        :raises DeviceError: if it reads or writes outside a buffer, or if some work items of a group
-            reach a barrier that others do not.
+        :raises DeviceError: if it reads or writes outside a buffer, or if some work items of a
+            group reach a barrier that others do not.
         """
         started = perf_counter()
         try:

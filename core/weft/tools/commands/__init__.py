@@ -1,1 +1,2 @@
-"""One module per subcommand of ``weft``: ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""
+"""One module per subcommand of ``weft``: ``add_arguments(parser)`` and ``run(arguments) -> exit
+code``."""

@@ -45,14 +45,19 @@ def negated(condition: UOp) -> UOp | None:
 
 
 def less_than(form: Linear, limit: int, bounds: BoundsOf = bounds_of) -> UOp:
-    """form + 0 < limit as a canonical condition; `form` must not leave its dtype."""
-    limit -= form.const
+    """form < limit as a canonical condition; neither may leave the dtype of the terms."""
+    whole, limit = limit, limit - form.const
     terms = form.terms
     low, high = Linear(terms).bounds(bounds)
     if high < limit:
         return TRUE
     if low >= limit:
         return FALSE
+    dtype = next(iter(terms)).dtype
+    if low <= dtype.min or high > dtype.max or not dtype.min < limit <= dtype.max:
+        # without its constant the sum, or its negation, would wrap
+        value = UOp.const(dtype, whole)
+        return mark_simple(UOp(Ops.CMPLT, dtypes.bool, (node_of(form, dtype), value)))
     common = gcd(*terms.values())
     if common > 1:
         terms = {t: c // common for t, c in terms.items()}
@@ -95,10 +100,6 @@ def _compare(terms: dict[UOp, int], limit: int) -> UOp:
                 # x // d < k  is  x < k*d  for k, d > 0, whatever the sign of x
                 return less_than(inner, limit * divisor)
     dtype = next(iter(terms)).dtype
-    if not dtype.min <= limit <= dtype.max:
-        # cannot be: the bounds would have decided; kept exact by widening
-        return UOp(Ops.CMPLT, dtypes.bool, (node_of(Linear(terms), dtype).cast(dtypes.long),
-                                            UOp.const(dtypes.long, limit)))  # fmt: skip
     node = UOp(Ops.CMPLT, dtypes.bool, (node_of(Linear(terms), dtype), UOp.const(dtype, limit)))
     return mark_simple(node)
 
@@ -289,6 +290,8 @@ def bounds_given(condition: UOp | None) -> dict[UOp, Bounds]:
             continue
         number, below, limit = bound
         form = linear_of(number)
+        if not form.fits(number.dtype):
+            continue
         for term, coefficient in form.terms.items():
             rest = Linear({t: c for t, c in form.terms.items() if t is not term}, form.const)
             rest_low, rest_high = rest.bounds(lambda t: known.get(t) or bounds_of(t))

@@ -98,8 +98,9 @@ def floor_divide(form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bo
         inner = _constant_operand(term, Ops.IDIV)
         if coefficient == 1 and inner is not None and bounds_of(term.src[0])[0] >= 0:
             numerator = linear_of(term.src[0])
+            exact = numerator.fits(dtype)
             numerator.const += rest.const * inner
-            if numerator.fits(dtype) and numerator.bounds(bounds)[0] >= 0:
+            if exact and numerator.fits(dtype) and numerator.bounds(bounds)[0] >= 0:
                 return quotient.add(floor_divide(numerator, inner * divisor, dtype, bounds))
     return quotient.add(Linear({_atom(Ops.IDIV, rest, divisor, dtype): 1}))
 
@@ -124,7 +125,7 @@ def floor_modulo(form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bo
             opened = rest.copy()
             del opened.terms[term]
             opened.add(source, coefficient)
-            if source.bounds(bounds)[0] >= 0 and opened.fits(dtype):
+            if source.bounds(bounds)[0] >= 0 and source.fits(dtype) and opened.fits(dtype):
                 return floor_modulo(opened, divisor, dtype, bounds)
     parts = _split(rest, divisor, bounds)
     if parts is not None:
@@ -250,12 +251,13 @@ def _gather_one(form: Linear, term: UOp, modulus: int, dtype: DType) -> bool:
             del form.terms[partner], form.terms[term]
             form.add(linear_of(number), weight)
             return True
-    if bounds_of(number)[0] < 0:
+    source = linear_of(number)
+    if bounds_of(number)[0] < 0 or not source.fits(dtype):
         return False
     for other, coefficient in form.terms.items():
         outer = _constant_operand(other, Ops.MOD)
         if outer is not None and coefficient == wanted and other.src[0] in partners:
             del form.terms[other], form.terms[term]
-            form.add(floor_modulo(linear_of(number), modulus * outer, dtype), weight)
+            form.add(floor_modulo(source, modulus * outer, dtype), weight)
             return True
     return False

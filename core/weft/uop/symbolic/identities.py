@@ -18,6 +18,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 from weft.uop.pattern import UPat
 
+_CONSTANTS = frozenset({Ops.CONST, Ops.VCONST})
 _WHOLE = (*dtypes.ints, dtypes.bool)
 
 x, y = UPat.var("x"), UPat.var("y")
@@ -77,11 +78,13 @@ symbolic_simple = PatternMatcher(
 )  # fmt: skip
 
 
-@symbolic_simple.rule(UPat(GroupOp.ALU, src=UPat((Ops.CONST, Ops.VCONST)), name="root"))
+@symbolic_simple.rule(UPat(GroupOp.ALU, name="root"))
 def fold_constants(root: UOp) -> UOp | None:
     """f(c, d) -> the constant that it is"""
-    if any(source.src for source in root.src):
-        return None  # constants that know their device stay where they are
+    for source in root.src:
+        # constants that know their device stay where they are
+        if source.op not in _CONSTANTS or source.src:
+            return None
     value = exec_alu(root.op, root.dtype, [source.arg for source in root.src])
     return UOp.const(root.dtype, value)
 

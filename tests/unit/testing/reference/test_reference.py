@@ -10,7 +10,9 @@ INT = dtypes.int32
 
 
 def test_kinds():
-    plain, vector, grid = (registry.open(name).compute for name in ("REF", "REF:vector", "REF:GRID"))
+    plain, vector, grid = (
+        registry.open(name).compute for name in ("REF", "REF:vector", "REF:GRID")
+    )
     assert plain.vector_bytes == 0 and not plain.vector_widths and plain.limits.global_size is None
     assert vector.vector_bytes == 16 and vector.vector_widths[dtypes.half] == (4, 2)
     assert grid.has(Feature.BARRIER) and grid.limits.local_threads

@@ -112,3 +112,12 @@ def test_simplifying_given_a_condition():
     assert simplify_given((neg >= 0).simplify(), (neg * 4 + q) // 4) is neg
     assert simplify_given(None, r + 0) is r
     assert simplify_given(unknown, r + 0) is r
+
+
+def test_a_sum_that_wraps_without_its_constant_keeps_it():
+    big, small = Variable("big", 0, dtypes.int.max), Variable("small", 0, 5)
+    node = big + small - 5 < 3
+    simple = node.simplify()
+    for i, j in ((dtypes.int.max, 5), (dtypes.int.max, 0), (7, 0), (8, 0), (3, 5)):
+        values = {big: big.const_like(i), small: small.const_like(j)}
+        assert simple.substitute(values).simplify().arg == (i + j - 5 < 3)

@@ -63,7 +63,9 @@ def test_states_and_causes(rows):
     assert rows["BROKEN"].cause == "ImportError: libx.so"
     assert "weft-old 2.0" in rows["OLD"].cause
     assert rows["FILES"].cause == 'named as "FILES:/x"'
-    assert all(row.distribution.startswith("weft-") and row.version == "2.0" for row in rows.values())
+    assert all(
+        row.distribution.startswith("weft-") and row.version == "2.0" for row in rows.values()
+    )
 
 
 def test_json_is_complete(rows, capsys):

@@ -1,0 +1,63 @@
+"""Attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, ShapeError
+from weft.tensor.protocol import TensorBase
+
+
+class AttentionMixin(TensorBase):
+    """Attention of queries to keys and values."""
+
+    __slots__ = ()
+
+    def scaled_dot_product_attention(
+        self, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
+        is_causal: bool = False, enable_gqa: bool = False,
+    ) -> Self:  # fmt: skip
+        """softmax(q @ k.T / sqrt(d) + mask) @ v over the last two axes (positions, features).
+
+        A boolean mask tells who may be seen; another is added. `is_causal` masks what comes later.
+        With `enable_gqa` several query heads (axis -3) share one of keys and values. Dropout only
+        while `Tensor.training`.
+
+        :raises ArgumentError: for both a mask and `is_causal`.
+        """
+        if is_causal and attn_mask is not None:
+            raise ArgumentError(
+                "a mask is given, and a causal one asked for as well",
+                asked="scaled_dot_product_attention(attn_mask=..., is_causal=True)",
+                try_="one of them",
+            )
+        if enable_gqa:
+            key, value = (t._shared_heads(self) for t in (key, value))
+        scores = self.matmul(key.transpose(-2, -1), dtype=_wide(self, key))
+        scores = scores / math.sqrt(self.shape[-1])
+        if is_causal:
+            attn_mask = self.__class__.ones(
+                self.shape[-2], key.shape[-2], dtype=dtypes.bool, device=self.device
+            ).tril()
+        if attn_mask is not None:
+            if attn_mask.dtype is dtypes.bool:
+                scores = attn_mask.where(scores, -math.inf)
+            else:
+                scores = scores + attn_mask
+        return scores.softmax(-1).cast(self._uop.dtype).dropout(dropout_p) @ value
+
+    def _shared_heads(self, query: Any) -> Any:
+        heads, own = query.shape[-3], self.shape[-3]
+        if heads % own:
+            raise ShapeError(
+                f"{heads} query heads do not share {own} heads",
+                asked=f"attention of {query.shape} to {self.shape}",
+            )
+        return self.repeat_interleave(heads // own, len(self.shape) - 3)
+
+
+def _wide(query: Any, key: Any) -> Any:
+    own = query._uop.dtype
+    return dtypes.float32 if dtypes.is_float(own) and own.itemsize < 4 else own

@@ -1,0 +1,111 @@
+"""Gradients of tensors: `gradient` for given targets, `backward` into `.grad` of the leaves."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.autograd import gradient
+from weft.base.dtype import dtypes
+from weft.base.errors import GradientError, ShapeError
+from weft.tensor.live import live_tensors
+from weft.tensor.protocol import TensorBase
+from weft.uop import Ops, UOp
+
+
+class DifferentiationMixin(TensorBase):
+    """Methods that differentiate."""
+
+    __slots__ = ()
+
+    def gradient(
+        self, *targets: Any, gradient: Any = None, materialize_grads: bool = False
+    ) -> list[Self]:
+        """The gradients of self with respect to each target, as lazy tensors.
+
+        :param gradient: of something with respect to self; needed unless self is one element.
+        :param materialize_grads: zeros for targets that self does not depend on.
+        :raises GradientError: if self does not depend on a target, or is not one float.
+        """
+        upstream = self._upstream(gradient)
+        for target in targets:
+            if target._uop.op is Ops.CONST:
+                raise GradientError(
+                    "a constant has no gradient",
+                    asked=f"the gradient with respect to {target!r}",
+                    because="equal constants are one node: their gradients could not be told apart",
+                    try_="make it with requires_grad=True",
+                )
+        found = _gradients(self._uop, [t._uop for t in targets], upstream)
+        result = []
+        for target, node in zip(targets, found):
+            if node is None and not materialize_grads:
+                raise GradientError(
+                    "self does not depend on this target",
+                    asked=f"the gradient with respect to {target!r}",
+                    because="no differentiable path leads from one to the other",
+                    try_="materialize_grads=True for zeros",
+                )
+            made = target.zeros_like() if node is None else self._from_node(node, None)
+            result.append(made)
+        return result
+
+    def backward(self, gradient: Any = None) -> Self:
+        """Add the gradient of self to `.grad` of every leaf below that requires gradients.
+
+        Call it before the values in between are realized: the way back is the pending graph.
+
+        :raises GradientError: if self is not one float and no `gradient` is given, or if no leaf
+            can be reached.
+        """
+        upstream = self._upstream(gradient)
+        below = self._uop.toposort()
+        leaves = [t for t in live_tensors() if t._requires_grad and t._uop in below]
+        lost = [t for t in leaves if not t.is_leaf and t._uop.base.op is Ops.BUFFER]
+        leaves = [t for t in leaves if t.is_leaf]
+        if lost or not leaves:
+            raise GradientError(
+                "the way back to the leaves is gone" if lost else "there is no leaf to reach",
+                asked=f"backward from a tensor of shape {self.shape}",
+                because=f"a value of shape {lost[0].shape} that leads to them was realized"
+                if lost
+                else "no tensor below was made with requires_grad=True, or self is realized already",
+                try_="call backward before realize, numpy and item"
+                if lost or self._requires_grad
+                else "Tensor(..., requires_grad=True), or x.requires_grad_()",
+            )
+        nodes = list(dict.fromkeys(t._uop for t in leaves))
+        found = dict(zip(nodes, _gradients(self._uop, nodes, upstream)))
+        for leaf in leaves:
+            node = found[leaf._uop]
+            if node is None:
+                continue
+            made = self._from_node(node, False)
+            leaf.grad = made if leaf.grad is None else leaf.grad + made
+            leaf.grad._requires_grad = False
+        return self
+
+    def _upstream(self, gradient: Any) -> UOp:
+        if not dtypes.is_float(self._uop.dtype):
+            raise GradientError(
+                "only floats have gradients",
+                asked=f"the gradient of {self._uop.dtype!r} {self.shape}",
+            )
+        if gradient is None:
+            if self.numel() != 1:
+                raise GradientError(
+                    "only one number has a gradient by itself",
+                    asked=f"the gradient of a tensor of shape {self.shape}",
+                    because="each of its elements has one",
+                    try_="x.sum().backward(), or backward(gradient=...) to weigh the elements",
+                )
+            return self.ones_like(dtype=self._uop.dtype)._uop
+        weights = self.__class__._as_tensor(gradient, self).cast(self._uop.dtype)
+        if weights.shape != self.shape:
+            raise ShapeError(
+                "the weights of a gradient have the shape of what it is of",
+                asked=f"weights {weights.shape} for {self.shape}",
+            )
+        return weights._uop
+
+
+_gradients = gradient

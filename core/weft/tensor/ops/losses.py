@@ -1,0 +1,129 @@
+"""Losses. `reduction` is "mean", "sum" or "none"."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.tensor.protocol import TensorBase
+
+
+class LossesMixin(TensorBase):
+    """Methods that say how far off a prediction is."""
+
+    __slots__ = ()
+
+    def _reduced(self, reduction: str) -> Any:
+        if reduction == "none":
+            return self
+        if reduction == "sum":
+            return self.sum()
+        if reduction == "mean":
+            return self.mean()
+        raise ArgumentError(
+            f"there is no reduction {reduction!r}",
+            asked=f"reduction={reduction!r}",
+            try_='"mean", "sum" or "none"',
+        )
+
+    def binary_crossentropy(self, Y: Any, reduction: str = "mean") -> Self:
+        """-(Y log(p) + (1 - Y) log(1 - p)) of probabilities p; logarithms are at least -100."""
+        Y = self.__class__._as_tensor(Y, self)
+        log_p, log_q = (x.log().clamp(min_=-100.0) for x in (self, 1 - self))
+        return (-Y * log_p - (1 - Y) * log_q)._reduced(reduction)
+
+    def binary_crossentropy_logits(
+        self, Y: Any, reduction: str = "mean", pos_weight: Any = None
+    ) -> Self:
+        """The same of logits, computed without overflow; `pos_weight` weighs the positives."""
+        Y = self.__class__._as_tensor(Y, self)
+        positive = Y if pos_weight is None else Y * pos_weight
+        return (-(positive * self.logsigmoid() + (1 - Y) * (-self).logsigmoid()))._reduced(reduction)
+
+    def sparse_categorical_crossentropy(
+        self, Y: Any, ignore_index: int = -1, label_smoothing: float = 0.0, reduction: str = "mean"
+    ) -> Self:
+        """Cross entropy of logits (..., classes) with class numbers Y (...).
+
+        Positions whose class is `ignore_index` do not count.
+        """
+        Y = self.__class__._as_tensor(Y, self)
+        _check_smoothing(label_smoothing)
+        if not dtypes.is_int(Y._uop.dtype) or Y.shape != self.shape[:-1]:
+            raise ShapeError(
+                "the labels do not fit the logits",
+                asked=f"logits {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
+                because="labels are integers, one for each row of logits",
+            )
+        logs = self.log_softmax(-1)
+        counted = Y != ignore_index
+        classes = self.__class__.arange(self.shape[-1], device=self.device)
+        hits = (Y.unsqueeze(-1) == classes) & counted.unsqueeze(-1)
+        loss = hits.where(logs, 0).sum(-1) * (1 - label_smoothing)
+        if label_smoothing:
+            loss = loss + counted.where(logs.mean(-1), 0) * label_smoothing
+        if reduction == "mean":
+            return -loss.sum() / counted.sum()
+        return (-loss)._reduced(reduction)
+
+    def cross_entropy(
+        self, Y: Any, reduction: str = "mean", label_smoothing: float = 0.0
+    ) -> Self:
+        """Cross entropy of logits (N, classes, ...) with class numbers (N, ...), or probabilities of
+        the logits' shape."""
+        Y = self.__class__._as_tensor(Y, self)
+        _check_smoothing(label_smoothing)
+        axis = 1 if len(self.shape) > 1 else 0
+        classes = self.shape[axis]
+        if dtypes.is_int(Y._uop.dtype) and len(Y.shape) == len(self.shape) - 1:
+            places = self.__class__.arange(classes, device=self.device)
+            places = places.reshape(
+                tuple(classes if i == axis else 1 for i in range(len(self.shape)))
+            )
+            logs = self.log_softmax(axis)
+            picked = (Y.unsqueeze(axis) == places).where(logs, 0).sum(axis)
+            if label_smoothing:
+                picked = picked * (1 - label_smoothing) + logs.mean(axis) * label_smoothing
+            return (-picked)._reduced(reduction)
+        if Y.shape != self.shape:
+            raise ShapeError(
+                "the labels do not fit the logits",
+                asked=f"logits {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
+                because="labels are class numbers without the axis of classes, or probabilities",
+            )
+        Y = Y * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else Y
+        per_row = -(self.log_softmax(axis) * Y).sum(axis)
+        return per_row._reduced(reduction)
+
+    def nll_loss(
+        self, Y: Any, weight: Any = None, ignore_index: int | None = None, reduction: str = "mean"
+    ) -> Self:
+        """Minus the log probability (N, classes, ...) of the classes Y (N, ...).
+
+        `weight` has a number for each class; the mean is over the weights.
+        """
+        if not dtypes.is_int(Y._uop.dtype):
+            raise DTypeError("classes are integers", asked=f"nll_loss with {Y._uop.dtype!r}")
+        axis = 1 if len(self.shape) > 1 else 0
+        classes = self.shape[axis]
+        shape = tuple(classes if i == axis else 1 for i in range(len(self.shape)))
+        hits = Y.unsqueeze(axis) == self.__class__.arange(classes, device=self.device).reshape(shape)
+        if weight is None:
+            weights = Y.ones_like(dtype=self._uop.dtype)
+        else:
+            weights = hits.where(weight.reshape(shape), 0).sum(axis)
+        if ignore_index is not None:
+            weights = (Y == ignore_index).where(0, weights)
+        loss = -hits.where(self, 0).sum(axis) * weights
+        if reduction == "mean":
+            return loss.sum() / weights.sum()
+        return loss._reduced(reduction)
+
+
+def _check_smoothing(label_smoothing: float) -> None:
+    if not 0 <= label_smoothing <= 1:
+        raise ArgumentError(
+            "label smoothing is a share", asked=f"label_smoothing={label_smoothing}",
+            try_="0 <= label_smoothing <= 1",
+        )  # fmt: skip

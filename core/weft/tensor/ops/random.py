@@ -1,0 +1,217 @@
+"""Random tensors. The same stream on every device for one seed: see `weft.tensor.rng`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.errors import ArgumentError, DTypeError
+from weft.base.sequences import prod
+from weft.device import registry
+from weft.tensor import rng
+from weft.tensor.ops.creation import shape_of_arguments
+from weft.tensor.protocol import TensorBase, record
+from weft.uop import Ops
+
+
+class RandomMixin(TensorBase):
+    """Class methods that draw, and the `..._like` methods."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def manual_seed(seed: int = 0) -> None:
+        """Start the random stream of every device anew."""
+        rng.manual_seed(seed)
+
+    @classmethod
+    def _blocks(cls, shape: tuple[int, ...], device: str | None) -> Any:
+        """64 random bits for every element."""
+        where = registry.canonical(device)
+        count = prod(shape)
+        if not isinstance(count, int):
+            raise ArgumentError("random numbers need a definite shape", asked=f"shape {shape}")
+        state = cls._from_node(rng.draw(where, count))
+        counter, key = state[0:1], state[1:2]
+        places = cls.arange(count, device=where).cast(dtypes.uint64) + counter
+        node = record(
+            Ops.THREEFRY, dtypes.uint64, (places._uop, key._expanded((count,))._uop)
+        )
+        return cls._from_node(node).reshape(shape)
+
+    @classmethod
+    def rand(
+        cls, *shape: Any, device: str | None = None, dtype: Any = None, contiguous: bool = True,
+        requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """Uniform on [0, 1): every number is a multiple of the dtype's precision at 1.
+
+        :raises DTypeError: for a dtype that is no float.
+        """
+        kind = _float_dtype(dtype, "rand")
+        extents = shape_of_arguments(shape)
+        if 0 in extents:
+            return cls.zeros(extents, dtype=kind, device=device, requires_grad=requires_grad)
+        made = _uniform(cls._blocks(extents, device), kind)
+        made = made.contiguous() if contiguous else made
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def randn(
+        cls, *shape: Any, device: str | None = None, dtype: Any = None,
+        requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """Standard normal, by Box and Muller: sqrt(-2 log u) cos(2 pi v)."""
+        kind = _float_dtype(dtype, "randn")
+        extents = shape_of_arguments(shape)
+        if 0 in extents:
+            return cls.zeros(extents, dtype=kind, device=device, requires_grad=requires_grad)
+        blocks = cls._blocks(extents, device)
+        # u from the low half of each block, v from the high one; 1 - u is never 0
+        u = 1 - _uniform(blocks, dtypes.float32)
+        v = _uniform(blocks >> 32, dtypes.float32)
+        made = ((u.log() * -2).sqrt() * (v * (2 * math.pi)).cos()).cast(kind).contiguous()
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def randint(
+        cls, *shape: Any, low: int = 0, high: int = 10, dtype: Any = dtypes.int32,
+        device: str | None = None, requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """Uniform integers in [low, high).
+
+        :raises ArgumentError: for bounds that are no integers or leave nothing between them.
+        """
+        kind = to_dtype(dtype)
+        if not dtypes.is_int(kind):
+            raise DTypeError("randint gives integers", asked=f"randint(dtype={kind!r})")
+        if not (isinstance(low, int) and isinstance(high, int)) or high <= low:
+            raise ArgumentError("integers with low < high", asked=f"randint(low={low}, high={high})")
+        extents = shape_of_arguments(shape)
+        if 0 in extents:
+            return cls.zeros(extents, dtype=kind, device=device)
+        blocks, span = cls._blocks(extents, device), high - low
+        if span <= 1 << 32:
+            # the high word of bits * span (Lemire, 2019, without rejection: biased by 2**-32 at most)
+            drawn = ((blocks & 0xFFFFFFFF) * span) >> 32
+        else:
+            drawn = blocks % span
+        return (drawn.cast(dtypes.int64) + low).cast(kind).contiguous()._with_flag(requires_grad)
+
+    @classmethod
+    def randperm(
+        cls, n: int, *, device: str | None = None, dtype: Any = dtypes.int32,
+        requires_grad: bool | None = None,
+    ) -> Self:  # fmt: skip
+        """0 to n - 1 in random order."""
+        if n == 0:
+            return cls.zeros(0, dtype=dtype, device=device)
+        words = (cls._blocks((n,), device) & 0xFFFFFFFF).cast(dtypes.uint32).contiguous()
+        return words.argsort().cast(dtype)._with_flag(requires_grad)
+
+    @classmethod
+    def normal(
+        cls, *shape: Any, mean: float = 0.0, std: float = 1.0, requires_grad: bool | None = None,
+        **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Normal with the given mean and standard deviation."""
+        made = cls.randn(*shape, **kwargs) * std + mean
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def uniform(
+        cls, *shape: Any, low: float = 0.0, high: float = 1.0, dtype: Any = None,
+        requires_grad: bool | None = None, **kwargs: Any,
+    ) -> Self:  # fmt: skip
+        """Uniform on [low, high); integers for an integer dtype."""
+        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        drawn = kind if dtypes.is_float(kind) else dtypes.float32
+        made = (cls.rand(*shape, dtype=drawn, **kwargs) * (high - low) + low).cast(kind)
+        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def scaled_uniform(cls, *shape: Any, **kwargs: Any) -> Self:
+        """Uniform on [-1, 1) divided by the square root of the number of elements."""
+        bound = 1 / math.sqrt(max(prod(shape_of_arguments(shape)), 1))
+        return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
+
+    @classmethod
+    def glorot_uniform(cls, *shape: Any, **kwargs: Any) -> Self:
+        """Uniform on +-sqrt(6 / (fan in + fan out)) (Glorot and Bengio, 2010)."""
+        extents = shape_of_arguments(shape)
+        bound = math.sqrt(6 / max(extents[0] + prod(extents[1:]), 1)) if extents else 1.0
+        return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
+
+    @classmethod
+    def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **kwargs: Any) -> Self:
+        """Uniform on +-sqrt(6 / ((1 + a*a) fan in)) (He and others, 2015)."""
+        fan = max(prod(shape_of_arguments(shape)[1:]), 1)
+        bound = math.sqrt(6 / ((1 + a * a) * fan))
+        return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
+
+    @classmethod
+    def kaiming_normal(cls, *shape: Any, a: float = 0.01, **kwargs: Any) -> Self:
+        """Normal with standard deviation sqrt(2 / ((1 + a*a) fan in))."""
+        fan = max(prod(shape_of_arguments(shape)[1:]), 1)
+        return cls.normal(*shape, mean=0.0, std=math.sqrt(2 / ((1 + a * a) * fan)), **kwargs)
+
+    def rand_like(self, **kwargs: Any) -> Self:
+        """Uniform on [0, 1) in the shape, dtype and place of self."""
+        kwargs.setdefault("dtype", self._uop.dtype)
+        return self.__class__.rand(self.shape, device=kwargs.pop("device", self.device), **kwargs)
+
+    def randn_like(self, dtype: Any = None, requires_grad: bool | None = None, **kwargs: Any) -> Self:
+        """Standard normal in the shape, dtype and place of self."""
+        return self.__class__.randn(
+            self.shape, dtype=self._uop.dtype if dtype is None else dtype,
+            device=kwargs.pop("device", self.device), requires_grad=requires_grad,
+        )  # fmt: skip
+
+    def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
+        """Places (int32) drawn with probabilities proportional to the weights of the last axis.
+
+        :raises ArgumentError: for weights that are not 1-d or 2-d, or fewer of them than samples
+            without replacement.
+        """
+        rows = self.unsqueeze(0) if len(self.shape) == 1 else self
+        if len(rows.shape) != 2 or num_samples < 1:
+            raise ArgumentError(
+                "weights are 1-d or 2-d, and at least one sample is drawn",
+                asked=f"multinomial({num_samples}) of shape {self.shape}",
+            )
+        weights = rows.cast(dtypes.float32)
+        if replacement or num_samples == 1:
+            ends = weights.cumsum(1)
+            shape = (rows.shape[0], num_samples, 1)
+            drawn = self.__class__.rand(shape, device=self.device) * ends[:, -1:].unsqueeze(1)
+            found = (ends.unsqueeze(1) <= drawn).sum(-1).cast(dtypes.int32)
+        else:
+            if num_samples > rows.shape[1]:
+                raise ArgumentError(
+                    "more samples than there are weights",
+                    asked=f"multinomial({num_samples}) of shape {self.shape}",
+                    try_="replacement=True",
+                )
+            # the largest of log(u) / w are a sample without replacement (Efraimidis, Spirakis 2006)
+            u = 1 - self.__class__.rand(rows.shape, device=self.device)
+            scores = (weights > 0).where(u.log() / weights, -math.inf)
+            found = scores.topk(num_samples, 1)[1]
+        return found.squeeze(0) if len(self.shape) == 1 else found
+
+
+def _float_dtype(dtype: Any, what: str) -> DType:
+    kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+    if not dtypes.is_float(kind):
+        raise DTypeError(f"{what} gives floats", asked=f"{what}(dtype={kind!r})", try_="randint")
+    return kind
+
+
+def _uniform(blocks: Any, kind: DType) -> Any:
+    """The top bits of the low word (of the whole block, for float64) as a fraction: exact."""
+    digits = dtypes.finfo(kind).mantissa_bits + 1
+    if digits > 32:
+        return (blocks >> (64 - digits)).cast(kind) * 2.0**-digits
+    word = blocks.cast(dtypes.uint32) >> (32 - digits)
+    wide = kind if kind.itemsize >= 4 else dtypes.float32
+    return (word.cast(wide) * 2.0**-digits).cast(kind)

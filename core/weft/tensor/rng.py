@@ -1,0 +1,80 @@
+"""The state of the random numbers: one seed, and how many blocks each device has drawn.
+
+Random numbers are counter based: element i of a draw is threefry(counter + i, key), where the key
+comes from the seed and the counter grows by the number of elements drawn. So every device gives the
+same stream for one seed, and a draw does not depend on how it is computed.
+
+The counter of a draw enters its kernel as data, a buffer of one uint64 on the staging device, not as
+a constant: every draw of one shape is the same kernel. A captured graph can find those buffers
+(`counter_of`) and put the next counter in before it is replayed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError
+from weft.base.scalars import pack
+from weft.base.settings import settings
+from weft.tensor.interop import host_node, moved
+from weft.uop import Ops, UOp
+
+_MASK = (1 << 64) - 1
+_seed: int | None = None
+_drawn: dict[str, int] = {}
+_counters: WeakKeyDictionary[UOp, tuple[str, int]] = WeakKeyDictionary()
+
+
+def manual_seed(seed: int) -> None:
+    """Start the stream of every device anew.
+
+    :raises ArgumentError: if the seed is no integer.
+    """
+    global _seed
+    if not isinstance(seed, int):
+        raise ArgumentError("a seed is an integer", asked=f"manual_seed({seed!r})")
+    _seed = seed & _MASK
+    _drawn.clear()
+
+
+def key() -> int:
+    """The key: the seed, spread over all bits so that neighbouring seeds have nothing in common."""
+    global _seed
+    if _seed is None:
+        _seed = (settings.SEED if settings.SEED >= 0 else time.time_ns()) & _MASK
+    # the finalizer of splitmix64 (Steele, Lea, Flood 2014)
+    z = (_seed + 0x9E3779B97F4A7C15) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+def draw(device: str, blocks: int) -> UOp:
+    """Key and counter of the next draw of `blocks` blocks: a (2,) uint64 node on `device`."""
+    counter = _drawn.get(device, 0)
+    _drawn[device] = (counter + blocks) & _MASK
+    memory = bytearray(pack((counter, key()), dtypes.uint64))
+    node = host_node(memory, dtypes.uint64, (2,))
+    _counters[node] = (device, blocks)
+    return moved(node, device)
+
+
+def counter_of(node: UOp) -> tuple[str, int] | None:
+    """(device, blocks) if this BUFFER holds the counter of a draw, else None."""
+    return _counters.get(node) if node.op is Ops.BUFFER else None
+
+
+def state() -> Any:
+    """What `restore` puts back: the seed and all counters."""
+    return _seed, dict(_drawn)
+
+
+def restore(saved: Any) -> None:
+    """Go on from a state."""
+    global _seed
+    _seed = saved[0]
+    _drawn.clear()
+    _drawn.update(saved[1])

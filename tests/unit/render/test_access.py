@@ -1,0 +1,73 @@
+"""Memory: buffers, vectors, gates, registers, booleans."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.base.dtype import AddrSpace, dtypes
+from weft.base.errors import CapabilityError, SpecError
+from weft.render import CDialect, CStyleRenderer, VectorStyle
+from weft.uop import Ops, UOp
+
+CLANG = CStyleRenderer(CDialect(vectors=VectorStyle()))
+ZERO = UOp.const(dtypes.int, 0)
+
+
+def test_gates_guard_reads_and_writes(write):
+    loop = UOp.range(64, 0)
+    gate = loop.alu(Ops.CMPLT, UOp.const(dtypes.int, 50))
+    loaded = write.buffer(1, dtypes.float).index(loop, gate).load(UOp.const(dtypes.float, 2.0))
+    store = write.buffer(0, dtypes.float).index(loop, gate).store(loaded)
+    source = CLANG.render(write.program(store, loops=[loop]))
+    assert "alu0 = ridx0 < 50;" in source
+    assert "if (alu0) data0[ridx0] = alu0 ? data1[ridx0] : 2.0f;" in source
+
+
+def test_vectors_go_through_an_unaligned_type(write):
+    loop = UOp.range(16, 0)
+    at = loop * 4
+    loaded = write.buffer(1, dtypes.float).index(at).load(dtype=dtypes.float.vec(4))
+    store = write.buffer(0, dtypes.float).index(at).store(loaded)
+    source = CLANG.render(write.program(store, loops=[loop]))
+    assert "aligned(4), may_alias" in source
+    assert "*(const f32x4_m*)(data1 + ridx0 * 4)" in source or "*(const f32x4_m*)(data1 +" in source
+
+
+def test_vectors_of_three_go_lane_by_lane(write):
+    loaded = write.buffer(1, dtypes.float).index(ZERO).load(dtype=dtypes.float.vec(3))
+    store = write.buffer(0, dtypes.float).index(ZERO).store(loaded)
+    source = CLANG.render(write.program(store))
+    assert "f32x3_m" not in source
+    assert source.count("data0[0 + ") == 3
+
+
+def test_booleans_are_bytes_in_memory_and_masks_outside(write):
+    kind = dtypes.bool.vec(4)
+    loaded = write.buffer(1, dtypes.bool).index(ZERO).load(dtype=kind)
+    store = write.buffer(0, dtypes.bool).index(ZERO).store(loaded)
+    source = CLANG.render(write.program(store))
+    assert "const unsigned char* restrict data1" in source
+    assert "u8x4_m" in source and "& (u8x4)(1)" in source
+
+
+def test_registers_are_names_and_arrays(write):
+    one = UOp(Ops.DEFINE_REG, dtypes.float.ptr(1, AddrSpace.REG), (), 0)
+    many = UOp(Ops.DEFINE_REG, dtypes.float.vec(4).ptr(3, AddrSpace.REG), (), 1)
+    two = UOp.const(dtypes.int, 2)
+    first = one.index(ZERO).store(UOp.const(dtypes.float, 1.0))
+    second = many.index(two).store(UOp.const(dtypes.float, 1.0).broadcast(4))
+    source = CLANG.render(write.program(first, second))
+    assert "float acc0;" in source and "acc0 = 1.0f;" in source
+    assert "f32x4 acc1[3];" in source and "acc1[2] = (f32x4)(1.0f);" in source
+
+
+def test_images_are_refused(write):
+    image = UOp(Ops.DEFINE_GLOBAL, dtypes.imagef((4, 4, 4)), (), 0)
+    with pytest.raises(CapabilityError):
+        CLANG.render(write.program(image.index(ZERO).store(UOp.const(dtypes.float, 1.0))))
+
+
+def test_an_access_of_another_dtype_is_refused(write):
+    store = write.buffer(0, dtypes.int).index(ZERO).store(UOp.const(dtypes.float, 1.0))
+    with pytest.raises(SpecError):
+        CLANG.render(write.program(store))

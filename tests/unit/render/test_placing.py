@@ -1,0 +1,66 @@
+"""What may be written where it is used."""
+
+from __future__ import annotations
+
+from weft.base.dtype import AddrSpace, dtypes
+from weft.render.placing import inlinable
+from weft.uop import Ops, UOp
+
+ZERO = UOp.const(dtypes.int, 0)
+
+
+def test_used_once_moves_and_used_twice_does_not(write):
+    a, b = write.buffer(1, dtypes.float), write.buffer(2, dtypes.float)
+    x, y = a.index(ZERO).load(), b.index(ZERO).load()
+    once, twice = x + 1.0, y * 2.0
+    store = write.buffer(0, dtypes.float).index(ZERO).store(once + twice * twice)
+    moved = inlinable(write.program(store).uops)
+    assert {x, y, once} <= set(moved)
+    assert twice not in moved
+
+
+def test_nothing_moves_into_a_loop(write):
+    x = write.buffer(1, dtypes.float).index(ZERO).load() + 1.0
+    loop = UOp.range(4, 0)
+    store = write.buffer(0, dtypes.float).index(loop).store(x)
+    index, value = store.src
+    uops = value.toposort() | index.toposort()
+    moved = inlinable([*uops, store, UOp(Ops.ENDRANGE, dtypes.void, (loop,))])
+    assert x not in moved
+
+
+def test_a_read_does_not_move_past_a_write(write):
+    acc = UOp(Ops.DEFINE_REG, dtypes.float.ptr(1, AddrSpace.REG), (), 0)
+    place = acc.index(ZERO)
+    old = place.load()
+    write_acc = place.store(UOp.const(dtypes.float, 5.0))
+    out = write.buffer(0, dtypes.float).index(ZERO)
+    late = out.store(old)
+    before = [*out.toposort(), acc, place, old]
+    five = write_acc.src[1]
+    assert old not in inlinable([*before, five, write_acc, late])
+    assert old in inlinable([*before, late, five, write_acc])
+
+
+def test_a_sum_of_a_read_does_not_carry_it_past_a_write(write):
+    acc = UOp(Ops.DEFINE_REG, dtypes.float.ptr(1, AddrSpace.REG), (), 0)
+    place = acc.index(ZERO)
+    old = place.load()
+    more = old + 1.0
+    five = UOp.const(dtypes.float, 5.0)
+    write_acc = place.store(five)
+    out = write.buffer(0, dtypes.float).index(ZERO)
+    late = out.store(more)
+    before = [*out.toposort(), acc, place, old, more.src[1], more]
+    moved = inlinable([*before, five, write_acc, late])
+    assert more in moved and old not in moved
+
+
+def test_vectors_whose_lanes_are_picked_keep_a_name(write):
+    a = write.buffer(1, dtypes.float)
+    vector = a.index(ZERO).load(dtype=dtypes.float.vec(4)) * UOp.const(dtypes.float, 2.0).broadcast(
+        4
+    )
+    store = write.buffer(0, dtypes.float).index(ZERO).store(vector.gep(2))
+    moved = inlinable(write.program(store).uops)
+    assert vector not in moved and vector.gep(2) in moved
