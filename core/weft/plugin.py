@@ -9,7 +9,7 @@ A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of
 """
 
 from weft.base.disk_cache import DiskCache
-from weft.base.dtype import DType, ImageDType, PtrDType
+from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import (
     ArgumentError,
     CapabilityError,
@@ -94,6 +94,7 @@ __all__ = [
     "UnknownDevice",
     "VectorStyle",
     "WeftError",
+    "dtypes",
     "hookimpl",
     "settings",
 ]

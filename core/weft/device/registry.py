@@ -159,7 +159,11 @@ class Registry:
         :raises DeviceUnavailable: if none opens, with the reason of each.
         """
         if settings.DEVICE:
-            return self.resolve(settings.DEVICE)
+            try:
+                return self.resolve(settings.DEVICE)
+            except DeviceError as error:
+                error.asked = f"WEFT_DEVICE={settings.DEVICE}"
+                raise
         if self._default is None:
             with self._lock:
                 self._default = self._choose_default()

@@ -19,7 +19,7 @@ def aligned_memory(nbytes: int) -> memoryview:
 
     try:
         block = numpy.empty(nbytes + ALIGNMENT, dtype=numpy.uint8)
-    except MemoryError:
+    except (MemoryError, ValueError):
         raise OutOfMemory(
             "the host has no memory left",
             asked=human_size(nbytes),

@@ -57,6 +57,7 @@ class StoredFile:
         self.wanted = wanted
         self._reader: int | None = None
         self._writer: int | None = None
+        self._made = False
         self._lock = threading.Lock()
 
     def read(self, into: memoryview, offset: int) -> None:
@@ -133,7 +134,9 @@ class StoredFile:
 
     def _open_writer(self) -> int:
         if self._writer is None:
+            existed = os.path.exists(self.path)
             writer = self._open(os.O_RDWR | os.O_CREAT, "write")
+            self._made = not existed
             if self._reader is not None and not _same_file(self._reader, writer):
                 os.close(writer)
                 raise FileError(
@@ -199,6 +202,9 @@ class StoredFile:
             if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):  # this file system cannot reserve
                 return
             os.ftruncate(fd, before)
+            if self._made and not before:  # nobody asked for an empty file
+                self.close()
+                os.unlink(self.path)
             raise file_error("write", self.path, error) from error
 
     def _transfer(

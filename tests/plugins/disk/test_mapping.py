@@ -111,6 +111,9 @@ def test_a_full_disk_when_reserving(path, monkeypatch):
     assert caught.value.errno == errno.ENOSPC
     assert caught.value.try_ == "free some space, or save to another disk"
     assert path.read_bytes() == DATA, "what was there is untouched"
+    with pytest.raises(FileError):
+        StoredFile(path.with_name("new"), 1 << 20).write(memoryview(b"x"), 0)
+    assert not path.with_name("new").exists(), "no empty file is left"
 
 
 def test_a_full_disk_when_writing(path, monkeypatch):

@@ -182,6 +182,9 @@ def test_the_users_choice_comes_first(installed):
         assert registry.canonical() == "LOW:2"
     assert imported == ["LOW"]
     assert registry.canonical() == "HIGH"
+    with settings.override(DEVICE="nowhere"), pytest.raises(UnknownDevice) as caught:
+        registry.canonical()
+    assert caught.value.asked == "WEFT_DEVICE=nowhere"
 
 
 def test_families_of_negative_priority_are_never_a_default(installed):

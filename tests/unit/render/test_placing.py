@@ -64,3 +64,14 @@ def test_vectors_whose_lanes_are_picked_keep_a_name(write):
     store = write.buffer(0, dtypes.float).index(ZERO).store(vector.gep(2))
     moved = inlinable(write.program(store).uops)
     assert vector not in moved and vector.gep(2) in moved
+
+
+def test_a_write_to_another_register_is_no_obstacle(write):
+    acc, other = (
+        UOp(Ops.DEFINE_REG, dtypes.float.ptr(1, AddrSpace.REG), (), i).index(ZERO) for i in (0, 1)
+    )
+    old, five = acc.load(), UOp.const(dtypes.float, 5.0)
+    out = write.buffer(0, dtypes.float).index(ZERO)
+    elsewhere, late = other.store(five), out.store(old)
+    before = [*out.toposort(), *(u for u in acc.toposort() if u is not ZERO), old, *other.src[:1]]
+    assert old in inlinable([*before, other, five, elsewhere, late])

@@ -73,7 +73,7 @@ class Kernel:
         self._nodes = nodes
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
-                self._parts = {axis.home: [(axis.number, 1)] for axis in self.axes}
+        self._parts = {axis.home: [(axis.number, 1)] for axis in self.axes}
         if target.compute.limits.global_size is not None:
             self._launch()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from weft.base.dtype import dtypes
+from weft.base.dtype import DType, dtypes
 from weft.uop.bounds import Bounds, bounds_of
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -45,7 +45,7 @@ def negated(condition: UOp) -> UOp | None:
 
 
 def less_than(form: Linear, limit: int, bounds: BoundsOf = bounds_of) -> UOp:
-    """form < limit as a canonical condition; neither may leave the dtype of the terms."""
+    """form < limit as a canonical condition, in 64 bits where 32 could overflow."""
     whole, limit = limit, limit - form.const
     terms = form.terms
     low, high = Linear(terms).bounds(bounds)
@@ -53,9 +53,12 @@ def less_than(form: Linear, limit: int, bounds: BoundsOf = bounds_of) -> UOp:
         return TRUE
     if low >= limit:
         return FALSE
-    dtype = next(iter(terms)).dtype
+    dtype = _dtype_of(terms)
     if low <= dtype.min or high > dtype.max or not dtype.min < limit <= dtype.max:
         # without its constant the sum, or its negation, would wrap
+        least, greatest = form.bounds(bounds)
+        if least < dtype.min or greatest > dtype.max:
+            dtype = dtypes.long
         value = UOp.const(dtype, whole)
         return mark_simple(UOp(Ops.CMPLT, dtypes.bool, (node_of(form, dtype), value)))
     common = gcd(*terms.values())
@@ -68,6 +71,11 @@ def less_than(form: Linear, limit: int, bounds: BoundsOf = bounds_of) -> UOp:
         # -s < k  is  not (s < 1 - k)
         return negation(_compare({t: -c for t, c in terms.items()}, 1 - limit))
     return _compare(terms, limit)
+
+
+def _dtype_of(terms: Iterable[UOp]) -> DType:
+    """long where one of the terms is, else int."""
+    return dtypes.long if any(t.dtype is dtypes.long for t in terms) else dtypes.int
 
 
 def _without_small(
@@ -99,7 +107,7 @@ def _compare(terms: dict[UOp, int], limit: int) -> UOp:
             if divisor > 0 and limit * divisor <= term.dtype.max and inner.fits(term.dtype):
                 # x // d < k  is  x < k*d  for k, d > 0, whatever the sign of x
                 return less_than(inner, limit * divisor)
-    dtype = next(iter(terms)).dtype
+    dtype = _dtype_of(terms)
     node = UOp(Ops.CMPLT, dtypes.bool, (node_of(Linear(terms), dtype), UOp.const(dtype, limit)))
     return mark_simple(node)
 
