@@ -376,7 +376,8 @@ def to_dtype(given: Any) -> DType:
         if name in _by_name:
             return _by_name[name]
         raise _unknown(name, given)
-    if given in (bool, int, float):
+    # by identity: a NumPy dtype equals the Python type of its kind
+    if given is bool or given is int or given is float:
         return from_py(given())
     # Whoever holds a NumPy type has imported NumPy; the base floor itself never does.
     numpy = sys.modules.get("numpy")

@@ -70,7 +70,7 @@ def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
 
 
 def _storage(access: UOp) -> UOp | None:
-    """The register an access touches; None for all other memory, where slots might be one buffer."""
+    """The register an access touches; None for memory, where slots might be one buffer."""
     if access.op in FENCES:
         return None
     root = access.src[0].src[0]

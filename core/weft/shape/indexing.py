@@ -30,10 +30,16 @@ def symbolic_ranges(shape: Sequence[sint]) -> tuple[sint, ...]:
     """A RANGE node for each axis, numbered by axis; 0 for axes of size one."""
     return tuple(
         [
-            0 if extent.__class__ is int and extent == 1 else UOp.range(as_node(extent), axis)
+            0 if extent.__class__ is int and extent == 1 else _range(extent, axis)
             for axis, extent in enumerate(shape)
         ]
     )
+
+
+def _range(extent: sint, axis: int) -> UOp:
+    if extent.__class__ is int and extent > _INT_LIMIT:
+        return UOp.range(UOp.const(dtypes.long, extent), axis, dtype=dtypes.long)
+    return UOp.range(as_node(extent), axis)
 
 
 def _form(value: sint) -> Linear:

@@ -91,6 +91,8 @@ def _value(node: UOp, values: dict[UOp, Any], variables: dict[UOp, int]) -> Any:
         return None
     if op is Ops.CONST:
         return np.array(node.arg, dtype=numpy_dtype(node.dtype))
+    if op is Ops.IOTA:
+        return np.arange(node.arg).astype(numpy_dtype(node.dtype))
     if op is Ops.DEFINE_VAR:
         return np.array(variables.get(node, node.arg.low), dtype=numpy_dtype(node.dtype))
     if op is Ops.BIND:

@@ -64,7 +64,7 @@ class SystemCompiler:
             command = [*self.command, str(library)]
             done = subprocess.run(command, input=source.encode(), capture_output=True)
             if done.returncode:
-                raise CompileError(f"{name} does not compile", because=done.stderr.decode())
+                raise CompileError(f"cc refuses {name}", source=source, log=done.stderr.decode())
             return library.read_bytes()
 
 

@@ -107,9 +107,9 @@ def run(command: tuple[str, ...], source: str = "") -> bytes:
         ) from error
     if done.returncode:
         log = done.stderr.decode(errors="replace")
-        failed = CompileError("clang refuses", asked=shlex.join(command), because=log)
-        failed.source, failed.log = source, log
-        raise failed
+        raise CompileError(
+            "clang refuses", asked=shlex.join(command), because=log, source=source, log=log
+        )
     return done.stdout
 
 

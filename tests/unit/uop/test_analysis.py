@@ -8,7 +8,7 @@ from weft.uop.analysis import analysis
 def test_an_analysis_runs_once_per_node_at_any_depth():
     calls = []
 
-    @analysis("_text_key")
+    @analysis("_ranges")
     def height(node):
         calls.append(node)
         return 1 + max((height(source) for source in node.src), default=0)

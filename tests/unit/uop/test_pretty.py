@@ -12,24 +12,24 @@ a, b, r = Variable("a", 0, 9), Variable("b", 1, 9), UOp.range(4, 0)
 @pytest.mark.parametrize(
     ("node", "text"),
     [
-        (a + b * 2, "a + b * 2"),
-        ((a + b) * 2, "(a + b) * 2"),
-        (a - (b - 1), "a - (b - 1)"),
-        (a + -3, "a - 3"),
-        (a * 2 // (b * 3), "a * 2 // (b * 3)"),
-        (a // 2 % 3, "a // 2 % 3"),
-        (a % (b // 2), "a % (b // 2)"),
-        (a < 4, "a < 4"),
-        (a >= 4, "a >= 4"),
-        ((a < 4) & (b >= 2), "a < 4 & b >= 2"),
-        (a.ne(4).logical_not(), "not (a != 4)"),
-        ((a < 4).where(a, b), "a if a < 4 else b"),
-        ((a < 4).where(a, b) + 1, "(a if a < 4 else b) + 1"),
-        (-(a + b), "-(a + b)"),
+        (a + b * 2, "(a+(b*2))"),
+        ((a + b) * 2, "((a+b)*2)"),
+        (a - (b - 1), "(a-(b-1))"),
+        (a + -3, "(a-3)"),
+        (a * 2 // (b * 3), "((a*2)//(b*3))"),
+        (a // 2 % 3, "((a//2)%3)"),
+        (a % (b // 2), "(a%(b//2))"),
+        (a < 4, "(a<4)"),
+        (a >= 4, "(a>=4)"),
+        ((a < 4) & (b >= 2), "((a<4)&(b>=2))"),
+        (a.ne(4).logical_not(), "(not (a!=4))"),
+        ((a < 4).where(a, b), "(a if (a<4) else b)"),
+        ((a < 4).where(a, b) + 1, "((a if (a<4) else b)+1)"),
+        (-(a + b), "(-(a+b))"),
         (a.maximum(b), "max(a, b)"),
-        (a.cast(dtypes.float) * 0.5, "float(a) * 0.5"),
+        (a.cast(dtypes.float) * 0.5, "(float(a)*0.5)"),
         (a.cast(dtypes.float).bitcast(dtypes.uint), "bits_uint(float(a))"),
-        (r * 2 + a.bind(3), "r0 * 2 + a"),
+        (r * 2 + a.bind(3), "((r0*2)+a)"),
     ],
 )
 def test_render(node, text):
@@ -38,11 +38,11 @@ def test_render(node, text):
 
 
 def test_render_simplifies_first():
-    assert (a + a + 1 - 1).render() == "a * 2"
+    assert (a + a + 1 - 1).render() == "(a*2)"
 
 
 def test_other_nodes_are_named():
-    assert render(UOp.new_buffer("A", 4, dtypes.int) + a) == "buffer(4) + a"
+    assert render(UOp.new_buffer("A", 4, dtypes.int) + a) == "(buffer(4)+a)"
 
 
 def test_shared_parts_do_not_blow_up():

@@ -63,10 +63,6 @@ class MovementMixin(TensorBase):
         new = reshape_arg(own, as_tuple(shape, args))
         if new == own:
             return self._wrap(u)
-        if u.op is Ops.RESHAPE:
-            u = u.src[0]
-            if u.shape == new:
-                return self._wrap(u)
         return self._wrap(record(Ops.RESHAPE, u.dtype, (u,), new))
 
     def view(self, shape: Any, *args: Any) -> Self:

@@ -156,13 +156,15 @@ def linear_terms(node: UOp) -> dict[UOp, int]:
 def node_of(form: Linear, dtype: DType = dtypes.int) -> UOp:
     """The canonical node of a linear form whose terms are canonical; terms are cast to `dtype`."""
     total: UOp | None = None
+    for term in form.terms:
+        if term.dtype is not dtype:
+            form = _in_dtype(form, dtype)
+            break
     if form.terms:
         items = form.terms.items()
         if len(form.terms) > 1:
             items = sorted(items, key=_term_order)
         for term, coefficient in items:
-            if term.dtype is not dtype:
-                term = _cast_term(term, dtype)
             if coefficient != 1:
                 factor = truncate(coefficient, dtype)
                 if factor == 0:
@@ -175,6 +177,14 @@ def node_of(form: Linear, dtype: DType = dtypes.int) -> UOp:
     if const == 0:
         return total
     return mark_simple(UOp(Ops.ADD, dtype, (total, UOp.const(dtype, const))))
+
+
+def _in_dtype(form: Linear, dtype: DType) -> Linear:
+    """The same form, its terms cast where they must be."""
+    made = Linear(const=form.const)
+    for term, coefficient in form.terms.items():
+        made.add_term(term if term.dtype is dtype else _cast_term(term, dtype), coefficient)
+    return made
 
 
 def _cast_term(term: UOp, dtype: DType) -> UOp:

@@ -1,0 +1,174 @@
+"""Random kernels next to what NumPy makes of them: for tests of code generation and of devices.
+
+A kernel is grown from the leaves: every value is a node and the array it must equal. Numbers are
+small integers, also in floats, so that no order of summation rounds.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from weft.base.dtype import DType, dtypes
+from weft.shape.tracker import ShapeTracker
+from weft.uop import Ops, UOp
+
+Pair = tuple[UOp, Any]
+_MOST = 200  # elements of a value
+
+
+class RandomKernel:
+    """One random kernel. `ast` is its SINK, `inputs` the arrays by slot, `outputs` what is expected.
+
+    :param seed: of the choice.
+    :param dtype: of its values: float32 or int32.
+    """
+
+    def __init__(self, seed: int, dtype: DType = dtypes.float32, steps: int = 6) -> None:
+        import numpy
+
+        self.numpy = numpy
+        self.random = random.Random(seed)
+        self.dtype = dtype
+        self.kind = numpy.float32 if dtype is dtypes.float32 else numpy.int32
+        self.inputs: dict[int, Any] = {}
+        self.outputs: dict[int, Any] = {}
+        self.slots = 8
+        self.reduces = 0
+        stores = []
+        value = self.grow(self.shape(), steps)
+        for slot in range(self.random.choice((1, 1, 1, 2))):
+            stores.append(self.store(slot, value))
+            value = self.reduced(value) if self.random.random() < 0.5 else self.combined(value)
+        self.ast = UOp.sink(*stores)
+
+    def shape(self) -> tuple[int, ...]:
+        axes = self.random.randint(1, 3)
+        return tuple(self.random.choice((1, 2, 3, 4, 4, 5, 8)) for _ in range(axes))
+
+    def store(self, slot: int, value: Pair) -> UOp:
+        node, array = value
+        self.outputs[slot] = array
+        pointer = UOp(Ops.DEFINE_GLOBAL, self.dtype.ptr(max(array.size, 1)), (), slot)
+        return pointer.view(ShapeTracker.from_shape(array.shape)).store(node)
+
+    # ---- values -------------------------------------------------------------------------------
+
+    def leaf(self, shape: tuple[int, ...]) -> Pair:
+        """A load of a fresh input, moved about, of this shape."""
+        numpy, pick = self.numpy, self.random
+        if pick.random() < 0.1:
+            number = pick.randint(-3, 3)
+            return UOp.const(self.dtype, number), numpy.full(shape, number, self.kind)
+        base = tuple(1 if pick.random() < 0.3 else n for n in shape)
+        stored = numpy.array(
+            [pick.randint(-3, 3) for _ in range(int(numpy.prod(base)))], dtype=self.kind
+        ).reshape(base)
+        slot = self.slots
+        self.slots += 1
+        self.inputs[slot] = stored.copy()
+        st, array = ShapeTracker.from_shape(base), stored
+        for _ in range(pick.randint(0, 2)):
+            st, array = self.moved(st, array)
+        if array.shape != shape:
+            st, array = self.fitted(st, array, shape)
+        pointer = UOp(Ops.DEFINE_GLOBAL, self.dtype.ptr(stored.size), (), slot)
+        return pointer.view(st).load(), array
+
+    def moved(self, st: ShapeTracker, array: Any) -> tuple[ShapeTracker, Any]:
+        """One random move, on a tracker and an array alike."""
+        numpy, pick = self.numpy, self.random
+        axes = range(array.ndim)
+        kind = pick.choice(("permute", "pad", "shrink", "flip", "reshape"))
+        if kind == "permute":
+            order = tuple(pick.sample(list(axes), array.ndim))
+            return st.permute(order), array.transpose(order)
+        if kind == "pad" and array.size < _MOST // 4:
+            amount = tuple((pick.randint(0, 1), pick.randint(0, 2)) for _ in axes)
+            return st.pad(amount), numpy.pad(array, amount)
+        if kind == "shrink" and all(n > 1 for n in array.shape):
+            window = tuple((pick.randint(0, 1), n - pick.randint(0, n > 2)) for n in array.shape)
+            return st.shrink(window), array[tuple(slice(*w) for w in window)]
+        if kind == "flip":
+            turned = tuple(pick.random() < 0.5 for _ in axes)
+            return st.flip(turned), numpy.flip(array, [a for a in axes if turned[a]])
+        if kind == "reshape" and array.ndim > 1:
+            shape = (array.shape[0] * array.shape[1], *array.shape[2:])
+            return st.reshape(shape), array.reshape(shape)
+        return st, array
+
+    def fitted(self, st: ShapeTracker, array: Any, shape: tuple[int, ...]) -> Any:
+        """Brought to a shape by reshape, shrink, pad and expand."""
+        size = int(self.numpy.prod(array.shape))
+        st, array = st.reshape((size,)), array.reshape(size)
+        wanted = int(self.numpy.prod(shape))
+        if size > wanted:
+            st, array = st.shrink(((0, wanted),)), array[:wanted]
+        elif size < wanted:
+            st = st.pad(((0, wanted - size),))
+            array = self.numpy.pad(array, (0, wanted - size))
+        return st.reshape(shape), array.reshape(shape)
+
+    def viewed(self, value: Pair, shape: tuple[int, ...]) -> Pair:
+        """A computed value moved about and brought to a shape."""
+        node, array = value
+        st = ShapeTracker.from_shape(array.shape)
+        if self.random.random() < 0.7:
+            st, array = self.moved(st, array)
+        if array.shape != shape:
+            same = len(array.shape) == len(shape)
+            if same and all(a in (1, n) for a, n in zip(array.shape, shape)):
+                st, array = st.expand(shape), self.numpy.broadcast_to(array, shape)
+            else:
+                st, array = self.fitted(st, array, shape)
+        return node.view(st), array
+
+    def combined(self, value: Pair) -> Pair:
+        numpy, pick = self.numpy, self.random
+        (a, x) = value
+        (b, y) = self.leaf(x.shape) if pick.random() < 0.6 else self.viewed(value, x.shape)
+        if a.op is Ops.CONST:
+            return b, y
+        kind = pick.choice(("add", "sub", "mul", "max", "where", "less"))
+        if kind == "add":
+            return a + b, x + y
+        if kind == "sub":
+            return a - b, x - y
+        if kind == "mul" and abs(x).max() < 1000:
+            return a * b, x * y
+        if kind == "where":
+            chosen = UOp(Ops.WHERE, self.dtype, (a < b, a, b))
+            return chosen, numpy.where(x < y, x, y)
+        if kind == "less":
+            return (a < b).cast(self.dtype), (x < y).astype(self.kind)
+        return a.maximum(b), numpy.maximum(x, y)
+
+    def reduced(self, value: Pair) -> Pair:
+        numpy, pick = self.numpy, self.random
+        node, array = value
+        if node.op is Ops.CONST:
+            return value
+        self.reduces += 1
+        axes = tuple(a for a in range(array.ndim) if pick.random() < 0.6) or (array.ndim - 1,)
+        if pick.random() < 0.6 and abs(array).max() * array.size < 1 << 22:
+            result = array.sum(axes, keepdims=True, dtype=self.kind)
+            return node.reduce(Ops.ADD, axes), result
+        return node.reduce(Ops.MAX, axes), numpy.max(array, axes, keepdims=True)
+
+    def grow(self, shape: tuple[int, ...], steps: int) -> Pair:
+        value = self.leaf(shape)
+        for _ in range(self.random.randint(1, steps)):
+            kind = self.random.random()
+            if kind < 0.55:
+                value = self.combined(value)
+            elif kind < 0.75 and self.reduces < 3:
+                array = value[1]
+                done = self.reduced(value)
+                if self.random.random() < 0.7 and done[0].op is not Ops.CONST:
+                    st = ShapeTracker.from_shape(done[1].shape).expand(array.shape)
+                    back = self.numpy.broadcast_to(done[1], array.shape)
+                    done = (value[0] - done[0].view(st), array - back)
+                value = done
+            elif value[0].op is not Ops.CONST:
+                value = self.viewed(value, self.shape())
+        return value
