@@ -252,7 +252,7 @@ def _first(values: list[UOp]) -> UOp:
 def _both(a: UOp | None, b: UOp | None) -> UOp | None:
     if a is None or b is None or a is b:
         return b if a is None else a
-    return UOp(Ops.AND, dtypes.bool, (a, b))
+    return UOp(Ops.AND, dtypes.bool, (a, b)).simplify()
 
 
 def _product(ends: Iterable[UOp]) -> UOp | None:

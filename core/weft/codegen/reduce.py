@@ -82,7 +82,8 @@ def _accumulate(
     final = UOp(Ops.LOAD, dtype, (place,), AFTER)
     _stand(result, inside, (update,))
     _stand(result, outside, (final,))
-    result.roots += [start, update]
+    # the loops are roots too: a value that turned out constant no longer leads to them
+    result.roots += [start, update, *loops]
     result.before += [(start, loops[0]), (loops[0], final)]
     return final
 

@@ -151,21 +151,15 @@ def _assign(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
 def _copy_into(
     node: UOp, version: UOp, value: UOp, window: ShapeTracker, stored: dict[UOp, UOp]
 ) -> UOp | None:
-    """A copy straight into a contiguous window of the destination, where the value is a copy."""
-    base = value.base
-    if base.op is not Ops.COPY or not _plain(value, base) or not _is_run(window):
+    """A copy from another device straight into a contiguous window of the destination."""
+    source = stored.get(value.base)
+    if source is None or source.device == version.device or not _is_run(window):
         return None
-    source = stored.get(base.src[0].base)
-    if source is None or base in stored:
-        return None
-    where = BufferView(int(base.size), int(window.views[0].offset))
+    _stored_source(value, stored)
+    where = BufferView(int(value.size), int(window.views[0].offset))
     ast = UOp(Ops.COPY, node.dtype, (), where)
     kernel = UOp(Ops.KERNEL, src=(version, source), arg=Kernel(ast, _said_of([node])))
     return UOp(Ops.ASSIGN, node.dtype, (version, kernel))
-
-
-def _plain(value: UOp, base: UOp) -> bool:
-    return value is base or (value.st.contiguous and value.size == base.size)
 
 
 def _is_run(window: ShapeTracker) -> bool:

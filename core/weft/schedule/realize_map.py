@@ -40,8 +40,12 @@ def must_realize(uses: Uses) -> dict[UOp, None]:
 
 
 def _read_by_meta(node: UOp, uses: Uses) -> bool:
-    """COPY and BUFFER_VIEW read memory, not values."""
-    return any(use.user.op in GroupOp.Meta for use in uses.of[node])
+    """COPY, BUFFER_VIEW and writes to another device read memory, not values."""
+    return any(
+        use.user.op in GroupOp.Meta
+        or (use.user.op is Ops.ASSIGN and node.device != use.user.device)
+        for use in uses.of[node]
+    )
 
 
 def _grows(node: UOp, uses: Uses) -> bool:

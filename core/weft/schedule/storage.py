@@ -98,6 +98,24 @@ def copies_of_windows(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | Non
     return None
 
 
+@storage.rule(UPat(Ops.ASSIGN, name="node"))
+def copies_into_storage(node: UOp, ctx: ScheduleContext) -> UOp | None:
+    """assign(memory, copy(x)) -> assign(memory, x)   where nothing can be computed: the bytes of x
+    go where they belong without a stop in between"""
+    target, value = node.src
+    copy = value.base
+    if value.op is Ops.KERNEL or copy.op is not Ops.COPY or ctx.computes(target.device):
+        return None
+    if value is not copy and not (value.st.contiguous and value.size == copy.size):
+        return None
+    source = copy.src[0]
+    if window_of(source) is None or source.base is not source and source.size != source.base.size:
+        if not ctx.computes(source.device):
+            return None
+        source = source.contiguous()
+    return UOp(Ops.ASSIGN, node.dtype, (target, source.reshape(value.shape)), node.arg)
+
+
 def _same_moves(node: UOp, base: UOp, other: UOp) -> UOp:
     """The movement between `base` and `node`, over `other`."""
     moves = []

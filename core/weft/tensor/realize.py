@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weft.base import trace
+from weft.device import registry
 from weft.engine import run_schedule
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
 from weft.schedule.assigns import kept, pending_writes
@@ -118,6 +119,8 @@ def _protected(node: UOp, writes: Mapping[UOp, list[UOp]], copies: Mapping[UOp, 
     while below.op in _THROUGH:
         below = below.src[0]
     if below in writes:
+        if registry.capabilities(below.device).memory.persistent:
+            return node  # what outlives the process is shared with others by nature
         return node.substitute({below: copies[below]})
     base = node.base
     if base.op is Ops.CONTIGUOUS:

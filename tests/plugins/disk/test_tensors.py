@@ -74,16 +74,27 @@ def test_numpy_and_data_read_the_window(path, reads):
 
 
 def test_writing_through_assignment(path):
-    window(path, 8, 24).assign(Tensor([9.0, 8.0, 7.0, 6.0]).to(window(path).device)).realize()
+    whole = Tensor.from_file(path)
+    whole[8:24] = Tensor([9.0, 8.0, 7.0, 6.0], device="REF").bitcast(dtypes.uint8)
     written = numpy.frombuffer(path.read_bytes()[8:], dtype=numpy.float32)
     assert written[:4].tolist() == [9, 8, 7, 6] and (written[4:] == ARRAY[4:]).all()
     assert path.read_bytes()[:8] == b"header!!"
+    whole[:6] = list(b"HEADER")
+    assert path.read_bytes()[:8] == b"HEADER!!"
+    assert bytes(whole[:8].data()) == b"HEADER!!"
+
+
+def test_what_is_written_is_computed_elsewhere_first(path):
+    whole = Tensor.from_file(path)
+    values = whole[8:].bitcast(dtypes.float32).to("REF")
+    whole[8:] = (values * 2).bitcast(dtypes.uint8)
+    assert (numpy.frombuffer(path.read_bytes()[8:], dtype=numpy.float32) == ARRAY * 2).all()
 
 
 def test_making_a_file(tmp_path):
     device = str(registry.locate(tmp_path / "new.bin"))
     target = Tensor.empty(16, dtype=dtypes.uint8, device=device)
-    target[4:8].assign(Tensor(list(b"weft"), dtype=dtypes.uint8).to(device)).realize()
+    target[4:8] = Tensor(list(b"weft"), dtype=dtypes.uint8)
     assert (tmp_path / "new.bin").read_bytes() == bytes(4) + b"weft" + bytes(8)
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import DTypeError, GradientError, ShapeError
+from weft.base.errors import CapabilityError, DTypeError, GradientError, ShapeError
 from weft.device import registry
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.interop import moved
 from weft.tensor.ops.elementwise import cast_node
 from weft.tensor.protocol import TensorBase, grad_enabled, record
-from weft.uop import Ops, UOp
+from weft.uop import Ops, UOp, Window
 
 
 def owned_storage(node: UOp) -> UOp | None:
@@ -48,6 +48,8 @@ class AssignMixin(TensorBase):
         :raises DTypeError: if a tensor of a higher kind (float into int) is written.
         :raises GradientError: if self is a leaf that requires gradients, and x does as well.
         """
+        if self._persists():
+            return self._write_through(x)
         value = self._value_for(x, self.shape, "assign")
         self._check_may_write(value, "assign")
         node = value._uop
@@ -61,7 +63,7 @@ class AssignMixin(TensorBase):
             Ops.RESHAPE, node.dtype, (node,), storage.shape
         )
         self._become(self._over(record(Ops.ASSIGN, storage.dtype, (storage, flat))), value)
-        return self._written()
+        return self
 
     def _over(self, storage: UOp) -> UOp:
         shape = self._uop.shape
@@ -69,10 +71,46 @@ class AssignMixin(TensorBase):
             return storage
         return record(Ops.RESHAPE, storage.dtype, (storage,), shape)
 
-    def _written(self) -> Self:
-        """Memory that outlives the process is written at once."""
-        if registry.capabilities(self.device).memory.persistent:
-            self.realize()
+    def _persists(self) -> bool:
+        """Whether it lives in memory that outlives the process."""
+        device = self._uop.device
+        return isinstance(device, str) and registry.capabilities(device).memory.persistent
+
+    def _write_through(self, x: Any) -> Self:
+        """Write x at once into the bytes that self is a view of.
+
+        What outlives the process is shared with others by nature, so this is the one write that
+        other views of the same bytes see.
+
+        :raises CapabilityError: if self is not a contiguous window of stored bytes.
+        """
+        kind, device = self._uop.dtype, self._uop.device
+        if not isinstance(x, TensorBase):
+            x = self.__class__(x, dtype=kind)
+        value = x if x._persists() else x._value_for(x, x.shape, "assign")
+        if not same_kind(value._uop.dtype, kind):
+            self._value_for(x, self.shape, "assign")  # says what is wrong
+        value = value.cast(kind)._expanded(self.shape)
+        node = self._uop
+        while node.op in (Ops.RESHAPE, Ops.BITCAST):
+            if node.op is Ops.BITCAST:
+                value = value.reshape(node.shape).bitcast(node.src[0].dtype)
+            node = node.src[0]
+        base = node.base
+        if base.op is not Ops.BUFFER:
+            raise CapabilityError(
+                "only a window of stored bytes can be written",
+                asked=f"a write to {kind!r} {self.shape} on {device}",
+                because=f"it is the result of {base.op.name}, which that device cannot compute",
+                try_="write to a slice of the tensor that stands for the file",
+            )
+        whole = node is base or (node.st.contiguous and node.size == base.size)
+        copied = value.reshape(node.shape).contiguous()._uop.copy_to_device(device)
+        if whole:
+            written = base.assign(copied.reshape(base.shape))
+        else:
+            written = base.assign(copied, Window(node.st.simplify()))
+        self._from_node(written).realize()
         return self
 
     def _value_for(self, x: Any, shape: tuple[Any, ...], what: str) -> Any:

@@ -245,6 +245,9 @@ class IndexingMixin(TensorBase):
                 because="its gradient would no longer be that of the value it had",
                 try_="with Tensor.no_grad(): x[...] = ..., or write before requires_grad_()",
             )
+        if self._persists():
+            self[index].assign(value)
+            return
         mask = index
         if isinstance(mask, TensorBase) and mask._uop.dtype is dtypes.bool and (
             not isinstance(value, TensorBase) or value.shape == ()
@@ -283,7 +286,6 @@ class IndexingMixin(TensorBase):
                     Ops.ASSIGN, self._uop.dtype, (storage, new._uop), Window(tracked)
                 )
                 self._become(self._over(node), new)
-                self._written()
                 return
         # a value elsewhere: the part is moved back to its place, and chosen there
         inside = new.ones_like(dtype=dtypes.bool)

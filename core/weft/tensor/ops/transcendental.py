@@ -26,6 +26,22 @@ _LOG2_E_LOW = {
     dtypes.float64: (1.4426950408889634, 2.0355273740931033e-17),
 }
 
+# exp(x*x) erfc(x) (1 + 2x) as a polynomial of (x - 2) / (x + 2), the constant first: fitted at
+# Chebyshev points of [0.5, 4.5] and of [0.5, 6.5]; worst errors of erf 1.2e-7 and 8e-16.
+_ERFC_SINGLE = [
+    1.276978384584409, -0.09276385410467217, -0.16603093675061373, 0.16405266252019793,
+    -0.054204150684572024, -0.008046259277049467, 0.008563653825709535, 0.0012356109030551327,
+    -0.0009094664534619868,
+]
+_ERFC_DOUBLE = [
+    1.2769783815525293, -0.09276382658573701, -0.16603039761519622, 0.16405128003329383,
+    -0.05422000099380167, -0.008034015090359562, 0.00872265388553854, 0.0012713393001644456,
+    -0.0014568138814352247, -0.0004543465659784345, 0.00020636520615429995,
+    0.00015109465017404736, -1.4842084214255867e-06, -3.674708500745764e-05,
+    -1.3686816949407844e-05, 4.841181113262843e-06, 6.063293528088553e-06,
+    -6.822295253881455e-07, -2.61220931058871e-06, 1.017298609518262e-06, 1.5765487471045158e-06,
+]
+
 
 def in_wide(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compute a method in float32 at least, and give its result in the dtype of self."""
@@ -198,37 +214,33 @@ class TranscendentalMixin(TensorBase):
 
     @in_wide
     def atanh(self) -> Self:
-        """Inverse hyperbolic tangent; NaN outside [-1, 1]."""
-        return (self * 2 / (1 - self)).log1p() * 0.5
+        """Inverse hyperbolic tangent, log1p(2|x| / (1 - |x|)) / 2; NaN outside [-1, 1]."""
+        negative = self < 0
+        size = negative.where(-self, self)
+        value = (size * 2 / (1 - size)).log1p() * 0.5
+        return negative.where(-value, value)
 
     # ---- the error function -------------------------------------------------------------------
 
     @in_wide
     def erf(self) -> Self:
-        """The error function.
-
-        Up to 2 (float32) or 3 (float64) by its series x * exp(-x*x) * sum of (2 x*x)**n / (2n+1)!!,
-        whose terms are all positive; beyond by the continued fraction of the complement.
-        (Abramowitz and Stegun, 7.1.6 and 7.1.14.)
-        """
+        """The error function: its Taylor series up to 1/2, beyond as 1 - exp(-x*x) p(t) / (1 + 2x)
+        with a polynomial of t = (x - 2) / (x + 2) (the form of Shepherd and Laframboise, 1981)."""
         double = self._uop.dtype is dtypes.float64
-        border, terms, depth = (3.0, 50, 30) if double else (2.0, 24, 12)
-        size = self.abs()
-        small = size < border
-        x = small.where(size, 1.0)
-        square = x * x
-        coefficients = [1.0]
-        for n in range(1, terms):
-            coefficients.append(coefficients[-1] * 2 / (2 * n + 1))
-        near = x * (-square).exp() * _polynomial(square, coefficients) * (2 / math.sqrt(math.pi))
-        # beyond 6 (float32: 4) the complement is nothing beside 1
-        y = small.where(border, size).clamp(max_=6.0)
-        fraction = y
-        for n in range(depth, 0, -1):
-            fraction = y + (n / 2) / fraction
-        far = 1 - (-(y * y)).exp() / (fraction * math.sqrt(math.pi))
+        negative = self < 0
+        size = negative.where(-self, self)
+        small = size < 0.5
+        x = small.where(size, 0)
+        series = [
+            (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(_terms(self, 7, 14))
+        ]
+        near = x * _polynomial(x * x, series) * (2 / math.sqrt(math.pi))
+        # where the complement is nothing beside 1, it stays so
+        y = size.clamp(0.5, 6.5 if double else 4.5)
+        scaled = _polynomial((y - 2) / (y + 2), _ERFC_DOUBLE if double else _ERFC_SINGLE)
+        far = 1 - (-(y * y)).exp() * scaled / (y * 2 + 1)
         value = small.where(near, far)
-        return (self < 0).where(-value, value)
+        return negative.where(-value, value)
 
 
 def _terms(x: Any, single: int, double: int) -> int:
