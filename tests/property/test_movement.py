@@ -149,7 +149,7 @@ def test_named_moves():
         (lambda x: x.pad(((0, 0),)), ShapeError),
         (lambda x: x.pad((1, 1), mode="mirror"), ArgumentError),
         (lambda x: x.cat(x.reshape(3, 2)), ShapeError),
-        (lambda x: x.split([1, 2], 1), ShapeError),
+        (lambda x: x.split([1, 1], 1), ShapeError),
         (lambda x: x.transpose(0, 2), IndexingError),
         (lambda x: x.rearrange("a b c -> a"), ArgumentError),
         (lambda x: x + Tensor([1, 2]), ShapeError),

@@ -371,8 +371,38 @@ def _by_use(sink: UOp) -> dict[UOp, UOp]:
     }
 
 
+def _check_in_place(sink: UOp) -> None:
+    """A buffer that is read and written must be read where it is written, or in other loops.
+
+    SpecError otherwise: whether an element is read before or after it is overwritten would depend on
+    the order of the loops.
+    """
+    nodes = sink.toposort()
+    stores: dict[UOp, list[UOp]] = {}
+    for node in nodes:
+        if node.op is Ops.STORE:
+            stores.setdefault(node.src[0].src[0], []).append(node.src[0])
+    for node in nodes:
+        if node.op is not Ops.LOAD or node.src[0].src[0] not in stores:
+            continue
+        read = node.src[0]
+        for written in stores[read.src[0]]:
+            same = read.src[1] is written.src[1]
+            if not same and not ranges_of(read).isdisjoint(ranges_of(written)):
+                raise SpecError(
+                    "a kernel reads elements of a buffer that it may have overwritten",
+                    asked=f"LOAD and STORE of slot {read.src[0].arg}",
+                    because="they are at different indices in one loop",
+                    try_="store the value in a buffer of its own first",
+                )
+
+
 def run(ast: UOp) -> UOp:
-    """The lowered form of a kernel. SpecError for a node that has no value inside a kernel."""
+    """The lowered form of a kernel.
+
+    SpecError for a node that has no value inside a kernel, and for a buffer that is read at other
+    places than those where it is written.
+    """
     lowerer = _Lowerer()
     # the stores with most axes come first, so that those with fewer share their loops
     order = sorted(
@@ -382,4 +412,5 @@ def run(ast: UOp) -> UOp:
     lowered = {i: lowerer.store(ast.src[i]) for i in order}
     stores = [lowered[i] for i in range(len(ast.src)) if lowered[i].op is Ops.STORE]
     sink = UOp.sink(*stores, arg=ast.arg)
+    _check_in_place(sink)
     return sink.substitute(_by_use(sink))

@@ -122,6 +122,8 @@ def known_conditions(node: UOp) -> UOp | None:
     if const is None:
         return None
     chosen = yes if const.arg else no
+    if (chosen_const := constant_of(chosen)) is not None:  # keeps its place when it stands alone
+        return _constant(node, chosen_const.arg)
     return chosen if chosen.shape == node.shape else full(node.shape, chosen)
 
 

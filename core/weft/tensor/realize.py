@@ -115,12 +115,12 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
 
 
 def _protected(node: UOp, writes: Mapping[UOp, list[UOp]], copies: Mapping[UOp, UOp]) -> UOp:
+    if registry.capabilities(node.device).memory.persistent:
+        return node  # what outlives the process is shared with others by nature
     below = node
     while below.op in _THROUGH:
         below = below.src[0]
     if below in writes:
-        if registry.capabilities(below.device).memory.persistent:
-            return node  # what outlives the process is shared with others by nature
         return node.substitute({below: copies[below]})
     base = node.base
     if base.op is Ops.CONTIGUOUS:

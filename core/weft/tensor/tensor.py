@@ -305,8 +305,9 @@ class Tensor(
         if owned_storage(self._uop) is None:
             held = self.detach().contiguous()
         held.realize()
-        storage = owned_storage(held._uop)
-        if storage is None or storage.op is not Ops.BUFFER:
+        storage, tracked = held._uop.base, held._uop.st
+        whole = tracked.contiguous and self.numel() == storage.size
+        if storage.op is not Ops.BUFFER or not whole:
             raise WeftError(
                 "this tensor was not computed", asked=f"the memory of {held._uop.op}"
             )

@@ -1,4 +1,5 @@
-"""Files through Tensor: lazily read windows, copies of just what is asked for, writing by assignment."""
+"""Files through Tensor: lazily read windows, copies of just what is asked for, writing by
+assignment."""
 
 import os
 

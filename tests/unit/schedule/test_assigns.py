@@ -2,23 +2,10 @@
 
 import pytest
 
-from weft.base.dtype import dtypes
 from weft.base.errors import ScheduleError
-from weft.device.capabilities import Capabilities, ComputeCaps
-from weft.schedule import ScheduleContext, in_order, kernel_writes, kernelize_map
 from weft.shape import ShapeTracker
-from weft.uop import Kernel, Ops, UOp, Window
-
-CTX = ScheduleContext(lambda name: Capabilities(compute=ComputeCaps()))
-
-
-def writes(*nodes):
-    sink = UOp.sink(*nodes)
-    return in_order(kernel_writes(sink.substitute(kernelize_map(sink, CTX))))
-
-
-def buffer(size=4):
-    return UOp.new_buffer("X", size, dtypes.float)
+from weft.testing.graphs import buffer, writes
+from weft.uop import Ops, Window
 
 
 def test_readers_of_the_old_value_come_before_the_write():
@@ -91,13 +78,3 @@ def test_a_reduce_of_itself_is_stored_before_it_overwrites():
     a = buffer()
     total = a.reshape((2, 2)).reduce(Ops.ADD, (1,)).expand((2, 2)).reshape((4,))
     assert len(writes(a.assign(total))) == 2
-
-
-def test_cycles_are_reported_with_their_kernels():
-    a, b = buffer(), buffer()
-    kernel = Kernel(UOp.sink(a))
-    one = UOp(Ops.ASSIGN, a.dtype, (a, UOp(Ops.KERNEL, src=(a, b), arg=kernel)))
-    two = UOp(Ops.ASSIGN, b.dtype, (b, UOp(Ops.KERNEL, src=(b, a), arg=kernel)))
-    with pytest.raises(ScheduleError, match="wait for each other") as caught:
-        in_order([one, two])
-    assert caught.value.asked.count("Kernel") == 2

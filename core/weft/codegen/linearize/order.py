@@ -73,7 +73,7 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
     """
     nodes = list(sink.toposort())
     made = accumulators.run(nodes, paths_of(nodes), fused)
-    order = list(UOp.sink(*made.sink.src, *made.roots).toposort())[:-1]
+    order = _depth_first((*made.sink.src, *made.roots))
     edges = [(source, node) for node in order for source in node.src]
     edges += made.before
     edges += _reads_before_writes(order)
@@ -82,6 +82,23 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
         (node for node in order if node.op in _FIRST), key=lambda u: (u.op, _define_key(u))
     )
     return first + _emit((), blocks)
+
+
+def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
+    """Sources before users; of a STORE the value first, so that its address is not kept for long."""
+    order: dict[UOp, None] = {}
+    stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, ready = stack.pop()
+        if node in order:
+            continue
+        if ready or not node.src:
+            order[node] = None
+            continue
+        stack.append((node, True))
+        src = node.src if node.op is Ops.STORE else reversed(node.src)
+        stack.extend((source, False) for source in src if source not in order)
+    return list(order)
 
 
 def _define_key(node: UOp) -> tuple[str, int]:

@@ -86,9 +86,9 @@ class IndexingMixin(TensorBase):
         if not isinstance(item, TensorBase):
             if hasattr(item, "__index__") and getattr(item, "shape", ()) == ():
                 return item.__index__()
-            if isinstance(item, (float, str)) or (item == [] and not hasattr(item, "shape")):
-                if item != []:
-                    raise self._no_index(item)
+            if isinstance(item, (float, str)):
+                raise self._no_index(item)
+            if isinstance(item, (list, tuple)) and not item:
                 item = self.__class__.zeros(0, dtype=dtypes.int32, device=self.device)
             else:
                 item = self.__class__(item, device=self.device)
@@ -300,7 +300,7 @@ class IndexingMixin(TensorBase):
     def _write_picked(self, items: list[Any], value: Any) -> None:
         """Of several writes to one place the last one counts."""
         basic = [i for i in items if isinstance(i, slice) and i != slice(None)]
-        if basic or None in items:
+        if basic or any(i is None for i in items):
             # write into the window first, then the window into self
             window = [slice(None) if isinstance(i, (TensorBase, int)) else i for i in items]
             part = self._window(window).detach() if not grad_enabled() else self._window(window)

@@ -87,7 +87,7 @@ class MovementMixin(TensorBase):
             u = record(Ops.EXPAND, u.dtype, (u,), new)
         return self._wrap(u)
 
-    def permute(self, order: Any, *args: Any) -> Self:
+    def permute(self, order: Any = (), *args: Any) -> Self:
         """Axis i of the result is axis order[i] of self.
 
         :raises ShapeError: if `order` is not every axis once.

@@ -1,0 +1,22 @@
+"""What WEFT_DEBUG prints."""
+
+from weft.base.settings import settings
+from weft.engine import lower_schedule, run_schedule
+from weft.testing.running import DEVICE, floats, scheduled
+
+
+def test_debug_two_prints_a_line_per_kernel(capsys):
+    items, _ = scheduled(floats(1, 2) + 1.0)
+    with settings.override(DEBUG=2):
+        run_schedule(items)
+    line = capsys.readouterr().err
+    assert DEVICE in line and "E_2" in line and "arg   2" in line and "GB/s" in line
+
+
+def test_debug_four_prints_the_source_once(capsys):
+    items, _ = scheduled(floats(1, 2) + 17.0)
+    with settings.override(DEBUG=4):
+        for _ in range(2):
+            for step in lower_schedule(items):
+                step.run()
+    assert capsys.readouterr().err.count(lower_schedule(items)[0].prg.p.src) == 1

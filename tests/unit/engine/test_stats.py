@@ -1,0 +1,13 @@
+"""Counters of what has run."""
+
+from weft.engine import run_schedule, stats
+from weft.testing.running import floats, scheduled
+from weft.uop import Ops
+
+
+def test_the_counters_count():
+    items, _ = scheduled((floats(1, 2) * 3.0).reshape((1, 2)).reduce(Ops.ADD, (1,)).reshape((1,)))
+    before = stats.kernels, stats.bytes, stats.ops
+    run_schedule(items)
+    assert stats.kernels == before[0] + len(items)
+    assert stats.bytes > before[1] and stats.ops > before[2]

@@ -1,0 +1,22 @@
+"""Which elementwise children a reduce takes along."""
+
+from weft.testing.graphs import buffer, kernels, ops_of
+from weft.uop import Ops
+
+
+def test_a_reduce_takes_its_producers_and_its_contiguous_children():
+    x = buffer(12).reshape((3, 4))
+    total = (x * 2).reduce(Ops.ADD, (1,))
+    (ast,) = kernels(total.reshape((3,)).sqrt() + 1)
+    assert ops_of(ast).count(Ops.REDUCE_AXIS) == 1
+
+
+def test_a_reduce_with_two_readers_is_stored():
+    x = buffer(12).reshape((3, 4))
+    total = x.reduce(Ops.ADD, (1,))
+    assert len(kernels(total.sqrt(), total.exp2())) == 3
+
+
+def test_reduces_that_meet_share_a_kernel():
+    x = buffer(12).reshape((3, 4))
+    assert len(kernels(x.reduce(Ops.ADD, (1,)) + x.reduce(Ops.MAX, (1,)))) == 1

@@ -1,0 +1,55 @@
+"""The order of a KERNEL/ASSIGN graph."""
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ScheduleError
+from weft.schedule import create_schedule_with_vars, in_order, kernel_writes, kernelize_map
+from weft.testing.graphs import buffer, lookup, writes
+from weft.uop import Kernel, Ops, UOp
+
+
+def test_cycles_are_reported_with_their_kernels():
+    a, b = buffer(), buffer()
+    kernel = Kernel(UOp.sink(a))
+    one = UOp(Ops.ASSIGN, a.dtype, (a, UOp(Ops.KERNEL, src=(a, b), arg=kernel)))
+    two = UOp(Ops.ASSIGN, b.dtype, (b, UOp(Ops.KERNEL, src=(b, a), arg=kernel)))
+    with pytest.raises(ScheduleError, match="wait for each other") as caught:
+        in_order([one, two])
+    assert caught.value.asked.count("Kernel") == 2
+
+
+def test_what_is_free_first_runs_first():
+    a, b = buffer(), buffer()
+    left, right = (a + 1).contiguous(), (b * 2).contiguous()
+    last = (left + right).contiguous()
+    order = writes(last)
+    assert order[-1].src[1].src[1:] == (order[0], order[1])
+
+
+def test_one_variable_has_one_value_in_a_schedule():
+    n = UOp.variable("n", 1, 4)
+
+    def graph(*values):
+        x = buffer(4)
+        sums = [x.shrink(((0, n.bind(v)),)).reduce(Ops.ADD, (0,)) for v in values]
+        sink = UOp.sink(*sums)
+        return sink.substitute(kernelize_map(sink, lookup()))
+
+    values = [w.src[1].src[-1].unbind() for w in kernel_writes(graph(2))]
+    assert values == [(n, 2)]
+    with pytest.raises(ScheduleError, match="two values"):
+        create_schedule_with_vars(_on_reference(graph(2, 3)))
+
+
+def _on_reference(graph):
+    """The same graph on a device that opens here."""
+    return graph.substitute({UOp(Ops.DEVICE, arg="X"): UOp(Ops.DEVICE, arg="REF")})
+
+
+def test_items_hold_the_memory_of_their_kernel():
+    x = UOp.new_buffer("REF", 4, dtypes.float)
+    sink = UOp.sink(x + 1)
+    items, values = create_schedule_with_vars(sink.substitute(kernelize_map(sink)))
+    assert values == {} and len(items) == 1
+    assert items[0].inputs[0] is x.buffer and items[0].outputs[0] is not x.buffer

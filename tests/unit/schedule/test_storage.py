@@ -1,0 +1,31 @@
+"""Windows of memory, and devices that only store."""
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import CapabilityError
+from weft.testing.graphs import STORES, buffer, kernels, lookup
+from weft.uop import BufferView, Ops
+
+
+def test_windows_of_what_only_stores_are_buffer_views():
+    ctx = lookup(S=STORES)
+    file = buffer(64, dtypes.uint8, "S")
+    window = file.shrink(((8, 24),)).bitcast(dtypes.float)
+    asts = kernels(window.copy_to_device("X"), ctx=ctx)
+    assert [a.op for a in asts] == [Ops.BUFFER_VIEW, Ops.COPY]
+    assert asts[0].arg == BufferView(4, 2)
+
+
+def test_an_unaligned_window_is_copied_as_bytes_first():
+    ctx = lookup(S=STORES)
+    window = buffer(64, dtypes.uint8, "S").shrink(((3, 19),)).bitcast(dtypes.float)
+    asts = kernels(window.copy_to_device("X") + 1, ctx=ctx)
+    assert [a.op for a in asts][:2] == [Ops.BUFFER_VIEW, Ops.COPY]
+    assert asts[0].dtype is dtypes.uint8
+
+
+def test_computing_on_what_only_stores_is_refused():
+    with pytest.raises(CapabilityError) as caught:
+        kernels(buffer(4, device="S") + 1, ctx=lookup(S=STORES))
+    assert "ADD" in caught.value.asked and "S declares" in caught.value.because
