@@ -211,6 +211,12 @@ class Buffer:
         """
         target = memoryview(bytearray(self.nbytes)) if into is None else flat_memory(into)
         self._check_length(target)
+        if target.readonly and self.nbytes:
+            raise ArgumentError(
+                "this memory cannot be written",
+                asked=f"copying {self!r} into a read-only {type(into).__name__}",
+                try_="a bytearray or a writable array",
+            )
         if self.nbytes:
             registry.open(self.device).allocator.copy_out(target, self.handle)
         return target

@@ -36,7 +36,7 @@ def destination_window(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, n
     if to.capabilities.memory.persistent:
         return False
     window = to.allocator.map_host(dst)
-    if window is None:
+    if window is None or window.readonly:
         return False
     source.allocator.copy_out(window, src)
     return True

@@ -118,6 +118,8 @@ def test_nonsense_is_refused(allocator):
         Buffer("FAKE", 1, dtypes.uint8, offset=4)
     with pytest.raises(ArgumentError):
         Buffer("FAKE", 4, dtypes.uint8).copy_in("text")
+    with pytest.raises(ArgumentError):
+        Buffer("FAKE", 4, dtypes.uint8).copy_out(b"1234")
 
 
 def test_no_elements_touch_no_bytes(allocator):

@@ -25,3 +25,5 @@ def test_what_cannot_change_is_not_written():
     with pytest.raises(DeviceError) as caught:
         Buffer.wrap(b"fixed").copy_in(b"other")
     assert "read-only" in caught.value.summary
+    with pytest.raises(DeviceError):
+        transfer.copy(Buffer.wrap(b"fixed"), Buffer("REF", 5, dtypes.uint8))

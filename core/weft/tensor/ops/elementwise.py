@@ -72,8 +72,8 @@ class ElementwiseMixin(TensorBase):
         """
         if other.__class__ in _PYTHON_NUMBERS or isinstance(other, TensorBase):
             return other
-        if isinstance(other, (bool, int, float)):
-            return other
+        if isinstance(other, (int, float)):  # NumPy's float64 and enums among them
+            return int(other) if isinstance(other, int) else float(other)
         if isinstance(other, UOp):
             return self._from_node(other)
         if getattr(other, "shape", None) == () and hasattr(other, "item"):
@@ -100,7 +100,7 @@ class ElementwiseMixin(TensorBase):
             return cast_node(a, common), UOp.const(common, other), self
         other = self._operand(other)
         if not isinstance(other, TensorBase):
-            return self._pair(bool(other) if isinstance(other, bool) else other, dtype)
+            return self._pair(other, dtype)
         b = other._uop
         if dtype is not None or a.dtype is not b.dtype:
             common = dtype or least_upper_dtype(a.dtype, b.dtype)
