@@ -302,7 +302,7 @@ class Tensor(
         """The memory of its elements, row-major: computed now."""
         self._definite_shape("reading a tensor")
         held = self
-        if owned_storage(self._uop) is None:
+        if not self._covers_its_base():
             held = self.detach().contiguous()
         held.realize()
         storage, tracked = held._uop.base, held._uop.st
@@ -312,6 +312,13 @@ class Tensor(
                 "this tensor was not computed", asked=f"the memory of {held._uop.op}"
             )
         return binding.buffer_of(storage)
+
+    def _covers_its_base(self) -> bool:
+        """Whether realizing it leaves exactly its elements in memory, so that they stay computed."""
+        base, tracked = self._uop.base, self._uop.st
+        if base.op is Ops.CONST or base.op is Ops.DETACH:
+            return False
+        return tracked.contiguous and self.numel() == base.size
 
     def _definite_shape(self, what: str) -> None:
         if any(not isinstance(s, int) for s in self.shape):

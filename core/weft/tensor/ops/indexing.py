@@ -200,7 +200,7 @@ class IndexingMixin(TensorBase):
         x = x.reshape((*rest[:at], *ones, *rest[at:], total))
         places_of = self.__class__.arange(total, device=self.device)
         index = flat.reshape((*(1,) * at, *shape, *(1,) * (len(rest) - at), 1))
-        chosen = (index == places_of).where(x, 0)
+        chosen = (index == places_of).where(x, False)
         return chosen._reduce(Ops.ADD, -1, False)
 
     def _prepared(self, items: list[Any]) -> tuple[Any, list[Any], list[int], int]:
@@ -336,7 +336,7 @@ class IndexingMixin(TensorBase):
         hits = (index == places).where(turns, 0)
         last = hits._reduce(Ops.MAX, -1, True)
         chosen = (hits == last) & (last > 0)
-        value = chosen.where(new, 0)._reduce(Ops.ADD, -1, False)
+        value = chosen.where(new, False)._reduce(Ops.ADD, -1, False)
         return (last.squeeze(-1) > 0).where(value, self)
 
     # ---- along one axis -----------------------------------------------------------------------
@@ -354,7 +354,7 @@ class IndexingMixin(TensorBase):
         x = x.permute(*(i for i in range(rank) if i != at), at)
         x = x.reshape((*x.shape[:at], 1, *x.shape[at:]))
         places = self.__class__.arange(size, device=self.device)
-        chosen = (_wrapped(index, size).unsqueeze(-1) == places).where(x, 0)
+        chosen = (_wrapped(index, size).unsqueeze(-1) == places).where(x, False)
         return chosen._reduce(Ops.ADD, -1, False)
 
     def _checked_index(self, what: str, dim: int, index: Any) -> tuple[int, Any]:
@@ -414,7 +414,7 @@ class IndexingMixin(TensorBase):
         turns = self.__class__.arange(1, count + 1, device=self.device)
         turn = hits.where(turns, 0)
         last = turn._reduce(Ops.MAX, -1, True)
-        value = ((turn == last) & hits).where(values, 0)._reduce(Ops.ADD, -1, False)
+        value = ((turn == last) & hits).where(values, False)._reduce(Ops.ADD, -1, False)
         written = (last.squeeze(-1) > 0).where(value, self.permute(*order))
         return written.permute(*self._inverse(tuple(order)))
 

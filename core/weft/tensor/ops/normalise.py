@@ -47,11 +47,11 @@ class NormaliseMixin(TensorBase):
 
     def triu(self, diagonal: int = 0) -> Self:
         """The upper triangle of the last two axes, zeros below the given diagonal."""
-        return self._upper(diagonal).where(self, 0)
+        return self._upper(diagonal).where(self, False)
 
     def tril(self, diagonal: int = 0) -> Self:
         """The lower triangle of the last two axes, zeros above the given diagonal."""
-        return self._upper(diagonal + 1).where(0, self)
+        return self._upper(diagonal + 1).where(False, self)
 
     def _upper(self, diagonal: int) -> Any:
         if len(self.shape) < 2:
