@@ -1,7 +1,7 @@
 """Which elementwise children a reduce takes along: as many as read it once, element by element.
 
-Each reduce follows its only reader, as long as that is elementwise over a reshape of the same
-elements; where the chain ends, the value is stored. Reduces whose chains meet share a kernel.
+Each reduce follows its readers, as long as they are elementwise over a reshape of the same elements
+and meet again; where that ends, the value is stored. Reduces whose chains meet share a kernel.
 
 in:  the set of must_realize      out: the same set, and the ends of all chains of reduces
 """
@@ -14,36 +14,65 @@ from weft.uop import GroupOp, Ops, UOp
 
 # what may stand at the end of a chain and store the reduced value itself
 _STORES = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN})
+# how many readers of a value are followed until they meet
+_WIDEST = 64
 
 
 def group_reduces(uses: Uses, realized: dict[UOp, None]) -> dict[UOp, None]:
     """`realized` with the end of every reduce's chain added, sources first."""
-    ends: dict[UOp, None] = {}
+    place = {node: number for number, node in enumerate(uses.order)}
     chosen = dict(realized)
     for node in uses.order:
         if node.op is Ops.REDUCE_AXIS:
-            end = _end_of_chain(node, uses, chosen)
-            ends[end] = None
-            chosen[end] = None
-    return {node: None for node in uses.order if node in realized or node in ends}
+            chosen[_end_of_chain(node, uses, chosen, place)] = None
+    return {node: None for node in uses.order if node in chosen}
 
 
-def _end_of_chain(reduce: UOp, uses: Uses, realized: dict[UOp, None]) -> UOp:
+def _end_of_chain(
+    reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]
+) -> UOp:
     """The last node that can be computed where `reduce` ends."""
     current = reduce
     while current not in realized:
-        users = {use.user for use in uses.of[current]}
-        if len(users) != 1:
+        joined = _next_join(current, uses, realized, place)
+        if joined is None:
             break
-        user = next(iter(users))
-        if not all(_same_elements(use.source, current) for use in uses.of[current]):
-            break
-        if user.op in _STORES:
-            return user if _stores_directly(user, current, reduce) else current
-        if user.op not in GroupOp.Elementwise or is_stored(user):
-            break
-        current = user
+        if joined.op in _STORES:
+            return joined if _stores_directly(joined, current, reduce) else current
+        current = joined
     return current
+
+
+def _next_join(
+    start: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]
+) -> UOp | None:
+    """The nearest node that everything computed from `start` passes through, element by element.
+
+    relu(x), which reads x twice, is one step: the readers of a value may part, if they meet again.
+    """
+    group, waiting = [start], dict.fromkeys(_readers(start, uses) or ())
+    while waiting and len(group) <= _WIDEST:
+        if len(waiting) == 1:
+            return next(iter(waiting))
+        first = min(waiting, key=place.__getitem__)
+        if first in realized or first.op in _STORES:
+            return None
+        readers = _readers(first, uses)
+        if readers is None:
+            return None
+        del waiting[first]
+        group.append(first)
+        waiting.update(dict.fromkeys(readers))
+    return None
+
+
+def _readers(node: UOp, uses: Uses) -> list[UOp] | None:
+    """Who reads `node` element by element; None if anybody reads it in another way."""
+    for use in uses.of[node]:
+        fits = use.user.op in GroupOp.Elementwise or use.user.op in _STORES
+        if not fits or is_stored(use.user) or not _same_elements(use.source, node):
+            return None
+    return list(dict.fromkeys(use.user for use in uses.of[node]))
 
 
 def _stores_directly(user: UOp, current: UOp, reduce: UOp) -> bool:

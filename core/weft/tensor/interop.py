@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, FileError, ShapeError
-from weft.base.scalars import pack, unpack
+from weft.base.scalars import pack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.tensor.protocol import record
@@ -182,12 +182,12 @@ def as_array(data: Any) -> Any:
     return array
 
 
-def nested(buffer: Buffer, shape: tuple[int, ...]) -> Any:
-    """The values of a buffer as nested lists of Python numbers; a number for rank 0."""
-    values: list[Any] = unpack(buffer.as_memoryview(), buffer.dtype)
+def nested(values: list[Any], shape: tuple[int, ...]) -> Any:
+    """Values in row-major order as nested lists; the value itself for rank 0."""
     if not shape:
         return values[0]
+    if 0 in shape:
+        return [nested([], shape[1:]) for _ in range(shape[0])]
     for extent in reversed(shape[1:]):
-        count = len(values) // extent if extent else prod(shape[: shape.index(0)])
-        values = [values[i * extent : (i + 1) * extent] for i in range(count)]
+        values = [values[i : i + extent] for i in range(0, len(values), extent)]
     return values

@@ -11,6 +11,7 @@ from weakref import ref
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, GradientError, ShapeError, WeftError
+from weft.base.scalars import pack, unpack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.tensor import interop, realize
@@ -298,27 +299,23 @@ class Tensor(
 
     # ---- out of here --------------------------------------------------------------------------
 
-    def _buffer(self) -> Buffer:
-        """The memory of its elements, row-major: computed now."""
+    def _settled(self) -> Any:
+        """This value, computed now: a constant, or the whole of a buffer in row-major order."""
         self._definite_shape("reading a tensor")
-        held = self
-        if not self._covers_its_base():
+        held: Any = self
+        if owned_storage(self._uop) is None and self._constant_value() is None:
             held = self.detach().contiguous()
-        held.realize()
-        storage, tracked = held._uop.base, held._uop.st
+        if 0 not in self.shape:
+            held.realize()
+        return held
+
+    def _buffer(self) -> Buffer:
+        """The memory of a settled value that is no constant."""
+        storage, tracked = self._uop.base, self._uop.st
         whole = tracked.contiguous and self.numel() == storage.size
         if storage.op is not Ops.BUFFER or not whole:
-            raise WeftError(
-                "this tensor was not computed", asked=f"the memory of {held._uop.op}"
-            )
+            raise WeftError("this tensor was not computed", asked=f"the memory of {self._uop.op}")
         return binding.buffer_of(storage)
-
-    def _covers_its_base(self) -> bool:
-        """Whether realizing it leaves exactly its elements in memory, so that they stay computed."""
-        base, tracked = self._uop.base, self._uop.st
-        if base.op is Ops.CONST or base.op is Ops.DETACH:
-            return False
-        return tracked.contiguous and self.numel() == base.size
 
     def _definite_shape(self, what: str) -> None:
         if any(not isinstance(s, int) for s in self.shape):
@@ -343,39 +340,41 @@ class Tensor(
         """
         import numpy
 
-        self._definite_shape("an array")
-        if 0 in self.shape or self._constant_value() is not None:
-            value = 0 if 0 in self.shape else self._constant_value()
+        held = self._settled()
+        value = 0 if 0 in self.shape else held._constant_value()
+        if value is not None:
             return numpy.full(self.shape, value, dtype=numpy_dtype(self._uop.dtype))
-        return self._buffer().numpy(window=False).reshape(self.shape)
+        return held._buffer().numpy(window=False).reshape(self.shape)
 
     def data(self) -> memoryview:
         """The values as a memoryview in the shape of self, in the format of its dtype.
 
-        dtypes without a format (bfloat16, fp8) come as flat bytes.
+        dtypes without a format of memoryview (half, bfloat16, fp8) and empty tensors come as flat
+        bytes.
         """
         dtype = self._uop.dtype
-        if 0 in self.shape or self._constant_value() is not None:
-            raw = memoryview(bytearray(self.numpy().tobytes()))
+        held = self._settled()
+        if 0 in self.shape:
+            return memoryview(bytearray())
+        value = held._constant_value()
+        if value is None:
+            raw = held._buffer().copy_out()
         else:
-            raw = memoryview(self._buffer().copy_out())
-        if dtype.fmt is None or 0 in self.shape or dtype is dtypes.float16:
+            raw = memoryview(bytearray(pack((value,), dtype) * self.numel()))
+        if dtype.fmt is None or dtype is dtypes.float16:
             return raw
         return raw.cast(dtype.fmt, self.shape) if self.shape else raw.cast(dtype.fmt)
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers; a number for a 0-d tensor."""
-        self._definite_shape("a list")
+        held = self._settled()
         if 0 in self.shape:
-            import numpy
-
-            return numpy.zeros(self.shape).tolist()
-        value = self._constant_value()
-        if value is not None and not self.shape:
-            return value
+            return interop.nested([], self.shape)
+        value = held._constant_value()
         if value is not None:
-            return self.numpy().astype(object).tolist() if value != value else self.numpy().tolist()
-        return interop.nested(self._buffer(), self.shape)
+            return interop.nested([value] * self.numel(), self.shape)
+        buffer = held._buffer()
+        return interop.nested(unpack(buffer.as_memoryview(), buffer.dtype), self.shape)
 
     def item(self) -> Any:
         """The only element, as a Python number.
@@ -389,8 +388,7 @@ class Tensor(
                 because=f"it has {self.numel()} elements",
                 try_="x.tolist(), or x[...] for one of them",
             )
-        value = self._constant_value()
-        return self.reshape(()).tolist() if value is None else value
+        return self.reshape(()).tolist()
 
     def __float__(self) -> float:
         return float(self.item())

@@ -30,13 +30,19 @@ def evaluate_arrays(root: UOp, values: Mapping[UOp, Any]) -> Any:
         wide = numpy.float64 if a.dtype == numpy.float32 else numpy.longdouble
         return a.astype(wide) * b.astype(wide) + c.astype(wide)
 
+    def divide(a: Any, b: Any) -> Any:
+        safe = numpy.where(b == 0, 1, b)
+        floor = a // safe
+        up = (floor < 0) & (floor * safe != a)
+        return numpy.where(b == 0, 0, floor + up)
+
     meanings = {
         Ops.ADD: numpy.add, Ops.SUB: numpy.subtract, Ops.MUL: numpy.multiply,
         Ops.FDIV: numpy.divide, Ops.NEG: numpy.negative, Ops.SQRT: numpy.sqrt,
         Ops.TRUNC: numpy.trunc, Ops.AND: numpy.bitwise_and, Ops.OR: numpy.bitwise_or,
         Ops.XOR: numpy.bitwise_xor, Ops.CMPLT: numpy.less, Ops.CMPNE: numpy.not_equal,
         Ops.CMPEQ: numpy.equal, Ops.WHERE: numpy.where, Ops.MAX: numpy.maximum,
-        Ops.RECIP: numpy.reciprocal, Ops.MULACC: multiply_add,
+        Ops.RECIP: numpy.reciprocal, Ops.IDIV: divide, Ops.MULACC: multiply_add,
         Ops.SHL: lambda a, b: numpy.left_shift(a, b.astype(a.dtype)),
         Ops.SHR: lambda a, b: numpy.right_shift(a, b.astype(a.dtype)),
     }  # fmt: skip

@@ -11,9 +11,10 @@ from typing import Any
 from weft.base import trace
 from weft.base.errors import SpecError
 from weft.uop.matcher import PatternMatcher
-from weft.uop.node import UOp
+from weft.uop.node import UOp, memo_slot
 
 _VISIT, _BUILD, _LINK = 0, 1, 2
+_set_meta = memo_slot("meta")
 
 
 def rewrite_map(
@@ -28,7 +29,7 @@ def rewrite_map(
         original, node, stage = stack.pop()
         if stage == _LINK:
             waiting.discard(original)
-            done[original] = done[node]
+            done[original] = _as_from(original, done[node])
             continue
         if original in done:
             continue
@@ -69,7 +70,7 @@ def _wait_for(
 ) -> None:
     """`original` becomes whatever `replacement` becomes."""
     if replacement in done:
-        done[original] = done[replacement]
+        done[original] = _as_from(original, done[replacement])
         return
     if replacement in waiting or replacement is original:
         raise SpecError(
@@ -81,6 +82,13 @@ def _wait_for(
     waiting.add(original)
     stack.append((original, replacement, _LINK))
     stack.append((replacement, replacement, _VISIT))
+
+
+def _as_from(original: UOp, node: UOp) -> UOp:
+    """`node`, which says where it is from if it did not know."""
+    if node is not original and not hasattr(node, "meta") and hasattr(original, "meta"):
+        _set_meta(node, original.meta)
+    return node
 
 
 def graph_rewrite(

@@ -30,7 +30,10 @@ def check(function, *arrays, step=1e-5, rtol=1e-6, atol=1e-7):
             up[place][index] += step
             down[place][index] -= step
             expected[index] = (value(*up) - value(*down)) / (2 * step)
-        assert tensor.grad is not None and tensor.grad.dtype is tensor.dtype
+        if tensor.grad is None:  # it has no influence
+            np.testing.assert_allclose(expected, 0, atol=atol)
+            continue
+        assert tensor.grad.dtype is tensor.dtype
         np.testing.assert_allclose(tensor.grad.numpy(), expected, rtol=rtol, atol=atol)
 
 
@@ -131,7 +134,6 @@ def test_ties_and_corners():
     assert grads(lambda a: a.prod(), [2.0, 3.0]) == [[3.0, 2.0]]
     assert grads(lambda a: a.sigmoid(), [0.0, 200.0, -200.0]) == [[0.25, 0.0, 0.0]]
     assert grads(lambda a: a**2, [0.0, 3.0]) == [[0.0, 6.0]]
-    assert grads(lambda a: a**0.0, [0.0, 3.0]) == [[0.0, 0.0]] or True
 
 
 def test_equal_leaves_keep_their_gradients_apart():

@@ -20,3 +20,16 @@ def test_a_reduce_with_two_readers_is_stored():
 def test_reduces_that_meet_share_a_kernel():
     x = buffer(12).reshape((3, 4))
     assert len(kernels(x.reduce(Ops.ADD, (1,)) + x.reduce(Ops.MAX, (1,)))) == 1
+
+
+def test_readers_that_meet_again_are_followed():
+    total = buffer(12).reshape((3, 4)).reduce(Ops.ADD, (1,))
+    relu = (total < 0).where(total * 0, total)
+    assert len(kernels(relu + 1)) == 1
+    assert len(kernels(relu, total * 2)) == 3
+
+
+def test_readers_that_meet_in_another_shape_are_not():
+    total = buffer(12).reshape((3, 4)).reduce(Ops.ADD, (1,))
+    both = total.sqrt() + (total.exp2()).flip((True, False))
+    assert len(kernels(both)) > 1

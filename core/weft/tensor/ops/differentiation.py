@@ -9,7 +9,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
 from weft.tensor.live import live_tensors
 from weft.tensor.protocol import TensorBase
-from weft.uop import Ops, UOp
+from weft.uop import GroupOp, Ops, UOp
 
 
 class DifferentiationMixin(TensorBase):
@@ -60,8 +60,10 @@ class DifferentiationMixin(TensorBase):
         upstream = self._upstream(gradient)
         below = self._uop.toposort()
         leaves = [t for t in live_tensors() if t._requires_grad and t._uop in below]
-        lost = [t for t in leaves if not t.is_leaf and t._uop.base.op is Ops.BUFFER]
+        derived = [t for t in leaves if not t.is_leaf]
         leaves = [t for t in leaves if t.is_leaf]
+        ends = {t._uop for t in leaves}
+        lost = [t for t in derived if _is_cut_off(t._uop, ends)]
         if lost or not leaves:
             raise GradientError(
                 "the way back to the leaves is gone" if lost else "there is no leaf to reach",
@@ -106,6 +108,15 @@ class DifferentiationMixin(TensorBase):
                 asked=f"weights {weights.shape} for {self.shape}",
             )
         return weights._uop
+
+
+def _is_cut_off(node: UOp, ends: set[UOp]) -> bool:
+    """Whether a value is memory, not by way of a leaf: how it was computed is not known any more."""
+    while node not in ends:
+        if node.op not in GroupOp.Movement:
+            return node.op is Ops.BUFFER
+        node = node.src[0]
+    return False
 
 
 _gradients = gradient

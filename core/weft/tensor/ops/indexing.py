@@ -532,10 +532,6 @@ def _moves(node: UOp, base: UOp) -> list[tuple[Ops, Any, tuple[Any, ...]]]:
     """The movement that leads from `base` to `node`, last first, with the shape before each."""
     moves: list[tuple[Ops, Any, tuple[Any, ...]]] = []
     while node is not base:
-        if base.op is Ops.RESHAPE and node is base.src[0]:
-            # a reshape of a reshape goes past the lower one: back up to it
-            moves.append((Ops.RESHAPE, node.shape, base.shape))
-            break
         moves.append((node.op, node.arg, node.src[0].shape))
         node = node.src[0]
     return moves

@@ -1,0 +1,67 @@
+"""What is grouped into what: the kernels of small programs, as text that reviewers read."""
+
+import pytest
+
+from weft import Tensor
+from weft.uop import to_text
+
+DEVICE = "REF"
+
+
+def t(*shape):
+    """Storage without values: only the graph matters here."""
+    return Tensor.empty(*shape, device=DEVICE)
+
+
+def training_step():
+    x, w = t(4, 3), t(3, 2).requires_grad_()
+    loss = (x @ w).relu().square().mean()
+    loss.backward()
+    w.assign(w.detach() - w.grad * 0.1)
+    return loss, w
+
+
+def window_assign():
+    a = t(6)
+    before = a * 2
+    a[1:3] = t(2)
+    return before, a
+
+
+CASES = {
+    "elementwise_chain": lambda: ((t(3, 4) * t(3, 4) + 1).sqrt(),),
+    "constant_folding": lambda: (
+        (Tensor.full((2, 2), 1, device=DEVICE) + Tensor.full((2, 2), 2, device=DEVICE)).contiguous(),
+    ),
+    "transpose_add": lambda: (t(3, 4) + t(4, 3).T,),
+    "padded_add_one": lambda: ((t(3) + 1).pad(((1, 2),)).contiguous(),),
+    "row_sum_then_scale": lambda: (t(3, 4).sum(1) * 0.5,),
+    "matmul_bias_relu": lambda: ((t(4, 5) @ t(5, 6) + t(6)).relu(),),
+    "softmax": lambda: (t(3, 8).softmax(),),
+    "layernorm": lambda: (t(3, 8).layernorm(),),
+    "variance": lambda: (t(3, 8).var(1),),
+    "argmax": lambda: (t(3, 8).argmax(1),),
+    "conv2d": lambda: (t(1, 2, 6, 6).conv2d(t(3, 2, 3, 3), padding=1).relu(),),
+    "max_pool2d": lambda: (t(1, 2, 6, 6).max_pool2d((2, 2)),),
+    "gather_rows": lambda: (t(5, 4)[Tensor([0, 3, 3], device=DEVICE)],),
+    "arange": lambda: ((Tensor.arange(6, device=DEVICE) * 2).contiguous(),),
+    "cumsum": lambda: (t(8).cumsum(),),
+    "attention": lambda: (
+        t(1, 2, 4, 8).scaled_dot_product_attention(t(1, 2, 4, 8), t(1, 2, 4, 8)),
+    ),
+    "window_assign": window_assign,
+    "training_step": training_step,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_kernels_of(case, golden):
+    tensors = CASES[case]()
+    items = tensors[0].schedule(*tensors[1:])
+    text = []
+    for number, item in enumerate(items):
+        sizes = ", ".join(f"{b.size} {b.dtype.name}" for b in item.bufs)
+        names = ", ".join(dict.fromkeys(str(m) for m in item.metadata))
+        text.append(f"# kernel {number}: {item.ast.op.name} over ({sizes})  [{names}]")
+        text.append(to_text(item.ast))
+    assert "\n".join(text) == golden.file(f"schedules/{case}.uop")
