@@ -23,7 +23,8 @@ from weft.testing.reference.runner import PythonCompiler, PythonRunner
 from weft.uop import GroupOp
 
 PLAIN, VECTOR, GRID = (
-    Target(KINDS[kind], GroupOp.ALU, None, "py", kind) for kind in (*list(KINDS)[:1], "vector", "grid")
+    Target(KINDS[kind], GroupOp.ALU, None, "py", kind)
+    for kind in (*list(KINDS)[:1], "vector", "grid")
 )
 KINDS_OF_OPT = (
     OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.SPLIT, OptKind.SWAP,

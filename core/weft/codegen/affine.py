@@ -37,9 +37,7 @@ def affine(node: UOp) -> Affine:
             stack.append((current.src[0], factor * current.src[1].arg))
         elif op is Ops.MUL and current.src[0].op is Ops.CONST:
             stack.append((current.src[1], factor * current.src[0].arg))
-        elif (
-            op is Ops.CAST and current.dtype is dtypes.long and current.src[0].dtype is dtypes.int
-        ):
+        elif op is Ops.CAST and current.dtype is dtypes.long and current.src[0].dtype is dtypes.int:
             # sums are widened before they can overflow, so a cast adds nothing
             stack.append((current.src[0], factor))
         else:

@@ -3,10 +3,10 @@
 in:  spec.lowered after optimisation: ranges of kind UPCAST, UNROLL and VECTOR among the others
 out: spec.lowered without them: one node for each instance, vector dtypes where a VECTOR range was
 
-Every node is instantiated directly, once for each value of the unrolled ranges that it depends on, and
-for no others: what does not depend on an unrolled range stays one node. Nothing is matched or rewritten
-afterwards. Addresses are kept as sums (see `affine`), so that an instance differs from its neighbour
-by a constant; a load whose address moves by one with the lane is one vector load.
+Every node is instantiated directly, once for each value of the unrolled ranges that it depends on,
+and for no others: what does not depend on an unrolled range stays one node. Nothing is matched or
+rewritten afterwards. Addresses are kept as sums (see `affine`), so that an instance differs from
+its neighbour by a constant; a load whose address moves by one with the lane is one vector load.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Ranges = tuple[UOp, ...]
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """The values of a node: one for each combination of `over`, row-major; lanes run with `lane`."""
+    """The values of a node, one for each combination of `over`, row-major; lanes are `lane`."""
 
     over: Ranges
     lane: UOp | None
@@ -79,7 +79,7 @@ class _Expander:
         if op is Ops.RANGE:
             return self.range(node, lanes=True)
         if op is Ops.INDEX or not ranges_of_kind(node):
-            if op is Ops.REDUCE and any(l.arg.kind in _INSTANTIATED for l in loops_of(node)):
+            if op is Ops.REDUCE and _is_unrolled(node):
                 return self.reduce(node)
             if op is Ops.INDEX:
                 return Instances((), None, [node])  # taken apart by the load or store above it
@@ -91,7 +91,7 @@ class _Expander:
         return self.elementwise(node)
 
     def unchanged(self, node: UOp) -> Instances:
-        """A node that no unrolled range reaches; what is below may still have changed (a REDUCE)."""
+        """A node that no unrolled range reaches; what is below (a REDUCE) may have changed."""
         if node.op is Ops.LOAD:
             return Instances((), None, [node])
         src = tuple([self.vector[source].values[0] for source in node.src])
@@ -195,9 +195,7 @@ class _Expander:
             loads = [_loaded(place, gate, alternative, node.dtype, 1, 0) for place, gate in places]
             rest = tuple(loop for loop in over if loop is not lane)
             dtype = node.dtype.vec(_width(lane))
-            values = [
-                UOp(Ops.VECTORIZE, dtype, tuple(loads[i] for i in row)) for row in pick
-            ]
+            values = [UOp(Ops.VECTORIZE, dtype, tuple(loads[i] for i in row)) for row in pick]
             return Instances(rest, lane, values)
         width = 1 if lane is None else _width(lane)
         over, places = self.places(address, lane, (width - 1) * step if step == -1 else 0)
@@ -258,7 +256,7 @@ class _Expander:
         return result
 
     def lane_step(self, address: _Address) -> tuple[UOp | None, int]:
-        """The VECTOR range of an address and by how much it moves it; 0 where that is no one number."""
+        """The VECTOR range of an address, and its step; 0 where that is no one number."""
         lanes = {loop for loop in address.moving if loop.arg.kind is AxisKind.VECTOR}
         hidden = set()
         for term in (*address.other, *([address.gate] if address.gate is not None else [])):
@@ -271,7 +269,7 @@ class _Expander:
     def places(
         self, address: _Address, lane: UOp | None, shift: int = 0
     ) -> tuple[Ranges, list[tuple[UOp, UOp | None]]]:
-        """(index, gate) for each combination of the ranges an address depends on, `lane` left out."""
+        """(index, gate) for each combination of the ranges of an address, `lane` left out."""
         moving = {loop: f for loop, f in address.moving.items() if loop is not lane}
         others = {term: self.scalars(term) for term in address.other}
         gate = None if address.gate is None else self.scalars(address.gate)
@@ -363,6 +361,10 @@ class _Expander:
 def ranges_of_kind(node: UOp) -> bool:
     """Whether the value of a node depends on a range that is instantiated."""
     return any(loop.arg.kind in _INSTANTIATED for loop in ranges_of(node))
+
+
+def _is_unrolled(reduce: UOp) -> bool:
+    return any(loop.arg.kind in _INSTANTIATED for loop in loops_of(reduce))
 
 
 def _width(loop: UOp) -> int:
@@ -466,5 +468,3 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> UOp:
     if not any(node.op is Ops.RANGE and node.arg.kind in _INSTANTIATED for node in nodes):
         return sink
     return _Expander(sink, fused).run()
-
-

@@ -1,4 +1,4 @@
-"""Building one node with what is known at once folded: the laws that instantiation needs, no search.
+"""Building one node, folded as far as is known at once: the laws that instantiation needs.
 
 Integers and booleans only; floats are left alone, since most of their laws are none.
 """

@@ -3,10 +3,10 @@
 in:  spec.kernel_ast   STOREs of values over ShapeTrackers
 out: spec.lowered      RANGE, INDEX, gated LOAD, REDUCE over ranges; no views, no axes
 
-Every value is computed *at an index*: an output starts with one range per axis, and each node is asked
-for its value at a tuple of index expressions. A view changes the tuple, a reduce puts ranges of its
-own in it, everything else passes it on. Values are remembered by (node, indices), so that a value
-that does not depend on an inner loop is one node, and stands outside that loop by itself.
+Every value is computed *at an index*: an output starts with one range per axis, and each node is
+asked for its value at a tuple of index expressions. A view changes the tuple, a reduce puts ranges
+of its own in it, everything else passes it on. Values are remembered by (node, indices), so that a
+value that does not depend on an inner loop is one node, and stands outside that loop by itself.
 
 Where a view reads a computed value beyond its mask, the loads below are gated: no address that the
 mask excludes is ever touched.
@@ -38,7 +38,7 @@ _PASSED_ON = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops
 
 
 class _StoreGroup:
-    """Stores whose axes are the same loops, because the axes of each lie within those of the next."""
+    """Stores whose axes are the same loops: those of each lie within those of the one before."""
 
     def __init__(self, shape: tuple[sint, ...], ranges: dict[int, UOp]) -> None:
         self.shape = shape
@@ -49,9 +49,9 @@ class _StoreGroup:
         if len(shape) != len(self.shape):
             return False
         wanted = frozenset(axis for axis, extent in enumerate(shape) if not _is_one(extent))
-        return all(shape[axis] == self.shape[axis] for axis in wanted & frozenset(self.ranges)) and all(
-            wanted <= other for other in self.axes
-        )
+        return all(
+            shape[axis] == self.shape[axis] for axis in wanted & frozenset(self.ranges)
+        ) and all(wanted <= other for other in self.axes)
 
 
 class _Lowerer:
@@ -59,7 +59,7 @@ class _Lowerer:
         self.values: dict[Task, UOp] = {}
         self.numbers = itertools.count()
         self.groups: list[_StoreGroup] = []
-        # (extents, indices outside, depth) -> ranges, and what they stand for once a reduce used them
+        # (extents, indices outside, depth) -> ranges; and what these are once a reduce used them
         self.loops: dict[Any, tuple[UOp, ...]] = {}
         self.closed: dict[tuple[UOp, ...], tuple[frozenset[UOp], tuple[UOp, ...]]] = {}
         self.depth: dict[UOp, int] = {}
@@ -171,7 +171,9 @@ class _Lowerer:
         else:
             zero = UOp.const(node.dtype, 0)
             condition = valid
-            stack.append((task, [need], lambda v: UOp(Ops.WHERE, node.dtype, (condition, v[0], zero))))
+            stack.append(
+                (task, [need], lambda v: UOp(Ops.WHERE, node.dtype, (condition, v[0], zero)))
+            )
 
     def bitcast(self, task: Task, stack: list[Any]) -> None:
         node, indices, gate = task
@@ -351,8 +353,8 @@ def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
 def _by_use(sink: UOp) -> dict[UOp, UOp]:
     """Output ranges renumbered: those that most stores and reduces stand in go outermost.
 
-    A reduce that only depends on an inner output axis would otherwise be computed again in every turn
-    of the axes outside it.
+    A reduce that only depends on an inner output axis would otherwise be computed again in every
+    turn of the axes outside it.
     """
     nodes = sink.toposort()
     uses: dict[UOp, tuple[int, int]] = {}
@@ -374,8 +376,8 @@ def _by_use(sink: UOp) -> dict[UOp, UOp]:
 def _check_in_place(sink: UOp) -> None:
     """A buffer that is read and written must be read where it is written, or in other loops.
 
-    SpecError otherwise: whether an element is read before or after it is overwritten would depend on
-    the order of the loops.
+    SpecError otherwise: whether an element is read before or after it is overwritten would depend
+    on the order of the loops.
     """
     nodes = sink.toposort()
     stores: dict[UOp, list[UOp]] = {}

@@ -86,4 +86,6 @@ def lower(ast: UOp, target: Target, choose: Choose | None = None) -> LinearProgr
         fused = frozenset()
     context = Context(target, choose, fused)
     info, nodes = run_passes(BEFORE + AFTER, ast, context)
-    return LinearProgram.of(info.name, nodes, estimates=estimate.run(nodes), source_ast=ast)
+    return LinearProgram.of(
+        info.name, nodes, estimates=estimate.run(nodes), source_ast=ast, applied=info.applied
+    )

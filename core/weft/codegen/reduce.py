@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.linearize.nest import Path
-from weft.codegen.ranges import loops_of, values_of
+from weft.codegen.ranges import loops_of
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops

@@ -51,6 +51,7 @@ class LinearProgram:
     :param local_size: work items per group and dimension; None: no local dimensions.
     :param estimates: what one launch costs.
     :param source_ast: the kernel AST it was made from, for people; None for a hand-made one.
+    :param applied: the optimisations that were applied, for people.
     """
 
     name: str
@@ -63,6 +64,7 @@ class LinearProgram:
     local_size: tuple[sint, ...] | None = None
     estimates: Estimates = Estimates()
     source_ast: UOp | None = field(default=None, repr=False)
+    applied: tuple[Any, ...] = ()
 
     @classmethod
     def of(
@@ -72,6 +74,7 @@ class LinearProgram:
         *,
         estimates: Estimates = Estimates(),
         source_ast: UOp | None = None,
+        applied: tuple[Any, ...] = (),
     ) -> LinearProgram:
         """Read slots, variables and launch sizes off the nodes."""
         nodes = tuple(uops)
@@ -89,6 +92,7 @@ class LinearProgram:
             local_size=_launch_size(nodes, "lidx"),
             estimates=estimates,
             source_ast=source_ast,
+            applied=applied,
         )
 
 

@@ -8,6 +8,7 @@ from weft.base import trace
 from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.lower_items import ExecItem, lower_schedule_item
+from weft.engine.report import report_schedule
 from weft.engine.stats import stats
 from weft.schedule import ScheduleItem
 from weft.uop import UOp
@@ -25,6 +26,9 @@ def run_schedule(
     items: Iterable[ScheduleItem], values: Mapping[UOp, int] | None = None
 ) -> None:
     """Compile and run `items`. Values are those of the variables, as the schedule gave them."""
+    items = list(items)
+    if settings.DEBUG >= 3:
+        report_schedule(items)
     steps = lower_schedule(items, values)
     # without anybody to read them, times are not worth waiting for
     wait = stats.timing or settings.DEBUG >= 2 or trace.enabled()

@@ -1,16 +1,21 @@
-"""The lines that WEFT_DEBUG prints: one per kernel from 2 on, sources from 4 on."""
+"""What WEFT_DEBUG prints: 2 a line per kernel, 3 schedules, 4 sources and applied opts, 5 linear
+programs and kernel ASTs. (1 is the registry's: devices opened. 6 is the pass runner's: every pass.)
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.base.settings import settings
-from weft.base.text import human_size, human_time
+from weft.base.text import human_size, human_time, plural
 from weft.engine.stats import stats
+from weft.uop import UOp, to_text
 
 if TYPE_CHECKING:
     from weft.engine.lower_items import ExecItem
+    from weft.schedule import ScheduleItem
 
 _shown: set[int] = set()
 
@@ -28,6 +33,17 @@ def report(item: ExecItem, seconds: float | None) -> None:
     if settings.DEBUG >= 4 and item.prg.p is not None and id(item.prg.p) not in _shown:
         _shown.add(id(item.prg.p))
         _show_source(item.prg.p)
+
+
+def report_schedule(items: Sequence[ScheduleItem]) -> None:
+    """From 3 on: what is about to run, with its memory; from 5 on the AST of each kernel as text."""
+    print(f"schedule of {plural(len(items), 'item')}", file=sys.stderr)
+    for number, item in enumerate(items):
+        memory = ", ".join(f"{b.size} {b.dtype.name}" for b in item.bufs)
+        names = ", ".join(dict.fromkeys(str(m) for m in item.metadata))
+        print(f"  {number:4} {item.ast.op.name:12} {memory}  [{names}]", file=sys.stderr)
+        if settings.DEBUG >= 5:
+            print(to_text(item.ast), file=sys.stderr)
 
 
 def _rates(item: ExecItem, seconds: float | None) -> str:
@@ -48,13 +64,18 @@ def _names(item: ExecItem) -> str:
 
 
 def _show_source(p: Any) -> None:
-    ast = p.program.source_ast
-    applied = getattr(getattr(ast, "arg", None), "applied", ()) or getattr(
-        p.program, "applied", ()
-    )
-    if applied:
-        print(f"opts: {applied}", file=sys.stderr)
+    print("opts: " + (", ".join(map(str, p.program.applied)) or "none"), file=sys.stderr)
     print(p.src, file=sys.stderr)
     if settings.DEBUG >= 5:
-        for number, node in enumerate(p.uops):
-            print(f"{number:5} {node.op.name:14} {node.dtype!r} {node.arg!r}", file=sys.stderr)
+        print("\n".join(program_lines(p.uops)), file=sys.stderr)
+
+
+def program_lines(uops: Sequence[UOp]) -> list[str]:
+    """A linear program, one numbered node a line, sources by number."""
+    number = {node: place for place, node in enumerate(uops)}
+    return [
+        f"{place:5} {node.op.name:14} {node.dtype!r:24} "
+        f"{[number.get(source, source.op.name) for source in node.src]!s:20} "
+        f"{'' if node.arg is None else node.arg!r}"
+        for node, place in number.items()
+    ]

@@ -1,4 +1,4 @@
-"""Verifying a graph against a spec: the first node that no rule allows is named, with its reason."""
+"""Verifying a graph against a spec: the first node that no rule allows is named, with why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def verify(nodes: Iterable[UOp], rule: Rule, spec: str) -> None:
             sources = ", ".join(f"{s.op.name} {s.dtype!r}" for s in node.src)
             raise SpecError(
                 f"a node that spec.{spec} does not allow",
-                asked=f"node {position}: {node.op.name} {node.dtype!r} arg={node.arg!r} ({sources})",
+                asked=f"node {position}: {node.op.name} {node.dtype!r} arg={node.arg!r}"
+                f" ({sources})",
                 because=reason,
                 try_="WEFT_SPEC=1 finds the first pass that leaves such a node",
             )

@@ -53,7 +53,9 @@ def memory_objection(node: UOp) -> str | None:
     if op is Ops.LOAD:
         if gated != (len(src) == 2):
             return "a LOAD has an alternative exactly where its address is gated"
-        return None if not gated or src[1].dtype is node.dtype else "the alternative's dtype differs"
+        return (
+            None if not gated or src[1].dtype is node.dtype else "the alternative's dtype differs"
+        )
     base = src[0].dtype.base
     if len(src) != 2 or src[1].dtype.scalar() is not base.scalar():
         return f"a STORE into {base!r} has one value of that dtype"

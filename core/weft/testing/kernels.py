@@ -18,7 +18,7 @@ _MOST = 200  # elements of a value
 
 
 class RandomKernel:
-    """One random kernel. `ast` is its SINK, `inputs` the arrays by slot, `outputs` what is expected.
+    """One random kernel. `ast` is its SINK, `inputs` and `outputs` are arrays by slot.
 
     :param seed: of the choice.
     :param dtype: of its values: float32 or int32.

@@ -20,3 +20,21 @@ def test_debug_four_prints_the_source_once(capsys):
             for step in lower_schedule(items):
                 step.run()
     assert capsys.readouterr().err.count(lower_schedule(items)[0].prg.p.src) == 1
+
+
+def test_debug_three_prints_the_schedule_and_five_the_programs(capsys):
+    items, _ = scheduled(floats(1, 2) + 19.0)
+    with settings.override(DEBUG=3):
+        run_schedule(items)
+    assert "schedule of 1 item" in capsys.readouterr().err
+    with settings.override(DEBUG=5):
+        run_schedule(items)
+    text = capsys.readouterr().err
+    assert "%0 = DEFINE_GLOBAL" in text and "STORE" in text
+
+
+def test_debug_six_prints_every_pass(capsys):
+    with settings.override(DEBUG=6):
+        scheduled(floats(1, 2) + 23.0)
+    text = capsys.readouterr().err
+    assert "--- clean" in text and "--- create_kernels" in text

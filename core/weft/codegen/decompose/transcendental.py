@@ -92,12 +92,8 @@ class _Format:
         return UOp.const(self.bits, x)
 
 
-_SINGLE = _Format(
-    dtypes.float, dtypes.int, 23, 127, _EXP2_SINGLE, _SINE_SINGLE, _COSINE_SINGLE
-)
-_DOUBLE = _Format(
-    dtypes.double, dtypes.long, 52, 1023, _EXP2_DOUBLE, _SINE_DOUBLE, _COSINE_DOUBLE
-)
+_SINGLE = _Format(dtypes.float, dtypes.int, 23, 127, _EXP2_SINGLE, _SINE_SINGLE, _COSINE_SINGLE)
+_DOUBLE = _Format(dtypes.double, dtypes.long, 52, 1023, _EXP2_DOUBLE, _SINE_DOUBLE, _COSINE_DOUBLE)
 FORMATS = {dtypes.float: _SINGLE, dtypes.double: _DOUBLE}
 
 
@@ -156,7 +152,7 @@ class Transcendental:
     # ---- logarithm ----------------------------------------------------------------------------
 
     def _split(self, x: UOp, form: _Format) -> tuple[UOp, UOp]:
-        """(e, f) with x = 2**e * (1 + f) for positive finite x, 1 + f between sqrt(1/2) and sqrt(2)."""
+        """(e, f) with x = 2**e * (1 + f), 1 + f from sqrt(1/2) to sqrt(2), for positive finite x."""
         tiny = x < form.value(2.0 ** (1 - form.bias))
         scaled = _where(tiny, x * form.value(2.0 ** (form.digits + 2)), x)
         shift = _where(tiny, form.integer(form.digits + 2), form.integer(0))
@@ -293,7 +289,7 @@ class Transcendental:
         return _where(magnitude < form.value(float("inf")), value, form.value(float("nan")))
 
     def _significand(self, x: UOp, form: _Format) -> tuple[UOp, UOp]:
-        """|x| = m * 2**(e - bias - digits): m with its leading one, and the exponent e as stored."""
+        """|x| = m * 2**(e - bias - digits): m with its leading one, and the stored exponent e."""
         bits = x.bitcast(form.bits)
         e = (bits >> form.integer(form.digits)) & form.integer(2 * form.bias + 1)
         m = (bits & form.integer((1 << form.digits) - 1)) | form.integer(1 << form.digits)
@@ -317,9 +313,7 @@ class Transcendental:
             picked.append(word)
         mask = UOp.const(ulong, 0xFFFFFFFF)
         back = UOp.const(ulong, 32)
-        return [
-            ((a << rest) | ((b << rest) >> back)) & mask for a, b in pairwise(picked)
-        ]
+        return [((a << rest) | ((b << rest) >> back)) & mask for a, b in pairwise(picked)]
 
     def _reduced_single(self, x: UOp) -> tuple[UOp, UOp, UOp]:
         """(r, low, quadrant): |x| is quadrant quarter turns and r + low, up to full turns."""

@@ -1,0 +1,1 @@
+"""The lowered graph becomes a list of nodes."""

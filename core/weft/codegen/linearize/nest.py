@@ -1,7 +1,7 @@
 """Which loop stands in which, and in which loop every node stands.
 
-The path of a node is the tuple of loops around it, outermost first: the loops that its value depends
-on and those that these stand in. It is found from the graph alone:
+The path of a node is the tuple of loops around it, outermost first: the loops that its value
+depends on and those that these stand in. It is found from the graph alone:
 
     - the loops of one STORE stand in each other in the order of their kind and number;
     - a loop that a REDUCE closes stands in the loops on which the finished reduce depends, and in

@@ -60,8 +60,8 @@ class _Block:
             raise SpecError(
                 "no order of this kernel satisfies every dependency",
                 asked=f"a place for {stuck.op} {stuck.arg}",
-                because="something would have to happen both before and after it: a kernel may read "
-                "and write one buffer only element by element, at the same index",
+                because="something would have to happen both before and after it: a kernel may "
+                "read and write one buffer only element by element, at the same index",
             )
         return order
 
@@ -85,7 +85,7 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
 
 
 def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
-    """Sources before users; of a STORE the value first, so that its address is not kept for long."""
+    """Sources before users; of a STORE the value first: its address is not kept for long."""
     order: dict[UOp, None] = {}
     stack: list[tuple[UOp, bool]] = [(root, False) for root in reversed(roots)]
     while stack:

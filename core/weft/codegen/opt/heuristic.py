@@ -55,7 +55,7 @@ def _attempt(kernel: Kernel, kind: OptKind, axis: int | None, amount: int) -> bo
     return True
 
 
-# ---- a launch grid --------------------------------------------------------------------------------
+# ---- a launch grid -------------------------------------------------------------------------------
 
 
 def _grid(kernel: Kernel) -> None:
@@ -72,7 +72,7 @@ def _grid(kernel: Kernel) -> None:
             _attempt(kernel, OptKind.LOCAL, places[-1], amount)
 
 
-# ---- one processor --------------------------------------------------------------------------------
+# ---- one processor -------------------------------------------------------------------------------
 
 
 class _Choice:
@@ -223,7 +223,9 @@ class _Choice:
             return None
         loads = 0.0
         for access in accesses:
-            count = present * math.prod(f for loop, f in zip(loops, factors) if access.depends(loop))
+            count = present * math.prod(
+                f for loop, f in zip(loops, factors) if access.depends(loop)
+            )
             lane = next((own for own in self.lanes_of if access.depends(own)), None)
             if lane is not None:
                 count = count * self.access_cost(access, lane, self.lanes_of[lane])
@@ -259,7 +261,7 @@ class _Choice:
     # ---- loop order ---------------------------------------------------------------------------
 
     def order(self) -> None:
-        """Where strips of the vectorised operand fit a cache, the loop over strips goes outermost."""
+        """The loop over strips of the vectorised operand goes outermost where these fit a cache."""
         kernel = self.kernel
         loops = [(i, axis) for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
         if len(loops) != 2 or len(kernel.reduces) != 1 or len(kernel.stores) != 1:
@@ -283,5 +285,3 @@ class _Choice:
 def _side_by_side(axis: Axis) -> int:
     inside = axis.kind in (AxisKind.UPCAST, AxisKind.VECTOR)
     return axis.extent if inside and isinstance(axis.extent, int) else 1
-
-

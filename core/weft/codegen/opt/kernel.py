@@ -26,7 +26,7 @@ _LOOPS = _OUTPUT | {AxisKind.REDUCE}
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One loop: its extent, what becomes of it, and which RANGE of the lowered kernel it is part of."""
+    """One loop: its extent, what becomes of it, which RANGE of the lowered kernel it is of."""
 
     number: int
     extent: sint

@@ -1,4 +1,7 @@
-"""What can be done to the loops of a kernel, as data: chosen by a heuristic or a search, applied by Kernel."""
+"""What can be done to the loops of a kernel, as data.
+
+A heuristic or a search chooses, `Kernel` applies.
+"""
 
 from __future__ import annotations
 
