@@ -5,11 +5,10 @@ in:  spec.tensor and the nodes that become kernels      out: spec.kernel_graph, 
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.base.errors import ScheduleError
 from weft.schedule.context import ScheduleContext
 from weft.schedule.kernel_ast import AstBuilder, KernelSources, elements
+from weft.schedule.metadata import made_at, said_of
 from weft.schedule.storage import check_computes
 from weft.schedule.uses import Uses, is_stored
 from weft.shape import ShapeTracker
@@ -39,7 +38,7 @@ def _kernel_for(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
         return _copy(node, stored)
     if node.op is Ops.BUFFER_VIEW:
         source = _stored_source(node.src[0], stored)
-        kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), _said_of([node])))
+        kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), said_of([node])))
         return _fresh(node, int(node.arg.size), kernel)
     if node.op is Ops.ASSIGN:
         return _assign(node, stored, ctx)
@@ -73,7 +72,7 @@ def _stored_source(source: UOp, stored: dict[UOp, UOp]) -> UOp:
 
 def _copy(node: UOp, stored: dict[UOp, UOp]) -> UOp:
     source = _stored_source(node.src[0], stored)
-    kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), _said_of([node])))
+    kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), said_of([node])))
     return _fresh(node, int(node.size), kernel)
 
 
@@ -115,15 +114,9 @@ def _finish(
     kernel = UOp(
         Ops.KERNEL,
         src=(output, *reads, *bound),
-        arg=Kernel(ast, _said_of(builder.nodes)),
+        arg=Kernel(ast, said_of(builder.nodes)),
     )
     return UOp(Ops.ASSIGN, target.dtype, (target, kernel))
-
-
-def _said_of(nodes: Any) -> tuple[Any, ...]:
-    """The provenance of the fused nodes, each once, in the order of the graph."""
-    found = (getattr(node, "meta", None) for node in nodes)
-    return tuple(dict.fromkeys(m for m in found if m is not None))
 
 
 def _assign(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
@@ -158,7 +151,7 @@ def _copy_into(
     _stored_source(value, stored)
     where = BufferView(int(value.size), int(window.views[0].offset))
     ast = UOp(Ops.COPY, node.dtype, (), where)
-    kernel = UOp(Ops.KERNEL, src=(version, source), arg=Kernel(ast, _said_of([node])))
+    kernel = UOp(Ops.KERNEL, src=(version, source), arg=Kernel(ast, said_of([node])))
     return UOp(Ops.ASSIGN, node.dtype, (version, kernel))
 
 
@@ -189,10 +182,9 @@ def reads_elsewhere(built: UOp, slot: int, window: ShapeTracker) -> bool:
 def _check_in_place(built: UOp, pointer: UOp, window: ShapeTracker, node: UOp) -> None:
     if not reads_elsewhere(built, pointer.arg, window):
         return
-    where = getattr(node, "meta", None)
     raise ScheduleError(
         "an assignment reads what it overwrites at other places",
-        asked=f"assign to {node.src[0].shape}" + (f" in {where}" if where else ""),
+        asked=f"assign to {node.src[0].shape}" + made_at(node),
         because="elements would be overwritten before they are read",
         try_="make a copy of the value first:\n  - a += a.T\n  + a += a.T.contiguous()",
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from weft.base.errors import CapabilityError
 from weft.schedule.context import ScheduleContext
+from weft.schedule.metadata import made_at
 from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")
@@ -144,13 +145,12 @@ def check_computes(node: UOp, ctx: ScheduleContext) -> None:
     device = node.device
     if device is None or isinstance(device, tuple) or ctx.computes(device):
         return
-    where = getattr(node, "meta", None)
     what = "a view that is not a contiguous window" if node.op is Ops.CONTIGUOUS else node.op.name
     if node.op in GroupOp.Movement:
         what = "movement"
     raise CapabilityError(
         "this device stores bytes but does not compute",
-        asked=f"{what} {node.dtype.name} {node.shape}" + (f"  ({where})" if where else ""),
+        asked=f"{what} {node.dtype.name} {node.shape}" + made_at(node),
         because=f"{device} declares no compute capabilities",
         try_="move it first, x.to(...); `weft devices` lists the devices that compute",
     )

@@ -471,12 +471,12 @@ def _node_of(data: Any, device: str | None, kind: DType | None, unique: bool) ->
     where = registry.canonical(device)
     if data is None:
         return _empty_node(kind or dtypes.default_float, where)
-    if isinstance(data, (bool, int, float)) and not hasattr(data, "dtype") and not unique:
-        return interop.from_scalar(data, kind, where)
-    if isinstance(data, (bool, int, float)):
-        data = data.item() if hasattr(data, "item") else data
-        node = interop.from_nested([data], kind)
-        return UOp(Ops.RESHAPE, node.dtype, (interop.moved(node, where),), ())
+    if isinstance(data, (int, float)) and not hasattr(data, "dtype"):
+        if not unique:
+            return interop.from_scalar(data, kind, where)
+        # a leaf is told from others of its value: it gets memory
+        node = interop.moved(interop.from_nested([data], kind), where)
+        return UOp(Ops.RESHAPE, node.dtype, (node,), ())
     if isinstance(data, (bytes, bytearray, memoryview)):
         node = interop.from_bytes(data, kind)
     elif isinstance(data, (list, tuple)):

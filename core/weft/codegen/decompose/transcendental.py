@@ -152,7 +152,7 @@ class Transcendental:
     # ---- logarithm ----------------------------------------------------------------------------
 
     def _split(self, x: UOp, form: _Format) -> tuple[UOp, UOp]:
-        """(e, f) with x = 2**e * (1 + f), 1 + f from sqrt(1/2) to sqrt(2), for positive finite x."""
+        """(e, f): a positive finite x is 2**e * (1 + f), with 1 + f from sqrt(1/2) to sqrt(2)."""
         tiny = x < form.value(2.0 ** (1 - form.bias))
         scaled = _where(tiny, x * form.value(2.0 ** (form.digits + 2)), x)
         shift = _where(tiny, form.integer(form.digits + 2), form.integer(0))

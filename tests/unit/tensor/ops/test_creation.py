@@ -1,0 +1,71 @@
+"""Constants and ranges."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor, dtypes
+from weft.base.errors import ArgumentError, ShapeError
+from weft.uop import Ops
+
+
+def test_constants():
+    assert Tensor.zeros(2, 3).tolist() == [[0.0] * 3] * 2 and Tensor.zeros((2,)).shape == (2,)
+    assert Tensor.ones(2, dtype="int32").tolist() == [1, 1]
+    assert Tensor.full((2, 1), 7).dtype is dtypes.int32 and Tensor.full((), 2.5).item() == 2.5
+    assert Tensor.zeros(10**9).uop.base.op is Ops.CONST
+    x = Tensor([1.0, 2.0], dtype="half")
+    assert x.zeros_like().dtype is dtypes.half and x.ones_like().tolist() == [1.0, 1.0]
+    assert x.full_like(3).tolist() == [3.0, 3.0] and x.full_like(1, dtype="int8").dtype is dtypes.int8
+    assert Tensor.zeros(0, 3).tolist() == []
+    for wrong in ((-1,), (2.5,)):
+        with pytest.raises(ShapeError):
+            Tensor.zeros(*wrong)
+
+
+@pytest.mark.parametrize(
+    "args", [(5,), (2, 7), (7, 2), (0, 10, 3), (10, 0, -3), (5, 5), (1, 2, 5), (0,), (-3, 3)]
+)
+def test_ranges_of_integers(args):
+    got = Tensor.arange(*args)
+    assert got.dtype is dtypes.int32 and got.tolist() == np.arange(*args).tolist()
+
+
+@pytest.mark.parametrize("args", [(2.5,), (0, 1, 0.25), (1.0, 0, -0.3), (0.5, 3)])
+def test_ranges_of_floats(args):
+    got = Tensor.arange(*args)
+    np.testing.assert_allclose(got.numpy(), np.arange(*args, dtype=np.float32), rtol=1e-6, atol=1e-7)
+
+
+def test_ranges_beyond_32_bits_and_in_other_dtypes():
+    low = 2**40
+    assert Tensor.arange(low, low + 3, dtype=dtypes.int64).tolist() == [low, low + 1, low + 2]
+    assert Tensor.arange(3, dtype="half").tolist() == [0.0, 1.0, 2.0]
+    assert (Tensor.arange(2050, dtype="half").numpy() == np.arange(2050).astype(np.float16)).all()
+    with pytest.raises(ArgumentError):
+        Tensor.arange(1, 2, 0)
+
+
+def test_linspace():
+    np.testing.assert_allclose(Tensor.linspace(0, 1, 5).numpy(), np.linspace(0, 1, 5))
+    got = Tensor.linspace(-3, 11, 7).numpy()
+    assert got[0] == -3 and got[-1] == 11
+    assert Tensor.linspace(5, 9, 1).tolist() == [5.0] and Tensor.linspace(0, 1, 0).shape == (0,)
+
+
+@pytest.mark.parametrize("n, m", [(3, None), (2, 4), (4, 2), (0, None), (1, 1)])
+def test_eye(n, m):
+    np.testing.assert_array_equal(Tensor.eye(n, m).numpy(), np.eye(n, m))
+
+
+def test_empty_has_memory_of_its_own():
+    x = Tensor.empty(2, 3, dtype="int16")
+    assert x.shape == (2, 3) and x.dtype is dtypes.int16 and x.uop.base.op is Ops.BUFFER
+    assert x.assign(5).tolist() == [[5] * 3] * 2
+
+
+def test_requires_grad_reaches_the_result():
+    for made in (Tensor.ones(2, requires_grad=True), Tensor.linspace(0, 1, 2, requires_grad=True),
+                 Tensor.eye(2, requires_grad=True), Tensor.rand(2, requires_grad=True),
+                 Tensor.randn(2, requires_grad=True), Tensor.uniform(2, requires_grad=True),
+                 Tensor.empty(2, requires_grad=True)):  # fmt: skip
+        assert made.requires_grad and made.is_leaf

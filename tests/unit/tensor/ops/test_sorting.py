@@ -1,0 +1,44 @@
+"""Sorting against NumPy: stable, NaN last, any axis."""
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft import Tensor
+from weft.base.errors import ArgumentError
+from weft.tensor.ops import sorting
+
+
+@given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=6),
+                  elements=st.sampled_from([0.0, 1.0, -2.0, np.nan, np.inf, -np.inf])), st.data())  # fmt: skip
+def test_against_numpy(a, data):
+    axis = data.draw(st.integers(-a.ndim, a.ndim - 1))
+    values, places = Tensor(a).sort(axis)
+    np.testing.assert_array_equal(values.numpy(), np.sort(a, axis))
+    np.testing.assert_array_equal(places.numpy(), np.argsort(a, axis, kind="stable"))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_the_network_equals_counting(monkeypatch, descending):
+    a = np.random.default_rng(0).integers(-5, 5, (2, 13)).astype(np.int32)
+    values, places = Tensor(a).sort(-1, descending)
+    monkeypatch.setattr(sorting, "_COUNTED", 4)
+    again, again_places = Tensor(a).sort(-1, descending)
+    np.testing.assert_array_equal(values.numpy(), again.numpy())
+    np.testing.assert_array_equal(places.numpy(), again_places.numpy())
+    if descending:
+        np.testing.assert_array_equal(values.numpy(), -np.sort(-a, -1))
+        np.testing.assert_array_equal(places.numpy(), np.argsort(-a, -1, kind="stable"))
+
+
+def test_topk():
+    x = Tensor([[3.0, 1.0, 4.0, 1.0], [5.0, 9.0, 2.0, 6.0]])
+    values, places = x.topk(2)
+    assert values.tolist() == [[4.0, 3.0], [9.0, 6.0]] and places.tolist() == [[2, 0], [1, 3]]
+    values, places = x.topk(1, 0, largest=False)
+    assert values.tolist() == [[3.0, 1.0, 2.0, 1.0]] and places.tolist() == [[0, 0, 1, 0]]
+    with pytest.raises(ArgumentError):
+        x.topk(5)
+    assert Tensor(np.zeros((2, 0))).sort()[0].shape == (2, 0)

@@ -1,0 +1,26 @@
+"""Nodes know which method, and which line of the user's, they are from."""
+
+import inspect
+
+from weft import Tensor, settings
+
+
+def line():
+    return inspect.currentframe().f_back.f_lineno
+
+
+def test_the_outermost_method_and_the_line():
+    x = Tensor([1.0, 2.0])
+    y, here = x + 1, line()
+    assert str(y.uop.meta) == "__add__"
+    assert y.uop.meta.where[1] == here and y.uop.meta.where[0] == __file__
+    z = x.softmax()
+    inner = {str(n.meta) for n in z.uop.toposort() if hasattr(n, "meta")}
+    assert inner <= {"softmax", "__init__"} and "softmax" in inner
+
+
+def test_it_can_be_switched_off():
+    x = Tensor([3.0, 4.0])
+    with settings.override(TRACEMETA=0):
+        y = x * 7.25
+    assert not hasattr(y.uop, "meta")
