@@ -47,7 +47,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module 'weft' has no attribute {name!r}; it has {', '.join(__all__)}")
+        raise AttributeError(
+            f"module 'weft' has no attribute {name!r}; it has {', '.join(__all__)}"
+        )
     module = importlib.import_module(home[0])
     value = module if home[1] is None else getattr(module, home[1])
     globals()[name] = value

@@ -12,7 +12,7 @@ from weft.base.promotion import least_upper_dtype
 from weft.base.scalars import to_bits, truncate
 from weft.device import numpy_dtype
 
-ALL = [d for d in dtypes.all]
+ALL = list(dtypes.all)
 FLOATS = [d for d in ALL if dtypes.is_float(d)]
 VALUES = [0, 1, -1, 2.5, -3.75, 100, 127.5, 300, -40000, 1e10, -1e10, 1e-3, math.nan, math.inf]
 
@@ -22,7 +22,9 @@ def same(got, expected):
 
 
 @pytest.mark.parametrize("target", ALL, ids=lambda d: d.name)
-@pytest.mark.parametrize("source", [dtypes.float32, dtypes.float64, dtypes.half], ids=lambda d: d.name)
+@pytest.mark.parametrize(
+    "source", [dtypes.float32, dtypes.float64, dtypes.half], ids=lambda d: d.name
+)
 def test_casts_follow_the_law_of_scalars(source, target):
     held = [truncate(v, source) for v in VALUES]
     got = Tensor(held, dtype=source).cast(target).tolist()
@@ -33,7 +35,9 @@ def test_casts_follow_the_law_of_scalars(source, target):
 @pytest.mark.parametrize("target", ALL, ids=lambda d: d.name)
 @pytest.mark.parametrize("source", [d for d in ALL if not dtypes.is_float(d)], ids=lambda d: d.name)
 def test_casts_of_integers_wrap(source, target):
-    held = [truncate(v, source) for v in (0, 1, -1, 127, 128, 255, 65537, -(2**31), 2**40 + 1, 2**63)]
+    held = [
+        truncate(v, source) for v in (0, 1, -1, 127, 128, 255, 65537, -(2**31), 2**40 + 1, 2**63)
+    ]
     got = Tensor(held, dtype=source).cast(target).tolist()
     expected = [truncate(v, target) for v in held]
     assert all(same(g, e) for g, e in zip(got, expected)), list(zip(held, got, expected))

@@ -34,7 +34,9 @@ def pairs(draw, elements=FLOATS, dtype=np.float32):
     return [draw(hnp.arrays(dtype, s, elements=elements)) for s in shapes.input_shapes]
 
 
-@given(pairs(), st.sampled_from(["add", "subtract", "multiply", "true_divide", "maximum", "minimum"]))
+@given(
+    pairs(), st.sampled_from(["add", "subtract", "multiply", "true_divide", "maximum", "minimum"])
+)
 def test_float_pairs_equal_numpy_bit_for_bit(values, name):
     a, b = values
     ours = {
@@ -88,7 +90,7 @@ def test_integer_division_floors_and_is_zero_by_zero(data, name):
     np.testing.assert_array_equal(x.idiv(y).numpy()[plain], np.array(toward, a.dtype)[plain])
 
 
-@given(st.data(), st.sampled_from([d for d in INTS]), st.integers(-5, 5))
+@given(st.data(), st.sampled_from(list(INTS)), st.integers(-5, 5))
 def test_division_by_a_number(data, name, number):
     kind, low, _ = INTS[name]
     if low == 0 and number < 0:
@@ -152,7 +154,7 @@ def test_powers_of_floats():
     np.testing.assert_allclose((Tensor(a) ** Tensor(a)).numpy(), a**a, rtol=1e-5)
 
 
-@given(st.data(), st.sampled_from([d for d in INTS]))
+@given(st.data(), st.sampled_from(list(INTS)))
 def test_shifts(data, name):
     kind, _, _ = INTS[name]
     a = data.draw(int_arrays(name, (5,)))

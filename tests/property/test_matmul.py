@@ -14,7 +14,9 @@ def random(shape, seed=0, kind=np.float32):
     return np.random.default_rng(seed).standard_normal(shape).astype(kind)
 
 
-@given(hnp.mutually_broadcastable_shapes(signature="(m?,n),(n,p?)->(m?,p?)", max_dims=2, max_side=4))
+@given(
+    hnp.mutually_broadcastable_shapes(signature="(m?,n),(n,p?)->(m?,p?)", max_dims=2, max_side=4)
+)
 def test_matmul_shapes(shapes):
     a, b = (random(s, i) for i, s in enumerate(shapes.input_shapes))
     got = (Tensor(a) @ Tensor(b)).numpy()
@@ -46,11 +48,20 @@ def test_shapes_that_do_not_multiply():
 
 
 FORMULAS = [
-    ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij,jk", [(2, 3), (3, 4)]), ("ii->i", [(3, 3)]),
-    ("ii", [(3, 3)]), ("ij->ji", [(2, 3)]), ("ij->", [(2, 3)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
-    ("i,j->ij", [(2,), (3,)]), ("...ij,...jk->...ik", [(2, 3, 4), (4, 5)]), ("ij,ij->i", [(2, 3), (2, 3)]),
-    ("abc,cd,da->b", [(2, 3, 4), (4, 5), (5, 2)]), ("i->", [(4,)]), ("iij->ij", [(2, 2, 3)]),
-]  # fmt: skip
+    ("ij,jk->ik", [(2, 3), (3, 4)]),
+    ("ij,jk", [(2, 3), (3, 4)]),
+    ("ii->i", [(3, 3)]),
+    ("ii", [(3, 3)]),
+    ("ij->ji", [(2, 3)]),
+    ("ij->", [(2, 3)]),
+    ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
+    ("i,j->ij", [(2,), (3,)]),
+    ("...ij,...jk->...ik", [(2, 3, 4), (4, 5)]),
+    ("ij,ij->i", [(2, 3), (2, 3)]),
+    ("abc,cd,da->b", [(2, 3, 4), (4, 5), (5, 2)]),
+    ("i->", [(4,)]),
+    ("iij->ij", [(2, 2, 3)]),
+]
 
 
 @pytest.mark.parametrize("formula, shapes", FORMULAS)
@@ -73,7 +84,9 @@ def direct_conv(x, w, groups, stride, dilation, pads):
     x = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *pads])
     n = x.ndim - 2
     outputs, inputs = w.shape[:2]
-    out = [(x.shape[2 + i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1 for i in range(n)]
+    out = [
+        (x.shape[2 + i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1 for i in range(n)
+    ]
     result = np.zeros((x.shape[0], outputs, *out))
     for place in np.ndindex(*out):
         window = tuple(
@@ -93,13 +106,16 @@ def direct_conv(x, w, groups, stride, dilation, pads):
 @given(st.data())
 def test_convolution(data):
     n = data.draw(st.integers(1, 2))
-    draw = lambda low, high: [data.draw(st.integers(low, high)) for _ in range(n)]
+
+    def draw(low, high):
+        return [data.draw(st.integers(low, high)) for _ in range(n)]
+
     groups = data.draw(st.integers(1, 2))
     kernel, stride, dilation = draw(1, 3), draw(1, 3), draw(1, 2)
     pads = [(data.draw(st.integers(0, 2)), data.draw(st.integers(0, 2))) for _ in range(n)]
     need = [d * (k - 1) + 1 for d, k in zip(dilation, kernel)]
-    spatial = [data.draw(st.integers(max(need[i] - sum(pads[i]), 1), 6)) if need[i] - sum(pads[i]) < 6
-               else need[i] for i in range(n)]  # fmt: skip
+    least = [max(n - sum(p), 1) for n, p in zip(need, pads)]
+    spatial = [data.draw(st.integers(low, max(low, 6))) for low in least]
     x = random((2, 2 * groups, *spatial))
     w = random((groups * 2, 2, *kernel), 1)
     got = Tensor(x).conv2d(Tensor(w), None, groups, tuple(stride), tuple(dilation), tuple(pads))
@@ -134,7 +150,9 @@ def test_pooling(data):
     padding = data.draw(st.integers(0, kernel // 2))
     size = data.draw(st.integers(kernel, 6))
     a = random((1, 2, size, size))
-    padded = np.pad(a, [(0, 0), (0, 0), (padding, padding), (padding, padding)], constant_values=-np.inf)
+    padded = np.pad(
+        a, [(0, 0), (0, 0), (padding, padding), (padding, padding)], constant_values=-np.inf
+    )
     windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), (2, 3))
     windows = windows[:, :, ::stride, ::stride]
     x = Tensor(a)
@@ -155,7 +173,11 @@ def test_pooling(data):
 def test_pooling_with_ceil_mode_and_unpooling():
     a = np.arange(25, dtype=np.float32).reshape(1, 1, 5, 5)
     x = Tensor(a)
-    assert x.max_pool2d(2, ceil_mode=True).numpy()[0, 0].tolist() == [[6, 8, 9], [16, 18, 19], [21, 23, 24]]
+    assert x.max_pool2d(2, ceil_mode=True).numpy()[0, 0].tolist() == [
+        [6, 8, 9],
+        [16, 18, 19],
+        [21, 23, 24],
+    ]
     assert x.avg_pool2d(2, ceil_mode=True).numpy()[0, 0].tolist() == [
         [3, 5, 6.5], [13, 15, 16.5], [20.5, 22.5, 24]]  # fmt: skip
     top, places = x.max_pool2d(2, return_indices=True)
@@ -195,7 +217,9 @@ def test_attention_and_losses():
     picked = -logs[np.arange(6), labels]
     x, y = Tensor(logits), Tensor(labels)
     np.testing.assert_allclose(x.cross_entropy(y).item(), picked.mean(), rtol=1e-5)
-    np.testing.assert_allclose(x.sparse_categorical_crossentropy(y).item(), picked.mean(), rtol=1e-5)
+    np.testing.assert_allclose(
+        x.sparse_categorical_crossentropy(y).item(), picked.mean(), rtol=1e-5
+    )
     ignored = x.sparse_categorical_crossentropy(y, ignore_index=2).item()
     np.testing.assert_allclose(ignored, picked[labels != 2].mean(), rtol=1e-5)
     smooth = x.cross_entropy(y, label_smoothing=0.1).item()
@@ -208,4 +232,6 @@ def test_attention_and_losses():
     target = (random((6, 4), 5) > 0).astype(np.float32)
     bce = -(target * np.log(p) + (1 - target) * np.log(1 - p)).mean()
     np.testing.assert_allclose(x.binary_crossentropy_logits(Tensor(target)).item(), bce, rtol=1e-5)
-    np.testing.assert_allclose(x.sigmoid().binary_crossentropy(Tensor(target)).item(), bce, rtol=1e-4)
+    np.testing.assert_allclose(
+        x.sigmoid().binary_crossentropy(Tensor(target)).item(), bce, rtol=1e-4
+    )

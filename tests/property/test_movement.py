@@ -1,5 +1,7 @@
 """Movement against NumPy: every move, alone and in chains."""
 
+from functools import partial
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -36,15 +38,15 @@ def chains(draw):
         elif name == "shrink":
             starts = [draw(st.integers(0, s)) for s in b.shape]
             window = [(i, draw(st.integers(i, s))) for i, s in zip(starts, b.shape)]
-            ours = lambda x, w=window: x.shrink(w)
-            theirs = lambda y, w=window: y[tuple(slice(i, j) for i, j in w)]
+            cut = tuple(slice(i, j) for i, j in window)
+            ours, theirs = (lambda x, w=window: x.shrink(w)), (lambda y, c=cut: y[c])
         elif name == "reshape":
             new = draw(st.sampled_from([(b.size,), (1, b.size), (b.size, 1), b.shape[::-1]]))
             ours, theirs = (lambda x, n=new: x.reshape(n)), (lambda y, n=new: y.reshape(n))
         else:
             new = tuple(draw(st.integers(1, 3)) if s == 1 else s for s in b.shape)
-            ours = lambda x, n=new: x.expand(n)
-            theirs = lambda y, n=new: np.broadcast_to(y, n)
+            ours = partial(Tensor.expand, shape=new)
+            theirs = partial(np.broadcast_to, shape=new)
         b = theirs(b)
         steps.append((ours, theirs))
     return a, steps
@@ -66,7 +68,9 @@ def test_joining_and_cutting(shape, data):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     parts = [filled(shape) + 100 * i for i in range(data.draw(st.integers(1, 3)))]
     ours = [Tensor(p) for p in parts]
-    np.testing.assert_array_equal(ours[0].cat(*ours[1:], dim=axis).numpy(), np.concatenate(parts, axis))
+    np.testing.assert_array_equal(
+        ours[0].cat(*ours[1:], dim=axis).numpy(), np.concatenate(parts, axis)
+    )
     np.testing.assert_array_equal(ours[0].stack(*ours[1:], dim=axis).numpy(), np.stack(parts, axis))
     size = data.draw(st.integers(1, 3))
     cut = Tensor(parts[0]).split(size, axis)

@@ -16,7 +16,9 @@ ARRAYS = hnp.arrays(np.float32, SHAPES, elements=st.floats(-10, 10, width=32))
 @st.composite
 def with_axes(draw):
     a = draw(ARRAYS)
-    axes = draw(st.none() | st.lists(st.integers(0, max(a.ndim - 1, 0)), unique=True, max_size=a.ndim))
+    axes = draw(
+        st.none() | st.lists(st.integers(0, max(a.ndim - 1, 0)), unique=True, max_size=a.ndim)
+    )
     return a, None if axes is None or a.ndim == 0 else tuple(axes)
 
 
@@ -41,12 +43,22 @@ def test_sum_mean_extremes(case, keepdim):
         np.testing.assert_allclose(mean, a.mean(axes, keepdims=keepdim), rtol=1e-5, atol=1e-5)
     else:
         assert np.isnan(mean).all()
-    np.testing.assert_array_equal((x > 0).any(axes, keepdim).numpy(), (a > 0).any(axes, keepdims=keepdim))
-    np.testing.assert_array_equal((x > 0).all(axes, keepdim).numpy(), (a > 0).all(axes, keepdims=keepdim))
+    np.testing.assert_array_equal(
+        (x > 0).any(axes, keepdim).numpy(), (a > 0).any(axes, keepdims=keepdim)
+    )
+    np.testing.assert_array_equal(
+        (x > 0).all(axes, keepdim).numpy(), (a > 0).all(axes, keepdims=keepdim)
+    )
 
 
-@given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=3, min_side=2, max_side=5),
-                  elements=st.floats(-10, 10, width=32)), st.sampled_from([0, 1]))  # fmt: skip
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=1, max_dims=3, min_side=2, max_side=5),
+        elements=st.floats(-10, 10, width=32),
+    ),
+    st.sampled_from([0, 1]),
+)
 def test_variance(a, correction):
     got = Tensor(a).var(-1, correction=correction).numpy()
     np.testing.assert_allclose(got, a.var(-1, ddof=correction), rtol=1e-4, atol=1e-5)
@@ -55,8 +67,14 @@ def test_variance(a, correction):
     np.testing.assert_allclose(mean.numpy(), a.mean(), rtol=1e-5, atol=1e-5)
 
 
-@given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
-                  elements=st.sampled_from([-2.0, 0.0, 1.0, 5.0, np.nan, -np.inf])), st.data())  # fmt: skip
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5),
+        elements=st.sampled_from([-2.0, 0.0, 1.0, 5.0, np.nan, -np.inf]),
+    ),
+    st.data(),
+)
 def test_argmax_is_the_first_and_takes_nan(a, data):
     axis = data.draw(st.none() | st.integers(-a.ndim, a.ndim - 1))
     x = Tensor(a)
@@ -75,8 +93,14 @@ def test_argmax_of_integers(dtype):
     np.testing.assert_array_equal(Tensor(a).min(1).numpy(), a.min(1))
 
 
-@given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=2, min_side=1, max_side=6),
-                  elements=st.floats(-80, 80, width=32)), st.data())  # fmt: skip
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=1, max_dims=2, min_side=1, max_side=6),
+        elements=st.floats(-80, 80, width=32),
+    ),
+    st.data(),
+)
 def test_softmax_family(a, data):
     axis = data.draw(st.integers(0, a.ndim - 1))
     wide = a.astype(np.float64)
@@ -94,8 +118,14 @@ def test_logsumexp_of_infinities():
     assert Tensor([np.inf, 1.0]).logsumexp().item() == np.inf
 
 
-@given(hnp.arrays(np.int32, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=6),
-                  elements=st.integers(-3, 3)), st.data())  # fmt: skip
+@given(
+    hnp.arrays(
+        np.int32,
+        hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=6),
+        elements=st.integers(-3, 3),
+    ),
+    st.data(),
+)
 def test_scans(a, data):
     axis = data.draw(st.integers(-a.ndim, a.ndim - 1))
     x = Tensor(a)
@@ -116,10 +146,21 @@ def test_long_scans_go_in_two_stages():
 
 @pytest.mark.parametrize(
     "given_dtype, expected",
-    [("bool", "int"), ("char", "int"), ("short", "int"), ("uchar", "uint"), ("ushort", "uint"),
-     ("int", "int"), ("long", "long"), ("ulong", "ulong"), ("half", "half"),
-     ("bfloat16", "bfloat16"), ("float", "float"), ("double", "double")],
-)  # fmt: skip
+    [
+        ("bool", "int"),
+        ("char", "int"),
+        ("short", "int"),
+        ("uchar", "uint"),
+        ("ushort", "uint"),
+        ("int", "int"),
+        ("long", "long"),
+        ("ulong", "ulong"),
+        ("half", "half"),
+        ("bfloat16", "bfloat16"),
+        ("float", "float"),
+        ("double", "double"),
+    ],
+)
 def test_dtype_of_a_sum(given_dtype, expected):
     x = Tensor([1, 1, 0]).cast(given_dtype)
     total = x.sum()

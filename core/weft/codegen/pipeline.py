@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
-from weft.codegen import estimate, expander, launch_dims, lowerer, merge
+from weft.codegen import estimate, expander, launch_dims, lowerer, merge, tails
 from weft.codegen.decompose import run as decompose
 from weft.codegen.linearize import order
 from weft.codegen.opt import heuristic
@@ -38,6 +38,11 @@ class Context:
     fused: frozenset[DType]
 
 
+def _tails(sink: UOp, ctx: Context) -> UOp:
+    # part of the heuristic: whoever chooses otherwise is given the loops as they are
+    return tails.run(sink, ctx.target) if ctx.choose is heuristic.choose else sink
+
+
 def _optimise(sink: UOp, ctx: Context) -> UOp:
     kernel = Kernel(sink, ctx.target)
     for opt in ctx.choose(kernel.copy()):
@@ -55,6 +60,7 @@ BEFORE = (
     Pass("decompose", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
 )
 AFTER = (
+    Pass("tails", _tails, lowered.verify),
     Pass("optimise", _optimise, lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
     Pass("expander", lambda sink, ctx: expander.run(sink, ctx.fused), lowered.verify),

@@ -116,9 +116,8 @@ class AstBuilder:
         if node.op is Ops.REDUCE_AXIS:
             source = node.src[0]
             child = self._key(source, ShapeTracker.from_shape(source.shape))
-            reduced = UOp(
-                Ops.REDUCE_AXIS, node.dtype, (self._masked(source, child),), node.arg
-            )
+            value = self._with_axes(self._masked(source, child), source.shape)
+            reduced = UOp(Ops.REDUCE_AXIS, node.dtype, (value,), node.arg)
             plain = st.contiguous and st.shape == node.shape
             return reduced if plain else reduced.view(self._unbound(st))
         if node.op in (Ops.CONTIGUOUS, Ops.ASSIGN):
@@ -131,6 +130,12 @@ class AstBuilder:
             for source in node.src
         )
         return UOp(node.op, node.dtype, src, node.arg)
+
+    def _with_axes(self, value: UOp, shape: tuple[Any, ...]) -> UOp:
+        """A scalar that is to be reduced over axes has to have them."""
+        if not shape or value.shape != ():
+            return value
+        return value.view(self._unbound(ShapeTracker.from_shape(shape, (0,) * len(shape))))
 
     def _unbound(self, st: ShapeTracker) -> ShapeTracker:
         free, values = st.unbind()

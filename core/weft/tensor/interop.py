@@ -49,7 +49,7 @@ def from_scalar(value: Any, dtype: DType | None, device: str) -> UOp:
 
 
 def from_bytes(data: bytes | bytearray | memoryview, dtype: DType | None) -> UOp:
-    """The bytes as 1-d elements of `dtype` (uint8). The bytes are copied unless they are `bytes`."""
+    """The bytes as 1-d elements of `dtype` (uint8), copied unless they are `bytes`."""
     kind = dtype or dtypes.uint8
     raw = data if isinstance(data, bytes) else bytes(data)
     if len(raw) % kind.itemsize:

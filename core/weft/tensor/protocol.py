@@ -142,19 +142,21 @@ class TensorBase:
         made = _allocate(self.__class__)
         made._uop = uop
         made.grad = None
-        if self._requires_grad and _grad_enabled.get():
+        flag = self._requires_grad
+        if flag and _grad_enabled.get():
             made._requires_grad = True
             made.is_leaf = False
         else:
-            made._requires_grad = None
+            made._requires_grad = False if flag is False else None
             made.is_leaf = True
         remember(ref(made, forget))
         return made
 
     def _wrap_with(self, uop: UOp, *others: TensorBase) -> Self:
         """A tensor computed from self and others."""
-        if not self._requires_grad:
-            for other in others:
-                if other._requires_grad:
-                    return other._wrap(uop)  # type: ignore[return-value]
-        return self._wrap(uop)
+        chosen: TensorBase = self
+        # the most wanting of all decides: True before None before False
+        for other in others:
+            if not chosen._requires_grad and other._requires_grad is not False:
+                chosen = other
+        return chosen._wrap(uop)  # type: ignore[return-value]

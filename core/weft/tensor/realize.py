@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weft.base import trace
-from weft.device import registry
+from weft.device import binding, registry
 from weft.engine import run_schedule
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
 from weft.schedule.assigns import kept, pending_writes
@@ -29,8 +29,8 @@ def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
 
     Every live tensor that shares a computed node is put over the kernel that computes it.
     """
-    protect_readers(tensors)
-    put_back(kernelize_map(_sink(tensors)))
+    protected = protect_readers(tensors)
+    put_back(kernelize_map(_sink([*tensors, *protected])))
 
 
 def schedule_tensors(
@@ -41,7 +41,7 @@ def schedule_tensors(
     The tensors stand for the memory that the items will fill: run them before reading it.
     """
     kernelize_tensors(tensors)
-    sink = _sink(tensors)
+    sink = _with_readers(_sink(tensors))
     items, values = create_schedule_with_vars(sink)
     put_back(_settled(kernel_writes(sink)))
     return items, values
@@ -56,7 +56,7 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
         protected = protect_readers(pending)
         sink = _sink([*pending, *protected])
         becomes = kernelize_map(sink)
-        final = sink.substitute(becomes)
+        final = _with_readers(sink.substitute(becomes))
         items, values = create_schedule_with_vars(final)
         run_schedule(items, values)
         settled = _settled(kernel_writes(final))
@@ -65,6 +65,31 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
 
 def _sink(tensors: Sequence[TensorBase]) -> UOp:
     return UOp.sink(*dict.fromkeys(t._uop for t in tensors))
+
+
+def _with_readers(sink: UOp) -> UOp:
+    """`sink` and the kernels that wait elsewhere for memory that the kernels below it overwrite.
+
+    `kernelize` leaves them behind: their values are those of before the write, so they run with it.
+    """
+    known = set(kernel_writes(sink))
+    overwritten = {write.src[0] for write in known}
+    if not any(_holds_something(version) for version in overwritten):
+        return sink
+    waiting = [t._uop for t in live_tensors() if t._uop.base.op not in _SETTLED]
+    left = kernel_writes(UOp(Ops.SINK, src=tuple(dict.fromkeys(waiting))))
+    while True:
+        left = [write for write in left if write not in known]
+        found = [write for write in left if not overwritten.isdisjoint(write.src[1].src[1:])]
+        if not found:
+            return sink
+        sink = UOp.sink(*sink.src, *found)
+        known = set(kernel_writes(sink))
+        overwritten = {write.src[0] for write in known}
+
+
+def _holds_something(version: UOp) -> bool:
+    return version.op is Ops.ASSIGN or binding.is_bound(version)
 
 
 def _settled(writes: Sequence[UOp]) -> dict[UOp, UOp]:

@@ -4,8 +4,8 @@ Random numbers are counter based: element i of a draw is threefry(counter + i, k
 comes from the seed and the counter grows by the number of elements drawn. So every device gives the
 same stream for one seed, and a draw does not depend on how it is computed.
 
-The counter of a draw enters its kernel as data, a buffer of one uint64 on the staging device, not as
-a constant: every draw of one shape is the same kernel. A captured graph can find those buffers
+The counter of a draw enters its kernel as data, a buffer on the staging device, and not as a
+constant: every draw of one shape is the same kernel. A captured graph can find those buffers
 (`counter_of`) and put the next counter in before it is replayed.
 """
 

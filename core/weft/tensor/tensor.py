@@ -158,7 +158,8 @@ class Tensor(
     def __repr__(self) -> str:
         u = self._uop
         buffer = u.base.realized if u.base.op is Ops.BUFFER else None
-        node = f"<UOp {u.device} {u.shape} {u.dtype.name} (<{u.base.op}: {u.base.op.value}>, {buffer})>"
+        kind = f"<{u.base.op}: {u.base.op.value}>"
+        node = f"<UOp {u.device} {u.shape} {u.dtype.name} ({kind}, {buffer})>"
         grad = None if self.grad is None else self.grad.uop.base.op
         return f"<Tensor {node} on {self.device} with grad {grad}>"
 
@@ -418,7 +419,7 @@ class Tensor(
     def from_blob(
         cls, ptr: int, shape: tuple[int, ...], *, dtype: Any = None, device: str | None = None
     ) -> Self:
-        """Memory of this process at an address, copied to `device`. It must stay valid until then."""
+        """Memory of this process at an address, copied to `device`; valid until that is done."""
         import ctypes
 
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
@@ -504,21 +505,20 @@ def _empty_node(kind: DType, where: str) -> UOp:
 
 
 def _node_of_node(node: UOp, device: str | None, kind: DType | None) -> UOp:
-    if node.op in (Ops.DEFINE_VAR, Ops.BIND) or (
-        node.device is None and node.dtype is dtypes.int
-    ):
+    if node.op in (Ops.DEFINE_VAR, Ops.BIND) or (node.device is None and node.dtype is dtypes.int):
         # a symbolic integer is a value of rank 0
         node = node.simplify() if node.op is Ops.CONST else node
     if kind is not None:
         node = node.cast(kind)
     if node.device is None and node.op is Ops.CONST:
         return UOp.const(node.dtype, node.arg, registry.canonical(device))
-    return node if device is None or node.device is None else interop.moved(
-        node, registry.canonical(device)
+    return (
+        node
+        if device is None or node.device is None
+        else interop.moved(node, registry.canonical(device))
     )
 
 
 def _restore(raw: bytes, dtype: DType, shape: tuple[int, ...], flag: bool | None) -> Tensor:
     made = Tensor(raw, dtype=dtype).reshape(shape)
     return made.requires_grad_() if flag else made._with_flag(flag)
-

@@ -1,8 +1,8 @@
 """The oracle: a tensor graph evaluated node by node with NumPy, without scheduler or compiler.
 
 It is the reference that schedules and devices are compared with. Semantics are those of
-`weft.uop.evaluate`: integers wrap, IDIV and MOD truncate and are 0 for a divisor of 0, MAX gives NaN
-where either operand is, every result is rounded to its dtype.
+`weft.uop.evaluate`: integers wrap, IDIV and MOD truncate and are 0 for a divisor of 0, MAX gives
+NaN where either operand is, every result is rounded to its dtype.
 
     evaluate(node) -> array         with evaluated_by_oracle(): t.numpy()
 """
@@ -319,7 +319,7 @@ def _threefry(counter: Any, key: Any) -> Any:
 def _maximum(a: Any, b: Any) -> Any:
     import numpy as np
 
-    return np.where((a < b) | (b != b), b, a)  # noqa: PLR0124
+    return np.where((a < b) | (b != b), b, a)
 
 
 def _function(name: str) -> Callable[..., Any]:

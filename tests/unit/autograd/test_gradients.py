@@ -38,15 +38,46 @@ def check(function, *arrays, step=1e-5, rtol=1e-6, atol=1e-7):
 
 
 UNARY = {
-    "neg": (-2, 2), "exp": (-2, 2), "exp2": (-2, 2), "log": (0.1, 2), "log2": (0.1, 2), "log1p": (-0.5, 2),
-    "expm1": (-1, 1), "sqrt": (0.1, 2), "rsqrt": (0.1, 2), "reciprocal": (0.5, 2), "sin": (-3, 3),
-    "cos": (-3, 3), "tan": (-1, 1), "asin": (-0.9, 0.9), "acos": (-0.9, 0.9), "atan": (-3, 3),
-    "sinh": (-2, 2), "cosh": (-2, 2), "tanh": (-2, 2), "asinh": (-2, 2), "acosh": (1.2, 3),
-    "atanh": (-0.8, 0.8), "erf": (-2, 2), "sigmoid": (-3, 3), "relu": (-2, 2), "gelu": (-2, 2),
-    "silu": (-2, 2), "mish": (-2, 2), "softplus": (-2, 2), "elu": (-2, 2), "logsigmoid": (-2, 2),
-    "leaky_relu": (-2, 2), "softsign": (-2, 2), "abs": (-2, 2), "square": (-2, 2), "hardswish": (-2, 2),
-    "quick_gelu": (-2, 2), "celu": (-2, 2), "selu": (-2, 2),
-}  # fmt: skip
+    "neg": (-2, 2),
+    "exp": (-2, 2),
+    "exp2": (-2, 2),
+    "log": (0.1, 2),
+    "log2": (0.1, 2),
+    "log1p": (-0.5, 2),
+    "expm1": (-1, 1),
+    "sqrt": (0.1, 2),
+    "rsqrt": (0.1, 2),
+    "reciprocal": (0.5, 2),
+    "sin": (-3, 3),
+    "cos": (-3, 3),
+    "tan": (-1, 1),
+    "asin": (-0.9, 0.9),
+    "acos": (-0.9, 0.9),
+    "atan": (-3, 3),
+    "sinh": (-2, 2),
+    "cosh": (-2, 2),
+    "tanh": (-2, 2),
+    "asinh": (-2, 2),
+    "acosh": (1.2, 3),
+    "atanh": (-0.8, 0.8),
+    "erf": (-2, 2),
+    "sigmoid": (-3, 3),
+    "relu": (-2, 2),
+    "gelu": (-2, 2),
+    "silu": (-2, 2),
+    "mish": (-2, 2),
+    "softplus": (-2, 2),
+    "elu": (-2, 2),
+    "logsigmoid": (-2, 2),
+    "leaky_relu": (-2, 2),
+    "softsign": (-2, 2),
+    "abs": (-2, 2),
+    "square": (-2, 2),
+    "hardswish": (-2, 2),
+    "quick_gelu": (-2, 2),
+    "celu": (-2, 2),
+    "selu": (-2, 2),
+}
 
 
 @pytest.mark.parametrize("name", sorted(UNARY))
@@ -56,12 +87,18 @@ def test_functions_of_one_argument(name):
 
 
 BINARY = {
-    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / (b + 5), "maximum": lambda a, b: a.maximum(b),
-    "minimum": lambda a, b: a.minimum(b), "pow": lambda a, b: (a + 3) ** b, "lerp": lambda a, b: a.lerp(b, 0.3),
-    "where": lambda a, b: (a > 0).where(a * 2, b * b), "mod": lambda a, b: a % (b + 5),
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / (b + 5),
+    "maximum": lambda a, b: a.maximum(b),
+    "minimum": lambda a, b: a.minimum(b),
+    "pow": lambda a, b: (a + 3) ** b,
+    "lerp": lambda a, b: a.lerp(b, 0.3),
+    "where": lambda a, b: (a > 0).where(a * 2, b * b),
+    "mod": lambda a, b: a % (b + 5),
     "copysign": lambda a, b: a.copysign(b),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", sorted(BINARY))
@@ -70,20 +107,40 @@ def test_functions_of_two_arguments_that_broadcast(name):
 
 
 SHAPED = {
-    "sum": lambda x: x.sum(1), "mean": lambda x: x.mean((0, 2)), "max": lambda x: x.max(2),
-    "min": lambda x: x.min(0), "prod": lambda x: x.prod(1), "var": lambda x: x.var(2),
-    "std": lambda x: x.std(1), "softmax": lambda x: x.softmax(-1), "log_softmax": lambda x: x.log_softmax(1),
-    "logsumexp": lambda x: x.logsumexp(0), "cumsum": lambda x: x.cumsum(1), "cumprod": lambda x: x.cumprod(2),
-    "reshape": lambda x: x.reshape(4, 6), "permute": lambda x: x.permute(2, 0, 1),
-    "pad": lambda x: x.pad(((1, 0), (0, 2), (1, 1))), "flip": lambda x: x.flip((0, 2)),
-    "shrink": lambda x: x[1:, :2, ::2], "expand": lambda x: x.unsqueeze(1).expand(2, 5, 3, 4),
-    "cat": lambda x: x.cat(x * 2, dim=1), "roll": lambda x: x.roll(1, 2), "layernorm": lambda x: x.layernorm(),
-    "index": lambda x: x[:, [0, 2, 0]], "gather": lambda x: x.gather(2, Tensor(np.ones((2, 3, 2), np.int32))),
-    "sort": lambda x: x.sort(-1)[0], "topk": lambda x: x.topk(2, 1)[0], "pool": lambda x: x.avg_pool2d((2, 2), 1),
-    "max_pool": lambda x: x.max_pool2d((2, 2), 1), "triu": lambda x: x.triu(), "repeat": lambda x: x.repeat(1, 2, 1),
-    "reflect": lambda x: x.pad((1, 1), mode="reflect"), "resize": lambda x: x.interpolate(6),
-    "diagonal": lambda x: x[:, :, :3][0].diagonal(), "contiguous": lambda x: (x * 2).contiguous().contiguous_backward(),
-}  # fmt: skip
+    "sum": lambda x: x.sum(1),
+    "mean": lambda x: x.mean((0, 2)),
+    "max": lambda x: x.max(2),
+    "min": lambda x: x.min(0),
+    "prod": lambda x: x.prod(1),
+    "var": lambda x: x.var(2),
+    "std": lambda x: x.std(1),
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(1),
+    "logsumexp": lambda x: x.logsumexp(0),
+    "cumsum": lambda x: x.cumsum(1),
+    "cumprod": lambda x: x.cumprod(2),
+    "reshape": lambda x: x.reshape(4, 6),
+    "permute": lambda x: x.permute(2, 0, 1),
+    "pad": lambda x: x.pad(((1, 0), (0, 2), (1, 1))),
+    "flip": lambda x: x.flip((0, 2)),
+    "shrink": lambda x: x[1:, :2, ::2],
+    "expand": lambda x: x.unsqueeze(1).expand(2, 5, 3, 4),
+    "cat": lambda x: x.cat(x * 2, dim=1),
+    "roll": lambda x: x.roll(1, 2),
+    "layernorm": lambda x: x.layernorm(),
+    "index": lambda x: x[:, [0, 2, 0]],
+    "gather": lambda x: x.gather(2, Tensor(np.ones((2, 3, 2), np.int32))),
+    "sort": lambda x: x.sort(-1)[0],
+    "topk": lambda x: x.topk(2, 1)[0],
+    "pool": lambda x: x.avg_pool2d((2, 2), 1),
+    "max_pool": lambda x: x.max_pool2d((2, 2), 1),
+    "triu": lambda x: x.triu(),
+    "repeat": lambda x: x.repeat(1, 2, 1),
+    "reflect": lambda x: x.pad((1, 1), mode="reflect"),
+    "resize": lambda x: x.interpolate(6),
+    "diagonal": lambda x: x[:, :, :3][0].diagonal(),
+    "contiguous": lambda x: (x * 2).contiguous().contiguous_backward(),
+}
 
 
 @pytest.mark.parametrize("name", sorted(SHAPED))
@@ -94,12 +151,21 @@ def test_functions_that_move_and_reduce(name):
 def test_products():
     check(lambda a, b: a @ b, random(2, 3), random(3, 4, seed=1))
     check(lambda a, b: a @ b, random(3), random(2, 3, 4, seed=1))
-    check(lambda x, w: x.conv2d(w, padding=1, stride=2), random(1, 2, 5, 4), random(3, 2, 3, 3, seed=1))
-    check(lambda x, w: x.conv_transpose2d(w, stride=2), random(1, 2, 3, 3), random(2, 1, 2, 2, seed=1))
+    check(
+        lambda x, w: x.conv2d(w, padding=1, stride=2),
+        random(1, 2, 5, 4),
+        random(3, 2, 3, 3, seed=1),
+    )
+    check(
+        lambda x, w: x.conv_transpose2d(w, stride=2), random(1, 2, 3, 3), random(2, 1, 2, 2, seed=1)
+    )
     check(
         lambda q, k, v: q.scaled_dot_product_attention(k, v, is_causal=True),
-        random(3, 4), random(3, 4, seed=1), random(3, 2, seed=2), rtol=1e-5,
-    )  # fmt: skip
+        random(3, 4),
+        random(3, 4, seed=1),
+        random(3, 2, seed=2),
+        rtol=1e-5,
+    )
 
 
 def test_scatter_and_functional_writes():

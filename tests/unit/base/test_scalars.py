@@ -98,7 +98,10 @@ def nearest(value: Fraction, dtype: DType) -> float:
     while abs(value) >= Fraction(2) ** (exponent + 1):
         exponent += 1
     unit = Fraction(2) ** (exponent - info.mantissa_bits)
-    rounded = float(round(value / unit) * unit)
+    try:
+        rounded = float(round(value / unit) * unit)
+    except OverflowError:  # beyond what even a double holds
+        rounded = math.copysign(math.inf, value)
     if abs(rounded) > info.max:
         return math.copysign(math.inf, rounded) if info.has_infinity else math.nan
     return rounded

@@ -189,7 +189,7 @@ def test_what_is_no_kernel_is_refused_under_spec():
 @pytest.mark.parametrize(
     "opt",
     [
-        Opt(OptKind.UPCAST, 0, 5), Opt(OptKind.UPCAST, 2, 4), Opt(OptKind.UNROLL, 0, 4),
+        Opt(OptKind.UPCAST, 0, 65), Opt(OptKind.UNROLL, 2, 5), Opt(OptKind.UPCAST, 2, 4), Opt(OptKind.UNROLL, 0, 4),
         Opt(OptKind.SWAP, 0, 2), Opt(OptKind.UPCAST, 9, 4), Opt(OptKind.LOCAL, 0, 4),
         Opt(OptKind.TC, 0, 0), Opt(OptKind.UPCAST, 0, 1), Opt(OptKind.PADTO, 0, 4),
     ],
@@ -207,6 +207,39 @@ def test_illegal_optimisations_are_refused_and_change_nothing(opt):
 
     lower(matmul(64, 64, 64), WIDE, choose)
     assert seen == [opt]
+
+
+def elementwise_in_place(size):
+    target = pointer(0, size).view(shape(size))
+    return UOp.sink(target.store(target.load() + 1.0))
+
+
+def test_parts_of_an_output_may_overlap():
+    def choose(kernel: Kernel):
+        kernel.apply(Opt(OptKind.VECTOR, 0, 4))
+        return kernel.applied
+
+    program = lower(UOp.sink(store(load(1, shape(10), 10) + 1.0, 10)), WIDE, choose)
+    assert program.name == "E_3_4"
+
+
+def test_parts_may_not_overlap_in_place():
+    def choose(kernel: Kernel):
+        with pytest.raises(OptError):
+            kernel.apply(Opt(OptKind.VECTOR, 0, 4))
+        return kernel.applied
+
+    assert lower(elementwise_in_place(10), WIDE, choose).name == "E_10"
+    assert lower(elementwise_in_place(10), WIDE).name == "E_10"
+
+
+def test_a_long_reduce_leaves_its_rest_to_a_second_loop():
+    total = UOp.sink(store(load(1, shape(1003), 1003).reduce(Ops.ADD, (0,)), 1))
+    program = lower(total, WIDE)
+    loads = {node.dtype.count for node in program.uops if node.op is Ops.LOAD}
+    assert {1, 16} <= loads
+    ends = sorted(n.src[0].arg for n in program.uops if n.op is Ops.RANGE)
+    assert sum(n.op is Ops.DEFINE_REG for n in program.uops) > 1 and ends
 
 
 def test_two_vectors_in_one_value_are_refused():

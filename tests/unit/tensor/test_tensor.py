@@ -102,7 +102,9 @@ def test_reading_out():
 def test_print_form():
     x = Tensor([1, 2, 3])
     text = repr(x + 1)
-    assert text.startswith(f"<Tensor <UOp {x.device} (3,) int (<Ops.ADD: {Ops.ADD.value}>, None)> on ")
+    assert text.startswith(
+        f"<Tensor <UOp {x.device} (3,) int (<Ops.ADD: {Ops.ADD.value}>, None)> on "
+    )
     assert text.endswith("with grad None>")
     assert "real:True" in repr(x.contiguous().realize())
 

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
+from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import extent_of, loops_of
@@ -22,6 +23,7 @@ _SCATTER = 1.5  # a lane that is picked up or put down by itself
 _TILE_FACTORS = range(1, 9)
 _LATENCY = 4.0  # cycles of a multiply-add
 _MOST_BODY = 128  # values written out in one loop body
+_BLOCK = 8  # rows of a block where lanes jump
 _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
 
 
@@ -32,6 +34,7 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
     else:
         choice = _Choice(kernel)
         choice.vectors()
+        choice.blocks()
         for reduce in kernel.reduces:
             choice.tile(reduce)
         for reduce in kernel.reduces:
@@ -123,14 +126,29 @@ class _Choice:
                     self.lanes_of[best[1]] = best[2]
 
     def width(self, loop: UOp) -> int:
-        """How many lanes would fit: a power of two that divides the extent, 0 for too few."""
+        """How many lanes would fit: a power of two, 0 for too few.
+
+        One that divides the extent is taken where it is long enough; otherwise, for an output, the
+        last vector may overlap the one before it.
+        """
         extent = extent_of(loop)
         if not isinstance(extent, int):
             return 0
         width = 1 << (self.lanes.bit_length() - 1)
         while width > 1 and extent % width:
             width //= 2
-        return width if width * 4 >= self.lanes else 0
+        enough = width * 4 >= self.lanes
+        if width == self.lanes or not self.may_overlap(loop) or (enough and not self.kernel.reduces):
+            return width if enough else 0
+        wide = 1 << (min(self.lanes, extent).bit_length() - 1)
+        if wide > 1 and wide * _share(extent, wide) > (width if enough else 1):
+            return wide
+        return width if enough else 0
+
+    def may_overlap(self, loop: UOp) -> bool:
+        """Whether parts that do not divide the extent are allowed."""
+        place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+        return place is not None and not self.kernel.in_place
 
     def is_free(self, loop: UOp) -> bool:
         """Whether no nest of this loop has lanes already."""
@@ -162,6 +180,37 @@ class _Choice:
             return 1.5 * _SCATTER * width
         return _SCATTER * width
 
+    # ---- blocks -------------------------------------------------------------------------------
+
+    def blocks(self) -> None:
+        """Loads that jump from lane to lane are done in blocks, so that whole cache lines are used."""
+        for store in self.kernel.stores:
+            nest = self.kernel.nests[store]
+            lane = next((loop for loop in nest if loop in self.lanes_of), None)
+            if lane is None:
+                continue
+            for access in self.inside[store]:
+                if access.node.op is not Ops.LOAD or access.hidden or not access.depends(lane):
+                    continue
+                across = next((u for u, step in access.steps.items() if abs(step) == 1), None)
+                if access.steps[lane] == 1 or across is None or across is lane:
+                    continue
+                known = self.axis(across, frozenset({AxisKind.LOOP}))
+                if known is not None and self.present(nest) == 1 and known[1] >= _BLOCK:
+                    _attempt(self.kernel, OptKind.UPCAST, known[0], _BLOCK)
+
+    def widen(self, reduce: UOp) -> bool:
+        """Accumulators side by side along the lanes of the output, so that rows are read in runs."""
+        nest = self.kernel.nests[reduce]
+        lane = next((u for u in nest if u in self.lanes_of and u not in loops_of(reduce)), None)
+        if lane is None or self.present(nest) > 1:
+            return False
+        known = self.axis(lane, frozenset({AxisKind.LOOP}))
+        if known is None or known[1] < 4 or not self.is_output(lane):
+            return False
+        factor = next(f for f in (4, 2, 3, 4) if known[1] % f == 0 or f == 4)
+        return _attempt(self.kernel, OptKind.UPCAST, known[0], factor)
+
     # ---- register tiles -----------------------------------------------------------------------
 
     def axis(self, loop: UOp, kinds: frozenset[AxisKind]) -> tuple[int, int] | None:
@@ -189,8 +238,10 @@ class _Choice:
             return
         present = self.present(nest)
         best: tuple[float, tuple[int, ...]] | None = None
-        for factors in self.tilings([extent for _, extent in loops]):
+        for factors in self.tilings(loops):
             cost = self.tile_cost(accesses, [loop for loop, _ in loops], factors, present)
+            if cost is not None:
+                cost /= math.prod(_share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - 1e-9):
                 best = (cost, factors)
         if best is None:
@@ -210,8 +261,11 @@ class _Choice:
             if axis.home in nest and axis.kind is AxisKind.UPCAST and isinstance(axis.extent, int)
         )
 
-    def tilings(self, extents: list[int]) -> Iterator[tuple[int, ...]]:
-        choices = [[f for f in _TILE_FACTORS if extent % f == 0] for extent in extents]
+    def tilings(self, loops: list[tuple[UOp, int]]) -> Iterator[tuple[int, ...]]:
+        choices = [
+            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_overlap(loop))]
+            for loop, extent in loops
+        ]
         return itertools.product(*choices)
 
     def tile_cost(
@@ -236,6 +290,7 @@ class _Choice:
 
     def unroll(self, reduce: UOp) -> None:
         """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
+        self.widen(reduce)
         nest, loops = self.kernel.nests[reduce], loops_of(reduce)
         work = self.present(nest)
         scattered = any(
@@ -280,6 +335,11 @@ class _Choice:
             if strip <= _STATIONARY < 4 * whole:
                 _attempt(kernel, OptKind.SWAP, first, second)
             return
+
+
+def _share(extent: int, part: int) -> float:
+    """How much of the work is needed where the last part may overlap the one before it."""
+    return extent / (ceildiv(extent, part) * part)
 
 
 def _side_by_side(axis: Axis) -> int:

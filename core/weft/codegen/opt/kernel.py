@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from weft.base.dtype import dtypes
+from weft.base.intmath import ceildiv
 from weft.codegen.affine import affine
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import extent_of, loop_order, loops_of, ranges_of, values_of
@@ -22,6 +23,7 @@ from weft.uop.ops import Ops
 MOST_INSTANCES = 1024
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}
+_WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,16 @@ class Access:
         return loop in self.steps or loop in self.hidden
 
 
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """An axis is `outer * factor + inner`; the first part at most `last` where one is given."""
+
+    outer: int
+    inner: int
+    factor: int
+    last: int | None
+
+
 class Kernel:
     """The loops of a kernel. `axes` is in loop order; `apply` changes it, or raises OptError.
 
@@ -73,7 +85,10 @@ class Kernel:
         self._nodes = nodes
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
-        self._parts = {axis.home: [(axis.number, 1)] for axis in self.axes}
+        self._splits: dict[int, _Split] = {}
+        self._count = len(ranges)
+        self._roots = {axis.home: axis.number for axis in self.axes}
+        self.in_place = _is_in_place(nodes)
         if target.compute.limits.global_size is not None:
             self._launch()
 
@@ -83,7 +98,7 @@ class Kernel:
         other.__dict__.update(self.__dict__)
         other.axes = list(self.axes)
         other.applied = list(self.applied)
-        other._parts = {home: list(parts) for home, parts in self._parts.items()}
+        other._splits = dict(self._splits)
         return other
 
     def _launch(self) -> None:
@@ -117,12 +132,12 @@ class Kernel:
 
     def apply(self, opt: Opt) -> None:
         """Note one optimisation. OptError where it is not legal; the kernel is then unchanged."""
-        before = (list(self.axes), {home: list(parts) for home, parts in self._parts.items()})
+        before = (list(self.axes), dict(self._splits))
         try:
             self._apply(opt)
             self._check(opt)
         except OptError:
-            self.axes, self._parts = before
+            self.axes, self._splits = before
             raise
         self.applied.append(opt)
 
@@ -140,7 +155,7 @@ class Kernel:
         elif kind is OptKind.UNROLL:
             self._split(opt, AxisKind.UNROLL, {AxisKind.REDUCE})
         elif kind is OptKind.VECTOR:
-            self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL})
+            self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL} | _WRITTEN_OUT)
         elif kind is OptKind.SPLIT:
             self._split(opt, axis.kind, _LOOPS - {AxisKind.LOCAL})
         elif kind is OptKind.LOCAL:
@@ -157,8 +172,8 @@ class Kernel:
         if not isinstance(axis.extent, int):
             raise _illegal(opt, "the extent of the axis is a variable")
         amount = opt.amount or axis.extent
-        if amount < 1 or axis.extent % amount:
-            raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+        if amount < 1 or amount > axis.extent:
+            raise _illegal(opt, f"its extent is {axis.extent}")
         if amount == 1:
             raise _illegal(opt, "a part of one turn changes nothing")
         if amount == axis.extent:
@@ -166,17 +181,26 @@ class Kernel:
                 raise _illegal(opt, "the whole axis as one part changes nothing")
             self.axes[opt.axis] = replace(axis, kind=inner_kind)
         else:
-            inner = Axis(1 + max(a.number for a in self.axes), amount, inner_kind, axis.home)
-            outer = replace(axis, extent=axis.extent // amount)
+            last = None
+            if axis.extent % amount:
+                self._check_overlap(opt, axis, amount)
+                last = axis.extent - amount
+            outer = Axis(self._count, ceildiv(axis.extent, amount), axis.kind, axis.home)
+            inner = Axis(self._count + 1, amount, inner_kind, axis.home)
+            self._count += 2
             self.axes[opt.axis : opt.axis + 1] = [outer, inner]
-            parts = []
-            for number, factor in self._parts[axis.home]:
-                if number == axis.number:
-                    parts += [(number, factor * amount), (inner.number, factor)]
-                else:
-                    parts.append((number, factor))
-            self._parts[axis.home] = parts
+            self._splits[axis.number] = _Split(outer.number, inner.number, amount, last)
         self.axes.sort(key=lambda one: one.kind)
+
+    def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
+        """Where a part does not divide an output axis, the last part overlaps the one before it.
+
+        What both store is the same, so nothing is lost; unless the kernel reads what it stores.
+        """
+        if axis.kind not in (AxisKind.LOOP, AxisKind.GLOBAL):
+            raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+        if self.in_place:
+            raise _illegal(opt, "parts would overlap, and the kernel reads what it writes")
 
     def _swap(self, opt: Opt) -> None:
         if not 0 <= opt.amount < len(self.axes) or opt.amount == opt.axis:
@@ -228,6 +252,17 @@ class Kernel:
 
     # ---- the result ---------------------------------------------------------------------------
 
+    def _value(self, number: int, new: dict[int, UOp]) -> UOp:
+        """An axis in terms of the ranges it was split into. As deep as it was split."""
+        split = self._splits.get(number)
+        if split is None:
+            return new[number]
+        outer = self._value(split.outer, new) * UOp.const(dtypes.int, split.factor)
+        if split.last is not None:
+            last = UOp.const(dtypes.int, split.last)
+            outer = UOp(Ops.WHERE, dtypes.int, (outer < last, outer, last))
+        return outer + self._value(split.inner, new)
+
     @property
     def name(self) -> str:
         """`E_25_4`, `r_32_256`: whether it reduces, and the extents of its axes."""
@@ -246,9 +281,9 @@ class Kernel:
         }  # fmt: skip
         values: dict[UOp, UOp] = {}
         loops: dict[UOp, list[UOp]] = {}
-        for home, parts in self._parts.items():
-            loops[home] = sorted((new[number] for number, _ in parts), key=loop_order)
-            values[home] = _sum([(new[number], factor) for number, factor in parts])
+        for home, number in self._roots.items():
+            values[home] = self._value(number, new)
+            loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
         info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
         name = info.name or self.name
         sink = substitute_ranges(self._nodes, values, loops)
@@ -264,13 +299,9 @@ def _word(extent: UOp) -> str:
     return "x".join(names) or "n"
 
 
-def _sum(parts: list[tuple[UOp, int]]) -> UOp:
-    total: UOp | None = None
-    for loop, factor in sorted(parts, key=lambda part: -part[1]):
-        term = loop if factor == 1 else loop * UOp.const(dtypes.int, factor)
-        total = term if total is None else total + term
-    assert total is not None
-    return total
+def _is_in_place(nodes: list[UOp]) -> bool:
+    stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
+    return any(node.op is Ops.LOAD and node.src[0].src[0] in stored for node in nodes)
 
 
 def _access(node: UOp) -> Access:

@@ -78,7 +78,7 @@ class ActivationsMixin(TensorBase):
 
     @in_wide
     def gelu(self, approximate: str = "tanh") -> Self:
-        """x times the normal distribution at x: by tanh (Hendrycks and Gimpel), or "none": by erf."""
+        """x times the normal distribution at x: by tanh (Hendrycks, Gimpel), or "none": by erf."""
         if approximate == "none":
             return self * 0.5 * ((self * math.sqrt(0.5)).erf() + 1)
         # (1 + tanh(u)) / 2 is the logistic of 2u

@@ -59,8 +59,10 @@ class AssignMixin(TensorBase):
         if storage is None:
             self._become(node, value)
             return self
-        flat = node if node.shape == storage.shape else record(
-            Ops.RESHAPE, node.dtype, (node,), storage.shape
+        flat = (
+            node
+            if node.shape == storage.shape
+            else record(Ops.RESHAPE, node.dtype, (node,), storage.shape)
         )
         self._become(self._over(record(Ops.ASSIGN, storage.dtype, (storage, flat))), value)
         return self

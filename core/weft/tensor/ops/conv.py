@@ -49,7 +49,7 @@ class ConvMixin(TensorBase):
     __slots__ = ()
 
     def _pool(self, size: tuple[int, ...], step: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
-        """Windows of the last axes: (..., *spatial) -> (..., *windows, *size). No element is copied.
+        """Windows of the last axes: (..., *spatial) -> (..., *windows, *size), nothing copied.
 
         window o, place k is x[o * step + k * dilation].
         """
@@ -76,8 +76,10 @@ class ConvMixin(TensorBase):
         if dilation == 1 and size <= step:
             # windows do not meet: rows of `step`, of which the first `size` are looked at
             whole = count * step
-            x = self.pad(only((0, whole - length))) if whole > length else self.shrink(
-                only((0, whole))
+            x = (
+                self.pad(only((0, whole - length)))
+                if whole > length
+                else self.shrink(only((0, whole)))
             )
             x = split(x, count, step)
             x = x.shrink(tuple((0, size) if i == axis + 1 else None for i in range(rank + 1)))
@@ -114,7 +116,9 @@ class ConvMixin(TensorBase):
         """
         axes = len(weight.shape) - 2
         if axes < 1 or len(self.shape) != axes + 2:
-            raise self._does_not_fit(weight, groups, "both need a batch, channels, and as many axes")
+            raise self._does_not_fit(
+                weight, groups, "both need a batch, channels, and as many axes"
+            )
         outputs, inputs, *kernel = weight.shape
         if self.shape[1] != groups * inputs or outputs % groups:
             raise self._does_not_fit(
@@ -290,9 +294,7 @@ class ConvMixin(TensorBase):
         base = values.zeros_like()[..., :1].expand((*front, count))
         return base.scatter(-1, indices.reshape((*front, -1)), values).reshape((*front, *spatial))
 
-    def interpolate(
-        self, size: Any, mode: str = "linear", align_corners: bool = False
-    ) -> Self:
+    def interpolate(self, size: Any, mode: str = "linear", align_corners: bool = False) -> Self:
         """The last axes resized: mode "linear" (over each axis), "nearest" or "nearest-exact".
 
         :raises ArgumentError: for another mode.

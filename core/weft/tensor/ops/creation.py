@@ -19,7 +19,7 @@ from weft.uop import Ops, UOp
 
 
 def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The shape that positional arguments stand for. :raises ShapeError: below zero or not whole."""
+    """The shape that arguments stand for. :raises ShapeError: below zero or not whole."""
     given = as_tuple(shape[0], shape[1:]) if shape else ()
     for extent in given:
         whole = isinstance(extent, UOp) or hasattr(extent, "__index__")

@@ -70,7 +70,7 @@ class DifferentiationMixin(TensorBase):
                 asked=f"backward from a tensor of shape {self.shape}",
                 because=f"a value of shape {lost[0].shape} that leads to them was realized"
                 if lost
-                else "no tensor below was made with requires_grad=True, or self is realized already",
+                else "no tensor below requires gradients, or self is realized already",
                 try_="call backward before realize, numpy and item"
                 if lost or self._requires_grad
                 else "Tensor(..., requires_grad=True), or x.requires_grad_()",
@@ -111,7 +111,7 @@ class DifferentiationMixin(TensorBase):
 
 
 def _is_cut_off(node: UOp, ends: set[UOp]) -> bool:
-    """Whether a value is memory, not by way of a leaf: how it was computed is not known any more."""
+    """Whether a value is memory, and no leaf: how it was computed is not known any more."""
     while node not in ends:
         if node.op not in GroupOp.Movement:
             return node.op is Ops.BUFFER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import DTypeError, ShapeError
+from weft.base.errors import ShapeError
 from weft.tensor.ops.elementwise import cast_node
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops
@@ -44,18 +44,12 @@ class DtypeMixin(TensorBase):
     def bitcast(self, dtype: Any) -> Self:
         """The same bytes read as `dtype`; the last axis grows or shrinks with the item size.
 
-        No gradient flows. :raises ShapeError: if the last axis is no whole number of new elements.
+        A bool is a byte that is 0 or 1. No gradient flows. :raises ShapeError: if the last axis is no whole number of new elements.
         """
         target = to_dtype(dtype)
         u = self._uop
         if u.dtype is target:
             return self._wrap(u)
-        if dtypes.bool in (target, u.dtype):
-            raise DTypeError(
-                "bool has no bits to reinterpret",
-                asked=f"bitcast of {u.dtype!r} to {target!r}",
-                try_="x.cast(dtypes.uint8) first, or x.cast(dtypes.bool) last",
-            )
         if u.dtype.itemsize != target.itemsize:
             self._check_ratio(target)
             if not _is_storage(u):

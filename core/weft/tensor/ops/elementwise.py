@@ -10,14 +10,14 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import ArgumentError, DTypeError, DeviceError
+from weft.base.errors import ArgumentError, DeviceError, DTypeError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 
 if TYPE_CHECKING:
-    from weft.tensor.tensor import Tensor
+    pass
 
 _SCALAR = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND})
 _PYTHON_NUMBERS = frozenset({bool, int, float})
@@ -130,7 +130,9 @@ class ElementwiseMixin(TensorBase):
             try_=f"move one of them: x.to({self.device!r})",
         )
 
-    def _binary(self, op: Ops, other: Any, reverse: bool = False, dtype: DType | None = None) -> Any:
+    def _binary(
+        self, op: Ops, other: Any, reverse: bool = False, dtype: DType | None = None
+    ) -> Any:
         a, b, second = self._pair(other, dtype)
         if reverse:
             a, b = b, a
@@ -212,8 +214,7 @@ class ElementwiseMixin(TensorBase):
             )
         if rounding_mode == "floor":
             return self._floor_divide(x, reverse)
-        a, b, _ = self._pair(x)
-        if dtypes.is_float(a.dtype):
+        if dtypes.is_float(self._pair(x)[0].dtype):
             return self.div(x, reverse).trunc()
         return self.idiv(x, reverse)
 
@@ -506,7 +507,7 @@ class ElementwiseMixin(TensorBase):
 
     def isnan(self) -> Self:
         """True where NaN."""
-        return self != self  # noqa: PLR0124
+        return self != self
 
     def isinf(self, detect_positive: bool = True, detect_negative: bool = True) -> Self:
         """True where infinite, of the signs asked for."""

@@ -16,7 +16,7 @@ from weft.base.sequences import prod
 from weft.shape.movement import broadcast_shapes, inverse_move
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.protocol import TensorBase, grad_enabled, record
-from weft.uop import GroupOp, Ops, UOp, Window
+from weft.uop import Ops, UOp, Window
 
 
 class IndexingMixin(TensorBase):
@@ -111,7 +111,9 @@ class IndexingMixin(TensorBase):
         places = numpy.nonzero(numpy.atleast_1d(mask.numpy()))
         if not mask.shape:
             # a scalar mask adds an axis of size one or zero
-            self_index = self.__class__.zeros(len(places[0]), dtype=dtypes.int32, device=self.device)
+            self_index = self.__class__.zeros(
+                len(places[0]), dtype=dtypes.int32, device=self.device
+            )
             return [None, self_index]
         return [self.__class__(p.astype(numpy.int32), device=self.device) for p in places]
 
@@ -249,9 +251,12 @@ class IndexingMixin(TensorBase):
             self[index].assign(value)
             return
         mask = index
-        if isinstance(mask, TensorBase) and mask._uop.dtype is dtypes.bool and (
-            not isinstance(value, TensorBase) or value.shape == ()
-        ) and mask.shape == self.shape[: len(mask.shape)]:
+        if (
+            isinstance(mask, TensorBase)
+            and mask._uop.dtype is dtypes.bool
+            and (not isinstance(value, TensorBase) or value.shape == ())
+            and mask.shape == self.shape[: len(mask.shape)]
+        ):
             self._write_masked(mask, value)
             return
         items = self._items(index)
@@ -282,9 +287,7 @@ class IndexingMixin(TensorBase):
         if tracked is not None and not differentiable:
             tracked = tracked.simplify()
             if len(tracked.views) == 1 and tracked.views[0].mask is None:
-                node = record(
-                    Ops.ASSIGN, self._uop.dtype, (storage, new._uop), Window(tracked)
-                )
+                node = record(Ops.ASSIGN, self._uop.dtype, (storage, new._uop), Window(tracked))
                 self._become(self._over(node), new)
                 return
         # a value elsewhere: the part is moved back to its place, and chosen there
@@ -329,7 +332,7 @@ class IndexingMixin(TensorBase):
         self._store(made)
 
     def _overwritten(self, index: Any, new: Any) -> Any:
-        """self (..., T) with new (..., 1, N) at index (N,) of the last axis; the last write wins."""
+        """self (..., T) with new (..., 1, N) at index (N,) of the last axis; the last wins."""
         total, count = self.shape[-1], index.shape[-1]
         places = self.__class__.arange(total, device=self.device).reshape(total, 1)
         turns = self.__class__.arange(1, count + 1, device=self.device)
@@ -384,9 +387,7 @@ class IndexingMixin(TensorBase):
         order = [i for i in range(len(self.shape)) if i != at] + [at]
         src = src.shrink(tuple((0, n) for n in index.shape)).permute(*order)
         index = _wrapped(index, self.shape[at]).permute(*order)
-        pads = tuple(
-            (0, self.shape[i] - s) for i, s in zip(order[:-1], src.shape[:-1])
-        )
+        pads = tuple((0, self.shape[i] - s) for i, s in zip(order[:-1], src.shape[:-1]))
         src = src.pad((*pads, None))
         index = (index + 1).pad((*pads, None)) - 1  # what is padded points nowhere
         places = self.__class__.arange(self.shape[at], device=self.device).unsqueeze(-1)
@@ -422,8 +423,10 @@ class IndexingMixin(TensorBase):
         if isinstance(src, TensorBase):
             return src.cast(self._uop.dtype)
         shape = self.__class__._as_tensor(index, self).shape
-        return self.full_like(src).shrink(tuple((0, 0) for _ in shape)) if 0 in shape else (
-            self.__class__.full(shape, src, dtype=self._uop.dtype, device=self.device)
+        return (
+            self.full_like(src).shrink(tuple((0, 0) for _ in shape))
+            if 0 in shape
+            else (self.__class__.full(shape, src, dtype=self._uop.dtype, device=self.device))
         )
 
     def scatter_reduce(
@@ -444,8 +447,10 @@ class IndexingMixin(TensorBase):
         own = self.permute(*order)
         dtype = own._uop.dtype
         if reduce in ("amax", "amin"):
-            turn = (lambda t: t) if reduce == "amax" else (
-                (lambda t: -t) if dtypes.is_float(dtype) else (lambda t: ~t)
+            turn = (
+                (lambda t: t)
+                if reduce == "amax"
+                else ((lambda t: -t) if dtypes.is_float(dtype) else (lambda t: ~t))
             )
             found = hits.where(turn(values), dtype.min)._reduce(Ops.MAX, -1, False)
             touched = hits._reduce(Ops.MAX, -1, False)

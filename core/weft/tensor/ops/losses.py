@@ -39,7 +39,9 @@ class LossesMixin(TensorBase):
         """The same of logits, computed without overflow; `pos_weight` weighs the positives."""
         Y = self.__class__._as_tensor(Y, self)
         positive = Y if pos_weight is None else Y * pos_weight
-        return (-(positive * self.logsigmoid() + (1 - Y) * (-self).logsigmoid()))._reduced(reduction)
+        return (-(positive * self.logsigmoid() + (1 - Y) * (-self).logsigmoid()))._reduced(
+            reduction
+        )
 
     def sparse_categorical_crossentropy(
         self, Y: Any, ignore_index: int = -1, label_smoothing: float = 0.0, reduction: str = "mean"
@@ -67,11 +69,9 @@ class LossesMixin(TensorBase):
             return -loss.sum() / counted.sum()
         return (-loss)._reduced(reduction)
 
-    def cross_entropy(
-        self, Y: Any, reduction: str = "mean", label_smoothing: float = 0.0
-    ) -> Self:
-        """Cross entropy of logits (N, classes, ...) with class numbers (N, ...), or probabilities of
-        the logits' shape."""
+    def cross_entropy(self, Y: Any, reduction: str = "mean", label_smoothing: float = 0.0) -> Self:
+        """Cross entropy of logits (N, classes, ...) with class numbers (N, ...), or with
+        probabilities of the logits' shape."""
         Y = self.__class__._as_tensor(Y, self)
         _check_smoothing(label_smoothing)
         axis = 1 if len(self.shape) > 1 else 0
@@ -108,7 +108,9 @@ class LossesMixin(TensorBase):
         axis = 1 if len(self.shape) > 1 else 0
         classes = self.shape[axis]
         shape = tuple(classes if i == axis else 1 for i in range(len(self.shape)))
-        hits = Y.unsqueeze(axis) == self.__class__.arange(classes, device=self.device).reshape(shape)
+        hits = Y.unsqueeze(axis) == self.__class__.arange(classes, device=self.device).reshape(
+            shape
+        )
         if weight is None:
             weights = Y.ones_like(dtype=self._uop.dtype)
         else:

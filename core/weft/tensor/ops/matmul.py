@@ -33,7 +33,7 @@ class MatmulMixin(TensorBase):
                 asked=f"{a} @ {b}",
                 because="a 0-d tensor has no axis to sum over"
                 if not a or not b
-                else f"the last axis of the left has {a[-1]}, the matching one of the right {inner}",
+                else f"the last axis of the left has {a[-1]}, that of the right {inner}",
                 try_="x.transpose(-1, -2) of one of them" if a and b else "x * y",
             )
         kind = least_upper_dtype(self._uop.dtype, w._uop.dtype)

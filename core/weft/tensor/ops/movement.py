@@ -286,7 +286,7 @@ class MovementMixin(TensorBase):
         return first.cat(*(t.unsqueeze(dim) for t in args), dim=dim)
 
     def split(self, sizes: Any, dim: int = 0) -> tuple[Self, ...]:
-        """Pieces of the given sizes along an axis; of one size (the last may be shorter) for an int.
+        """Pieces of the given sizes along an axis; of one size (but for the last) for an int.
 
         :raises ShapeError: if the sizes do not add up.
         """
@@ -304,9 +304,7 @@ class MovementMixin(TensorBase):
             )
         pieces, at = [], 0
         for size in sizes:
-            window = tuple(
-                (at, at + size) if i == axis else None for i in range(len(self.shape))
-            )
+            window = tuple((at, at + size) if i == axis else None for i in range(len(self.shape)))
             pieces.append(self.shrink(window))
             at += size
         return tuple(pieces)
@@ -380,7 +378,9 @@ class MovementMixin(TensorBase):
     def meshgrid(self, *args: Any, indexing: str = "ij") -> tuple[Self, ...]:
         """Grids of coordinates from 1-d tensors; "xy" swaps the first two axes."""
         if indexing not in ("ij", "xy"):
-            raise ArgumentError('indexing is "ij" or "xy"', asked=f"meshgrid(indexing={indexing!r})")
+            raise ArgumentError(
+                'indexing is "ij" or "xy"', asked=f"meshgrid(indexing={indexing!r})"
+            )
         axes = [self, *args]
         swap = indexing == "xy" and len(axes) > 1
         order = [1, 0, *range(2, len(axes))] if swap else list(range(len(axes)))
@@ -430,7 +430,7 @@ class MovementMixin(TensorBase):
             rest = prod(known[n] for n in group if n in known)
             if len(unknown) > 1:
                 raise self._bad_formula(formula, f"the sizes of {unknown} are not known")
-            if (extent % rest if unknown and rest else extent != rest):
+            if extent % rest if unknown and rest else extent != rest:
                 raise self._bad_formula(formula, f"{group} does not make {extent}")
             if unknown:
                 known[unknown[0]] = extent // rest if rest else 0
@@ -502,4 +502,3 @@ def _groups(side: str, tensor: Any, formula: str) -> list[list[str]]:
     if inside is not None:
         raise tensor._bad_formula(formula, "a bracket is not closed")
     return groups
-

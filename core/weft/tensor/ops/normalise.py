@@ -19,9 +19,7 @@ class NormaliseMixin(TensorBase):
         centred = self - self.mean(axis, True)
         return centred * (centred.square().mean(axis, True) + eps).rsqrt()
 
-    def batchnorm(
-        self, weight: Any, bias: Any, mean: Any, invstd: Any, axis: Any = 1
-    ) -> Self:
+    def batchnorm(self, weight: Any, bias: Any, mean: Any, invstd: Any, axis: Any = 1) -> Self:
         """(x - mean) * invstd * weight + bias, each given along `axis` (an int or several)."""
         axes = self._resolve_dims(axis)
         shape = tuple(s if i in axes else 1 for i, s in enumerate(self.shape))

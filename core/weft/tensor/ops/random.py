@@ -35,9 +35,7 @@ class RandomMixin(TensorBase):
         state = cls._from_node(rng.draw(where, count))
         counter, key = state[0:1], state[1:2]
         places = cls.arange(count, device=where).cast(dtypes.uint64) + counter
-        node = record(
-            Ops.THREEFRY, dtypes.uint64, (places._uop, key._expanded((count,))._uop)
-        )
+        node = record(Ops.THREEFRY, dtypes.uint64, (places._uop, key._expanded((count,))._uop))
         return cls._from_node(node).reshape(shape)
 
     @classmethod
@@ -87,13 +85,15 @@ class RandomMixin(TensorBase):
         if not dtypes.is_int(kind):
             raise DTypeError("randint gives integers", asked=f"randint(dtype={kind!r})")
         if not (isinstance(low, int) and isinstance(high, int)) or high <= low:
-            raise ArgumentError("integers with low < high", asked=f"randint(low={low}, high={high})")
+            raise ArgumentError(
+                "integers with low < high", asked=f"randint(low={low}, high={high})"
+            )
         extents = shape_of_arguments(shape)
         if 0 in extents:
             return cls.zeros(extents, dtype=kind, device=device)
         blocks, span = cls._blocks(extents, device), high - low
         if span <= 1 << 32:
-            # the high word of bits * span (Lemire, 2019, without rejection: biased by 2**-32 at most)
+            # the high word of bits * span (Lemire, 2019, not rejecting: biased by 2**-32)
             drawn = ((blocks & 0xFFFFFFFF) * span) >> 32
         else:
             drawn = blocks % span
@@ -161,7 +161,9 @@ class RandomMixin(TensorBase):
         kwargs.setdefault("dtype", self._uop.dtype)
         return self.__class__.rand(self.shape, device=kwargs.pop("device", self.device), **kwargs)
 
-    def randn_like(self, dtype: Any = None, requires_grad: bool | None = None, **kwargs: Any) -> Self:
+    def randn_like(
+        self, dtype: Any = None, requires_grad: bool | None = None, **kwargs: Any
+    ) -> Self:
         """Standard normal in the shape, dtype and place of self."""
         return self.__class__.randn(
             self.shape, dtype=self._uop.dtype if dtype is None else dtype,

@@ -210,8 +210,10 @@ class ReduceMixin(TensorBase):
         totals = last._scan_last(op, start)
         before = totals.shrink((*front, (0, blocks - 1))).pad((*front, (1, 0)), value=start)
         before = before.unsqueeze(-1)
-        whole = before * inside if op is Ops.MUL else (
-            before + inside if op is Ops.ADD else before.maximum(inside)
+        whole = (
+            before * inside
+            if op is Ops.MUL
+            else (before + inside if op is Ops.ADD else before.maximum(inside))
         )
         return whole.flatten(-2).shrink((*front, (0, size)))
 

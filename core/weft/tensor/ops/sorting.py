@@ -74,8 +74,10 @@ class SortingMixin(TensorBase):
         tie = ~first & ~later & (index < index.unsqueeze(-1))
         rank = (first | tie).cast(dtypes.int32)._reduce(Ops.ADD, -1, True)
         hits = rank == index
-        return hits.where(index.unsqueeze(-1), 0)._reduce(Ops.ADD, -2, False).reshape(
-            (*self.shape[:-1], size)
+        return (
+            hits.where(index.unsqueeze(-1), 0)
+            ._reduce(Ops.ADD, -2, False)
+            .reshape((*self.shape[:-1], size))
         )
 
     def _bitonic(self, index: Any, descending: bool) -> Any:

@@ -15,7 +15,9 @@ def test_constants():
     assert Tensor.zeros(10**9).uop.base.op is Ops.CONST
     x = Tensor([1.0, 2.0], dtype="half")
     assert x.zeros_like().dtype is dtypes.half and x.ones_like().tolist() == [1.0, 1.0]
-    assert x.full_like(3).tolist() == [3.0, 3.0] and x.full_like(1, dtype="int8").dtype is dtypes.int8
+    assert (
+        x.full_like(3).tolist() == [3.0, 3.0] and x.full_like(1, dtype="int8").dtype is dtypes.int8
+    )
     assert Tensor.zeros(0, 3).tolist() == []
     for wrong in ((-1,), (2.5,)):
         with pytest.raises(ShapeError):
@@ -33,7 +35,9 @@ def test_ranges_of_integers(args):
 @pytest.mark.parametrize("args", [(2.5,), (0, 1, 0.25), (1.0, 0, -0.3), (0.5, 3)])
 def test_ranges_of_floats(args):
     got = Tensor.arange(*args)
-    np.testing.assert_allclose(got.numpy(), np.arange(*args, dtype=np.float32), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        got.numpy(), np.arange(*args, dtype=np.float32), rtol=1e-6, atol=1e-7
+    )
 
 
 def test_ranges_beyond_32_bits_and_in_other_dtypes():

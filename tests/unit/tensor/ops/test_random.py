@@ -28,7 +28,7 @@ def test_threefry_gives_the_published_vectors():
     assert words[2] == (0xC4923A9C, 0x483DF7A0)
 
 
-@pytest.mark.parametrize("dtype", [d for d in dtypes.floats], ids=lambda d: d.name)
+@pytest.mark.parametrize("dtype", list(dtypes.floats), ids=lambda d: d.name)
 def test_uniform_numbers(dtype):
     x = Tensor.rand(4000, dtype=dtype)
     values = x.float().numpy()

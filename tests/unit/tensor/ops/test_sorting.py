@@ -11,8 +11,14 @@ from weft.base.errors import ArgumentError
 from weft.tensor.ops import sorting
 
 
-@given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=6),
-                  elements=st.sampled_from([0.0, 1.0, -2.0, np.nan, np.inf, -np.inf])), st.data())  # fmt: skip
+@given(
+    hnp.arrays(
+        np.float32,
+        hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=6),
+        elements=st.sampled_from([0.0, 1.0, -2.0, np.nan, np.inf, -np.inf]),
+    ),
+    st.data(),
+)
 def test_against_numpy(a, data):
     axis = data.draw(st.integers(-a.ndim, a.ndim - 1))
     values, places = Tensor(a).sort(axis)

@@ -1,0 +1,90 @@
+"""A long reduce over an awkward number of elements becomes a reduce over a round one, and a rest.
+
+in:  spec.lowered
+out: spec.lowered in which such reduces can be turned into vectors: op(reduce of all but the last few,
+     reduce of the last few)
+
+Only where what is reduced lies in a row in memory, so that vectors are worth having.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import dtypes
+from weft.codegen.affine import affine
+from weft.codegen.ranges import extent_of, loops_of, values_of
+from weft.codegen.substitute import substitute_ranges
+from weft.device.capabilities import Target
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_ROUND = 4  # vectors that are accumulated side by side
+
+
+def _cut(loop: UOp, lanes: int) -> int:
+    """How many turns are left to the rest; 0 where the extent is round, unknown or short."""
+    extent = extent_of(loop)
+    if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < 4 * lanes:
+        return 0
+    if extent % lanes == 0:
+        return 0
+    return extent % (lanes * _ROUND) if extent >= 16 * lanes else extent % lanes
+
+
+def _in_a_row(reduce: UOp, loop: UOp) -> bool:
+    """Whether every address inside moves by one, or not at all, with the loop."""
+    found = False
+    for node in reduce.toposort(gate=lambda u: u is reduce or u.op is not Ops.REDUCE):
+        if node.op is not Ops.INDEX:
+            continue
+        terms, _ = affine(node.src[1])
+        step = terms.pop(loop, 0)
+        hidden = any(loop in term.toposort() for term in terms)
+        gated = len(node.src) > 2 and loop in node.src[2].toposort()
+        if hidden or gated or step not in (-1, 0, 1):
+            return False
+        found = found or step != 0
+    return found
+
+
+def run(sink: UOp, target: Target) -> UOp:
+    """The kernel with the rests of its reduces taken off; itself where there are none."""
+    lanes = target.compute.vector_bytes // 4 if target.compute.vector_widths else 0
+    nodes = sink.toposort()
+    reduces = [node for node in nodes if node.op is Ops.REDUCE and len(loops_of(node)) == 1]
+    if lanes < 2 or not any(_cut(loops_of(node)[0], lanes) for node in reduces):
+        return sink
+    numbers = max(node.arg.id for node in nodes if node.op is Ops.RANGE)
+    parts: dict[UOp, tuple[UOp, UOp]] = {}
+    made: dict[UOp, UOp] = {}
+    for node in nodes:
+        src = tuple([made[source] for source in node.src])
+        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+        made[node] = same
+        if node.op is not Ops.REDUCE or len(loops_of(node)) != 1:
+            continue
+        (loop,) = loops_of(node)
+        rest = _cut(loop, lanes)
+        if not rest or not _in_a_row(node, loop):
+            continue
+        if loop not in parts:
+            whole = extent_of(loop) - rest
+            main = UOp.range(whole, numbers + 1, AxisKind.REDUCE)
+            parts[loop] = main, UOp.range(rest, numbers + 2, AxisKind.REDUCE)
+            numbers += 2
+        made[node] = _in_two(same, loop, *parts[loop])
+    return made[sink]
+
+
+def _in_two(reduce: UOp, loop: UOp, main: UOp, rest: UOp) -> UOp:
+    (value,) = values_of(reduce)
+    inside = list(value.toposort())
+    after = rest + UOp.const(dtypes.int, extent_of(main))
+    first = substitute_ranges(inside, {loop: main}, {})
+    second = substitute_ranges(inside, {loop: after}, {})
+    op, dtype = reduce.arg.op, reduce.dtype
+    both = tuple(
+        UOp(Ops.REDUCE, dtype, (part, own), reduce.arg)
+        for part, own in ((first, main), (second, rest))
+    )
+    return UOp(op, dtype, both)

@@ -1,0 +1,758 @@
+"""The steps of random programs: each appends lines to a Program and mirrors them.
+
+A step that finds no tensor it could be taken with does nothing, or creates one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from weft.base.dtype import DType, dtypes
+from weft.device import numpy_dtype
+from weft.testing.mirror import Value, converted, moved, stored
+from weft.testing.program_lines import KINDS, LARGEST, Program
+
+Step = Callable[[Program], None]
+STEPS: dict[str, Step] = {}
+
+
+def step(function: Step) -> Step:
+    """Enter a step into the table by its name."""
+    STEPS[function.__name__] = function
+    return function
+
+
+def _kind(dtype: DType) -> int:
+    return 2 if dtypes.is_float(dtype) else int(dtype is not dtypes.bool)
+
+
+def _ranked(value: Value) -> bool:
+    return value.array.ndim > 0
+
+
+def _number(value: Value) -> bool:
+    return value.dtype is not dtypes.bool
+
+
+# ---- where values come from ----------------------------------------------------------------------
+
+
+@step
+def create(p: Program) -> None:
+    """An array, one value in a shape, numbers in a row, a mere number."""
+    import numpy as np
+
+    how = p.choice(["array", "full", "arange", "number"])
+    if how == "array":
+        p.source(p.shape())
+    elif how == "full":
+        shape, number, kind = p.shape(), p.integer(0, 3), p.choice(KINDS[:4])
+        own = p.choice(["", ".contiguous()", ".clone()"])
+        p.make(
+            f"Tensor.full({shape}, {number}, dtype={kind!r}){own}",
+            lambda d: stored(np.full(shape, number), d),
+        )
+    elif how == "arange":
+        start, stop, by = p.integer(0, 3), p.integer(0, 20), p.choice([1, 2, 3])
+        p.make(
+            f"Tensor.arange({start}, {stop}, {by})", lambda d: stored(np.arange(start, stop, by), d)
+        )
+    else:
+        number = p.choice([2, 0, -3, 5])
+        p.make(f"Tensor({number})", lambda d: stored(np.array(number), d))
+
+
+def _other(p: Program, a: Value, fits: Callable[[Value], bool] = lambda v: True) -> str:
+    """A live or new tensor whose shape broadcasts with that of `a`."""
+    found = p.pick(lambda v: fits(v) and _broadcasts(a.array.shape, v.array.shape))
+    if found is not None and not p.chance(4):
+        return found
+    shape = tuple(s if not p.chance(5) else 1 for s in a.array.shape)
+    kind = str(numpy_dtype(a.dtype)) if p.chance(2) else None
+    made = p.source(shape[p.integer(0, len(shape)) if p.chance(4) else 0 :], kind)
+    return made if fits(p.values[made]) else p.make(f"{made}.cast('int32')", _cast(p, made))
+
+
+def _cast(p: Program, name: str) -> Callable[[Any], Value]:
+    return lambda d: converted(p.values[name], d)
+
+
+def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    import numpy as np
+
+    try:
+        return math.prod(np.broadcast_shapes(a, b)) <= LARGEST
+    except ValueError:
+        return False
+
+
+# ---- computing -----------------------------------------------------------------------------------
+
+
+@step
+def unary(p: Program) -> None:
+    """A function of one tensor, where its value is safe from poles and overflow."""
+    import numpy as np
+
+    name = p.pick(_number)
+    if name is None:
+        return create(p)
+    v = p.values[name]
+    x = v.array
+    if not v.is_float and p.chance(2):
+        turned = p.choice([("-", np.negative), ("~", np.invert)])
+        p.make(f"{turned[0]}{name}", lambda d: stored(turned[1](x), d))
+        return None
+    low = float(np.abs(x.astype(float)).min()) if x.size else 1.0
+    x = x.astype(float)
+    ways: list[tuple[str, Any, float]] = [
+        ("{}.relu()", np.maximum(x, 0), v.error),
+        ("{}.abs()" if v.is_float else "{}.float().abs()", np.abs(x), v.error),
+        ("({}.abs() + 1).sqrt()", np.sqrt(np.abs(x) + 1), v.error + 1e-7),
+        ("{}.sigmoid()", 1 / (1 + np.exp(-np.clip(x, -80, 80))), v.error + 1e-6),
+    ]
+    if v.top <= 6:
+        ways.append(("{}.exp()", np.exp(x), v.error * math.exp(v.top) + 1e-5))
+        ways.append(("{}.sin()", np.sin(x), v.error + 1e-6))
+    if low > 0.4 and v.error < 1e-3:
+        ways.append(("{}.reciprocal()", 1 / x, v.error * 7 + 1e-6))
+        ways.append(("{}.abs().log()", np.log(np.abs(x)), v.error * 3 + 1e-6))
+    text, value, error = p.choice(ways)
+    p.make(text.format(name), lambda d: stored(value, d, error, 4))
+    return None
+
+
+def _joined(op: str, a: Value, b: Value, dtype: DType) -> Value:
+    """a op b for + - * max min in `dtype`."""
+    import numpy as np
+
+    a, b = converted(a, dtype), converted(b, dtype)
+    x, y = a.array, b.array
+    with np.errstate(all="ignore"):
+        if op in ("+", "-"):
+            made = (x | y) if dtype is dtypes.bool else x + y if op == "+" else x - y
+            return stored(made, dtype, a.error + b.error)
+        if op == "*":
+            made = (x & y) if dtype is dtypes.bool else x * y
+            return stored(made, dtype, a.error * b.top + b.error * a.top)
+        return stored(np.maximum(x, y) if op == "max" else np.minimum(x, y), dtype,
+                      max(a.error, b.error))  # fmt: skip
+
+
+def _grows(op: str, a: Value, b: Value) -> bool:
+    """Whether a product of floats leaves what is comfortable."""
+    floats = a.is_float or b.is_float
+    return op == "*" and floats and (a.top * b.top > 1e3 or max(a.error, b.error) > 1e-2)
+
+
+_OPERATORS = {"+": "{} + {}", "*": "{} * {}", "-": "{} - {}", "max": "{}.maximum({})",
+              "min": "{}.minimum({})"}  # fmt: skip
+
+
+@step
+def binary(p: Program) -> None:
+    """Two tensors, or a tensor and a number, joined or compared."""
+    import numpy as np
+
+    a = p.pick()
+    if a is None:
+        return create(p)
+    if p.chance(5) and p.values[a].exact:
+        return _compared(p, a)
+    op = p.choice(list(_OPERATORS))
+    if p.values[a].dtype is dtypes.bool and op not in ("+", "*"):
+        op = "*"
+    if p.chance(4) and _number(p.values[a]):
+        number = p.integer(0, 3)
+        v = p.values[a]
+        p.make(
+            _OPERATORS[op].format(a, number),
+            lambda d: _joined(op, v, stored(np.array(number), d), d),
+        )
+        return None
+    b = _other(p, p.values[a], lambda v: v.dtype is not dtypes.bool or op in ("+", "*"))
+    if p.chance(2):
+        a, b = b, a
+    if _grows(op, p.values[a], p.values[b]):
+        op = "+"
+    p.make(
+        _OPERATORS[op].format(a, b), lambda d: _joined(op, p.values[a], p.values[b], d)
+    )
+    return None
+
+
+_COMPARE = {"<": "less", "==": "equal", "!=": "not_equal", ">=": "greater_equal"}
+
+
+def _compared(p: Program, a: str) -> None:
+    import numpy as np
+
+    b = _other(p, p.values[a], lambda v: v.exact and v.top < 2000)
+    op = p.choice(list(_COMPARE))
+    if not p.values[b].exact or max(p.values[a].top, p.values[b].top) >= 2000:
+        return
+    x, y = (p.values[n].array.astype(np.float64) for n in (a, b))
+    p.make(f"{a} {op} {b}", lambda d: stored(getattr(np, _COMPARE[op])(x, y), d))
+
+
+@step
+def choose(p: Program) -> None:
+    """where(truth, a, b)"""
+    import numpy as np
+
+    c = p.pick(lambda v: v.dtype is dtypes.bool)
+    if c is None:
+        c = p.source(p.shape(), "bool")
+    a = _other(p, p.values[c])
+    joint = Value(np.broadcast_to(p.values[c].array, np.broadcast_shapes(
+        p.values[c].array.shape, p.values[a].array.shape)), dtypes.bool)  # fmt: skip
+    b = _other(p, joint)
+
+    def value(d: Any) -> Value:
+        x, y = converted(p.values[a], d), converted(p.values[b], d)
+        made = np.where(p.values[c].array, x.array, y.array)
+        return stored(made, d, max(x.error, y.error))
+
+    p.make(f"{c}.where({a}, {b})", value)
+
+
+@step
+def cast(p: Program) -> None:
+    """To another dtype; to integers where the number is beyond doubt."""
+    name = p.pick()
+    if name is None:
+        return
+    v = p.values[name]
+    kind = p.choice(("float32", "int32", "int64", "uint8", "bool", "float16", "int16"))
+    if not kind.startswith("float") and v.is_float:
+        signed_into_none = kind == "uint8" and v.array.size and v.array.min() < 0
+        if not v.exact or signed_into_none or v.top > (100 if kind == "uint8" else 30000):
+            return
+    if kind == "float16" and v.top > 30000:
+        return
+    p.make(f"{name}.cast({kind!r})", _cast(p, name))
+
+
+# ---- movement ------------------------------------------------------------------------------------
+
+
+def _move(p: Program, name: str, text: str, array: Any) -> None:
+    p.make(f"{name}{text}", moved(p.values[name], array))
+
+
+@step
+def reshape(p: Program) -> None:
+    """The same elements in another shape."""
+    name = p.pick()
+    if name is None:
+        return
+    x = p.values[name].array
+    shapes = [(x.size,), (1, *x.shape), (*x.shape, 1), x.shape[::-1]]
+    for n in (2, 3, 4):
+        if x.size % n == 0:
+            shapes += [(n, x.size // n), (x.size // n, n)]
+    shape = p.choice(shapes)
+    _move(p, name, f".reshape({shape})", x.reshape(shape))
+
+
+@step
+def permute(p: Program) -> None:
+    """Axes in another order."""
+    name = p.pick(lambda v: v.array.ndim > 1)
+    if name is None:
+        return
+    x = p.values[name].array
+    left, order = list(range(x.ndim)), []
+    while left:
+        order.append(left.pop(p.integer(0, len(left) - 1)))
+    _move(p, name, f".permute({tuple(order)})", x.transpose(order))
+
+
+@step
+def expand(p: Program) -> None:
+    """One element many times."""
+    import numpy as np
+
+    name = p.pick(lambda v: v.array.size * 4 <= LARGEST)
+    if name is None:
+        return
+    x = p.values[name].array
+    if 1 not in x.shape:
+        at = p.integer(0, x.ndim)
+        shape = (*x.shape[:at], 1, *x.shape[at:])
+    else:
+        shape = x.shape
+    first = shape.index(1)
+    wide = tuple(p.choice([3, 4, 2]) if i == first else s for i, s in enumerate(shape))
+    made = np.broadcast_to(x.reshape(shape), wide)
+    via = "" if shape == x.shape else f".reshape({shape})"
+    _move(p, name, f"{via}.expand({wide})", made)
+
+
+@step
+def pad(p: Program) -> None:
+    """More elements around, zero or another number."""
+    import numpy as np
+
+    name = p.pick(lambda v: _ranked(v) and v.array.size < LARGEST // 4)
+    if name is None:
+        return
+    v = p.values[name]
+    around = tuple((p.integer(0, 2), p.integer(0, 2)) for _ in v.array.shape)
+    number = p.choice([0, 0, 1, 2]) if _number(v) else 0
+    extra = f", value={number}" if number else ""
+    made = np.pad(v.array, around, constant_values=number)
+    p.make(f"{name}.pad({around}{extra})", moved(v, made))
+
+
+@step
+def shrink(p: Program) -> None:
+    """A window."""
+    name = p.pick(_ranked)
+    if name is None:
+        return
+    x = p.values[name].array
+    window = tuple(_span(p, s) for s in x.shape)
+    _move(p, name, f".shrink({window})", x[tuple(slice(i, j) for i, j in window)])
+
+
+def _span(p: Program, size: int) -> tuple[int, int]:
+    start = p.integer(0, min(size, 2)) if not p.chance(2) else 0
+    stop = size - (p.integer(0, min(size - start, 2)) if p.chance(2) else 0)
+    return start, stop
+
+
+@step
+def flip(p: Program) -> None:
+    """An axis backwards."""
+    import numpy as np
+
+    name = p.pick(_ranked)
+    if name is None:
+        return
+    x = p.values[name].array
+    axis = p.integer(0, x.ndim - 1)
+    _move(p, name, f".flip({axis})", np.flip(x, axis))
+
+
+def _index(p: Program, shape: tuple[int, ...]) -> str:
+    """The text of an index made of ints and slices."""
+    parts = []
+    for size in shape[: p.integer(1, len(shape)) if shape else 0]:
+        how = p.integer(0, 5)
+        if how == 0 and size:
+            parts.append(str(p.integer(-size, size - 1)))
+        elif how == 1:
+            parts.append(p.choice(["::2", "::-1", "1::2", "::-2", "::3"]))
+        elif how == 2:
+            parts.append(":")
+        else:
+            start, stop = _span(p, size)
+            parts.append(f"{start}:{stop}")
+    if p.chance(8):
+        parts.insert(p.integer(0, len(parts)), "None")
+    return ", ".join(parts) or "..."
+
+
+@step
+def slices(p: Program) -> None:
+    """Ints and slices, with steps and backwards."""
+    name = p.pick(_ranked)
+    if name is None:
+        return
+    x = p.values[name].array
+    index = _index(p, x.shape)
+    _move(p, name, f"[{index}]", eval(f"x[{index}]", {"x": x}))
+
+
+# ---- reducing ------------------------------------------------------------------------------------
+
+
+def _axes(p: Program, rank: int) -> tuple[int, ...]:
+    if rank == 0:
+        return ()
+    if p.chance(3):
+        return tuple(range(rank))
+    chosen = {p.integer(0, rank - 1) for _ in range(p.integer(1, 2))}
+    return tuple(sorted(chosen))
+
+
+@step
+def reduce(p: Program) -> None:
+    """sum, max, min, mean, prod, any, argmax over some axes."""
+    import numpy as np
+
+    name = p.pick()
+    if name is None:
+        return
+    v = p.values[name]
+    x = v.array
+    axes, keep = _axes(p, x.ndim), p.chance(2)
+    count = math.prod(x.shape[a] for a in axes)
+    how = p.choice(["sum", "max", "mean", "min", "prod", "any", "argmax"])
+    if how in ("max", "min", "argmax", "mean") and (0 in x.shape or not axes):
+        how = "sum"
+    if how == "mean" and not (v.is_float or v.top < 2000):
+        how = "sum"
+    if how == "prod" and (v.is_float and (v.top ** count > 1e4 or v.error > 1e-4)):
+        how = "sum"
+    if v.is_float and not v.exact and how in ("any", "argmax"):
+        how = "max"
+    if v.is_float and v.dtype.itemsize == 2 and how in ("sum", "mean") and v.top * count > 6e4:
+        how = "max" if axes and 0 not in x.shape else "sum"
+    axis: Any = axes
+    if how == "argmax":
+        axis = axes[0]
+        made = np.argmax(x, axis=axis, keepdims=keep)
+        p.make(f"{name}.argmax({axis}, {keep})", lambda d: stored(made, d))
+        return
+
+    def value(d: Any) -> Value:
+        wide = x.astype(np.float64) if v.is_float or how == "mean" else (
+            x.astype(numpy_dtype(d)) if how in ("sum", "prod") else x
+        )
+        with np.errstate(all="ignore"):
+            made = getattr(np, how)(wide, axis=axis, keepdims=keep)
+        error = v.error * {"sum": count, "prod": 2e4}.get(how, 1)
+        top = v.top * count if how == "sum" else 0
+        rounded = 0.0 if v.exact and top < 1000 else 2.4e-7 * top
+        return stored(made, d, error + rounded, 2 + count)
+
+    p.make(f"{name}.{how}({axes if axes else None}, {keep})", value)
+
+
+@step
+def normalise(p: Program) -> None:
+    """Reduced values go back into what was reduced: softmax, x - mean, x / (1 + sum |x|)."""
+    import numpy as np
+
+    name = p.pick(lambda v: _ranked(v) and v.is_float and v.top < 50 and 0 not in v.array.shape)
+    if name is None:
+        return
+    v, axis = p.values[name], p.integer(-1, p.values[name].array.ndim - 1)
+    x = v.array
+    how = p.integer(0, 2)
+    if how == 0:
+        e = np.exp(x - x.max(axis, keepdims=True))
+        p.make(f"{name}.softmax({axis})",
+               lambda d: stored(e / e.sum(axis, keepdims=True), d, 3 * v.error + 1e-6, 4))  # fmt: skip
+    elif how == 1:
+        p.make(f"{name} - {name}.mean({axis}, True)",
+               lambda d: stored(x - x.mean(axis, keepdims=True), d, 2 * v.error + 1e-6 * v.top, 4))  # fmt: skip
+    else:
+        total = 1 + np.abs(x).sum(axis, keepdims=True)
+        error = 2 * v.error * x.shape[axis] * max(1, v.top) + 1e-6
+        p.make(f"{name} / ({name}.abs().sum({axis}, True) + 1)",
+               lambda d: stored(x / total, d, error, 4 + x.shape[axis]))  # fmt: skip
+
+
+@step
+def scan(p: Program) -> None:
+    """A running sum."""
+    import numpy as np
+
+    name = p.pick(lambda v: _ranked(v) and v.dtype is not dtypes.bool and v.array.size < 200)
+    if name is None:
+        return
+    v = p.values[name]
+    axis = p.integer(0, v.array.ndim - 1)
+    if v.is_float and v.dtype.itemsize == 2 and v.top * v.array.shape[axis] > 1000:
+        return
+
+    def value(d: Any) -> Value:
+        wide = v.array if v.is_float else v.array.astype(numpy_dtype(d))
+        with np.errstate(all="ignore"):
+            made = np.cumsum(wide, axis=axis, dtype=wide.dtype)
+        size = v.array.shape[axis]
+        return stored(made, d, v.error * size, 2 + size)
+
+    p.make(f"{name}.cumsum({axis})", value)
+
+
+@step
+def matmul(p: Program) -> None:
+    """A product of matrices, sometimes with itself."""
+    import numpy as np
+
+    a = p.pick(lambda v: v.array.ndim == 2 and _number(v) and v.top < 100 and v.error < 1e-3)
+    if a is None:
+        a = p.source(p.shape(2), p.choice(("float32", "int32", "float16")))
+    v = p.values[a]
+    if v.dtype is dtypes.bool or v.top >= 100:
+        return
+    if p.chance(3):
+        b, text = a, f"{a} @ {a}.T"
+        w = moved(v, v.array.T)
+    else:
+        kind = str(numpy_dtype(v.dtype))
+        b = p.source((v.array.shape[1], p.choice([3, 1, 4, 8])), kind)
+        text, w = f"{a} @ {b}", p.values[b]
+    n = v.array.shape[1]
+    if v.is_float and v.dtype.itemsize == 2 and v.top * w.top * n > 1000:
+        return
+    error = n * (v.error * w.top + w.error * v.top)
+    x, y = v.array, w.array
+
+    def value(d: Any) -> Value:
+        if not dtypes.is_float(d):
+            return stored(x.astype(numpy_dtype(d)) @ y.astype(numpy_dtype(d)), d)
+        inner = 0.0 if v.exact and w.exact else 1e-6 * n * v.top * w.top
+        return stored(x @ y, d, error + inner, 2 + n)
+
+    p.make(text, value)
+
+
+# ---- several tensors -----------------------------------------------------------------------------
+
+
+@step
+def join(p: Program) -> None:
+    """cat and stack of a tensor with itself, one like it, or a part of it."""
+    import numpy as np
+
+    a = p.pick(lambda v: _ranked(v) and v.array.size * 2 <= LARGEST)
+    if a is None:
+        return
+    v = p.values[a]
+    shape, kind = v.array.shape, v.dtype
+    b = p.pick(lambda w: w.array.shape == shape and w.dtype is kind) or a
+    w = p.values[b]
+    axis = p.integer(0, v.array.ndim - 1)
+    how = p.choice(["cat", "stack"])
+    joined = (np.concatenate if how == "cat" else np.stack)([v.array, w.array], axis)
+    p.make(f"{a}.{how}({b}, dim={axis})", Value(joined, kind, max(v.error, w.error)))
+
+
+def _places(p: Program, size: int) -> tuple[str, Any]:
+    """A new tensor of indices into an axis, and what is in it."""
+    import numpy as np
+
+    shape = p.choice([(3,), (2,), (1,), (2, 3), ()])
+    flat = [p.integer(-size, size - 1) for _ in range(math.prod(shape))]
+    array = np.array(flat, dtype=np.int32).reshape(shape)
+    name = p.make(f"Tensor({array.tolist()})", lambda d: stored(array, d))
+    return name, array
+
+
+@step
+def gather(p: Program) -> None:
+    """Elements picked by a tensor of places, on one axis."""
+    name = p.pick(lambda v: _ranked(v) and 0 not in v.array.shape and v.array.size <= 200)
+    if name is None:
+        return
+    v = p.values[name]
+    axis = p.integer(0, min(v.array.ndim, 2) - 1)
+    at, places = _places(p, v.array.shape[axis])
+    made = v.array[places] if axis == 0 else v.array[:, places]
+    p.make(f"{name}[{at}]" if axis == 0 else f"{name}[:, {at}]", moved(v, made))
+
+
+@step
+def hold(p: Program) -> None:
+    """The same value once more: in memory of its own, or not."""
+    name = p.pick()
+    if name is None:
+        return
+    text = p.choice([".contiguous()", ".detach()", ".clone()", ".contiguous().contiguous()"])
+    p.make(f"{name}{text}", p.values[name])
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def _fits_into(target: Value, shape: tuple[int, ...]) -> Callable[[Value], bool]:
+    """Whether a value can be written into a part of `target` of that shape."""
+    import numpy as np
+
+    def fits(v: Value) -> bool:
+        if _kind(v.dtype) > _kind(target.dtype):
+            return False
+        if v.is_float and target.dtype.itemsize == 2 and v.top > 30000:
+            return False
+        try:
+            return np.broadcast_shapes(v.array.shape, shape) == shape
+        except ValueError:
+            return False
+
+    return fits
+
+
+def _part(p: Program, a: str, index: str) -> tuple[str, Value] | None:
+    """What to write into a[index]: a number, another tensor, another part of itself, or a part of
+    itself with something done to it."""
+    import numpy as np
+
+    target = p.values[a]
+    shape = eval(f"x[{index}]", {"x": target.array}).shape
+    how = p.integer(0, 3)
+    if how == 0:
+        number = p.integer(0, 1)
+        return str(number), stored(np.array(number), target.dtype)
+    if how == 1:
+        value = moved(target, eval(f"x[{index}]", {"x": target.array}))
+        if target.dtype is dtypes.bool or value.array.size == 0 or _grows("*", value, value):
+            return None
+        return f"{a}[{index}] * 2", _joined("*", value, stored(np.array(2), value.dtype),
+                                            value.dtype)  # fmt: skip
+    if how == 2 and "None" not in index:
+        other = _index(p, target.array.shape)
+        part = eval(f"x[{other}]", {"x": target.array})
+        if _fits_into(target, shape)(moved(target, part)):
+            return f"{a}[{other}]", moved(target, part)
+    b = p.pick(_fits_into(target, shape))
+    if b is None:
+        b = p.source(shape, str(numpy_dtype(target.dtype)))
+    return b, p.values[b]
+
+
+@step
+def write(p: Program) -> None:
+    """a[window] = value"""
+    a = p.pick(_ranked)
+    if a is None:
+        return
+    index = _index(p, p.values[a].array.shape)
+    found = _part(p, a, index)
+    if found is None:
+        return
+    text, new = found
+    target = p.values[a]
+    new = converted(new, target.dtype)
+    array = np_copy(target.array)
+    exec(f"x[{index}] = y", {"x": array, "y": new.array})
+    p.run(f"{a}[{index}] = {text}")
+    p.values[a] = stored(array, target.dtype, max(target.error, new.error))
+
+
+def np_copy(array: Any) -> Any:
+    """A writable copy."""
+    import numpy as np
+
+    return np.array(array)
+
+
+@step
+def scatter(p: Program) -> None:
+    """a[places] = value, and a[truth] = number."""
+    import numpy as np
+
+    a = p.pick(lambda v: _ranked(v) and 0 not in v.array.shape and v.array.size <= 200)
+    if a is None:
+        return
+    target = p.values[a]
+    array = np_copy(target.array)
+    if p.chance(2):
+        mask = p.pick(lambda v: v.dtype is dtypes.bool and v.array.shape == array.shape)
+        if mask is None:
+            mask = p.source(array.shape, "bool")
+        number = p.integer(0, 1)
+        array[p.values[mask].array] = number
+        p.run(f"{a}[{mask}] = {number}")
+        p.values[a] = stored(array, target.dtype, target.error)
+        return
+    at, places = _places(p, array.shape[0])
+    shape = array[places].shape
+    b = p.pick(_fits_into(target, shape)) or p.source(shape, str(numpy_dtype(target.dtype)))
+    new = converted(p.values[b], target.dtype)
+    # where a place is named twice the last value counts
+    values = np.broadcast_to(new.array, shape).reshape(places.size, *array.shape[1:])
+    for place, value in zip(places.reshape(-1), values):
+        array[place] = value
+    p.run(f"{a}[{at}] = {b}")
+    p.values[a] = stored(array, target.dtype, max(target.error, new.error))
+
+
+_UPDATES = {"+": "+=", "*": "*=", "-": "-="}
+
+
+@step
+def update(p: Program) -> None:
+    """a += b, with b another tensor, a itself, or a itself in another order."""
+    a = p.pick(_number)
+    if a is None:
+        return
+    target = p.values[a]
+    op = p.choice(list(_UPDATES))
+    shape = target.array.shape
+    how = p.integer(0, 4)
+    if how == 0 and len(shape) == 2 and shape[0] == shape[1]:
+        text, other = f"{a}.T", moved(target, target.array.T)
+        text += p.choice([".contiguous()", ".clone()", ".T.T.contiguous()"])
+    elif how == 1 and len(shape):
+        import numpy as np
+
+        text, other = f"{a}.flip(0).contiguous()", moved(target, np.flip(target.array, 0))
+    else:
+        fits = _fits_into(target, shape)
+        b = p.pick(lambda v: fits(v) and v.dtype is not dtypes.bool)
+        if b is None:
+            return
+        text, other = b, p.values[b]
+    if _grows(op, target, other):
+        op = "+"
+    names = {**p.known}
+    kind = eval(f"({a} {op} {text}).dtype", names)
+    made = converted(_joined(op, target, other, kind), target.dtype)
+    p.run(f"{a} {_UPDATES[op]} {text}")
+    p.values[a] = made
+
+
+@step
+def assign(p: Program) -> None:
+    """a.assign(b), where b may be computed from a."""
+    a = p.pick()
+    if a is None:
+        return
+    target = p.values[a]
+    b = p.pick(_fits_into(target, target.array.shape))
+    if b is None:
+        return
+    import numpy as np
+
+    new = converted(p.values[b], target.dtype)
+    array = np.array(np.broadcast_to(new.array, target.array.shape))
+    p.run(f"{a}.assign({b})")
+    p.values[a] = moved(new, array)
+
+
+# ---- when things are run -------------------------------------------------------------------------
+
+
+def _some(p: Program) -> list[str]:
+    names = list(p.values)
+    chosen = dict.fromkeys(p.choice(names) for _ in range(p.integer(1, 3)))
+    return list(chosen)
+
+
+@step
+def realize(p: Program) -> None:
+    """Some tensors are computed now."""
+    if p.values:
+        first, *others = _some(p)
+        p.run(f"{first}.realize({', '.join(others)})")
+
+
+@step
+def kernelize(p: Program) -> None:
+    """Some tensors are grouped into kernels, which do not run yet."""
+    if p.values:
+        first, *others = _some(p)
+        p.run(f"{first}.kernelize({', '.join(others)})")
+
+
+@step
+def forget(p: Program) -> None:
+    """A tensor dies."""
+    if len(p.values) > 1:
+        name = p.choice(list(p.values))
+        p.run(f"del {name}")
+        del p.values[name]
+
+
+@step
+def look(p: Program) -> None:
+    """A tensor is read in the middle."""
+    if p.values:
+        p.check(p.choice(list(p.values)))
