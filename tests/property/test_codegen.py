@@ -16,11 +16,12 @@ from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import Target
 from weft.device.program import CompiledProgram, LinearProgram
+from weft.shape.tracker import ShapeTracker
 from weft.testing.kernels import RandomKernel
 from weft.testing.reference import KINDS
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner
-from weft.uop import GroupOp
+from weft.uop import GroupOp, Ops, UOp
 
 PLAIN, VECTOR, GRID = (
     Target(KINDS[kind], GroupOp.ALU, None, "py", kind)
@@ -32,12 +33,15 @@ KINDS_OF_OPT = (
 SEEDS = st.integers(0, 1 << 32)
 
 
-def run(program: LinearProgram, arrays: dict[int, np.ndarray]) -> None:
+def run(
+    program: LinearProgram, arrays: dict[int, np.ndarray], values: tuple[int, ...] = ()
+) -> None:
     source = PythonRenderer().render(program)
     binary = PythonCompiler().compile(source, program.name)
     runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
     handles = [memoryview(arrays[slot].reshape(-1)).cast("B") for slot in program.globals]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    sizes = program.global_size, program.local_size
+    runner(handles, global_size=sizes[0], local_size=sizes[1], values=values)
 
 
 def random_choice(seed: int):
@@ -87,6 +91,51 @@ def test_with_any_legal_optimisations(seed: int, choice: int) -> None:
 @given(SEEDS)
 def test_on_a_launch_grid(seed: int) -> None:
     check(seed, GRID)
+
+
+@pytest.mark.parametrize("target", [PLAIN, VECTOR], ids=["plain", "vector"])
+@pytest.mark.parametrize("rows", [1, 3, 8, 10])
+def test_extents_that_are_variables(target: Target, rows: int) -> None:
+    n = UOp.variable("n", 1, 10)
+    whole = ShapeTracker.from_shape((n, 4))
+    data = np.arange(40, dtype=np.float32).reshape(10, 4)
+
+    def pointer(slot: int, size: int) -> UOp:
+        return UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(size), (), slot)
+
+    value = pointer(2, 40).view(whole).load()
+    total = value.reduce(Ops.ADD, (0,))
+    spread = total.view(ShapeTracker.from_shape((1, 4)).expand((n, 4)))
+    ast = UOp.sink(
+        pointer(0, 40).view(whole).store(value * 2.0 + spread),
+        pointer(1, 4).view(ShapeTracker.from_shape((1, 4))).store(total),
+    )
+    out, sums = np.zeros((10, 4), np.float32), np.zeros((1, 4), np.float32)
+    with settings.override(SPEC=1):
+        run(lower(ast, target), {0: out, 1: sums, 2: data}, (rows,))
+    want = data[:rows].sum(0, keepdims=True)
+    np.testing.assert_array_equal(sums, want)
+    np.testing.assert_array_equal(out[:rows], data[:rows] * 2 + want)
+    assert not out[rows:].any()
+
+
+@pytest.mark.parametrize("size", [5, 17, 63, 130, 1003])
+def test_sizes_that_nothing_divides(size: int) -> None:
+    rng = np.random.default_rng(size)
+    data = rng.integers(-4, 5, (3, size)).astype(np.float32)
+    st_ = ShapeTracker.from_shape((3, size))
+    value = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(3 * size), (), 2).view(st_).load()
+    back = ShapeTracker.from_shape((3, 1)).expand((3, size))
+    total, most = value.reduce(Ops.ADD, (1,)), value.reduce(Ops.MAX, (1,))
+    both = value * total.view(back) - most.view(back)
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(3 * size), (), 0).view(st_).store(both)
+    sums = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(3), (), 1)
+    ast = UOp.sink(out, sums.view(ShapeTracker.from_shape((3, 1))).store(total))
+    got, got_sums = np.zeros((3, size), np.float32), np.zeros((3, 1), np.float32)
+    run(lower(ast, VECTOR), {0: got, 1: got_sums, 2: data})
+    want = data.sum(1, keepdims=True)
+    np.testing.assert_array_equal(got_sums, want)
+    np.testing.assert_array_equal(got, data * want - data.max(1, keepdims=True))
 
 
 @pytest.mark.parametrize("seed", [1626, 4410, 6126])

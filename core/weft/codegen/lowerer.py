@@ -93,7 +93,9 @@ class _Lowerer:
         return ranges
 
     def fresh(self, extent: sint, kind: AxisKind) -> UOp:
-        return UOp.range(extent, next(self.numbers), kind)
+        dtype = dtypes.long if _most(extent) > _LARGEST else dtypes.int
+        end = extent.cast(dtype) if isinstance(extent, UOp) else extent
+        return UOp.range(end, next(self.numbers), kind, dtype)
 
     # ---- values -------------------------------------------------------------------------------
 
@@ -222,7 +224,8 @@ class _Lowerer:
             if self.closed.setdefault(loops, known) != known:
                 # the same axes, but it stands in other loops: it gets ranges of its own
                 fresh = tuple(
-                    UOp.range(loop.src[0], next(self.numbers), AxisKind.REDUCE) for loop in used
+                    UOp.range(loop.src[0], next(self.numbers), AxisKind.REDUCE, loop.dtype)
+                    for loop in used
                 )
                 value = value.substitute(dict(zip(used, fresh)))
                 used = fresh
@@ -367,7 +370,7 @@ def _by_use(sink: UOp) -> dict[UOp, UOp]:
     loops = sorted((u for u in uses if u.arg.kind is AxisKind.LOOP), key=lambda u: u.arg.id)
     wanted = sorted(loops, key=lambda u: tuple(-count for count in uses[u]))
     return {
-        old: UOp.range(old.src[0], place.arg.id, AxisKind.LOOP)
+        old: UOp.range(old.src[0], place.arg.id, AxisKind.LOOP, old.dtype)
         for place, old in zip(loops, wanted)
         if old is not place
     }

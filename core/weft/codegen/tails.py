@@ -26,6 +26,8 @@ def _cut(loop: UOp, lanes: int) -> int:
     extent = extent_of(loop)
     if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < 4 * lanes:
         return 0
+    if loop.dtype is not dtypes.int:
+        return 0
     if extent % lanes == 0:
         return 0
     return extent % (lanes * _ROUND) if extent >= 16 * lanes else extent % lanes

@@ -78,11 +78,12 @@ def _one_writer_each(sink: UOp, writes: dict[UOp, list[UOp]]) -> dict[UOp, UOp]:
 def _no_reader_after_writer(sink: UOp) -> dict[UOp, UOp]:
     """A value that depends on a write, yet reads what stood there before, reads a copy of it."""
     order = list(sink.toposort(gate=lambda u: not is_stored(u)))
-    changes: dict[UOp, UOp] = {}
-    for version, (writer, *_) in pending_writes(sink).items():
-        if _is_mixed(sink, order, version, writer):
-            changes[version] = kept(version)
-    return _redirect_readers(order, changes) if changes else {}
+    mixed = {
+        version
+        for version, (writer, *_) in pending_writes(sink).items()
+        if _is_mixed(sink, order, version, writer)
+    }
+    return _redirect_readers(order, mixed) if mixed else {}
 
 
 def _is_mixed(sink: UOp, order: list[UOp], version: UOp, writer: UOp) -> bool:
@@ -124,8 +125,8 @@ def _shifts_itself(writer: UOp, version: UOp) -> bool:
     return False
 
 
-def _redirect_readers(order: list[UOp], changes: dict[UOp, UOp]) -> dict[UOp, UOp]:
-    """Versions replaced by their copies, except where they are the target of a write."""
+def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
+    """Versions of `mixed` replaced by copies, except where they are the target of a write."""
     done: dict[UOp, UOp] = {}
     read: dict[UOp, UOp] = {}
     for node in order:
@@ -142,6 +143,6 @@ def _redirect_readers(order: list[UOp], changes: dict[UOp, UOp]) -> dict[UOp, UO
             read[node] = UOp(node.op, node.dtype, (read[node.src[0]],), node.arg)
             done[node] = UOp(node.op, node.dtype, (done[node.src[0]],), node.arg)
         else:
-            read[node] = changes.get(node, done[node])
+            read[node] = kept(done[node]) if node in mixed else done[node]
     # what people hold reads the old value
     return {node: read[node] for node in order}

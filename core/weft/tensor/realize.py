@@ -117,9 +117,23 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
     A live tensor with work pending on memory that is about to be overwritten is computed in the
     same schedule, before the write; one that is a mere view of it gets a copy. Returns them.
     """
+    protected: dict[int, TensorBase] = {}
+    copies: dict[UOp, UOp] = {}
     writes = pending_writes(_sink(tensors))
-    if not writes:
-        return []
+    while writes:
+        for tensor in _readers(writes):
+            tensor._uop = _protected(tensor._uop, writes, copies)
+            protected[id(tensor)] = tensor
+        # what is computed along with the others may write as well
+        before = writes
+        writes = pending_writes(_sink([*tensors, *protected.values()]))
+        if writes.keys() <= before.keys():
+            break
+    return list(protected.values())
+
+
+def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
+    """The live tensors that need a version of memory which is about to be overwritten."""
     writers = {writer for found in writes.values() for writer in found}
     live = live_tensors()
     reads: dict[UOp, bool] = {}
@@ -130,25 +144,24 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
             reads[node] = False
         else:
             reads[node] = any(reads[source] for source in node.src)
-    copies = {version: kept(version) for version in writes}
-    protected = []
-    for tensor in live:
-        if reads[tensor._uop]:
-            tensor._uop = _protected(tensor._uop, writes, copies)
-            protected.append(tensor)
-    return protected
+    return [tensor for tensor in live if reads[tensor._uop]]
 
 
-def _protected(node: UOp, writes: Mapping[UOp, list[UOp]], copies: Mapping[UOp, UOp]) -> UOp:
+def _protected(
+    node: UOp, writes: Mapping[UOp, list[UOp]], copies: dict[UOp, UOp]
+) -> UOp:
     if registry.capabilities(node.device).memory.persistent:
         return node  # what outlives the process is shared with others by nature
     below = node
     while below.op in _THROUGH:
         below = below.src[0]
     if below in writes:
+        if below not in copies:
+            copies[below] = kept(below)
         return node.substitute({below: copies[below]})
     base = node.base
-    if base.op is Ops.CONTIGUOUS:
+    if base.op is Ops.ASSIGN or (base.op is Ops.CONTIGUOUS and base.arg is not None):
         return node
-    stored = UOp(Ops.CONTIGUOUS, base.dtype, (base,), ("kept", next(_copies)))
+    value = base.src[0] if base.op is Ops.CONTIGUOUS else base
+    stored = UOp(Ops.CONTIGUOUS, base.dtype, (value,), ("kept", next(_copies)))
     return node.substitute({base: stored})

@@ -18,6 +18,7 @@ from weft.plugin import (
 from weft_cpu_clang.allocator import ProcessAllocator
 from weft_cpu_clang.capabilities import describe
 from weft_cpu_clang.compiler import ClangCompiler
+from weft_cpu_clang.offline import offline_toolchain
 from weft_cpu_clang.renderer import clang_renderer
 from weft_cpu_clang.runner import FunctionRunner
 from weft_cpu_clang.toolchain import Toolchain, find_toolchain
@@ -43,6 +44,13 @@ def weft_devices() -> list[DeviceFamily]:
 def weft_open(id: DeviceId) -> Device:
     """:raises DeviceUnavailable: if there is no compiler to be found."""
     return Processor(id, find_toolchain())
+
+
+@hookimpl
+def weft_offline(arch: str) -> Device | None:
+    """A processor to generate code for: x86-64, x86-64-v3, x86-64-v4 or aarch64."""
+    toolchain = offline_toolchain(arch)
+    return None if toolchain is None else Processor(DeviceId("CPU", arch), toolchain)
 
 
 @hookimpl

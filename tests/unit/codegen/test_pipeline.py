@@ -264,3 +264,25 @@ def test_axes_keep_their_kinds_in_order():
 
     lower(matmul(64, 64, 64), WIDE, choose)
     assert kinds == sorted(kinds) and kinds[-1] is AxisKind.VECTOR
+
+
+@pytest.mark.parametrize("target", [PLAIN, WIDE, GRID], ids=["plain", "wide", "grid"])
+def test_an_axis_may_be_longer_than_32_bits_count(target):
+    size = (1 << 31) * 3 + 48
+    with settings.override(SPEC=1):
+        program = lower(UOp.sink(store(load(1, shape(size), size) + 1.0, size)), target)
+    indices = [n.src[1] for n in program.uops if n.op is Ops.INDEX]
+    assert indices and all(index.dtype is dtypes.long for index in indices)
+    turns = 1
+    for node in program.uops:
+        if node.op in (Ops.RANGE, Ops.SPECIAL):
+            turns *= node.src[0].arg
+    lanes = max(n.dtype.count for n in program.uops if n.op is Ops.LOAD)
+    assert turns * lanes == size
+
+
+def test_a_long_reduce_of_more_than_32_bits_count():
+    size = (1 << 31) * 3 + 7
+    with settings.override(SPEC=1):
+        program = lower(UOp.sink(store(load(1, shape(size), size).reduce(Ops.ADD, (0,)), 1)), WIDE)
+    assert any(n.op is Ops.RANGE and n.src[0].arg == size for n in program.uops)

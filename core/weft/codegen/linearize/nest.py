@@ -42,7 +42,7 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
                     longest = paths[source]
             for source in node.src:
                 below = paths[source]
-                if below != longest[: len(below)]:
+                if below is not longest and below != longest[: len(below)]:
                     raise SpecError(
                         "two loops cross each other",
                         asked=f"one place for a {node.op} node",

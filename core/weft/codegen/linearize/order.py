@@ -73,7 +73,7 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
     """
     nodes = list(sink.toposort())
     made = accumulators.run(nodes, paths_of(nodes), fused)
-    order = _depth_first((*made.sink.src, *made.roots))
+    order = _depth_first((*made.roots, *made.sink.src))
     edges = [(source, node) for node in order for source in node.src]
     edges += made.before
     edges += _reads_before_writes(order)
@@ -129,37 +129,42 @@ def _blocks(
 ) -> dict[Path, _Block]:
     blocks: dict[Path, _Block] = {(): _Block()}
     for position, node in enumerate(order):
-        path = paths[node]
-        if node.op is Ops.RANGE:
-            path = path[:-1]
-        elif node.op in _FIRST or node.op in _SILENT:
+        op = node.op
+        if op in _FIRST or (op in _SILENT and op is not Ops.RANGE):
             continue
-        else:
-            last = node.op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL
-            blocks.setdefault(path, _Block()).add(node, (int(last), position))
-        for depth, loop in enumerate(path):
-            blocks.setdefault(path[:depth], _Block()).add(loop, (0, position))
-            blocks.setdefault(path[: depth + 1], _Block())
+        path = paths[node]
+        if path not in blocks:
+            for depth, loop in enumerate(path):
+                blocks.setdefault(path[:depth], _Block()).add(loop, (0, position))
+                blocks.setdefault(path[: depth + 1], _Block())
+        if op is not Ops.RANGE:
+            last = op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL
+            blocks[path].add(node, (int(last), position))
     skipped = _FIRST | _SILENT
     for source, user in edges:
-        if source.op in _FIRST or user.op in skipped:
-            if not (user.op is Ops.RANGE and source.op not in skipped):
-                continue
-        a, b = _place(source, paths), _place(user, paths)
-        common = 0
-        while common < len(a) and common < len(b) and a[common] is b[common]:
-            common += 1
-        if common >= len(a) or common >= len(b):
-            continue  # one of them is the loop that the other stands in
-        block = blocks[a[:common]]
-        if a[common] in block.items and b[common] in block.items:
-            block.edge(a[common], b[common])
+        before, after = source.op, user.op
+        if before in _FIRST or (after in skipped and (after is not Ops.RANGE or before in skipped)):
+            continue
+        a, b = paths[source], paths[user]
+        if a is b and before is not Ops.RANGE and after is not Ops.RANGE:
+            blocks[a].edge(source, user)
+        else:
+            _join(_items(source, a), _items(user, b), blocks)
     return blocks
 
 
-def _place(node: UOp, paths: dict[UOp, Path]) -> Path:
+def _join(a: Path, b: Path, blocks: dict[Path, _Block]) -> None:
+    """The edge between two items of the innermost block that holds both."""
+    common = 0
+    while common < len(a) and common < len(b) and a[common] is b[common]:
+        common += 1
+    if common < len(a) and common < len(b):  # else one is the loop that the other stands in
+        blocks[a[:common]].edge(a[common], b[common])
+
+
+def _items(node: UOp, path: Path) -> Path:
     """The items that contain a node, outermost first, the node (or loop) itself last."""
-    return paths[node] if node.op is Ops.RANGE else (*paths[node], node)
+    return path if node.op is Ops.RANGE else (*path, node)
 
 
 def _emit(path: Path, blocks: dict[Path, _Block]) -> list[UOp]:

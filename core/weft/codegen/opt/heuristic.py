@@ -138,7 +138,11 @@ class _Choice:
         while width > 1 and extent % width:
             width //= 2
         enough = width * 4 >= self.lanes
-        if width == self.lanes or not self.may_overlap(loop) or (enough and not self.kernel.reduces):
+        if (
+            width == self.lanes
+            or not self.may_overlap(loop)
+            or (enough and not self.kernel.reduces)
+        ):
             return width if enough else 0
         wide = 1 << (min(self.lanes, extent).bit_length() - 1)
         if wide > 1 and wide * _share(extent, wide) > (width if enough else 1):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv
 from weft.codegen.affine import affine
 from weft.codegen.opt.opts import Opt, OptError, OptKind
@@ -257,10 +256,11 @@ class Kernel:
         split = self._splits.get(number)
         if split is None:
             return new[number]
-        outer = self._value(split.outer, new) * UOp.const(dtypes.int, split.factor)
+        outer = self._value(split.outer, new)
+        outer = outer * outer.const_like(split.factor)
         if split.last is not None:
-            last = UOp.const(dtypes.int, split.last)
-            outer = UOp(Ops.WHERE, dtypes.int, (outer < last, outer, last))
+            last = outer.const_like(split.last)
+            outer = UOp(Ops.WHERE, outer.dtype, (outer < last, outer, last))
         return outer + self._value(split.inner, new)
 
     @property
@@ -274,11 +274,11 @@ class Kernel:
 
     def finish(self) -> UOp:
         """The lowered kernel with all that was applied."""
-        new = {
-            axis.number: UOp.range(axis.home.src[0] if axis.extent is extent_of(axis.home)
-                                   else axis.extent, place, axis.kind)
-            for place, axis in enumerate(self.axes)
-        }  # fmt: skip
+        new: dict[int, UOp] = {}
+        for place, axis in enumerate(self.axes):
+            home = axis.home
+            end = home.src[0] if axis.extent is extent_of(home) else axis.extent
+            new[axis.number] = UOp.range(end, place, axis.kind, home.dtype)
         values: dict[UOp, UOp] = {}
         loops: dict[UOp, list[UOp]] = {}
         for home, number in self._roots.items():

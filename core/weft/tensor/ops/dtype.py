@@ -44,7 +44,9 @@ class DtypeMixin(TensorBase):
     def bitcast(self, dtype: Any) -> Self:
         """The same bytes read as `dtype`; the last axis grows or shrinks with the item size.
 
-        A bool is a byte that is 0 or 1. No gradient flows. :raises ShapeError: if the last axis is no whole number of new elements.
+        A bool is a byte that is 0 or 1. No gradient flows.
+
+        :raises ShapeError: if the last axis is no whole number of new elements.
         """
         target = to_dtype(dtype)
         u = self._uop

@@ -7,6 +7,7 @@ a Python integer that the dtype cannot hold wraps. Wherever a number is allowed,
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from weft.base.dtype import DType, dtypes
@@ -15,12 +16,37 @@ from weft.base.promotion import least_upper_dtype, least_upper_float, promote_wi
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
+from weft.uop.node import memo_slot
 
 if TYPE_CHECKING:
     pass
 
 _SCALAR = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND})
 _PYTHON_NUMBERS = frozenset({bool, int, float})
+
+_set_shape = memo_slot("_shape")
+_set_device = memo_slot("_device")
+
+
+def known_facts(node: UOp, shape: tuple[Any, ...], device: Any) -> UOp:
+    """`node`, with what the analyses of shape and place would find: it is known here already, and
+    putting it down takes a tenth of the time of finding it."""
+    _set_shape(node, shape)
+    _set_device(node, device)
+    return node
+
+
+@lru_cache(1024)
+def _rounded(dtype: DType, value: Any, sign: float) -> UOp:
+    return UOp.const(dtype, value)
+
+
+def number_node(dtype: DType, value: Any) -> UOp:
+    """A constant without a place. The last few are kept: rounding takes longer than finding."""
+    if value == value:
+        # equal numbers share an entry, but for zeros of different sign
+        return _rounded(dtype, value, 0.0 if value else math.copysign(1.0, value))
+    return UOp.const(dtype, value)
 
 
 def broadcast_node(node: UOp, shape: tuple[Any, ...]) -> UOp:
@@ -97,7 +123,7 @@ class ElementwiseMixin(TensorBase):
         a = self._uop
         if other.__class__ in _PYTHON_NUMBERS:
             common = dtype or promote_with_scalar(a.dtype, other)
-            return cast_node(a, common), UOp.const(common, other), self
+            return cast_node(a, common), number_node(common, other), self
         other = self._operand(other)
         if not isinstance(other, TensorBase):
             return self._pair(other, dtype)
@@ -133,10 +159,23 @@ class ElementwiseMixin(TensorBase):
     def _binary(
         self, op: Ops, other: Any, reverse: bool = False, dtype: DType | None = None
     ) -> Any:
+        if other.__class__ is self.__class__ and dtype is None:
+            # the common case by itself: nothing to convert, nothing to broadcast
+            a, b = self._uop, other._uop
+            kind, shape = a.dtype, a.shape
+            if kind is b.dtype and shape == b.shape and a.op is not Ops.CONST:
+                device = a.device
+                if device == b.device and b.op is not Ops.CONST:
+                    node = record(op, kind, (b, a) if reverse else (a, b))
+                    return self._wrap_with(known_facts(node, shape, device), other)
         a, b, second = self._pair(other, dtype)
+        like = b if a.op is Ops.CONST else a
         if reverse:
             a, b = b, a
-        return self._wrap_with(record(op, b.dtype, (a, b)), second)
+        node = record(op, b.dtype, (a, b))
+        if like.op not in _SCALAR:
+            known_facts(node, like.shape, like.device)
+        return self._wrap_with(node, second)
 
     def _compare(self, op: Ops, other: Any, reverse: bool = False) -> Any:
         if other.__class__ is int and dtypes.is_int(self._uop.dtype):
@@ -144,15 +183,20 @@ class ElementwiseMixin(TensorBase):
             if decided is not None:
                 return self.full_like(decided, dtype=dtypes.bool)
         a, b, _ = self._pair(other)
+        like = b if a.op is Ops.CONST else a
         if reverse:
             a, b = b, a
-        return self._from_node(record(op, dtypes.bool, (a, b)))
+        node = record(op, dtypes.bool, (a, b))
+        if like.op not in _SCALAR:
+            known_facts(node, like.shape, like.device)
+        return self._from_node(node)
 
     def _unary(self, op: Ops) -> Any:
         """A function of real numbers: integers are converted to the default float first."""
         u = self._uop
         dtype = least_upper_float(u.dtype)
-        return self._wrap(record(op, dtype, (cast_node(u, dtype),)))
+        node = record(op, dtype, (cast_node(u, dtype),))
+        return self._wrap(known_facts(node, u.shape, u.device))
 
     def _no_bool(self, what: str, *others: Any) -> None:
         if is_boolean(self._uop.dtype) and all(

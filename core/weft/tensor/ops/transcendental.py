@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
-from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.ops.elementwise import known_facts, number_node
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 
@@ -282,7 +282,7 @@ def _correction(x: UOp, scaled: UOp, high: float, low: float) -> UOp:
     dtype = x.dtype
 
     def const(value: float) -> UOp:
-        return UOp.const(dtype, value)
+        return number_node(dtype, value)
 
     rest = record(Ops.MULACC, dtype, (x, const(high), record(Ops.NEG, dtype, (scaled,))))
     rest = record(Ops.MULACC, dtype, (x, const(low), rest))
@@ -290,4 +290,4 @@ def _correction(x: UOp, scaled: UOp, high: float, low: float) -> UOp:
     square = record(Ops.MUL, dtype, (rest, rest))
     finite = record(Ops.CMPLT, dtypes.bool, (square, const(1.0)))
     chosen = record(Ops.WHERE, dtype, (finite, factor, const(1.0)))
-    return record(Ops.DETACH, dtype, (cast_node(chosen, dtype),))
+    return known_facts(record(Ops.DETACH, dtype, (chosen,)), x.shape, x.device)

@@ -1,9 +1,12 @@
-"""What is grouped into what: the kernels of small programs, as text that reviewers read."""
+"""The kernels of small programs, as texts that reviewers read: what is grouped into what, and the
+source that it becomes for processors that need not be here."""
 
 import pytest
 
 from weft import Tensor
-from weft.uop import to_text
+from weft.codegen.pipeline import lower
+from weft.device import registry
+from weft.uop import Ops, to_text
 
 DEVICE = "REF"
 
@@ -65,3 +68,17 @@ def test_the_kernels_of(case, golden):
         text.append(f"# kernel {number}: {item.ast.op.name} over ({sizes})  [{names}]")
         text.append(to_text(item.ast))
     assert "\n".join(text) == golden.file(f"schedules/{case}.uop")
+
+
+@pytest.mark.parametrize("arch", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("case", CASES)
+def test_the_source_of(case, arch, golden):
+    device = registry.offline("CPU", arch)
+    tensors = CASES[case]()
+    sources = []
+    for item in tensors[0].schedule(*tensors[1:]):
+        if item.ast.op is Ops.SINK:
+            program = lower(item.ast, device.target)
+            applied = ", ".join(map(str, program.applied)) or "none"
+            sources.append(f"// opts: {applied}\n{device.renderer.render(program)}")
+    assert "\n".join(sources) == golden.file(f"kernels/cpu-{arch}/{case}.c")

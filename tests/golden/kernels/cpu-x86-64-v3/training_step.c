@@ -1,0 +1,102 @@
+// opts: Opt(VECTOR, 1, 2), Opt(UNROLL, 1, 0)
+typedef float f32x2 __attribute__((ext_vector_type(2)));
+typedef f32x2 f32x2_m __attribute__((aligned(4), may_alias));
+void r_4_3_2(float* restrict data0, const float* restrict data1, const float* restrict data2) {
+  f32x2 val0 = *(const f32x2_m*)data2;
+  f32x2 val1 = *(const f32x2_m*)(data2 + 2);
+  f32x2 val2 = *(const f32x2_m*)(data2 + 4);
+  for (int ridx0 = 0; ridx0 < 4; ridx0++) {
+    int alu0 = ridx0 * 3;
+    float val3 = data1[alu0];
+    float val4 = data1[alu0 + 1];
+    float val5 = data1[alu0 + 2];
+    *(f32x2_m*)(data0 + ridx0 * 2) = (f32x2)(val3) * val0 + (f32x2)(val4) * val1 + (f32x2)(val5) * val2;
+  }
+}
+
+// opts: Opt(VECTOR, 0, 8)
+typedef float f32x8 __attribute__((ext_vector_type(8)));
+typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
+typedef int i32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x4 __attribute__((ext_vector_type(4)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
+static inline f32x8 max_f32x8(f32x8 a, f32x8 b) {
+  f32x8 larger = b > a ? b : a;
+  return b != b ? b + b : larger;
+}
+void r_8(float* restrict data0, const float* restrict data1) {
+  f32x8 val0 = *(const f32x8_m*)data1;
+  f32x8 alu0 = (i32x8)((f32x8)(0.0f) < val0) ? val0 : max_f32x8(val0, (f32x8)(0.0f));
+  f32x8 alu1 = alu0 * alu0;
+  f32x4 alu2 = __builtin_shufflevector(alu1, alu1, 0, 1, 2, 3) + __builtin_shufflevector(alu1, alu1, 4, 5, 6,
+      7);
+  f32x2 alu3 = __builtin_shufflevector(alu2, alu2, 0, 1) + __builtin_shufflevector(alu2, alu2, 2, 3);
+  data0[0] = (alu3[0] + alu3[1]) / 8.0f;
+}
+
+// opts: Opt(VECTOR, 0, 8)
+typedef float f32x8 __attribute__((ext_vector_type(8)));
+typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
+typedef int i32x8 __attribute__((ext_vector_type(8)));
+static inline f32x8 max_f32x8(f32x8 a, f32x8 b) {
+  f32x8 larger = b > a ? b : a;
+  return b != b ? b + b : larger;
+}
+void E_8(float* restrict data0, const float* restrict data1) {
+  f32x8 val0 = *(const f32x8_m*)data1;
+  i32x8 alu0 = (i32x8)((f32x8)(0.0f) < val0);
+  f32x8 alu1 = (f32x8)(0.125f) * (alu0 ? val0 : max_f32x8(val0, (f32x8)(0.0f)));
+  *(f32x8_m*)data0 = alu0 ? alu1 + alu1 : (f32x8)(0.0f);
+}
+
+// opts: Opt(VECTOR, 1, 2), Opt(UPCAST, 0, 2), Opt(UPCAST, 0, 2), Opt(UNROLL, 0, 0)
+typedef float f32x2 __attribute__((ext_vector_type(2)));
+typedef f32x2 f32x2_m __attribute__((aligned(4), may_alias));
+void r_2_2_4_2(float* restrict data0, const float* restrict data1, const float* restrict data2) {
+  float val0 = data1[4];
+  f32x2 alu0 = (f32x2)(val0);
+  f32x2 val1 = *(const f32x2_m*)(data2 + 6);
+  float val2 = data1[0];
+  f32x2 alu1 = (f32x2)(val2);
+  f32x2 val3 = *(const f32x2_m*)data2;
+  float val4 = data1[6];
+  f32x2 alu2 = (f32x2)(val4);
+  f32x2 val5 = *(const f32x2_m*)(data2 + 9);
+  float val6 = data1[2];
+  f32x2 alu3 = (f32x2)(val6);
+  f32x2 val7 = *(const f32x2_m*)(data2 + 3);
+  f32x2 alu4 = __builtin_elementwise_fma(alu0, val1, alu1 * val3) + __builtin_elementwise_fma(alu2, val5,
+      alu3 * val7);
+  float val8 = data1[5];
+  f32x2 alu5 = (f32x2)(val8);
+  float val9 = data1[1];
+  f32x2 alu6 = (f32x2)(val9);
+  float val10 = data1[7];
+  f32x2 alu7 = (f32x2)(val10);
+  float val11 = data1[3];
+  f32x2 alu8 = (f32x2)(val11);
+  f32x2 alu9 = __builtin_elementwise_fma(alu5, val1, alu6 * val3) + __builtin_elementwise_fma(alu7, val5,
+      alu8 * val7);
+  f32x2 val12 = *(const f32x2_m*)(data2 + 7);
+  f32x2 val13 = *(const f32x2_m*)(data2 + 1);
+  f32x2 val14 = *(const f32x2_m*)(data2 + 10);
+  f32x2 val15 = *(const f32x2_m*)(data2 + 4);
+  f32x2 alu10 = __builtin_elementwise_fma(alu0, val12, alu1 * val13) + __builtin_elementwise_fma(alu2, val14,
+      alu3 * val15);
+  f32x2 alu11 = __builtin_elementwise_fma(alu5, val12, alu6 * val13) + __builtin_elementwise_fma(alu7, val14,
+      alu8 * val15);
+  *(f32x2_m*)data0 = alu4;
+  *(f32x2_m*)(data0 + 3) = alu9;
+  *(f32x2_m*)(data0 + 1) = alu10;
+  *(f32x2_m*)(data0 + 4) = alu11;
+}
+
+// opts: Opt(VECTOR, 0, 2)
+typedef float f32x2 __attribute__((ext_vector_type(2)));
+typedef f32x2 f32x2_m __attribute__((aligned(4), may_alias));
+void E_3_2(float* restrict data0, const float* restrict data1) {
+  for (int ridx0 = 0; ridx0 < 3; ridx0++) {
+    *(f32x2_m*)(data0 + ridx0 * 2) = *(const f32x2_m*)(data0 + ridx0 * 2) - (f32x2){data1[ridx0],
+        data1[ridx0 + 3]} * (f32x2)(0.1f);
+  }
+}
