@@ -16,6 +16,10 @@ def t(*shape):
     return Tensor.empty(*shape, device=DEVICE)
 
 
+def full(value):
+    return Tensor.full((2, 2), value, device=DEVICE)
+
+
 def training_step():
     x, w = t(4, 3), t(3, 2).requires_grad_()
     loss = (x @ w).relu().square().mean()
@@ -34,7 +38,9 @@ def window_assign():
 CASES = {
     "elementwise_chain": lambda: ((t(3, 4) * t(3, 4) + 1).sqrt(),),
     "constant_folding": lambda: (
-        (Tensor.full((2, 2), 1, device=DEVICE) + Tensor.full((2, 2), 2, device=DEVICE)).contiguous(),
+        (
+            Tensor.full((2, 2), 1, device=DEVICE) + Tensor.full((2, 2), 2, device=DEVICE)
+        ).contiguous(),
     ),
     "transpose_add": lambda: (t(3, 4) + t(4, 3).T,),
     "padded_add_one": lambda: ((t(3) + 1).pad(((1, 2),)).contiguous(),),

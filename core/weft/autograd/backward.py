@@ -66,6 +66,6 @@ def _marked(part: UOp, node: UOp) -> UOp:
         if meta is not None:
             mark = Metadata(meta.name, meta.where, backward=True)
             for fresh in part.toposort(gate=lambda u: not hasattr(u, "meta")):
-                if not hasattr(fresh, "meta"):
+                if fresh.src and not hasattr(fresh, "meta"):  # numbers are shared by all
                     _set_meta(fresh, mark)
     return part

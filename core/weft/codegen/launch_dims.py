@@ -4,14 +4,17 @@ in:  spec.lowered with ranges of kind GLOBAL and LOCAL
 out: spec.lowered with SPECIAL in their place: gidx0 to gidx2, lidx0 to lidx2, 0 the fastest
 
 Where there are more axes than dimensions, or one is too long, the axes of that kind are one flat
-index, cut up to fit the limits and taken apart again by division.
+index, cut up to fit the limits and taken apart again by division. Where no cut is exact, the work
+items beyond the last do what the last does.
 """
 
 from __future__ import annotations
 
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
+from weft.base.intmath import ceildiv
 from weft.base.sequences import prod
+from weft.codegen.opt.kernel import reads_what_it_writes
 from weft.codegen.ranges import extent_of, loop_order
 from weft.codegen.substitute import substitute_ranges
 from weft.device.capabilities import Target
@@ -25,13 +28,15 @@ def _special(name: str, size: sint) -> UOp:
     return UOp(Ops.SPECIAL, dtypes.int, (end,), name)
 
 
-def _mapped(loops: list[UOp], prefix: str, limits: tuple[int, int, int]) -> dict[UOp, UOp]:
+def _mapped(
+    loops: list[UOp], prefix: str, limits: tuple[int, int, int], exact: bool
+) -> dict[UOp, UOp]:
     """What stands in place of each of `loops`, which are sorted outermost first."""
     extents = [extent_of(loop) for loop in reversed(loops)]
     bounds = [e if isinstance(e, int) else e.vmax for e in extents]
     if len(loops) <= 3 and all(bound <= limit for bound, limit in zip(bounds, limits)):
         return {
-            loop: _special(f"{prefix}{i}", extent)
+            loop: _special(f"{prefix}{i}", extent).cast(loop.dtype)
             for i, (loop, extent) in enumerate(zip(reversed(loops), extents))
         }
     if not all(isinstance(extent, int) for extent in extents):
@@ -40,28 +45,36 @@ def _mapped(loops: list[UOp], prefix: str, limits: tuple[int, int, int]) -> dict
             asked=f"{len(loops)} axes with at most {bounds} turns",
             because=f"its dimensions have at most {limits}",
         )
-    sizes = _cut(prod(extents), limits)
-    flat: UOp | None = None
+    total = prod(extents)
+    dtype = dtypes.int if total <= dtypes.int.max else dtypes.long
+    sizes = _cut(total, limits, exact)
+    flat = UOp.const(dtype, 0)
     stride = 1
     for i, size in enumerate(sizes):
-        part = _special(f"{prefix}{i}", size) * UOp.const(dtypes.int, stride)
-        flat = part if flat is None else flat + part
+        flat = flat + _special(f"{prefix}{i}", size).cast(dtype) * UOp.const(dtype, stride)
         stride *= size
-    assert flat is not None
+    if stride != total:
+        last = UOp.const(dtype, total - 1)
+        flat = UOp(Ops.WHERE, dtype, (flat < last, flat, last))
     result: dict[UOp, UOp] = {}
     for loop, extent in zip(reversed(loops), extents):
-        result[loop] = (flat % extent).simplify()
+        result[loop] = (flat % extent).simplify().cast(loop.dtype)
         flat = flat // extent
     return result
 
 
-def _cut(total: int, limits: tuple[int, int, int]) -> list[int]:
-    """Factors of `total` that fit the dimensions. CapabilityError where there are none."""
+def _cut(total: int, limits: tuple[int, int, int], exact: bool) -> list[int]:
+    """Sizes that fit the dimensions; their product is `total`, or more where that may be."""
     left, sizes = total, []
     for limit in limits:
         size = next((s for s in range(min(limit, left), 0, -1) if left % s == 0), 1)
         sizes.append(size)
         left //= size
+    if left != 1 and not exact:
+        left, sizes = total, []
+        for limit in limits:
+            sizes.append(min(limit, left))
+            left = ceildiv(left, sizes[-1])
     if left != 1:
         raise CapabilityError(
             "a launch grid does not fit the device",
@@ -86,5 +99,5 @@ def run(sink: UOp, target: Target) -> UOp:
     ):
         mine = [loop for loop in loops if loop.arg.kind is kind]
         if mine and sizes is not None:
-            values |= _mapped(mine, prefix, sizes)
+            values |= _mapped(mine, prefix, sizes, reads_what_it_writes(nodes))
     return substitute_ranges(nodes, values, {}) if values else sink

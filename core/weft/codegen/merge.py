@@ -59,7 +59,12 @@ def _together(a: UOp, b: UOp, factors: Factors) -> bool:
 def _pair(loops: list[UOp], factors: Factors, users: dict[UOp, set[UOp]]) -> tuple[UOp, UOp] | None:
     for a in loops:
         for b in loops:
-            same = a is not b and a.dtype is b.dtype and a.arg.kind is b.arg.kind and users.get(a) == users.get(b)
+            same = (
+                a is not b
+                and a.dtype is b.dtype
+                and a.arg.kind is b.arg.kind
+                and users.get(a) == users.get(b)
+            )
             if same and _together(a, b, factors):
                 return a, b
     return None

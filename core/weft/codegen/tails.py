@@ -1,8 +1,8 @@
 """A long reduce over an awkward number of elements becomes a reduce over a round one, and a rest.
 
 in:  spec.lowered
-out: spec.lowered in which such reduces can be turned into vectors: op(reduce of all but the last few,
-     reduce of the last few)
+out: spec.lowered in which such reduces can be turned into vectors: op(reduce of all but the last
+     few, reduce of the last few)
 
 Only where what is reduced lies in a row in memory, so that vectors are worth having.
 """

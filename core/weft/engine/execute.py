@@ -22,9 +22,7 @@ def lower_schedule(
     return [lower_schedule_item(item, values) for item in items]
 
 
-def run_schedule(
-    items: Iterable[ScheduleItem], values: Mapping[UOp, int] | None = None
-) -> None:
+def run_schedule(items: Iterable[ScheduleItem], values: Mapping[UOp, int] | None = None) -> None:
     """Compile and run `items`. Values are those of the variables, as the schedule gave them."""
     items = list(items)
     if settings.DEBUG >= 3:

@@ -20,7 +20,10 @@ from weft.uop import Ops, UOp
 
 @dataclass(eq=False)
 class ExecItem:
-    """One runnable step: `prg` on `bufs`. `prg.p.uops` is its linear program, `prg.p.src` its source."""
+    """One runnable step: `prg` on `bufs`.
+
+    `prg.p.uops` is its linear program, `prg.p.src` its source.
+    """
 
     prg: KernelRunner | CopyRunner | ViewRunner
     bufs: tuple[Buffer, ...]
@@ -49,9 +52,7 @@ class ExecItem:
             stats.seconds += seconds
 
 
-def lower_schedule_item(
-    item: ScheduleItem, values: Mapping[UOp, int] | None = None
-) -> ExecItem:
+def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = None) -> ExecItem:
     """Compile what the item asks for. Raises what code generation and compiler raise, with the
     Tensor methods that the kernel computes, and where they were called."""
     known = values or {}

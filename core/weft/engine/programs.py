@@ -1,8 +1,8 @@
 """Kernel AST to a program that can be launched: the one place where kernels and programs meet.
 
 Two caches: programs in memory by AST and device, binaries on disk by compiler and source. A disk
-entry that does not read back as it was written is a miss (see base/disk_cache.py), and the kernel is
-compiled again.
+entry that does not read back as it was written is a miss (see base/disk_cache.py), and the kernel
+is compiled again.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def report(item: ExecItem, seconds: float | None) -> None:
 
 
 def report_schedule(items: Sequence[ScheduleItem]) -> None:
-    """From 3 on: what is about to run, with its memory; from 5 on the AST of each kernel as text."""
+    """From 3 on what is about to run, with its memory; from 5 on the AST of each kernel too."""
     print(f"schedule of {plural(len(items), 'item')}", file=sys.stderr)
     for number, item in enumerate(items):
         memory = ", ".join(f"{b.size} {b.dtype.name}" for b in item.bufs)
@@ -53,9 +53,8 @@ def _rates(item: ExecItem, seconds: float | None) -> str:
     estimates = item.prg.p.estimates
     if not isinstance(estimates.ops, int) or not isinstance(estimates.bytes, int):
         return ""
-    return (
-        f" ({estimates.ops / seconds / 1e9:8.1f} GFLOPS {estimates.bytes / seconds / 1e9:7.1f} GB/s)"
-    )
+    computed, moved = estimates.ops / seconds / 1e9, estimates.bytes / seconds / 1e9
+    return f" ({computed:8.1f} GFLOPS {moved:7.1f} GB/s)"
 
 
 def _names(item: ExecItem) -> str:

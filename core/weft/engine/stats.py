@@ -1,7 +1,7 @@
 """Counters of what has run: read them before and after to see what a step cost.
 
-    from weft.engine import stats
-    stats.kernels, stats.bytes, stats.ops, stats.seconds, stats.memory, stats.peak_memory
+from weft.engine import stats
+stats.kernels, stats.bytes, stats.ops, stats.seconds, stats.memory, stats.peak_memory
 """
 
 from __future__ import annotations

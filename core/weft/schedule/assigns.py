@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 
+from weft.schedule.kernels import storage_under
 from weft.schedule.uses import is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, UOp
@@ -35,9 +36,10 @@ def kept(version: UOp) -> UOp:
     return UOp(Ops.CONTIGUOUS, version.dtype, (version,), ("kept", next(_copies)))
 
 
-def separate(sink: UOp) -> dict[UOp, UOp]:
+def separate(sink: UOp, crossed: frozenset[UOp] = frozenset()) -> dict[UOp, UOp]:
     """What every node becomes once copies of old values stand where order cannot satisfy everybody.
 
+    crossed: BUFFERs whose versions are copied in any case.
     Empty where nothing has to change, which is nearly always.
     """
     writes = pending_writes(sink)
@@ -45,7 +47,7 @@ def separate(sink: UOp) -> dict[UOp, UOp]:
         return {}
     first = _one_writer_each(sink, writes)
     middle = first.get(sink, sink)
-    second = _no_reader_after_writer(middle)
+    second = _no_reader_after_writer(middle, crossed)
     if not second:
         return first
     if not first:
@@ -75,19 +77,19 @@ def _one_writer_each(sink: UOp, writes: dict[UOp, list[UOp]]) -> dict[UOp, UOp]:
     return done
 
 
-def _no_reader_after_writer(sink: UOp) -> dict[UOp, UOp]:
+def _no_reader_after_writer(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:
     """A value that depends on a write, yet reads what stood there before, reads a copy of it."""
     order = list(sink.toposort(gate=lambda u: not is_stored(u)))
     mixed = {
         version
         for version, (writer, *_) in pending_writes(sink).items()
-        if _is_mixed(sink, order, version, writer)
+        if storage_under(version) in crossed or _is_mixed(sink, order, version, writer)
     }
     return _redirect_readers(order, mixed) if mixed else {}
 
 
 def _is_mixed(sink: UOp, order: list[UOp], version: UOp, writer: UOp) -> bool:
-    """Whether anything needs the version before and after the write, or the writer shifts itself."""
+    """Whether anything needs the value before and after the write, or the write shifts itself."""
     if writer.arg is not None and _shifts_itself(writer, version):
         return True
     after: set[UOp] = {writer}

@@ -28,9 +28,7 @@ def group_reduces(uses: Uses, realized: dict[UOp, None]) -> dict[UOp, None]:
     return {node: None for node in uses.order if node in chosen}
 
 
-def _end_of_chain(
-    reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]
-) -> UOp:
+def _end_of_chain(reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]) -> UOp:
     """The last node that can be computed where `reduce` ends."""
     current = reduce
     while current not in realized:

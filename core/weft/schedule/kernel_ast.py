@@ -205,4 +205,3 @@ class AstBuilder:
 def elements(shape: tuple[Any, ...]) -> Any:
     """How many elements a shape has, at most (symbolic extents at their upper bound)."""
     return prod(e.vmax if isinstance(e, UOp) else e for e in shape)
-

@@ -22,9 +22,7 @@ def storage_under(node: UOp) -> UOp:
     return node
 
 
-def create_kernels(
-    uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext
-) -> dict[UOp, UOp]:
+def create_kernels(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> dict[UOp, UOp]:
     """For every node of `realized`, and all memory below: the stored node that holds its value."""
     stored: dict[UOp, UOp] = {node: node for node in uses.order if is_stored(node)}
     for node in uses.order:
@@ -53,9 +51,7 @@ def _leaf_ast(node: UOp) -> UOp:
 def _fresh(node: UOp, size: int, kernel: UOp) -> UOp:
     """`kernel` writing new memory on the node's device: its output comes first in its sources."""
     buffer = UOp.new_buffer(node.device, size, node.dtype)
-    return UOp(
-        Ops.ASSIGN, node.dtype, (buffer, kernel.replace(src=(buffer, *kernel.src)))
-    )
+    return UOp(Ops.ASSIGN, node.dtype, (buffer, kernel.replace(src=(buffer, *kernel.src))))
 
 
 def _stored_source(source: UOp, stored: dict[UOp, UOp]) -> UOp:
@@ -103,9 +99,7 @@ def _one_device(node: UOp) -> str:
     return device
 
 
-def _finish(
-    target: UOp, ast: UOp, sources: KernelSources, builder: AstBuilder, output: UOp
-) -> UOp:
+def _finish(target: UOp, ast: UOp, sources: KernelSources, builder: AstBuilder, output: UOp) -> UOp:
     reads = [slot for slot in sources.slots if slot is not output]
     bound = tuple(
         UOp(Ops.BIND, variable.dtype, (variable, UOp.const(variable.dtype, value)))

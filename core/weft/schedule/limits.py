@@ -1,6 +1,6 @@
 """No kernel touches more buffers than its device takes: inputs are stored first where it would.
 
-in:  the nodes that become kernels      out: the same, and what had to be stored to stay within limits
+in:  the nodes that become kernels      out: the same, and what had to be stored
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from weft.schedule.uses import Uses, is_stored
 from weft.uop import Ops, UOp
 
 
-def limit_buffers(
-    uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext
-) -> dict[UOp, None]:
+def limit_buffers(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> dict[UOp, None]:
     """`realized` with inputs added until every kernel reads at most limit - 1 buffers."""
     stored = dict(realized)
     reads: dict[UOp, frozenset[UOp]] = {}

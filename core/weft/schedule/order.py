@@ -38,7 +38,20 @@ def create_schedule_with_vars(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, 
 
 def in_order(writes: list[UOp]) -> list[UOp]:
     """`writes`, each after everything whose value it needs and after all readers of what it
-    overwrites."""
+    overwrites. Raises ScheduleError where there is no such order."""
+    order, stuck = _sorted(writes)
+    if stuck:
+        _report_cycle(stuck)
+    return order
+
+
+def waiting_for_each_other(writes: list[UOp]) -> list[UOp]:
+    """Those of `writes` that no order satisfies; none, nearly always."""
+    return _sorted(writes)[1]
+
+
+def _sorted(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
+    """An order of `writes` for as far as there is one, and what waits for each other."""
     known = set(writes)
     followers: dict[UOp, list[UOp]] = {write: [] for write in writes}
     waiting: dict[UOp, int] = dict.fromkeys(writes, 0)
@@ -54,9 +67,10 @@ def in_order(writes: list[UOp]) -> list[UOp]:
             waiting[follower] -= 1
             if waiting[follower] == 0:
                 ready.append(follower)
-    if len(order) < len(writes):
-        _report_cycle([write for write in writes if waiting[write]])
-    return order
+    stuck = {write for write in writes if waiting[write]}
+    while leaves := [w for w in stuck if stuck.isdisjoint(followers[w])]:
+        stuck.difference_update(leaves)  # they only come after what is stuck
+    return order, [write for write in writes if write in stuck]
 
 
 def _edges(writes: list[UOp], known: set[UOp]) -> Iterable[tuple[UOp, UOp]]:

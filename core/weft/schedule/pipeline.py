@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from weft.base import trace
 from weft.base.settings import settings
 from weft.device import registry
-from weft.schedule.assigns import separate
+from weft.schedule.assigns import pending_writes, separate
 from weft.schedule.context import ScheduleContext
 from weft.schedule.grouper import group_reduces
-from weft.schedule.kernels import create_kernels
+from weft.schedule.kernels import create_kernels, storage_under
 from weft.schedule.limits import limit_buffers
+from weft.schedule.order import kernel_writes, waiting_for_each_other
 from weft.schedule.realize_map import must_realize
 from weft.schedule.simplify import simplify
 from weft.schedule.storage import storage
@@ -31,12 +32,14 @@ CLEAN = simplify + storage
 class Plan:
     """A graph on its way to kernels; each pass adds what it found.
 
-    sink: the graph as it was asked for. separated: nodes changed so that writes hurt nobody.
+    sink: the graph as it was asked for. crossed: memory whose old value is read from copies, since
+    its writers would wait for each other. separated: nodes changed so that writes hurt nobody.
     cleaned: what every node of that became. uses: who reads whom in the cleaned graph.
     realized: the nodes that become kernels, sources first. stored: where every value stands then.
     """
 
     sink: UOp
+    crossed: frozenset[UOp] = frozenset()
     separated: dict[UOp, UOp] = field(default_factory=dict)
     cleaned: dict[UOp, UOp] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
@@ -51,7 +54,7 @@ class Plan:
 
 
 def _separate(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.separated = separate(plan.sink)
+    plan.separated = separate(plan.sink, plan.crossed)
     return plan
 
 
@@ -115,7 +118,21 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
         _verify_tensor(plan)
     with trace.span("kernelize"):
         run_passes(PASSES, plan, context)
+        if crossed := _crossed(plan):
+            plan = Plan(sink, crossed)
+            run_passes(PASSES, plan, context)
     return _becomes(plan)
+
+
+def _crossed(plan: Plan) -> frozenset[UOp]:
+    """The memory of writers each of which reads what another one overwrites.
+
+    Which nodes share a kernel decides that, so it is known only afterwards.
+    """
+    if not pending_writes(plan.sink):
+        return frozenset()
+    made = UOp(Ops.SINK, src=tuple(plan.stored.values()))
+    return frozenset(storage_under(w) for w in waiting_for_each_other(kernel_writes(made)))
 
 
 def _becomes(plan: Plan) -> dict[UOp, UOp]:

@@ -1,4 +1,4 @@
-"""What must stand in memory whatever the grouping: the sinks, and what cannot be computed in passing.
+"""What must stand in memory whatever the grouping: sinks, and what cannot be computed in passing.
 
 in:  spec.tensor      out: the set of nodes that become kernels, to which `grouper` adds reduces
 """
@@ -18,7 +18,7 @@ _CHEAP = 16
 
 
 def must_realize(uses: Uses) -> dict[UOp, None]:
-    """Nodes (never movement, constants or memory) that need a kernel of their own, sources first."""
+    """Nodes (never movement, constants, memory) that need a kernel of their own, sources first."""
     realized: dict[UOp, None] = {}
     depth: dict[UOp, int] = {}
     for node in uses.order:
@@ -60,14 +60,14 @@ def _grows(node: UOp, uses: Uses) -> bool:
 
 
 def _elements_read(source: UOp) -> int:
-    """How many elements of its base a movement reads, each as often as it is read; padding is none."""
+    """How many elements a movement reads, each as often as it is read; padding counts as none."""
     view = source.st.views[-1]
     extents = view.shape if view.mask is None else tuple(stop - start for start, stop in view.mask)
     return prod(extents)
 
 
 def _is_cheap(node: UOp, depth: int, realized: dict[UOp, None]) -> bool:
-    """A few steps over counters, or over memory of one element: computed again rather than stored."""
+    """A few steps over counters, or over one element: computed again rather than stored."""
     if depth > _CHEAP or node.op is Ops.REDUCE_AXIS:
         return False
     below = node.toposort(

@@ -95,9 +95,7 @@ def constants_fold(node: UOp) -> UOp | None:
     if not any(c is None and s.op not in (Ops.BIND, Ops.DEFINE_VAR)
                for c, s in zip(constants, node.src)):  # fmt: skip
         return None
-    src = tuple(
-        s if c is None else UOp.const(c.dtype, c.arg) for c, s in zip(constants, node.src)
-    )
+    src = tuple(s if c is None else UOp.const(c.dtype, c.arg) for c, s in zip(constants, node.src))
     return UOp(node.op, node.dtype, src, node.arg)
 
 

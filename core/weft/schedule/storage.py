@@ -110,7 +110,7 @@ def copies_into_storage(node: UOp, ctx: ScheduleContext) -> UOp | None:
     if value is not copy and not (value.st.contiguous and value.size == copy.size):
         return None
     source = copy.src[0]
-    if window_of(source) is None or source.base is not source and source.size != source.base.size:
+    if window_of(source) is None or (source.base is not source and source.size != source.base.size):
         if not ctx.computes(source.device):
             return None
         source = source.contiguous()

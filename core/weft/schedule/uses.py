@@ -43,7 +43,7 @@ def uses_in(sink: UOp) -> Uses:
     """The uses below `sink`, not looking below what is stored."""
     found = Uses()
     for node in sink.toposort(gate=lambda u: not is_stored(u)):
-        if node.op in GroupOp.Movement or node.op in LEAVES and node.op is not Ops.BUFFER:
+        if node.op in GroupOp.Movement or (node.op in LEAVES and node.op is not Ops.BUFFER):
             continue
         if node is sink:
             found.sinks.update((source.base, None) for source in node.src)

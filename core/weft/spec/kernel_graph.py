@@ -1,4 +1,4 @@
-"""What is left once everything pending is in kernels: memory, kernels, writes, and views of them."""
+"""What is left once all that was pending is in kernels: memory, kernels, writes, and views."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ def complaint(node: UOp) -> str | None:
     """What is wrong with one node of a kernel graph; None where nothing is."""
     if node.op is Ops.ASSIGN:
         written = node.src[0].op in (Ops.BUFFER, Ops.ASSIGN)
-        return None if written and node.src[1].op is Ops.KERNEL else "it is not ASSIGN(memory, KERNEL)"
+        return (
+            None if written and node.src[1].op is Ops.KERNEL else "it is not ASSIGN(memory, KERNEL)"
+        )
     if node.op is Ops.KERNEL:
         if not isinstance(node.arg, Kernel):
             return "its arg is not a Kernel"

@@ -15,7 +15,7 @@ from weft.base.errors import ArgumentError, DTypeError, FileError, ShapeError
 from weft.base.scalars import pack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
-from weft.tensor.protocol import record
+from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 
 if TYPE_CHECKING:
@@ -191,3 +191,64 @@ def nested(values: list[Any], shape: tuple[int, ...]) -> Any:
     for extent in reversed(shape[1:]):
         values = [values[i : i + extent] for i in range(0, len(values), extent)]
     return values
+
+
+# ---- anything at all ---------------------------------------------------------------------------
+
+
+def node_of(data: Any, device: str | None, kind: DType | None, unique: bool) -> UOp:
+    """The graph node that stands for `data`."""
+    if isinstance(data, TensorBase):
+        node = data._uop if kind is None else data.cast(kind)._uop
+        return node if device is None else moved(node, registry.canonical(device))
+    if isinstance(data, UOp):
+        return _of_node(data, device, kind)
+    if isinstance(data, os.PathLike):
+        node = from_file(data)
+        return node if device is None else moved(node, registry.canonical(device))
+    where = registry.canonical(device)
+    if data is None:
+        return _empty_node(kind or dtypes.default_float, where)
+    if isinstance(data, (int, float)) and not hasattr(data, "dtype"):
+        if not unique:
+            return from_scalar(data, kind, where)
+        # a leaf is told from others of its value: it gets memory
+        node = moved(from_nested([data], kind), where)
+        return UOp(Ops.RESHAPE, node.dtype, (node,), ())
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        node = from_bytes(data, kind)
+    elif isinstance(data, (list, tuple)):
+        node = from_nested(data, kind)
+    elif is_array(data):
+        node = from_array(as_array(data), kind)
+    else:
+        raise DTypeError(
+            f"no tensor can be made of a {type(data).__name__}",
+            asked=f"Tensor({type(data).__name__})",
+            try_="a number, nested lists, bytes, a NumPy array, a pathlib.Path or a graph node",
+        )
+    return _on(node, where)
+
+
+def _on(node: UOp, where: str) -> UOp:
+    """Copied before it is reshaped or cast, so that the copy is of plain bytes."""
+    if node.op in (Ops.RESHAPE, Ops.CAST):
+        return UOp(node.op, node.dtype, (_on(node.src[0], where),), node.arg)
+    return moved(node, where)
+
+
+def _empty_node(kind: DType, where: str) -> UOp:
+    return UOp.const(kind, 0, where).reshape((1,)).expand((0,))
+
+
+def _of_node(node: UOp, device: str | None, kind: DType | None) -> UOp:
+    if node.op in (Ops.DEFINE_VAR, Ops.BIND) or (node.device is None and node.dtype is dtypes.int):
+        # a symbolic integer is a value of rank 0
+        node = node.simplify() if node.op is Ops.CONST else node
+    if kind is not None:
+        node = node.cast(kind)
+    if node.device is None and node.op is Ops.CONST:
+        return UOp.const(node.dtype, node.arg, registry.canonical(device))
+    return (
+        node if device is None or node.device is None else moved(node, registry.canonical(device))
+    )

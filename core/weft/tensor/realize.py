@@ -1,4 +1,4 @@
-"""How tensors meet the scheduler and the engine, and how results are put back under live tensors."""
+"""How tensors meet scheduler and engine, and how results are put back under live tensors."""
 
 from __future__ import annotations
 
@@ -147,9 +147,7 @@ def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
     return [tensor for tensor in live if reads[tensor._uop]]
 
 
-def _protected(
-    node: UOp, writes: Mapping[UOp, list[UOp]], copies: dict[UOp, UOp]
-) -> UOp:
+def _protected(node: UOp, writes: Mapping[UOp, list[UOp]], copies: dict[UOp, UOp]) -> UOp:
     if registry.capabilities(node.device).memory.persistent:
         return node  # what outlives the process is shared with others by nature
     below = node

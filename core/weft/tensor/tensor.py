@@ -19,6 +19,7 @@ from weft.tensor.live import forget, remember
 from weft.tensor.ops.activations import ActivationsMixin
 from weft.tensor.ops.assign import AssignMixin, owned_storage
 from weft.tensor.ops.attention import AttentionMixin
+from weft.tensor.ops.bits import BitsMixin
 from weft.tensor.ops.conv import ConvMixin
 from weft.tensor.ops.creation import CreationMixin
 from weft.tensor.ops.differentiation import DifferentiationMixin
@@ -29,8 +30,11 @@ from weft.tensor.ops.losses import LossesMixin
 from weft.tensor.ops.matmul import MatmulMixin
 from weft.tensor.ops.movement import MovementMixin
 from weft.tensor.ops.normalise import NormaliseMixin
+from weft.tensor.ops.operators import OperatorsMixin
 from weft.tensor.ops.random import RandomMixin
+from weft.tensor.ops.rearrange import RearrangeMixin
 from weft.tensor.ops.reduce import ReduceMixin
+from weft.tensor.ops.scatter import ScatterMixin
 from weft.tensor.ops.sorting import SortingMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.protocol import TensorBase, grad_mode, record
@@ -45,14 +49,18 @@ _leaf_numbers = itertools.count()
 
 
 class Tensor(
+    OperatorsMixin,
     ElementwiseMixin,
+    BitsMixin,
     TranscendentalMixin,
     ActivationsMixin,
     MovementMixin,
+    RearrangeMixin,
     ReduceMixin,
     MatmulMixin,
     ConvMixin,
     IndexingMixin,
+    ScatterMixin,
     SortingMixin,
     NormaliseMixin,
     AttentionMixin,
@@ -87,7 +95,7 @@ class Tensor(
         requires_grad: bool | None = None,
     ) -> None:
         kind = None if dtype is None else to_dtype(dtype)
-        node = _node_of(data, device, kind, bool(requires_grad))
+        node = interop.node_of(data, device, kind, bool(requires_grad))
         self._uop = node
         self._requires_grad = None
         self.grad = None
@@ -457,66 +465,6 @@ class _Training(ContextDecorator):
 
     def __exit__(self, *exception: object) -> None:
         Tensor.training = self._before.pop()
-
-
-def _node_of(data: Any, device: str | None, kind: DType | None, unique: bool) -> UOp:
-    """The graph node that stands for `data`."""
-    if isinstance(data, TensorBase):
-        node = data._uop if kind is None else data.cast(kind)._uop
-        return node if device is None else interop.moved(node, registry.canonical(device))
-    if isinstance(data, UOp):
-        return _node_of_node(data, device, kind)
-    if isinstance(data, os.PathLike):
-        node = interop.from_file(data)
-        return node if device is None else interop.moved(node, registry.canonical(device))
-    where = registry.canonical(device)
-    if data is None:
-        return _empty_node(kind or dtypes.default_float, where)
-    if isinstance(data, (int, float)) and not hasattr(data, "dtype"):
-        if not unique:
-            return interop.from_scalar(data, kind, where)
-        # a leaf is told from others of its value: it gets memory
-        node = interop.moved(interop.from_nested([data], kind), where)
-        return UOp(Ops.RESHAPE, node.dtype, (node,), ())
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        node = interop.from_bytes(data, kind)
-    elif isinstance(data, (list, tuple)):
-        node = interop.from_nested(data, kind)
-    elif interop.is_array(data):
-        node = interop.from_array(interop.as_array(data), kind)
-    else:
-        raise DTypeError(
-            f"no tensor can be made of a {type(data).__name__}",
-            asked=f"Tensor({type(data).__name__})",
-            try_="a number, nested lists, bytes, a NumPy array, a pathlib.Path or a graph node",
-        )
-    return _on(node, where)
-
-
-def _on(node: UOp, where: str) -> UOp:
-    """Copied before it is reshaped or cast, so that the copy is of plain bytes."""
-    if node.op in (Ops.RESHAPE, Ops.CAST):
-        return UOp(node.op, node.dtype, (_on(node.src[0], where),), node.arg)
-    return interop.moved(node, where)
-
-
-def _empty_node(kind: DType, where: str) -> UOp:
-    return UOp.const(kind, 0, where).reshape((1,)).expand((0,))
-
-
-def _node_of_node(node: UOp, device: str | None, kind: DType | None) -> UOp:
-    if node.op in (Ops.DEFINE_VAR, Ops.BIND) or (node.device is None and node.dtype is dtypes.int):
-        # a symbolic integer is a value of rank 0
-        node = node.simplify() if node.op is Ops.CONST else node
-    if kind is not None:
-        node = node.cast(kind)
-    if node.device is None and node.op is Ops.CONST:
-        return UOp.const(node.dtype, node.arg, registry.canonical(device))
-    return (
-        node
-        if device is None or node.device is None
-        else interop.moved(node, registry.canonical(device))
-    )
 
 
 def _restore(raw: bytes, dtype: DType, shape: tuple[int, ...], flag: bool | None) -> Tensor:

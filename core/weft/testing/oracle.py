@@ -277,7 +277,9 @@ def _integer(op: Ops, dtype: DType, src: Sequence[Any]) -> Any:
         by = np.where(inside, b, 0).astype(a.dtype)
         if op is Ops.SHL:
             return np.where(inside, np.left_shift(a, by), 0).astype(a.dtype)
-        return np.where(inside, np.right_shift(a, by), np.where(a < 0, -1, 0)).astype(a.dtype)
+        # one type throughout: a mix of int64 and uint64 would go through float64
+        filled = np.where(a < 0, ~np.zeros_like(a), np.zeros_like(a))
+        return np.where(inside, np.right_shift(a, by), filled)
     if op is Ops.THREEFRY:
         return _threefry(a, b)
     if dtypes.is_float(dtype):  # MOD

@@ -392,7 +392,7 @@ class UOp(MathMixin):
         return node
 
     def variables(self) -> list[UOp]:
-        """The DEFINE_VAR nodes below, in order of name; those that stand in args of movement too."""
+        """The DEFINE_VAR nodes below, by name; those that stand in args of movement too."""
         found: dict[UOp, None] = {}
         for node in self.toposort():
             if node.op is Ops.DEFINE_VAR:
@@ -550,4 +550,3 @@ def _unflatten(rows: list[tuple[Any, ...]]) -> UOp:
 def interned_count() -> int:
     """How many nodes are alive: for tests of what is freed."""
     return len(_interned)
-

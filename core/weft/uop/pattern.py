@@ -1,6 +1,6 @@
 """UPat: the shape of a subgraph, with named captures.
 
-    UPat(Ops.ADD, src=(UPat.var("x"), UPat.const(0)))      or, with operators,      UPat.var("x") + 0
+    UPat(Ops.ADD, src=(UPat.var("x"), UPat.const(0)))    or, with operators,    UPat.var("x") + 0
 
 A tuple of sources is matched in order (both orders where the op is commutative and the pattern was
 built with an operator), a list in any order, a single pattern by every source.
@@ -32,7 +32,7 @@ class UPat(MathMixin):
     """A pattern over nodes.
 
     op: one op or a set of them (None: any). dtype: one dtype or a set. src: tuple (in order), list
-    (any order), one UPat (every source) or None. arg: a value that must be equal. name: the capture.
+    (any order), one UPat (every source) or None. arg: a value that must be equal. name: a capture.
     allow_any_len: further sources may follow those of the tuple.
     """
 
@@ -169,7 +169,11 @@ def _write(
     """Write tests for the pairs of pattern and expression in `work`, then the call."""
     if not work:
         arguments = ", ".join(f"{name}={expression}" for name, expression in bound.items())
-        call = finish.replace("@", arguments) if arguments else finish.replace(", @", "").replace("@", "")
+        call = (
+            finish.replace("@", arguments)
+            if arguments
+            else finish.replace(", @", "").replace("@", "")
+        )
         out.line(depth, f"result = {call}")
         out.line(depth, "if result is not None: return result")
         return
@@ -236,5 +240,3 @@ def compile_rule(pattern: UPat, function: Any, pass_context: bool) -> Any:
     out.line(1, "return None")
     exec("\n".join(out.lines), out.names)
     return out.names["matcher"]
-
-

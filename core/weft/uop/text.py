@@ -4,8 +4,8 @@
     %1 = CONST float %0  arg=2.0
 
 One line a node: number, op, dtype, sources, arg. A graph that was printed and parsed again is the
-same object. Args are printed as Python literals and calls of the known arg classes, and read back by
-a walk over Python's own syntax tree: nothing is evaluated.
+same object. Args are printed as Python literals and calls of the known arg classes, and read back
+by a walk over Python's own syntax tree: nothing is evaluated.
 """
 
 from __future__ import annotations

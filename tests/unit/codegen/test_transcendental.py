@@ -48,7 +48,7 @@ def samples(dtype, low, high, count=40_000):
     kind, integer = KINDS[dtype], INTEGERS[dtype]
     bits = rng.integers(0, np.iinfo(integer).max, count, dtype=integer, endpoint=True).view(kind)
     around_one = 1 + rng.uniform(-1e-3, 1e-3, count // 8)
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         return np.concatenate(
             [bits, rng.uniform(low, high, count), around_one, np.array(SPECIAL)]
         ).astype(kind)

@@ -20,7 +20,9 @@ def test_everything_is_compiled_before_anything_runs():
     good, _ = scheduled(floats(1, 2) + 1.0)
     x = floats(1, 2)
     target = good[0].ast.src[0].src[0]
-    broken = ScheduleItem(UOp.sink(target.store(UOp(Ops.UNIQUE, dtypes.float, arg=0))), good[0].bufs)
+    broken = ScheduleItem(
+        UOp.sink(target.store(UOp(Ops.UNIQUE, dtypes.float, arg=0))), good[0].bufs
+    )
     with pytest.raises(SpecError, match="no value inside a kernel"):
         run_schedule([*good, broken])
     assert not good[0].bufs[0].is_allocated

@@ -54,7 +54,8 @@ def test_nan(op, operands):
 
 
 def test_threefry_known_answers():
-    """The vectors of the Random123 distribution (Salmon et al. 2011), threefry2x32 with 20 rounds."""
+    """The vectors of the Random123 distribution (Salmon et al. 2011), threefry2x32-20."""
+
     def block(c0, c1, k0, k1):
         bits = threefry2x32(c0 | c1 << 32, k0 | k1 << 32)
         return bits & 0xFFFFFFFF, bits >> 32

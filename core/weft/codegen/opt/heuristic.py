@@ -187,7 +187,7 @@ class _Choice:
     # ---- blocks -------------------------------------------------------------------------------
 
     def blocks(self) -> None:
-        """Loads that jump from lane to lane are done in blocks, so that whole cache lines are used."""
+        """Loads that jump from lane to lane are done in blocks: whole cache lines are used."""
         for store in self.kernel.stores:
             nest = self.kernel.nests[store]
             lane = next((loop for loop in nest if loop in self.lanes_of), None)
@@ -204,7 +204,7 @@ class _Choice:
                     _attempt(self.kernel, OptKind.UPCAST, known[0], _BLOCK)
 
     def widen(self, reduce: UOp) -> bool:
-        """Accumulators side by side along the lanes of the output, so that rows are read in runs."""
+        """Accumulators side by side along the output's lanes, so that rows are read in runs."""
         nest = self.kernel.nests[reduce]
         lane = next((u for u in nest if u in self.lanes_of and u not in loops_of(reduce)), None)
         if lane is None or self.present(nest) > 1:

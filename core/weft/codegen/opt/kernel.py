@@ -6,7 +6,7 @@ kept as a sum of axes, and an axis that is split becomes two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from weft.base.intmath import ceildiv
@@ -87,7 +87,7 @@ class Kernel:
         self._splits: dict[int, _Split] = {}
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
-        self.in_place = _is_in_place(nodes)
+        self.in_place = reads_what_it_writes(nodes)
         if target.compute.limits.global_size is not None:
             self._launch()
 
@@ -299,7 +299,8 @@ def _word(extent: UOp) -> str:
     return "x".join(names) or "n"
 
 
-def _is_in_place(nodes: list[UOp]) -> bool:
+def reads_what_it_writes(nodes: Sequence[UOp]) -> bool:
+    """Whether a buffer of the kernel is both loaded from and stored to."""
     stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
     return any(node.op is Ops.LOAD and node.src[0].src[0] in stored for node in nodes)
 

@@ -13,7 +13,7 @@ from weft.base.errors import CapabilityError, DTypeError, GradientError, ShapeEr
 from weft.device import registry
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.interop import moved
-from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, grad_enabled, record
 from weft.uop import Ops, UOp, Window
 

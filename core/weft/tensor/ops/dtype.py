@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ShapeError
-from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops
 

@@ -13,7 +13,7 @@ from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
-from weft.tensor.ops.elementwise import cast_node
+from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, Reduce
 

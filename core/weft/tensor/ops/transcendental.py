@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
-from weft.tensor.ops.elementwise import known_facts, number_node
+from weft.tensor.ops.operands import known_facts, number_node
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 

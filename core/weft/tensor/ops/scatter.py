@@ -1,0 +1,156 @@
+"""Gathering and scattering along one axis, with an index for every element."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.tensor.protocol import TensorBase
+from weft.uop import Ops
+
+
+def from_front(index: Any, size: int) -> Any:
+    """As int32 (int64 for large axes), what is below zero counted from the end."""
+    kind = dtypes.int64 if size > dtypes.int32.max else dtypes.int32
+    if dtypes.is_unsigned(index._uop.dtype):
+        wide = index.cast(dtypes.int64)
+        return wide if kind is dtypes.int64 else (wide < size).where(wide, size).cast(kind)
+    if index._uop.dtype is dtypes.int64 and kind is dtypes.int32:
+        # what int32 cannot hold is out of range, and must stay so
+        index = index.clamp(-size - 1, size).cast(kind)
+    else:
+        index = index.cast(kind)
+    return (index < 0).where(index + size, index)
+
+
+class ScatterMixin(TensorBase):
+    """Methods that follow an index along one axis."""
+
+    __slots__ = ()
+
+    def gather(self, dim: int, index: Any) -> Self:
+        """out[i][j] = self[index[i][j]][j] (for dim 0): an index for every element of the result.
+
+        :raises ShapeError: if `index` has another rank, or is larger along another axis.
+        """
+        at, index = self._checked_index("gather", dim, index)
+        size = self.shape[at]
+        window = tuple((0, s) if i != at else None for i, s in enumerate(index.shape))
+        x = self.shrink(window)
+        rank = len(x.shape)
+        x = x.permute(*(i for i in range(rank) if i != at), at)
+        x = x.reshape((*x.shape[:at], 1, *x.shape[at:]))
+        places = self.__class__.arange(size, device=self.device)
+        chosen = (from_front(index, size).unsqueeze(-1) == places).where(x, False)
+        return chosen._reduce(Ops.ADD, -1, False)
+
+    def _checked_index(self, what: str, dim: int, index: Any) -> tuple[int, Any]:
+        at = self._resolve_dim(dim)
+        index = self.__class__._as_tensor(index, self)
+        if not dtypes.is_int(index._uop.dtype):
+            raise DTypeError(f"{what} needs integers", asked=f"an index of {index._uop.dtype!r}")
+        fits = len(index.shape) == len(self.shape) and all(
+            n <= s or i == at for i, (n, s) in enumerate(zip(index.shape, self.shape))
+        )
+        if not fits:
+            raise ShapeError(
+                "the index does not fit",
+                asked=f"{what} along axis {dim} of {self.shape} with an index of {index.shape}",
+                because="both need as many axes, and beside that axis the index is no larger",
+            )
+        return at, index
+
+    def _scattered(self, dim: int, index: Any, src: Any) -> tuple[Any, Any, Any]:
+        """(values, hits) of shape (..., T, N) along a last axis, and self with T last."""
+        at, index = self._checked_index("scatter", dim, index)
+        if any(n > s for n, s in zip(index.shape, src.shape)):
+            raise ShapeError(
+                "the index is larger than what is written",
+                asked=f"scatter of {src.shape} with an index of {index.shape}",
+            )
+        order = [i for i in range(len(self.shape)) if i != at] + [at]
+        src = src.shrink(tuple((0, n) for n in index.shape)).permute(*order)
+        index = from_front(index, self.shape[at]).permute(*order)
+        pads = tuple((0, self.shape[i] - s) for i, s in zip(order[:-1], src.shape[:-1]))
+        src = src.pad((*pads, None))
+        index = (index + 1).pad((*pads, None)) - 1  # what is padded points nowhere
+        places = self.__class__.arange(self.shape[at], device=self.device).unsqueeze(-1)
+        return src.unsqueeze(-2), index.unsqueeze(-2) == places, order
+
+    def scatter(self, dim: int, index: Any, src: Any, reduce: str | None = None) -> Self:
+        """self with src written where `index` says, along an axis; the last write counts.
+
+        `reduce` "add" or "multiply" combines with what is there instead.
+        """
+        if reduce not in (None, "add", "multiply"):
+            raise ArgumentError(
+                f"scatter does not reduce by {reduce!r}",
+                asked=f"scatter(reduce={reduce!r})",
+                try_='None, "add" or "multiply"; scatter_reduce knows more',
+            )
+        if reduce is not None:
+            src = self._source(index, src)
+            return self.scatter_reduce(dim, index, src, "sum" if reduce == "add" else "prod")
+        src = self._source(index, src)
+        values, hits, order = self._scattered(dim, index, src)
+        count = hits.shape[-1]
+        if count == 0:
+            return self._wrap(self._uop)
+        turns = self.__class__.arange(1, count + 1, device=self.device)
+        turn = hits.where(turns, 0)
+        last = turn._reduce(Ops.MAX, -1, True)
+        value = ((turn == last) & hits).where(values, False)._reduce(Ops.ADD, -1, False)
+        written = (last.squeeze(-1) > 0).where(value, self.permute(*order))
+        return written.permute(*self._inverse(tuple(order)))
+
+    def _source(self, index: Any, src: Any) -> Any:
+        if isinstance(src, TensorBase):
+            return src.cast(self._uop.dtype)
+        shape = self.__class__._as_tensor(index, self).shape
+        return (
+            self.full_like(src).shrink(tuple((0, 0) for _ in shape))
+            if 0 in shape
+            else (self.__class__.full(shape, src, dtype=self._uop.dtype, device=self.device))
+        )
+
+    def scatter_reduce(
+        self, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+    ) -> Self:
+        """self with src combined into it where `index` says: "sum", "prod", "mean", "amax", "amin".
+
+        Without `include_self` what is written to starts from nothing.
+        """
+        starts = {"sum": 0, "mean": 0, "prod": 1}
+        if reduce not in (*starts, "amax", "amin"):
+            raise ArgumentError(
+                f"scatter_reduce does not reduce by {reduce!r}",
+                asked=f"scatter_reduce(reduce={reduce!r})",
+                try_='"sum", "prod", "mean", "amax" or "amin"',
+            )
+        values, hits, order = self._scattered(dim, index, src.cast(self._uop.dtype))
+        own = self.permute(*order)
+        dtype = own._uop.dtype
+        if reduce in ("amax", "amin"):
+            turn = (
+                (lambda t: t)
+                if reduce == "amax"
+                else ((lambda t: -t) if dtypes.is_float(dtype) else (lambda t: ~t))
+            )
+            found = hits.where(turn(values), dtype.min)._reduce(Ops.MAX, -1, False)
+            touched = hits._reduce(Ops.MAX, -1, False)
+            mixed = turn(found.maximum(turn(own))) if include_self else turn(found)
+            made = touched.where(mixed, own)
+        else:
+            op = Ops.MUL if reduce == "prod" else Ops.ADD
+            start = starts[reduce]
+            found = hits.where(values, start)._reduce(op, -1, False)
+            touched = hits._reduce(Ops.MAX, -1, False)
+            base = own if include_self else touched.where(start, own)
+            made = base * found if op is Ops.MUL else base + found
+            if reduce == "mean":
+                count = hits.cast(dtypes.int32)._reduce(Ops.ADD, -1, False) + int(include_self)
+                count = touched.where(count, 1)
+                made = made // count if dtypes.is_int(dtype) else made / count.cast(dtype)
+                made = made.cast(dtype)
+        return made.permute(*self._inverse(tuple(order)))
