@@ -100,22 +100,30 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "DEBUG",
         0,
-        "how much is printed: 1 devices, 2 a line per kernel, 3 buffers and applied opts, "
-        "4 source, 5 kernel AST, 6 linear program, 7 machine code",
+        "how much is printed: 1 devices, 2 a line per kernel, 3 schedules, 4 sources and applied "
+        "opts, 5 kernel ASTs and linear programs, 6 what every pass left, 7 what it was given too",
     ),
     Setting("NOOPT", 0, "1: kernels are lowered without hand-written optimisations"),
-    Setting("BEAM", 0, "width of the kernel search that times candidates; 0: heuristics only"),
-    Setting("JIT", 1, "0: jit calls the function each time; 1: capture, then replay"),
-    Setting("VIZ", 0, "1: record what every pass did, for the browser view"),
+    Setting("BEAM", 0, "width of the kernel search; no effect yet: the heuristic chooses"),
+    Setting("JIT", 1, "whether jit captures; no effect yet: there is no jit"),
+    Setting("VIZ", 0, "record what every pass did for a browser view; no effect yet"),
     Setting("SPEC", 0, "1: verify the graph against its spec after every pass"),
-    Setting("SPLIT_REDUCEOP", 1, "0: never split a large reduction into two kernels"),
-    Setting("REDUCEOP_SPLIT_THRESHOLD", 32768, "least input/output size ratio that is split"),
-    Setting("REDUCEOP_SPLIT_SIZE", 22, "log2 of the largest first stage of a split reduction"),
-    Setting("FUSE_ARANGE", 0, "1: fuse index comparisons with arange into their consumer"),
-    Setting("FUSE_CONV_BW", 0, "1: fuse both reductions of a convolution's backward pass"),
+    Setting(
+        "SPLIT_REDUCEOP", 1, "split large reductions into two kernels; no effect yet: none is split"
+    ),
+    Setting(
+        "REDUCEOP_SPLIT_THRESHOLD",
+        32768,
+        "least ratio of input to output that is split; no effect yet",
+    ),
+    Setting("REDUCEOP_SPLIT_SIZE", 22, "log2 of the largest first stage of a split; no effect yet"),
+    Setting(
+        "FUSE_ARANGE", 0, "turn comparisons with counters into index arithmetic; no effect yet"
+    ),
+    Setting("FUSE_CONV_BW", 0, "fuse both reduces of a convolution's backward pass; no effect yet"),
     Setting("MAX_KERNEL_BUFFERS", 0, "most buffers one kernel may touch; 0: the device's limit"),
-    Setting("PROCESS_REPLAY", 0, "1: store each kernel's way, to be compared between versions"),
-    Setting("IMAGE", 0, "1: use image buffers where the device has them"),
+    Setting("PROCESS_REPLAY", 0, "store how kernels came about, to be compared; no effect yet"),
+    Setting("IMAGE", 0, "use image buffers where the device has them; no effect yet"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
     Setting("DISABLE_PLUGINS", "", "families that are not loaded, separated by commas"),

@@ -210,14 +210,15 @@ class Adam(Optimizer):
         super().__init__(params, lr)
         self.betas, self.eps, self.weight_decay = betas, eps, weight_decay
         self.mean, self.square = self._zeros(), self._zeros()
-        self.mean_of_one, self.square_of_one = self._number(0.0), self._number(0.0)
-        Tensor.realize(self.mean_of_one, self.square_of_one)
+        # What the two averages of the number 1 have reached, side by side: one kernel moves both.
+        weights = [[float(beta) for beta in betas], [1.0 - beta for beta in betas]]
+        self._weights = Tensor(weights, dtype=self.dtype, device=self.device)
+        self.averages_of_one = Tensor.zeros(2, dtype=self.dtype, device=self.device).contiguous()
+        Tensor.realize(self._weights, self.averages_of_one)
 
     def _advance(self) -> list[Tensor]:
-        ones = [self.mean_of_one, self.square_of_one]
-        for reached, beta in zip(ones, self.betas, strict=True):
-            reached.assign(reached * beta + (1.0 - beta))
-        return ones
+        self.averages_of_one.assign(self.averages_of_one * self._weights[0] + self._weights[1])
+        return [self.averages_of_one]
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         rate = self._scalar(self.lr).cast(value.dtype)
@@ -226,9 +227,8 @@ class Adam(Optimizer):
         mean, square = self.mean[index], self.square[index]
         mean.assign(mean * self.betas[0] + gradient * (1.0 - self.betas[0]))
         square.assign(square * self.betas[1] + gradient * gradient * (1.0 - self.betas[1]))
-        unbiased_mean = mean / self._scalar(self.mean_of_one).cast(value.dtype)
-        unbiased_square = square / self._scalar(self.square_of_one).cast(value.dtype)
-        change = unbiased_mean / (unbiased_square.sqrt() + self.eps)
+        mean_of_one, square_of_one = (self.averages_of_one[i].cast(value.dtype) for i in (0, 1))
+        change = (mean / mean_of_one) / ((square / square_of_one).sqrt() + self.eps)
         if self.weight_decay and self.decoupled:
             change = change + value * self.weight_decay
         return change * rate, [mean, square]

@@ -67,7 +67,7 @@ def _one_writer_each(sink: UOp, writes: dict[UOp, list[UOp]]) -> dict[UOp, UOp]:
             continue
         src = tuple(done.get(source, source) for source in node.src)
         if (version := others.get(node)) is None:
-            done[node] = UOp(node.op, node.dtype, src, node.arg)
+            done[node] = node.over(src)
         elif node.arg is None:
             fresh = UOp(Ops.CONTIGUOUS, node.dtype, (src[1],), ("kept", next(_copies)))
             done[node] = fresh if fresh.shape == node.shape else fresh.reshape(node.shape)
@@ -140,10 +140,10 @@ def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
                 (done if node.op is Ops.ASSIGN and position == 0 else read).get(source, source)
                 for position, source in enumerate(node.src)
             )
-            done[node] = UOp(node.op, node.dtype, src, node.arg)
+            done[node] = node.over(src)
         if node.op in GroupOp.Movement:
-            read[node] = UOp(node.op, node.dtype, (read[node.src[0]],), node.arg)
-            done[node] = UOp(node.op, node.dtype, (done[node.src[0]],), node.arg)
+            read[node] = node.over((read[node.src[0]],))
+            done[node] = node.over((done[node.src[0]],))
         else:
             read[node] = kept(done[node]) if node in mixed else done[node]
     # what people hold reads the old value

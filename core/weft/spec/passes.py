@@ -47,7 +47,9 @@ def run_passes(passes: Sequence[Pass], subject: Any, context: Any) -> Any:
 
 
 def _show(name: str, before: Any, after: Any) -> None:
-    """WEFT_DEBUG=6: what a pass left, where it changed anything."""
+    """WEFT_DEBUG=6: what a pass left, where it changed anything; 7: what it was given, too."""
+    if settings.DEBUG >= 7 and isinstance(before, UOp):
+        print(f"--- before {name}: {to_text(before)}", file=sys.stderr)
     if after is before and not isinstance(after, UOp):
         print(f"--- {name}", file=sys.stderr)
     elif isinstance(after, UOp):

@@ -121,9 +121,11 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
     copies: dict[UOp, UOp] = {}
     writes = pending_writes(_sink(tensors))
     while writes:
+        computed: dict[UOp, None] = {}
         for tensor in _readers(writes):
-            tensor._uop = _protected(tensor._uop, writes, copies)
+            tensor._uop = _protected(tensor._uop, writes, copies, computed)
             protected[id(tensor)] = tensor
+        put_back(_stored_once(computed))
         # what is computed along with the others may write as well
         before = writes
         writes = pending_writes(_sink([*tensors, *protected.values()]))
@@ -147,7 +149,13 @@ def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
     return [tensor for tensor in live if reads[tensor._uop]]
 
 
-def _protected(node: UOp, writes: Mapping[UOp, list[UOp]], copies: dict[UOp, UOp]) -> UOp:
+def _protected(
+    node: UOp,
+    writes: Mapping[UOp, list[UOp]],
+    copies: dict[UOp, UOp],
+    computed: dict[UOp, None],
+) -> UOp:
+    """`node` over a copy of the memory that it views; what is to be computed goes to `computed`."""
     if registry.capabilities(node.device).memory.persistent:
         return node  # what outlives the process is shared with others by nature
     below = node
@@ -160,6 +168,17 @@ def _protected(node: UOp, writes: Mapping[UOp, list[UOp]], copies: dict[UOp, UOp
     base = node.base
     if base.op is Ops.ASSIGN or (base.op is Ops.CONTIGUOUS and base.arg is not None):
         return node
-    value = base.src[0] if base.op is Ops.CONTIGUOUS else base
-    stored = UOp(Ops.CONTIGUOUS, base.dtype, (value,), ("kept", next(_copies)))
-    return node.substitute({base: stored})
+    computed[base] = None
+    return node
+
+
+def _stored_once(computed: Mapping[UOp, None]) -> dict[UOp, UOp]:
+    """Where each of these values will stand, for all who read it: none is computed twice."""
+    done: dict[UOp, UOp] = {}
+    for node in UOp(Ops.SINK, src=tuple(computed)).toposort():
+        rebuilt = node.over(tuple([done.get(source, source) for source in node.src]))
+        if node in computed:
+            value = rebuilt.src[0] if node.op is Ops.CONTIGUOUS else rebuilt
+            rebuilt = UOp(Ops.CONTIGUOUS, node.dtype, (value,), ("kept", next(_copies)))
+        done[node] = rebuilt
+    return {node: done[node] for node in computed}

@@ -311,12 +311,10 @@ class Tensor(
     def _settled(self) -> Any:
         """This value, computed now: a constant, or the whole of a buffer in row-major order."""
         self._definite_shape("reading a tensor")
-        held: Any = self
-        if owned_storage(self._uop) is None and self._constant_value() is None:
-            held = self.detach().contiguous()
-        if 0 not in self.shape:
-            held.realize()
-        return held
+        if 0 in self.shape or self._constant_value() is not None:
+            return self
+        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
+        return held.realize()
 
     def _buffer(self) -> Buffer:
         """The memory of a settled value that is no constant."""
@@ -340,6 +338,10 @@ class Tensor(
         node = self._uop
         while node.op in (Ops.RESHAPE, Ops.EXPAND, Ops.DETACH, Ops.PERMUTE, Ops.SHRINK):
             node = node.src[0]
+        if node.op is not Ops.CONST and node.device is None:
+            # symbolic ints beside no tensor: their variables are bound
+            bound = {u: u.src[1] for u in node.toposort() if u.op is Ops.BIND}
+            node = node.substitute(bound).simplify()
         return node.arg if node.op is Ops.CONST else None
 
     def numpy(self) -> numpy.ndarray:

@@ -128,7 +128,7 @@ def _plain(arg: Any, variables: dict[UOp, int]) -> Any:
     if isinstance(arg, tuple):
         return tuple(_plain(item, variables) for item in arg)
     if isinstance(arg, UOp):
-        bound = {u: u.src[0] for u in arg.toposort() if u.op is Ops.BIND}
+        bound = {u: u.src[1] for u in arg.toposort() if u.op is Ops.BIND}
         free = arg.substitute(bound)
         return int(free.substitute({v: as_node(n) for v, n in variables.items()}))
     return arg

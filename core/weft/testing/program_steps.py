@@ -110,7 +110,7 @@ def unary(p: Program) -> None:
     ways: list[tuple[str, Any, float]] = [
         ("{}.relu()", np.maximum(x, 0), v.error),
         ("{}.abs()" if v.is_float else "{}.float().abs()", np.abs(x), v.error),
-        ("({}.abs() + 1).sqrt()", np.sqrt(np.abs(x) + 1), v.error + 1e-7),
+        ("({}.float().abs() + 1).sqrt()", np.sqrt(np.abs(x) + 1), v.error + 1e-7),
         ("{}.sigmoid()", 1 / (1 + np.exp(-np.clip(x, -80, 80))), v.error + 1e-6),
     ]
     if v.top <= 6:
@@ -396,12 +396,12 @@ def reduce(p: Program) -> None:
         how = "sum"
     if how == "mean" and not (v.is_float or v.top < 2000):
         how = "sum"
-    if how == "prod" and (v.is_float and (v.top ** count > 1e4 or v.error > 1e-4)):
+    if how == "prod" and (v.is_float and (max(v.top, 1) ** min(count, 64) > 1e4 or v.error > 1e-4)):
         how = "sum"
     if v.is_float and not v.exact and how in ("any", "argmax"):
-        how = "max"
+        how = "sum"
     if v.is_float and v.dtype.itemsize == 2 and how in ("sum", "mean") and v.top * count > 6e4:
-        how = "max" if axes and 0 not in x.shape else "sum"
+        how = "max"
     axis: Any = axes
     if how == "argmax":
         axis = axes[0]

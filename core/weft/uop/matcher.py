@@ -1,8 +1,8 @@
 """PatternMatcher: a named set of rewrite rules, dispatched by op.
 
 Identities stand in a table, `[(x + 0, lambda x: x)]`; a rule that needs an `if` is a named
-function, added with `@matcher.rule(pattern)`, whose docstring is its law. Parameters are the captures of the
-pattern, and `ctx` where the rule asks its context.
+function, added with `@matcher.rule(pattern)`, whose docstring is its law. Parameters are the
+captures of the pattern, and `ctx` where the rule asks its context.
 """
 
 from __future__ import annotations

@@ -343,6 +343,15 @@ class UOp(MathMixin):
             changes.get("arg", self.arg),
         )
 
+    def over(self, src: tuple[UOp, ...]) -> UOp:
+        """The same node over other sources; the new one remembers where this one is from."""
+        if src == self.src:
+            return self
+        node = UOp(self.op, self.dtype, src, self.arg)
+        if not hasattr(node, "meta") and hasattr(self, "meta"):
+            _set_meta(node, self.meta)
+        return node
+
     # ---- walking ------------------------------------------------------------------------------
 
     def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
@@ -378,8 +387,7 @@ class UOp(MathMixin):
         for node in self.toposort(gate=lambda u: u not in replacements):
             other = replacements.get(node)
             if other is None:
-                src = tuple([done.get(s, s) for s in node.src])
-                other = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+                other = node.over(tuple([done.get(s, s) for s in node.src]))
             done[node] = other
         return done[self]
 
@@ -511,6 +519,7 @@ _set_op = UOp.op.__set__  # type: ignore[attr-defined]
 _set_dtype = UOp.dtype.__set__  # type: ignore[attr-defined]
 _set_src = UOp.src.__set__  # type: ignore[attr-defined]
 _set_arg = UOp.arg.__set__  # type: ignore[attr-defined]
+_set_meta = UOp.meta.__set__  # type: ignore[attr-defined]
 
 sint: TypeAlias = int | UOp
 

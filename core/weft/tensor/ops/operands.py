@@ -80,14 +80,15 @@ def is_boolean(dtype: DType) -> bool:
 
 def minus(node: UOp) -> UOp:
     if node.op is Ops.CONST:
-        return UOp.const(node.dtype, -node.arg)
+        return UOp.const(node.dtype, -node.arg, node.device)
     return record(Ops.NEG, node.dtype, (node,))
 
 
 def complement(node: UOp) -> UOp:
     """Every bit turned: of integers -x - 1, which reverses their order without overflow."""
     if node.op is Ops.CONST:
-        return UOp.const(node.dtype, not node.arg if node.dtype is dtypes.bool else ~node.arg)
+        turned = not node.arg if node.dtype is dtypes.bool else ~node.arg
+        return UOp.const(node.dtype, turned, node.device)
     ones = UOp.const(node.dtype, True if node.dtype is dtypes.bool else -1)
     return record(Ops.XOR, node.dtype, (node, ones))
 

@@ -30,8 +30,9 @@ from weft.tensor import Tensor
 GOAL = 0.98
 """The share of held-out digits that the full demo must read."""
 
-SLOW_PROBE_SECONDS = 0.02
-"""Adding up 16,384 numbers takes a device that compiles its kernels far less than this."""
+PROBE_SIZE = 262_144
+SLOW_PROBE_SECONDS = 0.1
+"""Adding up that many numbers takes a device that compiles its kernels far less than this."""
 
 
 @dataclass(frozen=True)
@@ -269,8 +270,8 @@ def _choose_plan(arguments: argparse.Namespace) -> Plan:
     if seconds < SLOW_PROBE_SECONDS:
         return FULL
     print(
-        f"adding up 16,384 numbers took {seconds:.2f} s here: this device is slow, so a tiny "
-        "version runs, to show that everything works; it learns little"
+        f"adding up {PROBE_SIZE:,} numbers took {seconds:.2f} s here: this device is slow, so a "
+        "tiny version runs, to show that everything works; it learns little"
     )
     return TINY
 
@@ -279,7 +280,7 @@ def _probe() -> float:
     """Seconds that a small sum takes once it has been compiled."""
     seconds = 0.0
     for number in range(2):
-        values = Tensor.full((16384,), float(number + 1)).contiguous().realize()
+        values = Tensor.full((PROBE_SIZE,), float(number + 1)).contiguous().realize()
         started = perf_counter()
         (values * 2.0).sum().item()
         seconds = perf_counter() - started

@@ -1,0 +1,46 @@
+"""Writes among readers of what is overwritten: no write changes the value of another tensor.
+
+NumPy's side makes a new array for every write, so whoever still reads the old one sees the old one.
+"""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weft.testing.programs import HAZARDS, Drawn, Refused, Seeded, run_program
+
+
+def run(chooser, **overrides):
+    try:
+        run_program(chooser, HAZARDS, most=16, **overrides)
+    except Refused:
+        pass  # a write from elsewhere in the same memory may be refused, with advice
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_writes(data):
+    run(Drawn(data.draw))
+
+
+@pytest.mark.parametrize("overrides", [{"SPEC": 1}, {"MAX_KERNEL_BUFFERS": 3}], ids=str)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_writes_whatever_the_settings(overrides, data):
+    run(Drawn(data.draw), **overrides)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_programs_of_seeds(seed):
+    """The same programs on every machine: hypothesis' own are new on each run."""
+    run(Seeded(seed))
+
+
+def test_few_programs_are_refused():
+    refused = 0
+    for seed in range(1000, 1040):
+        try:
+            run_program(Seeded(seed), HAZARDS, most=16)
+        except Refused:
+            refused += 1
+    assert refused <= 4

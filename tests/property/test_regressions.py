@@ -1,0 +1,89 @@
+"""Programs that went wrong once, made small."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor, settings
+from weft.engine import lower_schedule_item
+
+
+def tensor(*values):
+    return Tensor(list(values)).realize()
+
+
+def test_kernelize_of_a_write_keeps_the_value_of_its_readers():
+    a = tensor(3, 4)
+    twice = a + a
+    a += twice
+    a.kernelize()
+    assert a.tolist() == [9, 12]
+    assert twice.tolist() == [6, 8]
+
+
+def test_kernels_left_behind_run_before_what_they_read_is_overwritten():
+    a = tensor(3, 4)
+    twice = (a + a).kernelize()
+    a += 1
+    assert a.tolist() == [4, 5]
+    assert twice.tolist() == [6, 8]
+
+
+def test_schedule_takes_readers_along():
+    a = tensor(3, 4)
+    twice = (a + a).kernelize()
+    a += 1
+    for item in a.schedule():
+        lower_schedule_item(item).run()
+    assert a.tolist() == [4, 5]
+    assert twice.tolist() == [6, 8]
+
+
+def test_a_write_that_is_run_for_its_reading_hurts_nobody_either():
+    a = tensor(1, 2)
+    before = a + a
+    a += 1
+    middle = before + before
+    middle.assign(a)  # the very value that a stands for
+    a.assign(before < 3)
+    assert middle.tolist() == [2, 3]
+    assert a.tolist() == [1, 0]
+
+
+def test_copies_of_two_versions_at_once():
+    a = tensor(3, 6)
+    b = a + a
+    a += b
+    b = b * 2 + a
+    a[0] = 0
+    c = a + b
+    assert a.tolist() == [0, 18]
+    assert b.tolist() == [21, 42]
+    assert c.tolist() == [21, 60]
+
+
+def test_writers_that_read_what_the_other_overwrites():
+    a, b = tensor(1, 2), tensor(10, 20)
+    total = a + b
+    a.assign(total)
+    b += total
+    assert a.tolist() == [11, 22]
+    assert b.tolist() == [21, 42]
+
+
+def test_contiguous_of_a_view_keeps_the_old_value():
+    a = tensor(1, 2)
+    held = a.detach().contiguous()
+    a += 1
+    assert a.tolist() == [2, 3]
+    assert held.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("number", [Tensor(2), Tensor.full((), 2, dtype="int32")])
+def test_complement_of_a_number_keeps_its_place(number):
+    assert (~number).relu().tolist() == 0
+
+
+def test_minimum_with_a_number_is_within_the_spec():
+    with settings.override(SPEC=1):
+        result = Tensor(np.array([-1, 5, 2], dtype=np.int32)).minimum(3).numpy()
+    np.testing.assert_array_equal(result, [-1, 3, 2])
