@@ -20,10 +20,13 @@ def test_kernelize_of_a_write_keeps_the_value_of_its_readers():
     assert twice.tolist() == [6, 8]
 
 
-def test_kernels_left_behind_run_before_what_they_read_is_overwritten():
+@pytest.mark.parametrize("is_kernel", [False, True])
+def test_kernels_left_behind_run_before_what_they_read_is_overwritten(is_kernel):
     a = tensor(3, 4)
     twice = (a + a).kernelize()
     a += 1
+    if is_kernel:
+        a.kernelize()
     assert a.tolist() == [4, 5]
     assert twice.tolist() == [6, 8]
 

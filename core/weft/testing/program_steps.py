@@ -24,15 +24,18 @@ def step(function: Step) -> Step:
     return function
 
 
-def _kind(dtype: DType) -> int:
+def kind_of(dtype: DType) -> int:
+    """0 for bool, 1 for integers, 2 for floats."""
     return 2 if dtypes.is_float(dtype) else int(dtype is not dtypes.bool)
 
 
-def _ranked(value: Value) -> bool:
+def ranked(value: Value) -> bool:
+    """At least one axis."""
     return value.array.ndim > 0
 
 
-def _number(value: Value) -> bool:
+def has_numbers(value: Value) -> bool:
+    """Not truths."""
     return value.dtype is not dtypes.bool
 
 
@@ -96,7 +99,7 @@ def unary(p: Program) -> None:
     """A function of one tensor, where its value is safe from poles and overflow."""
     import numpy as np
 
-    name = p.pick(_number)
+    name = p.pick(has_numbers)
     if name is None:
         return create(p)
     v = p.values[name]
@@ -124,7 +127,7 @@ def unary(p: Program) -> None:
     return None
 
 
-def _joined(op: str, a: Value, b: Value, dtype: DType) -> Value:
+def joined(op: str, a: Value, b: Value, dtype: DType) -> Value:
     """a op b for + - * max min in `dtype`."""
     import numpy as np
 
@@ -141,7 +144,7 @@ def _joined(op: str, a: Value, b: Value, dtype: DType) -> Value:
                       max(a.error, b.error))  # fmt: skip
 
 
-def _grows(op: str, a: Value, b: Value) -> bool:
+def grows(op: str, a: Value, b: Value) -> bool:
     """Whether a product of floats leaves what is comfortable."""
     floats = a.is_float or b.is_float
     return op == "*" and floats and (a.top * b.top > 1e3 or max(a.error, b.error) > 1e-2)
@@ -164,22 +167,20 @@ def binary(p: Program) -> None:
     op = p.choice(list(_OPERATORS))
     if p.values[a].dtype is dtypes.bool and op not in ("+", "*"):
         op = "*"
-    if p.chance(4) and _number(p.values[a]):
+    if p.chance(4) and has_numbers(p.values[a]):
         number = p.integer(0, 3)
         v = p.values[a]
         p.make(
             _OPERATORS[op].format(a, number),
-            lambda d: _joined(op, v, stored(np.array(number), d), d),
+            lambda d: joined(op, v, stored(np.array(number), d), d),
         )
         return None
     b = _other(p, p.values[a], lambda v: v.dtype is not dtypes.bool or op in ("+", "*"))
     if p.chance(2):
         a, b = b, a
-    if _grows(op, p.values[a], p.values[b]):
+    if grows(op, p.values[a], p.values[b]):
         op = "+"
-    p.make(
-        _OPERATORS[op].format(a, b), lambda d: _joined(op, p.values[a], p.values[b], d)
-    )
+    p.make(_OPERATORS[op].format(a, b), lambda d: joined(op, p.values[a], p.values[b], d))
     return None
 
 
@@ -296,12 +297,12 @@ def pad(p: Program) -> None:
     """More elements around, zero or another number."""
     import numpy as np
 
-    name = p.pick(lambda v: _ranked(v) and v.array.size < LARGEST // 4)
+    name = p.pick(lambda v: ranked(v) and v.array.size < LARGEST // 4)
     if name is None:
         return
     v = p.values[name]
     around = tuple((p.integer(0, 2), p.integer(0, 2)) for _ in v.array.shape)
-    number = p.choice([0, 0, 1, 2]) if _number(v) else 0
+    number = p.choice([0, 0, 1, 2]) if has_numbers(v) else 0
     extra = f", value={number}" if number else ""
     made = np.pad(v.array, around, constant_values=number)
     p.make(f"{name}.pad({around}{extra})", moved(v, made))
@@ -310,7 +311,7 @@ def pad(p: Program) -> None:
 @step
 def shrink(p: Program) -> None:
     """A window."""
-    name = p.pick(_ranked)
+    name = p.pick(ranked)
     if name is None:
         return
     x = p.values[name].array
@@ -329,7 +330,7 @@ def flip(p: Program) -> None:
     """An axis backwards."""
     import numpy as np
 
-    name = p.pick(_ranked)
+    name = p.pick(ranked)
     if name is None:
         return
     x = p.values[name].array
@@ -337,7 +338,7 @@ def flip(p: Program) -> None:
     _move(p, name, f".flip({axis})", np.flip(x, axis))
 
 
-def _index(p: Program, shape: tuple[int, ...]) -> str:
+def index_text(p: Program, shape: tuple[int, ...]) -> str:
     """The text of an index made of ints and slices."""
     parts = []
     for size in shape[: p.integer(1, len(shape)) if shape else 0]:
@@ -359,11 +360,11 @@ def _index(p: Program, shape: tuple[int, ...]) -> str:
 @step
 def slices(p: Program) -> None:
     """Ints and slices, with steps and backwards."""
-    name = p.pick(_ranked)
+    name = p.pick(ranked)
     if name is None:
         return
     x = p.values[name].array
-    index = _index(p, x.shape)
+    index = index_text(p, x.shape)
     _move(p, name, f"[{index}]", eval(f"x[{index}]", {"x": x}))
 
 
@@ -410,8 +411,10 @@ def reduce(p: Program) -> None:
         return
 
     def value(d: Any) -> Value:
-        wide = x.astype(np.float64) if v.is_float or how == "mean" else (
-            x.astype(numpy_dtype(d)) if how in ("sum", "prod") else x
+        wide = (
+            x.astype(np.float64)
+            if v.is_float or how == "mean"
+            else (x.astype(numpy_dtype(d)) if how in ("sum", "prod") else x)
         )
         with np.errstate(all="ignore"):
             made = getattr(np, how)(wide, axis=axis, keepdims=keep)
@@ -428,24 +431,24 @@ def normalise(p: Program) -> None:
     """Reduced values go back into what was reduced: softmax, x - mean, x / (1 + sum |x|)."""
     import numpy as np
 
-    name = p.pick(lambda v: _ranked(v) and v.is_float and v.top < 50 and 0 not in v.array.shape)
+    name = p.pick(lambda v: ranked(v) and v.is_float and v.top < 50 and 0 not in v.array.shape)
     if name is None:
         return
-    v, axis = p.values[name], p.integer(-1, p.values[name].array.ndim - 1)
-    x = v.array
-    how = p.integer(0, 2)
+    v = p.values[name]
+    x, axis = v.array, p.integer(-1, v.array.ndim - 1)
+    size, how = x.shape[axis], p.integer(0, 2)
     if how == 0:
-        e = np.exp(x - x.max(axis, keepdims=True))
-        p.make(f"{name}.softmax({axis})",
-               lambda d: stored(e / e.sum(axis, keepdims=True), d, 3 * v.error + 1e-6, 4))  # fmt: skip
+        powers = np.exp(x - x.max(axis, keepdims=True))
+        text, error = f"{name}.softmax({axis})", 3 * v.error + 1e-6
+        made = powers / powers.sum(axis, keepdims=True)
     elif how == 1:
-        p.make(f"{name} - {name}.mean({axis}, True)",
-               lambda d: stored(x - x.mean(axis, keepdims=True), d, 2 * v.error + 1e-6 * v.top, 4))  # fmt: skip
+        text, error = f"{name} - {name}.mean({axis}, True)", 2 * v.error + 1e-6 * v.top
+        made = x - x.mean(axis, keepdims=True)
     else:
-        total = 1 + np.abs(x).sum(axis, keepdims=True)
-        error = 2 * v.error * x.shape[axis] * max(1, v.top) + 1e-6
-        p.make(f"{name} / ({name}.abs().sum({axis}, True) + 1)",
-               lambda d: stored(x / total, d, error, 4 + x.shape[axis]))  # fmt: skip
+        text = f"{name} / ({name}.abs().sum({axis}, True) + 1)"
+        error = 2 * v.error * size * max(1, v.top) + 1e-6
+        made = x / (1 + np.abs(x).sum(axis, keepdims=True))
+    p.make(text, lambda d: stored(made, d, error, 4 + size))
 
 
 @step
@@ -453,7 +456,7 @@ def scan(p: Program) -> None:
     """A running sum."""
     import numpy as np
 
-    name = p.pick(lambda v: _ranked(v) and v.dtype is not dtypes.bool and v.array.size < 200)
+    name = p.pick(lambda v: ranked(v) and v.dtype is not dtypes.bool and v.array.size < 200)
     if name is None:
         return
     v = p.values[name]
@@ -474,9 +477,7 @@ def scan(p: Program) -> None:
 @step
 def matmul(p: Program) -> None:
     """A product of matrices, sometimes with itself."""
-    import numpy as np
-
-    a = p.pick(lambda v: v.array.ndim == 2 and _number(v) and v.top < 100 and v.error < 1e-3)
+    a = p.pick(lambda v: v.array.ndim == 2 and has_numbers(v) and v.top < 100 and v.error < 1e-3)
     if a is None:
         a = p.source(p.shape(2), p.choice(("float32", "int32", "float16")))
     v = p.values[a]
@@ -512,7 +513,7 @@ def join(p: Program) -> None:
     """cat and stack of a tensor with itself, one like it, or a part of it."""
     import numpy as np
 
-    a = p.pick(lambda v: _ranked(v) and v.array.size * 2 <= LARGEST)
+    a = p.pick(lambda v: ranked(v) and v.array.size * 2 <= LARGEST)
     if a is None:
         return
     v = p.values[a]
@@ -525,7 +526,7 @@ def join(p: Program) -> None:
     p.make(f"{a}.{how}({b}, dim={axis})", Value(joined, kind, max(v.error, w.error)))
 
 
-def _places(p: Program, size: int) -> tuple[str, Any]:
+def places(p: Program, size: int) -> tuple[str, Any]:
     """A new tensor of indices into an axis, and what is in it."""
     import numpy as np
 
@@ -539,13 +540,13 @@ def _places(p: Program, size: int) -> tuple[str, Any]:
 @step
 def gather(p: Program) -> None:
     """Elements picked by a tensor of places, on one axis."""
-    name = p.pick(lambda v: _ranked(v) and 0 not in v.array.shape and v.array.size <= 200)
+    name = p.pick(lambda v: ranked(v) and 0 not in v.array.shape and v.array.size <= 200)
     if name is None:
         return
     v = p.values[name]
     axis = p.integer(0, min(v.array.ndim, 2) - 1)
-    at, places = _places(p, v.array.shape[axis])
-    made = v.array[places] if axis == 0 else v.array[:, places]
+    at, picked = places(p, v.array.shape[axis])
+    made = v.array[picked] if axis == 0 else v.array[:, picked]
     p.make(f"{name}[{at}]" if axis == 0 else f"{name}[:, {at}]", moved(v, made))
 
 
@@ -557,202 +558,3 @@ def hold(p: Program) -> None:
         return
     text = p.choice([".contiguous()", ".detach()", ".clone()", ".contiguous().contiguous()"])
     p.make(f"{name}{text}", p.values[name])
-
-
-# ---- writing -------------------------------------------------------------------------------------
-
-
-def _fits_into(target: Value, shape: tuple[int, ...]) -> Callable[[Value], bool]:
-    """Whether a value can be written into a part of `target` of that shape."""
-    import numpy as np
-
-    def fits(v: Value) -> bool:
-        if _kind(v.dtype) > _kind(target.dtype):
-            return False
-        if v.is_float and target.dtype.itemsize == 2 and v.top > 30000:
-            return False
-        try:
-            return np.broadcast_shapes(v.array.shape, shape) == shape
-        except ValueError:
-            return False
-
-    return fits
-
-
-def _part(p: Program, a: str, index: str) -> tuple[str, Value] | None:
-    """What to write into a[index]: a number, another tensor, another part of itself, or a part of
-    itself with something done to it."""
-    import numpy as np
-
-    target = p.values[a]
-    shape = eval(f"x[{index}]", {"x": target.array}).shape
-    how = p.integer(0, 3)
-    if how == 0:
-        number = p.integer(0, 1)
-        return str(number), stored(np.array(number), target.dtype)
-    if how == 1:
-        value = moved(target, eval(f"x[{index}]", {"x": target.array}))
-        if target.dtype is dtypes.bool or value.array.size == 0 or _grows("*", value, value):
-            return None
-        return f"{a}[{index}] * 2", _joined("*", value, stored(np.array(2), value.dtype),
-                                            value.dtype)  # fmt: skip
-    if how == 2 and "None" not in index:
-        other = _index(p, target.array.shape)
-        part = eval(f"x[{other}]", {"x": target.array})
-        if _fits_into(target, shape)(moved(target, part)):
-            return f"{a}[{other}]", moved(target, part)
-    b = p.pick(_fits_into(target, shape))
-    if b is None:
-        b = p.source(shape, str(numpy_dtype(target.dtype)))
-    return b, p.values[b]
-
-
-@step
-def write(p: Program) -> None:
-    """a[window] = value"""
-    a = p.pick(_ranked)
-    if a is None:
-        return
-    index = _index(p, p.values[a].array.shape)
-    found = _part(p, a, index)
-    if found is None:
-        return
-    text, new = found
-    target = p.values[a]
-    new = converted(new, target.dtype)
-    array = np_copy(target.array)
-    exec(f"x[{index}] = y", {"x": array, "y": new.array})
-    p.run(f"{a}[{index}] = {text}")
-    p.values[a] = stored(array, target.dtype, max(target.error, new.error))
-
-
-def np_copy(array: Any) -> Any:
-    """A writable copy."""
-    import numpy as np
-
-    return np.array(array)
-
-
-@step
-def scatter(p: Program) -> None:
-    """a[places] = value, and a[truth] = number."""
-    import numpy as np
-
-    a = p.pick(lambda v: _ranked(v) and 0 not in v.array.shape and v.array.size <= 200)
-    if a is None:
-        return
-    target = p.values[a]
-    array = np_copy(target.array)
-    if p.chance(2):
-        mask = p.pick(lambda v: v.dtype is dtypes.bool and v.array.shape == array.shape)
-        if mask is None:
-            mask = p.source(array.shape, "bool")
-        number = p.integer(0, 1)
-        array[p.values[mask].array] = number
-        p.run(f"{a}[{mask}] = {number}")
-        p.values[a] = stored(array, target.dtype, target.error)
-        return
-    at, places = _places(p, array.shape[0])
-    shape = array[places].shape
-    b = p.pick(_fits_into(target, shape)) or p.source(shape, str(numpy_dtype(target.dtype)))
-    new = converted(p.values[b], target.dtype)
-    # where a place is named twice the last value counts
-    values = np.broadcast_to(new.array, shape).reshape(places.size, *array.shape[1:])
-    for place, value in zip(places.reshape(-1), values):
-        array[place] = value
-    p.run(f"{a}[{at}] = {b}")
-    p.values[a] = stored(array, target.dtype, max(target.error, new.error))
-
-
-_UPDATES = {"+": "+=", "*": "*=", "-": "-="}
-
-
-@step
-def update(p: Program) -> None:
-    """a += b, with b another tensor, a itself, or a itself in another order."""
-    a = p.pick(_number)
-    if a is None:
-        return
-    target = p.values[a]
-    op = p.choice(list(_UPDATES))
-    shape = target.array.shape
-    how = p.integer(0, 4)
-    if how == 0 and len(shape) == 2 and shape[0] == shape[1]:
-        text, other = f"{a}.T", moved(target, target.array.T)
-        text += p.choice([".contiguous()", ".clone()", ".T.T.contiguous()"])
-    elif how == 1 and len(shape):
-        import numpy as np
-
-        text, other = f"{a}.flip(0).contiguous()", moved(target, np.flip(target.array, 0))
-    else:
-        fits = _fits_into(target, shape)
-        b = p.pick(lambda v: fits(v) and v.dtype is not dtypes.bool)
-        if b is None:
-            return
-        text, other = b, p.values[b]
-    if _grows(op, target, other):
-        op = "+"
-    names = {**p.known}
-    kind = eval(f"({a} {op} {text}).dtype", names)
-    made = converted(_joined(op, target, other, kind), target.dtype)
-    p.run(f"{a} {_UPDATES[op]} {text}")
-    p.values[a] = made
-
-
-@step
-def assign(p: Program) -> None:
-    """a.assign(b), where b may be computed from a."""
-    a = p.pick()
-    if a is None:
-        return
-    target = p.values[a]
-    b = p.pick(_fits_into(target, target.array.shape))
-    if b is None:
-        return
-    import numpy as np
-
-    new = converted(p.values[b], target.dtype)
-    array = np.array(np.broadcast_to(new.array, target.array.shape))
-    p.run(f"{a}.assign({b})")
-    p.values[a] = moved(new, array)
-
-
-# ---- when things are run -------------------------------------------------------------------------
-
-
-def _some(p: Program) -> list[str]:
-    names = list(p.values)
-    chosen = dict.fromkeys(p.choice(names) for _ in range(p.integer(1, 3)))
-    return list(chosen)
-
-
-@step
-def realize(p: Program) -> None:
-    """Some tensors are computed now."""
-    if p.values:
-        first, *others = _some(p)
-        p.run(f"{first}.realize({', '.join(others)})")
-
-
-@step
-def kernelize(p: Program) -> None:
-    """Some tensors are grouped into kernels, which do not run yet."""
-    if p.values:
-        first, *others = _some(p)
-        p.run(f"{first}.kernelize({', '.join(others)})")
-
-
-@step
-def forget(p: Program) -> None:
-    """A tensor dies."""
-    if len(p.values) > 1:
-        name = p.choice(list(p.values))
-        p.run(f"del {name}")
-        del p.values[name]
-
-
-@step
-def look(p: Program) -> None:
-    """A tensor is read in the middle."""
-    if p.values:
-        p.check(p.choice(list(p.values)))

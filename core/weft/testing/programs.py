@@ -16,11 +16,12 @@ from typing import Any
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
 from weft.testing.program_lines import Chooser, Drawn, Mismatch, Program, Seeded, filled
-from weft.testing.program_steps import STEPS
+from weft.testing.program_writes import STEPS
 
 __all__ = ["Drawn", "Mismatch", "Refused", "Seeded", "filled", "run_program"]
 
 Weights = dict[str, int]
+_REFUSAL = "reads what it overwrites"
 
 
 class Refused(Exception):
@@ -32,7 +33,7 @@ def run_program(
 ) -> Program:
     """Choose, run and check one program, with `overrides` of settings.
 
-    :param weights: how often each kind of step is taken, by its name in `steps.STEPS`.
+    :param weights: how often each kind of step is taken, by its name in `STEPS`.
     :raises Mismatch: if a tensor differs from NumPy; anything else that a line raises comes through
         with the program as a note.
     :raises Refused: if the program asks for a write that reads what it overwrites.
@@ -48,7 +49,8 @@ def run_program(
             while left:
                 program.check(left.pop(program.integer(0, len(left) - 1)))
     except ScheduleError as error:
-        if "reads what it overwrites" in str(error):
+        if _REFUSAL in str(error):
+            _check_the_rest(program)
             raise Refused(program.text()) from error
         error.add_note(program.text())
         raise
@@ -62,11 +64,22 @@ def run_program(
     return program
 
 
+def _check_the_rest(program: Program) -> None:
+    """After a refusal whatever does not need the refused write still is what it was."""
+    for name in program.values:
+        try:
+            program.check(name)
+        except ScheduleError as error:
+            if _REFUSAL not in str(error):
+                error.add_note(program.text())
+                raise
+
+
 EVERYTHING: Weights = {
     "create": 2, "unary": 2, "binary": 4, "choose": 1, "cast": 1, "reshape": 2, "permute": 1,
     "expand": 1, "pad": 1, "shrink": 1, "flip": 1, "slices": 2, "reduce": 3, "normalise": 1,
     "scan": 1, "matmul": 1, "join": 1, "gather": 1, "hold": 1, "write": 2, "update": 2, "assign": 2,
-    "scatter": 1, "realize": 2, "kernelize": 1, "forget": 1, "look": 1,
+    "scatter": 1, "realize": 2, "kernelize": 1, "forget": 1, "look": 1, "travel": 1,
 }  # fmt: skip
 """All steps, as `weights`."""
 
@@ -80,6 +93,6 @@ FUSION: Weights = {
 HAZARDS: Weights = {
     "create": 1, "binary": 3, "reshape": 1, "permute": 1, "flip": 1, "slices": 2, "reduce": 1,
     "hold": 2, "write": 5, "update": 5, "assign": 5, "scatter": 1, "realize": 3, "kernelize": 2,
-    "forget": 1, "look": 1,
+    "forget": 1, "look": 1, "travel": 1,
 }  # fmt: skip
 """Writes among readers of what is overwritten."""
