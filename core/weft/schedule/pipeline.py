@@ -17,6 +17,7 @@ from weft.schedule.kernels import create_kernels, storage_under
 from weft.schedule.limits import limit_buffers
 from weft.schedule.order import kernel_writes, waiting_for_each_other
 from weft.schedule.realize_map import must_realize
+from weft.schedule.rows import fuse_rows
 from weft.schedule.simplify import simplify
 from weft.schedule.storage import storage
 from weft.schedule.uses import Uses, is_stored, uses_in
@@ -74,6 +75,11 @@ def _group_reduces(plan: Plan, ctx: ScheduleContext) -> Plan:
     return plan
 
 
+def _fuse_rows(plan: Plan, ctx: ScheduleContext) -> Plan:
+    plan.realized = fuse_rows(plan.uses, plan.realized)
+    return plan
+
+
 def _limit_buffers(plan: Plan, ctx: ScheduleContext) -> Plan:
     plan.realized = limit_buffers(plan.uses, plan.realized, ctx)
     return plan
@@ -99,6 +105,7 @@ PASSES = (
     Pass("clean", _clean, _verify_tensor),  # what needs no kernel vanishes; windows of memory
     Pass("must_realize", _must_realize),  # what has to stand in memory whatever the grouping
     Pass("group_reduces", _group_reduces),  # reduces take their elementwise children along
+    Pass("fuse_rows", _fuse_rows),  # reduces over the inner axes join the kernel of their rows
     Pass("limit_buffers", _limit_buffers),  # no kernel touches more memory than its device takes
     Pass("create_kernels", _create_kernels, _verify_kernels),  # ASSIGN(BUFFER, KERNEL)
 )

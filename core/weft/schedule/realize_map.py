@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weft.base.sequences import prod
 from weft.schedule.uses import Uses, is_stored
-from weft.uop import GroupOp, Ops, UOp
+from weft.uop import GroupOp, Ops, UOp, sint
 
 _ALWAYS = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.BUFFER_VIEW})
 # A chain that is fused whole is compiled whole: beyond this many steps the value is stored.
@@ -56,10 +56,11 @@ def _grows(node: UOp, uses: Uses) -> bool:
     size = prod(node.shape)
     if not isinstance(size, int):
         return True
-    return any(_elements_read(source) > size for source in moved)
+    reads = [_elements_read(source) for source in moved]
+    return any(not isinstance(count, int) or count > size for count in reads)
 
 
-def _elements_read(source: UOp) -> int:
+def _elements_read(source: UOp) -> sint:
     """How many elements a movement reads, each as often as it is read; padding counts as none."""
     view = source.st.views[-1]
     extents = view.shape if view.mask is None else tuple(stop - start for start, stop in view.mask)

@@ -2,11 +2,12 @@
 
 Integers and truths are kept in their own dtype and compared exactly. Floats are kept in float64
 with a bound on the error that their dtype may have gathered; a bound of 0 means whole numbers
-small enough that every order of computing gives the same.
+small enough that every order of computing gives the same, an infinite one that nothing is known.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # relative error of one operation, and the largest whole number that is kept exactly, by item size
 _ROUNDING = {2: 1e-3, 4: 2.4e-7, 8: 2.4e-7}
+_LARGEST_HALF = 6e4
 _EXACT = {2: 1 << 11, 4: 1 << 22, 8: 1 << 40}
 
 
@@ -55,6 +57,8 @@ def stored(array: Any, dtype: DType, error: float = 0.0, steps: int = 1) -> Valu
         return Value(array.astype(numpy_dtype(dtype)), dtype)
     wide = array.astype(np.float64)
     top = float(np.abs(wide).max()) if wide.size else 0.0
+    if dtype.itemsize == 2 and top > _LARGEST_HALF:
+        return Value(wide, dtype, math.inf)
     whole = error == 0.0 and top <= _EXACT[dtype.itemsize] and bool((wide == np.rint(wide)).all())
     return Value(wide, dtype, 0.0 if whole else error + steps * _ROUNDING[dtype.itemsize] * top)
 
@@ -86,6 +90,8 @@ def mismatch(value: Value, got: Any) -> str | None:
         return f"shape {got.shape} instead of {value.array.shape}"
     if got.dtype != numpy_dtype(value.dtype):
         return f"dtype {got.dtype} instead of {value.dtype}"
+    if not math.isfinite(value.error):
+        return None
     if value.is_float:
         wide = got.astype(np.float64)
         # the smallest half is not small

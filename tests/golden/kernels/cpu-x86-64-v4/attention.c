@@ -101,168 +101,54 @@ void r_2_4_4_8(float* restrict data0, const float* restrict data1, const float* 
   }
 }
 
-// opts: Opt(VECTOR, 0, 8), Opt(UNROLL, 0, 0)
-typedef float f32x8 __attribute__((ext_vector_type(8)));
-typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
-static inline f32x8 max_f32x8(f32x8 a, f32x8 b) {
-  f32x8 larger = b > a ? b : a;
+// opts: Opt(VECTOR, 1, 4), Opt(VECTOR, 1, 4), Opt(VECTOR, 1, 4)
+typedef float f32x4 __attribute__((ext_vector_type(4)));
+typedef int i32x4 __attribute__((ext_vector_type(4)));
+typedef f32x4 f32x4_m __attribute__((aligned(4), may_alias));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
+static inline int bits_f32_i32(float x) {
+  union { float from; int to; } u = { x };
+  return u.to;
+}
+static inline f32x2 max_f32x2(f32x2 a, f32x2 b) {
+  f32x2 larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-void r_4_8(float* restrict data0, const float* restrict data1) {
-  f32x8 alu0 = (f32x8){data1[0], data1[4], data1[8], data1[12], data1[16], data1[20], data1[24], data1[28]};
-  f32x8 alu1 = (f32x8){data1[1], data1[5], data1[9], data1[13], data1[17], data1[21], data1[25], data1[29]};
-  f32x8 alu2 = (f32x8){data1[2], data1[6], data1[10], data1[14], data1[18], data1[22], data1[26], data1[30]};
-  f32x8 alu3 = (f32x8){data1[3], data1[7], data1[11], data1[15], data1[19], data1[23], data1[27], data1[31]};
-  *(f32x8_m*)data0 = max_f32x8(max_f32x8(alu0, alu1), max_f32x8(alu2, alu3));
+static inline float max_f32(float a, float b) {
+  float larger = b > a ? b : a;
+  return b != b ? b + b : larger;
 }
-
-// opts: Opt(VECTOR, 0, 8), Opt(UNROLL, 0, 0)
-typedef float f32x8 __attribute__((ext_vector_type(8)));
-typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
-typedef int i32x8 __attribute__((ext_vector_type(8)));
-static inline int bits_f32_i32(float x) {
-  union { float from; int to; } u = { x };
-  return u.to;
-}
-void r_4_8(float* restrict data0, const float* restrict data1, const float* restrict data2) {
-  f32x8 alu0 = (f32x8){data1[0], data1[4], data1[8], data1[12], data1[16], data1[20], data1[24], data1[28]};
-  f32x8 val0 = *(const f32x8_m*)data2;
-  f32x8 alu1 = alu0 - val0;
-  f32x8 alu2 = alu1 * (f32x8)(1.442695f);
-  f32x8 alu3 = (i32x8)(alu2 < (f32x8)(-154.0f)) ? (f32x8)(-154.0f) : alu2;
-  f32x8 alu4 = (i32x8)((f32x8)(154.0f) < alu3) ? (f32x8)(154.0f) : alu3;
-  f32x8 alu5 = alu4 + (f32x8)(12582912.0f);
-  f32x8 alu6 = alu4 - (alu5 - (f32x8)(12582912.0f));
-  f32x8 alu7 = __builtin_elementwise_fma((f32x8)(0.00015475962f), alu6, (f32x8)(0.0013399613f));
-  f32x8 alu8 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu7, alu6, (f32x8)(0.009618006f)), alu6,
-      (f32x8)(0.0555033f));
-  f32x8 alu9 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu8, alu6, (f32x8)(0.2402265f)), alu6,
-      (f32x8)(0.6931472f));
+void r_8_4_4_4(float* restrict data0, const float* restrict data1) {
   int cast0 = bits_f32_i32(12582912.0f);
-  i32x8 alu10 = (i32x8)(cast0);
-  i32x8 alu11 = (i32x8)(alu5) - alu10;
-  i32x8 alu12 = alu11 >> (i32x8)(1);
-  f32x8 alu13 = __builtin_elementwise_fma(alu6, alu9,
-      (f32x8)(1.0f)) * (f32x8)((alu12 + (i32x8)(127)) << (i32x8)(23));
-  f32x8 alu14 = __builtin_elementwise_fma(alu1, (f32x8)(1.925963e-8f), __builtin_elementwise_fma(alu1,
-      (f32x8)(1.442695f), -alu2));
-  f32x8 alu15 = __builtin_elementwise_fma(alu14, (f32x8)(0.6931472f), (f32x8)(1.0f));
-  f32x8 alu16 = alu13 * (f32x8)((alu11 - alu12 + (i32x8)(127)) << (i32x8)(23)) * ((i32x8)(alu14 * alu14 < (f32x8)(1.0f)) ? alu15 : (f32x8)(1.0f));
-  f32x8 alu17 = (f32x8){data1[1], data1[5], data1[9], data1[13], data1[17], data1[21], data1[25], data1[29]};
-  f32x8 alu18 = alu17 - val0;
-  f32x8 alu19 = alu18 * (f32x8)(1.442695f);
-  f32x8 alu20 = (i32x8)(alu19 < (f32x8)(-154.0f)) ? (f32x8)(-154.0f) : alu19;
-  f32x8 alu21 = (i32x8)((f32x8)(154.0f) < alu20) ? (f32x8)(154.0f) : alu20;
-  f32x8 alu22 = alu21 + (f32x8)(12582912.0f);
-  f32x8 alu23 = alu21 - (alu22 - (f32x8)(12582912.0f));
-  f32x8 alu24 = __builtin_elementwise_fma((f32x8)(0.00015475962f), alu23, (f32x8)(0.0013399613f));
-  f32x8 alu25 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu24, alu23, (f32x8)(0.009618006f)),
-      alu23, (f32x8)(0.0555033f));
-  f32x8 alu26 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu25, alu23, (f32x8)(0.2402265f)), alu23,
-      (f32x8)(0.6931472f));
-  i32x8 alu27 = (i32x8)(alu22) - alu10;
-  i32x8 alu28 = alu27 >> (i32x8)(1);
-  f32x8 alu29 = __builtin_elementwise_fma(alu23, alu26,
-      (f32x8)(1.0f)) * (f32x8)((alu28 + (i32x8)(127)) << (i32x8)(23));
-  f32x8 alu30 = __builtin_elementwise_fma(alu18, (f32x8)(1.925963e-8f), __builtin_elementwise_fma(alu18,
-      (f32x8)(1.442695f), -alu19));
-  f32x8 alu31 = __builtin_elementwise_fma(alu30, (f32x8)(0.6931472f), (f32x8)(1.0f));
-  f32x8 alu32 = alu29 * (f32x8)((alu27 - alu28 + (i32x8)(127)) << (i32x8)(23)) * ((i32x8)(alu30 * alu30 < (f32x8)(1.0f)) ? alu31 : (f32x8)(1.0f));
-  f32x8 alu33 = (f32x8){data1[2], data1[6], data1[10], data1[14], data1[18], data1[22], data1[26], data1[30]};
-  f32x8 alu34 = alu33 - val0;
-  f32x8 alu35 = alu34 * (f32x8)(1.442695f);
-  f32x8 alu36 = (i32x8)(alu35 < (f32x8)(-154.0f)) ? (f32x8)(-154.0f) : alu35;
-  f32x8 alu37 = (i32x8)((f32x8)(154.0f) < alu36) ? (f32x8)(154.0f) : alu36;
-  f32x8 alu38 = alu37 + (f32x8)(12582912.0f);
-  f32x8 alu39 = alu37 - (alu38 - (f32x8)(12582912.0f));
-  f32x8 alu40 = __builtin_elementwise_fma((f32x8)(0.00015475962f), alu39, (f32x8)(0.0013399613f));
-  f32x8 alu41 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu40, alu39, (f32x8)(0.009618006f)),
-      alu39, (f32x8)(0.0555033f));
-  f32x8 alu42 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu41, alu39, (f32x8)(0.2402265f)), alu39,
-      (f32x8)(0.6931472f));
-  i32x8 alu43 = (i32x8)(alu38) - alu10;
-  i32x8 alu44 = alu43 >> (i32x8)(1);
-  f32x8 alu45 = __builtin_elementwise_fma(alu39, alu42,
-      (f32x8)(1.0f)) * (f32x8)((alu44 + (i32x8)(127)) << (i32x8)(23));
-  f32x8 alu46 = __builtin_elementwise_fma(alu34, (f32x8)(1.925963e-8f), __builtin_elementwise_fma(alu34,
-      (f32x8)(1.442695f), -alu35));
-  f32x8 alu47 = __builtin_elementwise_fma(alu46, (f32x8)(0.6931472f), (f32x8)(1.0f));
-  f32x8 alu48 = alu45 * (f32x8)((alu43 - alu44 + (i32x8)(127)) << (i32x8)(23)) * ((i32x8)(alu46 * alu46 < (f32x8)(1.0f)) ? alu47 : (f32x8)(1.0f));
-  f32x8 alu49 = (f32x8){data1[3], data1[7], data1[11], data1[15], data1[19], data1[23], data1[27], data1[31]};
-  f32x8 alu50 = alu49 - val0;
-  f32x8 alu51 = alu50 * (f32x8)(1.442695f);
-  f32x8 alu52 = (i32x8)(alu51 < (f32x8)(-154.0f)) ? (f32x8)(-154.0f) : alu51;
-  f32x8 alu53 = (i32x8)((f32x8)(154.0f) < alu52) ? (f32x8)(154.0f) : alu52;
-  f32x8 alu54 = alu53 + (f32x8)(12582912.0f);
-  f32x8 alu55 = alu53 - (alu54 - (f32x8)(12582912.0f));
-  f32x8 alu56 = __builtin_elementwise_fma((f32x8)(0.00015475962f), alu55, (f32x8)(0.0013399613f));
-  f32x8 alu57 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu56, alu55, (f32x8)(0.009618006f)),
-      alu55, (f32x8)(0.0555033f));
-  f32x8 alu58 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu57, alu55, (f32x8)(0.2402265f)), alu55,
-      (f32x8)(0.6931472f));
-  i32x8 alu59 = (i32x8)(alu54) - alu10;
-  i32x8 alu60 = alu59 >> (i32x8)(1);
-  f32x8 alu61 = __builtin_elementwise_fma(alu55, alu58,
-      (f32x8)(1.0f)) * (f32x8)((alu60 + (i32x8)(127)) << (i32x8)(23));
-  f32x8 alu62 = __builtin_elementwise_fma(alu50, (f32x8)(1.925963e-8f), __builtin_elementwise_fma(alu50,
-      (f32x8)(1.442695f), -alu51));
-  f32x8 alu63 = __builtin_elementwise_fma(alu62, (f32x8)(0.6931472f), (f32x8)(1.0f));
-  f32x8 alu64 = alu61 * (f32x8)((alu59 - alu60 + (i32x8)(127)) << (i32x8)(23)) * ((i32x8)(alu62 * alu62 < (f32x8)(1.0f)) ? alu63 : (f32x8)(1.0f));
-  *(f32x8_m*)data0 = alu16 + alu32 + (alu48 + alu64);
-}
-
-// opts: Opt(VECTOR, 0, 8)
-typedef float f32x8 __attribute__((ext_vector_type(8)));
-typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
-typedef int i32x8 __attribute__((ext_vector_type(8)));
-static inline int bits_f32_i32(float x) {
-  union { float from; int to; } u = { x };
-  return u.to;
-}
-void E_4_8(float* restrict data0, const float* restrict data1, const float* restrict data2,
-    const float* restrict data3) {
-  f32x8 val0 = *(const f32x8_m*)data2;
-  int cast0 = bits_f32_i32(12582912.0f);
-  i32x8 alu0 = (i32x8)(cast0);
-  f32x8 val1 = *(const f32x8_m*)data3;
-  for (int ridx0 = 0; ridx0 < 4; ridx0++) {
-    int alu1 = ridx0 + 4;
-    int alu2 = ridx0 + 8;
-    int alu3 = ridx0 + 12;
-    int alu4 = ridx0 + 16;
-    int alu5 = ridx0 + 20;
-    int alu6 = ridx0 + 24;
-    int alu7 = ridx0 + 28;
-    f32x8 alu8 = (f32x8){data1[ridx0], data1[alu1], data1[alu2], data1[alu3], data1[alu4], data1[alu5],
-        data1[alu6], data1[alu7]};
-    f32x8 alu9 = alu8 - val0;
-    f32x8 alu10 = alu9 * (f32x8)(1.442695f);
-    f32x8 alu11 = (i32x8)(alu10 < (f32x8)(-154.0f)) ? (f32x8)(-154.0f) : alu10;
-    f32x8 alu12 = (i32x8)((f32x8)(154.0f) < alu11) ? (f32x8)(154.0f) : alu11;
-    f32x8 alu13 = alu12 + (f32x8)(12582912.0f);
-    f32x8 alu14 = alu12 - (alu13 - (f32x8)(12582912.0f));
-    f32x8 alu15 = __builtin_elementwise_fma((f32x8)(0.00015475962f), alu14, (f32x8)(0.0013399613f));
-    f32x8 alu16 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu15, alu14, (f32x8)(0.009618006f)),
-        alu14, (f32x8)(0.0555033f));
-    f32x8 alu17 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu16, alu14, (f32x8)(0.2402265f)),
-        alu14, (f32x8)(0.6931472f));
-    i32x8 alu18 = (i32x8)(alu13) - alu0;
-    i32x8 alu19 = alu18 >> (i32x8)(1);
-    f32x8 alu20 = __builtin_elementwise_fma(alu14, alu17,
-        (f32x8)(1.0f)) * (f32x8)((alu19 + (i32x8)(127)) << (i32x8)(23));
-    f32x8 alu21 = __builtin_elementwise_fma(alu9, (f32x8)(1.925963e-8f), __builtin_elementwise_fma(alu9,
-        (f32x8)(1.442695f), -alu10));
-    f32x8 alu22 = __builtin_elementwise_fma(alu21, (f32x8)(0.6931472f), (f32x8)(1.0f));
-    f32x8 alu23 = alu20 * (f32x8)((alu18 - alu19 + (i32x8)(127)) << (i32x8)(23)) * ((i32x8)(alu21 * alu21 < (f32x8)(1.0f)) ? alu22 : (f32x8)(1.0f));
-    f32x8 alu24 = alu23 / val1;
-    data0[ridx0] = alu24[0];
-    data0[alu1] = alu24[1];
-    data0[alu2] = alu24[2];
-    data0[alu3] = alu24[3];
-    data0[alu4] = alu24[4];
-    data0[alu5] = alu24[5];
-    data0[alu6] = alu24[6];
-    data0[alu7] = alu24[7];
+  i32x4 alu0 = (i32x4)(cast0);
+  for (int ridx0 = 0; ridx0 < 8; ridx0++) {
+    int alu1 = ridx0 * 4;
+    f32x4 val0 = *(const f32x4_m*)(data1 + alu1);
+    f32x2 alu2 = max_f32x2(__builtin_shufflevector(val0, val0, 0, 1), __builtin_shufflevector(val0, val0, 2,
+        3));
+    float alu3 = max_f32(alu2[0], alu2[1]);
+    f32x4 alu4 = val0 - (f32x4)(alu3);
+    f32x4 alu5 = alu4 * (f32x4)(1.442695f);
+    f32x4 alu6 = (i32x4)(alu5 < (f32x4)(-154.0f)) ? (f32x4)(-154.0f) : alu5;
+    f32x4 alu7 = (i32x4)((f32x4)(154.0f) < alu6) ? (f32x4)(154.0f) : alu6;
+    f32x4 alu8 = alu7 + (f32x4)(12582912.0f);
+    f32x4 alu9 = alu7 - (alu8 - (f32x4)(12582912.0f));
+    f32x4 alu10 = __builtin_elementwise_fma((f32x4)(0.00015475962f), alu9, (f32x4)(0.0013399613f));
+    f32x4 alu11 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu10, alu9, (f32x4)(0.009618006f)),
+        alu9, (f32x4)(0.0555033f));
+    f32x4 alu12 = __builtin_elementwise_fma(__builtin_elementwise_fma(alu11, alu9, (f32x4)(0.2402265f)), alu9,
+        (f32x4)(0.6931472f));
+    i32x4 alu13 = (i32x4)(alu8) - alu0;
+    i32x4 alu14 = alu13 >> (i32x4)(1);
+    f32x4 alu15 = __builtin_elementwise_fma(alu9, alu12,
+        (f32x4)(1.0f)) * (f32x4)((alu14 + (i32x4)(127)) << (i32x4)(23));
+    f32x4 alu16 = __builtin_elementwise_fma(alu4, (f32x4)(1.925963e-8f), __builtin_elementwise_fma(alu4,
+        (f32x4)(1.442695f), -alu5));
+    f32x4 alu17 = __builtin_elementwise_fma(alu16, (f32x4)(0.6931472f), (f32x4)(1.0f));
+    f32x4 alu18 = alu15 * (f32x4)((alu13 - alu14 + (i32x4)(127)) << (i32x4)(23)) * ((i32x4)(alu16 * alu16 < (f32x4)(1.0f)) ? alu17 : (f32x4)(1.0f));
+    f32x2 alu19 = __builtin_shufflevector(alu18, alu18, 0, 1) + __builtin_shufflevector(alu18, alu18, 2, 3);
+    float alu20 = alu19[0] + alu19[1];
+    *(f32x4_m*)(data0 + alu1) = alu18 / (f32x4)(alu20);
   }
 }
 
