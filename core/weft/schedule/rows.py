@@ -2,8 +2,8 @@
 
 softmax is a maximum, a sum and a quotient over the same rows. Each of the first two is small, is
 read by the next step expanded back over the row that it came from, and by nobody else: one loop
-over the rows does all three, and nothing but the result is stored. No reduce is computed more often than
-before, because the axes it depends on are the outer loops of the kernel that it joins.
+over the rows does all three, and nothing but the result is stored. No reduce is computed more often
+than before, because the axes it depends on are the outer loops of the kernel that it joins.
 
 in:  the nodes that become kernels      out: the same without those that join their only reader
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -129,6 +130,26 @@ def test_shifts_by_a_constant_are_left_alone():
     x = arguments(dtypes.uint)[0]
     node = x << UOp.const(dtypes.uint, 13)
     assert decomposed(node) is node
+
+
+@pytest.mark.parametrize("kind", [dtypes.float, dtypes.double])
+@pytest.mark.parametrize("wide", [True, False])
+def test_a_multiply_add_keeps_what_the_product_loses(kind, wide):
+    values = arguments(kind, kind, kind)
+    computed = COMMON_DTYPES - (frozenset() if wide else {dtypes.double})
+    rules = Rules(frozenset(GroupOp.ALU - {Ops.MULACC}), computed | {kind})
+    tree = _Decomposer(rules, frozenset({Ops.MULACC})).run(UOp(Ops.MULACC, kind, values))
+    assert Ops.MULACC not in {node.op for node in tree.toposort()}
+    rng = np.random.default_rng(3)
+    a, b = (rng.normal(0, 1, 500).astype(KINDS[kind]) for _ in range(2))
+    rest = evaluate_arrays(tree, dict(zip(values, (a, b, -(a * b)))))
+    exact = [float(Fraction(x) * Fraction(y) - Fraction(x * y)) for x, y in zip(a, b)]
+    np.testing.assert_allclose(rest, exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [dtypes.float, dtypes.double])
+def test_a_multiply_add_with_infinities(kind):
+    check(Ops.MULACC, kind, kind, kind)
 
 
 def test_threefry_is_the_published_function():

@@ -39,7 +39,7 @@ class Rules:
             Ops.EXP2: self.exp2, Ops.LOG2: self.log2, Ops.SIN: self.sin, Ops.POW: self.power,
             Ops.THREEFRY: threefry, Ops.MAX: maximum, Ops.RECIP: self.reciprocal,
             Ops.FDIV: self.divide, Ops.SUB: self.subtract, Ops.NEG: negative,
-            Ops.CMPEQ: equal, Ops.MULACC: mul_add, Ops.TRUNC: truncate, Ops.SQRT: self.missing,
+            Ops.CMPEQ: equal, Ops.MULACC: self.mul_add, Ops.TRUNC: truncate, Ops.SQRT: self.missing,
             Ops.SHL: self.missing, Ops.SHR: self.missing, Ops.MOD: remainder,
         }  # fmt: skip
 
@@ -108,6 +108,24 @@ class Rules:
     def subtract(self, node: UOp) -> UOp:
         return node.src[0] + -node.src[1]
 
+    def mul_add(self, node: UOp) -> UOp:
+        """a*b + c; of floats in double, or with what the product lost to rounding added at the end.
+
+        So that what c cancels leaves the digits below (Dekker, 1971; heads by masking, so that
+        nothing overflows). Not always the one rounding of a true multiply-add, but near to it.
+        """
+        a, b, c = node.src
+        if node.dtype not in FORMATS:
+            return a * b + c
+        if node.dtype is dtypes.float and self.formulas.wide:
+            a, b, c = (x.cast(dtypes.double) for x in node.src)
+            return (a * b + c).cast(dtypes.float)
+        product = a * b
+        (a_head, a_tail), (b_head, b_tail) = _halves(a), _halves(b)
+        lost = a_head * b_head - product + a_head * b_tail + a_tail * b_head + a_tail * b_tail
+        finite = _magnitude(product) < product.const_like(float("inf"))
+        return product + c + _where(finite, lost, lost.const_like(0.0))
+
 
 def maximum(node: UOp) -> UOp:
     """max(a, b) -> b if a < b else a; a NaN on either side wins"""
@@ -127,12 +145,6 @@ def negative(node: UOp) -> UOp:
 def equal(node: UOp) -> UOp:
     """a == b -> not a != b"""
     return node.src[0].ne(node.src[1]).logical_not()
-
-
-def mul_add(node: UOp) -> UOp:
-    """a*b + c, rounded twice where the target rounds twice"""
-    a, b, c = node.src
-    return a * b + c
 
 
 def truncate(node: UOp) -> UOp:
@@ -156,6 +168,14 @@ def remainder(node: UOp) -> UOp:
 
 def _magnitude(x: UOp) -> UOp:
     return _where(x < x.const_like(0.0), -x, x)
+
+
+def _halves(x: UOp) -> tuple[UOp, UOp]:
+    """The leading half of the digits of x, and the rest: their sum is x exactly."""
+    form = FORMATS[x.dtype]
+    mask = form.integer(-1 << (form.digits + 2) // 2)
+    head = (x.bitcast(form.bits) & mask).bitcast(x.dtype)
+    return head, x - head
 
 
 def guarded_shift(node: UOp) -> UOp | None:
