@@ -23,14 +23,14 @@ def run(data, **overrides):
         pass  # a write from elsewhere in the same memory may be refused, with advice
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.data())
 def test_programs(data):
     run(data)
 
 
 @pytest.mark.parametrize("overrides", SETTINGS, ids=str)
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_settings_change_no_result(overrides, data):
     run(data, **overrides)

@@ -28,8 +28,10 @@ def test_sum_mean_extremes(case, keepdim):
     x = Tensor(a)
     got = x.sum(axes, keepdim).numpy()
     np.testing.assert_allclose(got, a.sum(axes, keepdims=keepdim), rtol=1e-5, atol=1e-5)
+    # on the way to a product nothing may overflow nor vanish, or its order decides the result
+    calm = np.where(np.abs(a) < 0.5, np.float32(1), np.clip(a, -1.5, 1.5))
     np.testing.assert_allclose(
-        x.prod(axes, keepdim).numpy(), a.prod(axes, keepdims=keepdim), rtol=1e-5, atol=1e-5
+        Tensor(calm).prod(axes, keepdim).numpy(), calm.prod(axes, keepdims=keepdim), rtol=1e-5
     )
     np.testing.assert_array_equal(
         x.max(axes, keepdim).numpy(), a.max(axes, keepdims=keepdim, initial=-np.inf)

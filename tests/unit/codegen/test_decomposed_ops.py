@@ -142,14 +142,25 @@ def test_a_multiply_add_keeps_what_the_product_loses(kind, wide):
     assert Ops.MULACC not in {node.op for node in tree.toposort()}
     rng = np.random.default_rng(3)
     a, b = (rng.normal(0, 1, 500).astype(KINDS[kind]) for _ in range(2))
-    rest = evaluate_arrays(tree, dict(zip(values, (a, b, -(a * b)))))
-    exact = [float(Fraction(x) * Fraction(y) - Fraction(x * y)) for x, y in zip(a, b)]
+    product = a * b
+    rest = evaluate_arrays(tree, dict(zip(values, (a, b, -product))))
+    rows = zip(a.tolist(), b.tolist(), product.tolist())
+    exact = [float(Fraction(x) * Fraction(y) - Fraction(p)) for x, y, p in rows]
     np.testing.assert_allclose(rest, exact, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [dtypes.float, dtypes.double])
-def test_a_multiply_add_with_infinities(kind):
-    check(Ops.MULACC, kind, kind, kind)
+def test_a_multiply_add_of_extremes(kind):
+    values = arguments(kind, kind, kind)
+    tree = decomposed(UOp(Ops.MULACC, kind, values), Ops.MULACC)
+    edges = np.array([0.0, -0.0, 1.0, -2.5, math.inf, -math.inf, math.nan], KINDS[kind])
+    a, b, c = (grid.ravel() for grid in np.meshgrid(edges, edges, edges))
+    got = evaluate_arrays(tree, dict(zip(values, (a, b, c))))
+    with np.errstate(all="ignore"):
+        want = a * b + c
+    np.testing.assert_array_equal(got, want)
+    numbers_ = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[numbers_]), np.signbit(want[numbers_]))
 
 
 def test_threefry_is_the_published_function():

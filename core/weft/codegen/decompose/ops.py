@@ -124,7 +124,8 @@ class Rules:
         (a_head, a_tail), (b_head, b_tail) = _halves(a), _halves(b)
         lost = a_head * b_head - product + a_head * b_tail + a_tail * b_head + a_tail * b_tail
         finite = _magnitude(product) < product.const_like(float("inf"))
-        return product + c + _where(finite, lost, lost.const_like(0.0))
+        matters = finite & lost.ne(lost.const_like(0.0))  # adding nothing would lose -0
+        return _where(matters, product + c + lost, product + c)
 
 
 def maximum(node: UOp) -> UOp:
