@@ -1,5 +1,6 @@
 """What the documents say is so: code blocks run, tables and paths match the source."""
 
+import doctest
 import re
 import subprocess
 import sys
@@ -77,3 +78,11 @@ def test_the_benchmarks_quoted_are_those_of_the_last_run() -> None:
     table = [line for line in quoted.group(1).splitlines() if line.startswith("|")]
     results = text_of("benchmarks/results.md").splitlines()
     assert table == [line for line in results if line.startswith("|")]
+
+
+def test_the_journey_prints_what_it_says() -> None:
+    found = doctest.DocTestParser().get_doctest(
+        text_of("CONTRIBUTING.md").replace("\n```\n", "\n\n"), {}, "CONTRIBUTING.md", None, 0
+    )
+    assert len(found.examples) > 10
+    assert doctest.DocTestRunner(verbose=False).run(found).failed == 0
