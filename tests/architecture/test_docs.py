@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from weft.base.settings import settings
+from weft.codegen.pipeline import AFTER, BEFORE
+from weft.schedule import pipeline as schedule
+from weft.spec.passes import Pass
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
@@ -54,6 +57,17 @@ def test_every_setting_is_in_the_table_as_the_source_has_it() -> None:
         if row.name == "CACHE_DIR":
             default = "the user's cache folder"
         assert rows[row.env] == f"{default} | {row.doc}"
+
+
+@pytest.mark.parametrize(
+    ("floor", "passes"), [("scheduler", schedule.PASSES), ("code generator", BEFORE + AFTER)]
+)
+def test_the_passes_are_in_the_table_in_their_order(floor: str, passes: tuple[Pass, ...]) -> None:
+    table = re.search(
+        rf"^\| pass of the {floor} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text_of("CONTRIBUTING.md"), re.M
+    )
+    assert table
+    assert re.findall(r"^\| `(\w+)` \|", table.group(1), re.M) == [step.name for step in passes]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
