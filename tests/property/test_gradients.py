@@ -42,7 +42,6 @@ STEPS = {
     "cumsum": lambda x, w: x.cumsum(-1) * 0.3,
     "outer": lambda x, w: (x.reshape(-1, 1) @ w.reshape(1, -1)).sum(1).reshape(x.shape) * 0.1,
     "where": lambda x, w: (w > 0).where(x * x, x * 0.5),
-    "detach": lambda x, w: x * w.detach() + x,
     "cat": lambda x, w: x.cat(w, dim=0)[: x.shape[0]] * 1.5,
     "gather": lambda x, w: x + x[..., [2, 0, 0]],
 }  # fmt: skip
