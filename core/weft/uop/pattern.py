@@ -36,7 +36,17 @@ class UPat(MathMixin):
     allow_any_len: further sources may follow those of the tuple.
     """
 
-    __slots__ = ("allow_any_len", "alternatives", "arg", "dtype", "name", "op", "src", "unordered")
+    __slots__ = (
+        "_matcher",
+        "allow_any_len",
+        "alternatives",
+        "arg",
+        "dtype",
+        "name",
+        "op",
+        "src",
+        "unordered",
+    )
 
     def __init__(
         self,
@@ -58,6 +68,7 @@ class UPat(MathMixin):
         self.name = name
         self.allow_any_len = allow_any_len
         self.alternatives = alternatives
+        self._matcher: Any = None  # compiled when first matched alone
 
     @staticmethod
     def var(name: str | None = None, dtype: DType | Iterable[DType] | None = None) -> UPat:
@@ -114,14 +125,9 @@ class UPat(MathMixin):
 
     def match(self, node: UOp) -> dict[str, UOp] | None:
         """The captures if this pattern matches `node`, else None."""
-        from_matcher: list[dict[str, UOp]] = []
-
-        def keep(**captures: UOp) -> UOp:
-            from_matcher.append(captures)
-            return node
-
-        compile_rule(self, keep, pass_context=False)(node, None)
-        return from_matcher[0] if from_matcher else None
+        if self._matcher is None:
+            self._matcher = compile_rule(self, dict, pass_context=False)
+        return self._matcher(node, None)
 
     def __repr__(self) -> str:
         parts = []
