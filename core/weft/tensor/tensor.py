@@ -264,10 +264,6 @@ class Tensor(
         """self, whose gradient is made contiguous."""
         return self._wrap(record(Ops.CONTIGUOUS_BACKWARD, self._uop.dtype, (self._uop,)))
 
-    def fuse(self) -> Self:
-        """A hint: what leads here belongs in one kernel."""
-        return self._wrap(record(Ops.FUSE, self._uop.dtype, (self._uop,)))
-
     def detach(self) -> Self:
         """The same value, through which no gradient flows."""
         node = record(Ops.DETACH, self._uop.dtype, (self._uop,))
