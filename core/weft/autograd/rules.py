@@ -228,9 +228,12 @@ def reduce_axis(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     if op is Ops.ADD:
         return (flowing,)
     if op is Ops.MAX:
-        largest = source.eq(node.expand(source.shape)).cast(sum_acc_dtype(node.dtype))
-        count = largest.reduce(Ops.ADD, axes).cast(node.dtype)
-        return (largest.cast(node.dtype) * (upstream / count).expand(source.shape),)
+        # counted in integers: a half has no number for 70,000 equal elements
+        largest = source.eq(node.expand(source.shape))
+        wide = sum_acc_dtype(node.dtype)
+        count = largest.cast(dtypes.int32).reduce(Ops.ADD, axes).cast(wide)
+        share = (upstream.cast(wide) / count).cast(node.dtype)
+        return (largest.cast(node.dtype) * share.expand(source.shape),)
     # Of a product with zeros: two or more leave nothing, one leaves something only for itself.
     zero = source.eq(0.0)
     zeros = zero.cast(dtypes.int32).reduce(Ops.ADD, axes).expand(source.shape)

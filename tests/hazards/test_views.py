@@ -1,0 +1,67 @@
+"""Views of views say the same as one view: every short chain of moves over small shapes."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from weft import Tensor
+
+MOVES = {
+    "flip": lambda x: x.flip(0) if isinstance(x, Tensor) else np.flip(x, 0),
+    "transpose": lambda x: (
+        x.permute(*reversed(range(x.ndim))) if isinstance(x, Tensor) else x.transpose()
+    ),
+    "flat": lambda x: x.reshape(-1),
+    "two": lambda x: x.reshape(2, -1),
+    "three": lambda x: x.reshape(3, -1),
+    "rest": lambda x: x[1:],
+    "pad": lambda x: (
+        x.pad(((1, 1),) + ((0, 0),) * (x.ndim - 1))
+        if isinstance(x, Tensor)
+        else np.pad(x, ((1, 1),) + ((0, 0),) * (x.ndim - 1))
+    ),
+    "every other": lambda x: x[::2],
+}
+
+
+@pytest.mark.parametrize("first", MOVES)
+def test_every_chain_of_four_moves(first):
+    """A chain is one kernel that copies through one merged view; some hundred chains at a time."""
+    data = np.arange(1, 13, dtype=np.int32).reshape(3, 4)
+    pairs = []
+    for rest in itertools.product(MOVES, repeat=3):
+        expected, got = data, Tensor(data)
+        try:
+            for name in (first, *rest):
+                expected = MOVES[name](expected)
+        except ValueError:
+            continue
+        if expected.size == 0:
+            continue
+        for name in (first, *rest):
+            got = MOVES[name](got)
+        pairs.append(((first, *rest), expected, got.uop.st))
+    assert len(pairs) > 50
+    for chain, expected, st in pairs:
+        np.testing.assert_array_equal(_read(st, data), expected, err_msg=str(chain))
+
+
+def _read(st, data: np.ndarray) -> np.ndarray:
+    """What a reader of `data` sees through a ShapeTracker, by the definition of its views."""
+    flat, elements = data.reshape(-1), np.arange(data.size)
+    for number, view in enumerate(st.simplify().views):
+        index = np.full(view.shape, view.offset)
+        inside = np.ones(view.shape, bool)
+        for axis, (extent, stride) in enumerate(zip(view.shape, view.strides)):
+            place = np.arange(extent).reshape(
+                [-1 if a == axis else 1 for a in range(len(view.shape))]
+            )
+            index = index + place * stride
+            if view.mask is not None:
+                start, stop = view.mask[axis]
+                inside = inside & (place >= start) & (place < stop)
+        source = elements if number == 0 else elements.reshape(-1)
+        picked = source[np.where(inside, index, 0)]
+        elements = np.where(inside, picked, -1)
+    return np.where(elements >= 0, flat[np.maximum(elements, 0)], 0)

@@ -1,0 +1,75 @@
+"""A write never changes what was read before it, and is seen by everything recorded after it."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor
+
+
+def test_a_pending_result_keeps_the_old_value():
+    a = Tensor([1.0, 2.0, 3.0])
+    b = a.relu()
+    a[1] = 9.0
+    assert b.tolist() == [1.0, 2.0, 3.0]
+    assert a.tolist() == [1.0, 9.0, 3.0]
+
+
+def test_a_held_view_keeps_the_old_value():
+    a = Tensor.arange(6).reshape(2, 3).contiguous().realize()
+    row, column = a[0], a[:, 1]
+    a[:, :] = 0
+    assert (row.tolist(), column.tolist()) == ([0, 1, 2], [1, 4])
+    assert a.tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_writes_follow_each_other():
+    a = Tensor.zeros(4).contiguous()
+    seen = []
+    for place in range(4):
+        a[place] = place + 1.0
+        seen.append(a.sum())
+    assert [s.item() for s in reversed(seen)] == [10.0, 6.0, 3.0, 1.0]
+
+
+def test_two_halves_change_places():
+    a = Tensor.arange(8).float().contiguous().realize()
+    front, back = a[:4], a[4:]
+    a[:4], a[4:] = back, front
+    assert a.tolist() == [4.0, 5.0, 6.0, 7.0, 0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_permuted_view_is_a_value_of_its_own():
+    a = Tensor.zeros(2, 3).contiguous().realize()
+    b = a.T
+    b[1] = Tensor([5.0, 6.0])
+    assert b.tolist() == [[0.0, 0.0], [5.0, 6.0], [0.0, 0.0]]
+    assert a.tolist() == [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+
+
+def test_assign_in_a_loop_without_realize():
+    total = Tensor.zeros(3).contiguous().realize()
+    step = Tensor([1.0, 2.0, 3.0])
+    for _ in range(50):
+        total.assign(total + step)
+    assert total.tolist() == [50.0, 100.0, 150.0]
+
+
+def test_an_assign_that_nobody_asks_for_is_still_seen_by_later_reads():
+    a = Tensor([1.0, 2.0]).realize()
+    a += 1
+    b = a * 10
+    a += 1
+    assert (b.tolist(), a.tolist()) == ([20.0, 30.0], [3.0, 4.0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_shifts_within_one_tensor(seed):
+    """Either NumPy's answer or a refusal that says what to do; never another answer."""
+    rng = np.random.default_rng(seed)
+    data = rng.standard_normal(16).astype(np.float32)
+    by = int(rng.integers(1, 8))
+    a = Tensor(data.copy()).realize()
+    expected = data.copy()
+    expected[by:] = data[:-by]
+    a[by:] = a[:-by].contiguous()
+    np.testing.assert_array_equal(a.numpy(), expected)
