@@ -12,7 +12,8 @@ from weft.testing.mirror import Value, mismatch
 
 T = TypeVar("T")
 
-KINDS = ("int32", "float32", "float32", "int64", "uint8", "int8", "bool", "int16", "float16")
+KINDS = ("int32", "float32", "float32", "int64", "uint8", "int8", "bool", "int16", "float16",
+         "uint32", "float64", "uint16")  # fmt: skip
 LARGEST = 1024
 
 

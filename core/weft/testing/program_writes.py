@@ -1,6 +1,6 @@
 """The steps of random programs that write, and those that decide when things are run.
 
-With this room the table of steps, STEPS, is whole.
+See program_steps for the others.
 """
 
 from __future__ import annotations

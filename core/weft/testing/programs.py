@@ -15,10 +15,14 @@ from typing import Any
 
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
+from weft.testing import program_groups, program_writes  # they enter their steps
 from weft.testing.program_lines import Chooser, Drawn, Mismatch, Program, Seeded, filled
-from weft.testing.program_writes import STEPS
+from weft.testing.program_steps import STEPS
 
-__all__ = ["Drawn", "Mismatch", "Refused", "Seeded", "filled", "run_program"]
+__all__ = [
+    "Drawn", "Mismatch", "Refused", "Seeded", "filled", "program_groups", "program_writes",
+    "run_program",
+]  # fmt: skip
 
 Weights = dict[str, int]
 _REFUSAL = "reads what it overwrites"
@@ -79,20 +83,21 @@ EVERYTHING: Weights = {
     "create": 2, "unary": 2, "binary": 4, "choose": 1, "cast": 1, "reshape": 2, "permute": 1,
     "expand": 1, "pad": 1, "shrink": 1, "flip": 1, "slices": 2, "reduce": 3, "normalise": 1,
     "scan": 1, "matmul": 1, "join": 1, "gather": 1, "hold": 1, "write": 2, "update": 2, "assign": 2,
-    "scatter": 1, "realize": 2, "kernelize": 1, "forget": 1, "look": 1, "travel": 1,
+    "scatter": 1, "realize": 2, "kernelize": 1, "forget": 1, "look": 1, "travel": 1, "outputs": 1,
+    "rows": 1, "pick_rows": 1,
 }  # fmt: skip
 """All steps, as `weights`."""
 
 FUSION: Weights = {
     "create": 1, "unary": 3, "binary": 6, "choose": 1, "cast": 1, "reshape": 2, "permute": 2,
     "expand": 3, "pad": 2, "shrink": 1, "flip": 1, "reduce": 6, "normalise": 2, "matmul": 2,
-    "join": 1, "hold": 1, "kernelize": 1, "realize": 1,
+    "join": 1, "hold": 1, "kernelize": 1, "realize": 1, "outputs": 3, "rows": 3, "pick_rows": 1,
 }  # fmt: skip
 """Deep graphs of computing and movement, realized late."""
 
 HAZARDS: Weights = {
     "create": 1, "binary": 3, "reshape": 1, "permute": 1, "flip": 1, "slices": 2, "reduce": 1,
     "hold": 2, "write": 5, "update": 5, "assign": 5, "scatter": 1, "realize": 3, "kernelize": 2,
-    "forget": 1, "look": 1, "travel": 1,
+    "forget": 1, "look": 1, "travel": 1, "outputs": 1,
 }  # fmt: skip
 """Writes among readers of what is overwritten."""
