@@ -1,6 +1,20 @@
 """Files as lazy tensors, and tensors as files."""
 
+from weft.io.archives import npy_load, npz_load, tar_extract
 from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
 from weft.io.safetensors_header import Entry, Header
+from weft.io.torch_file import torch_load
+from weft.io.windows import TensorIO
 
-__all__ = ["Entry", "Header", "safe_load", "safe_load_metadata", "safe_save"]
+__all__ = [
+    "Entry",
+    "Header",
+    "TensorIO",
+    "npy_load",
+    "npz_load",
+    "safe_load",
+    "safe_load_metadata",
+    "safe_save",
+    "tar_extract",
+    "torch_load",
+]

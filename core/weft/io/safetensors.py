@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, DTypeError, FileError, FormatError
+from weft.base.errors import ArgumentError, FileError, FormatError
 from weft.device import registry
 from weft.io.safetensors_header import (
     PREFIX,
@@ -24,9 +24,8 @@ from weft.io.safetensors_header import (
     header_length,
     parse_header,
 )
+from weft.io.windows import Source, called, opened, read, window
 from weft.tensor import Tensor
-
-Source = str | PathLike[str] | Tensor
 
 
 def safe_load_metadata(source: Source) -> Header:
@@ -34,7 +33,7 @@ def safe_load_metadata(source: Source) -> Header:
 
     Raises FileError when it cannot be read, FormatError when it is not a safetensors file.
     """
-    return _read_header(_opened(source), _called(source))
+    return _read_header(opened(source), called(source))
 
 
 def safe_load(source: Source, device: str | None = None) -> dict[str, Tensor]:
@@ -47,8 +46,8 @@ def safe_load(source: Source, device: str | None = None) -> dict[str, Tensor]:
 
     Raises FileError when the file cannot be read, FormatError when it is not a safetensors file.
     """
-    everything = _opened(source)
-    header = _read_header(everything, _called(source))
+    everything = opened(source)
+    header = _read_header(everything, called(source))
     return {entry.name: _window(everything, header, entry, device) for entry in header.entries}
 
 
@@ -90,46 +89,19 @@ def safe_save(
                 target[begin:end].assign(values.to(where)).realize()
 
 
-def _opened(source: Source) -> Tensor:
-    """The bytes of a source, shape (n,), dtype uint8, lazy."""
-    if not isinstance(source, Tensor):
-        return Tensor.from_file(source)
-    if source.dtype != dtypes.uint8 or source.ndim != 1:
-        raise DTypeError(
-            "a file in memory is one row of bytes",
-            asked=f"read a safetensors file from {source.dtype} of shape {source.shape}",
-            because="it must be uint8 with one axis",
-            try_="give the path, or the bytes as a uint8 tensor",
-        )
-    return source
-
-
-def _called(source: Source) -> str:
-    return "a tensor of bytes" if isinstance(source, Tensor) else os.fspath(source)
-
-
 def _read_header(everything: Tensor, called: str) -> Header:
     size = everything.shape[0]
     try:
-        length = header_length(_read(everything, 0, min(PREFIX, size)), size)
-        return parse_header(_read(everything, PREFIX, PREFIX + length), size)
+        length = header_length(read(everything, 0, min(PREFIX, size)), size)
+        return parse_header(read(everything, PREFIX, PREFIX + length), size)
     except FormatError as error:
         raise FormatError(
             error.summary, asked=f"load {called}", because=error.because, try_=error.try_
         ) from None
 
 
-def _read(everything: Tensor, begin: int, end: int) -> bytes:
-    return bytes(everything[begin:end].data()) if end > begin else b""
-
-
 def _window(everything: Tensor, header: Header, entry: Entry, device: str | None) -> Tensor:
-    begin = header.data_start + entry.begin
-    window = everything[begin : header.data_start + entry.end]
-    if begin % entry.dtype.itemsize:
-        window = window.to(device or registry.canonical())
-    tensor = window.bitcast(entry.dtype).reshape(entry.shape)
-    return tensor if device is None else tensor.to(device)
+    return window(everything, header.data_start + entry.begin, entry.dtype, entry.shape, device)
 
 
 def _from_bytes(data: bytes) -> Tensor:

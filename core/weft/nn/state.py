@@ -1,6 +1,6 @@
 """A model's tensors by name: finding them, and putting saved ones back.
 
-Files are in the safetensors format; reading and writing them is `weft.io.safetensors`.
+Files are read and written by `weft.io`; its functions are here too, where people look for them.
 """
 
 from __future__ import annotations
@@ -12,16 +12,30 @@ from typing import Any
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import can_safe_cast
-from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
+from weft.io import (
+    TensorIO,
+    npy_load,
+    npz_load,
+    safe_load,
+    safe_load_metadata,
+    safe_save,
+    tar_extract,
+    torch_load,
+)
 from weft.tensor import Tensor
 
 __all__ = [
+    "TensorIO",
     "get_parameters",
     "get_state_dict",
     "load_state_dict",
+    "npy_load",
+    "npz_load",
     "safe_load",
     "safe_load_metadata",
     "safe_save",
+    "tar_extract",
+    "torch_load",
 ]
 
 
