@@ -1,6 +1,7 @@
 """Files as lazy tensors, and tensors as files."""
 
 from weft.io.archives import npy_load, npz_load, tar_extract
+from weft.io.gguf import ggml_data_to_tensor, gguf_load
 from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
 from weft.io.safetensors_header import Entry, Header
 from weft.io.torch_file import torch_load
@@ -10,6 +11,8 @@ __all__ = [
     "Entry",
     "Header",
     "TensorIO",
+    "ggml_data_to_tensor",
+    "gguf_load",
     "npy_load",
     "npz_load",
     "safe_load",

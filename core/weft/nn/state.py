@@ -14,6 +14,8 @@ from weft.base.errors import ArgumentError
 from weft.base.promotion import can_safe_cast
 from weft.io import (
     TensorIO,
+    ggml_data_to_tensor,
+    gguf_load,
     npy_load,
     npz_load,
     safe_load,
@@ -28,6 +30,8 @@ __all__ = [
     "TensorIO",
     "get_parameters",
     "get_state_dict",
+    "ggml_data_to_tensor",
+    "gguf_load",
     "load_state_dict",
     "npy_load",
     "npz_load",
