@@ -1,7 +1,15 @@
 """Modules, optimisers and state: what people build networks from."""
 
 from weft.nn import init, optim, state
-from weft.nn.conv import Conv1d, Conv2d
+from weft.nn.attention import MultiHeadAttention
+from weft.nn.conv import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from weft.nn.embedding import Embedding
 from weft.nn.linear import Linear
 from weft.nn.norm import (
@@ -14,6 +22,7 @@ from weft.nn.norm import (
     LayerNorm2d,
     RMSNorm,
 )
+from weft.nn.recurrent import GRUCell, LSTMCell
 
 __all__ = [
     "BatchNorm",
@@ -21,12 +30,19 @@ __all__ = [
     "BatchNorm3d",
     "Conv1d",
     "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "Embedding",
+    "GRUCell",
     "GroupNorm",
     "InstanceNorm",
+    "LSTMCell",
     "LayerNorm",
     "LayerNorm2d",
     "Linear",
+    "MultiHeadAttention",
     "RMSNorm",
     "init",
     "optim",

@@ -1,4 +1,4 @@
-"""Convolutions of one and two spatial axes."""
+"""Convolutions of one, two and three spatial axes, and their transposes."""
 
 from __future__ import annotations
 
@@ -102,3 +102,79 @@ class Conv2d(_Conv):
     """Convolution over two spatial axes: (batch, channels, height, width)."""
 
     axes = 2
+
+
+class Conv3d(_Conv):
+    """Convolution over three spatial axes: (batch, channels, depth, height, width)."""
+
+    axes = 3
+
+
+class _ConvTranspose(_Conv):
+    """The gradient of a convolution with respect to its input, as a layer.
+
+    weight (in_channels, out_channels / groups, *kernel), bias (out_channels,) or None, drawn from
+    +-1/sqrt(out_channels / groups * kernel). Each axis of n becomes
+    (n - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] = 0,
+        output_padding: int | tuple[int, ...] = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: int | tuple[int, ...] = 1,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        # the weight of the convolution that this one transposes
+        super().__init__(
+            out_channels,
+            in_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias=False,
+            device=device,
+            dtype=dtype,
+        )
+        self.output_padding = self._per_axis("output_padding", output_padding)
+        fan_in = out_channels // groups * prod(self.kernel_size)
+        if bias:
+            self.bias = init.fan_in_uniform(out_channels, fan_in=fan_in, device=device, dtype=dtype)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x.conv_transpose2d(
+            self.weight,
+            self.bias,
+            groups=self.groups,
+            stride=self.stride,
+            dilation=self.dilation,
+            padding=self.padding,
+            output_padding=self.output_padding,
+        )
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Transposed convolution over one spatial axis."""
+
+    axes = 1
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Transposed convolution over two spatial axes."""
+
+    axes = 2
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Transposed convolution over three spatial axes."""
+
+    axes = 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft import Tensor
+from weft import Tensor, nn
 from weft.base.errors import ArgumentError
 from weft.nn import Conv1d, Conv2d
 
@@ -100,3 +100,31 @@ def test_arguments_that_make_no_sense_are_refused(options: dict) -> None:
 def test_same_padding_of_an_even_kernel_is_refused() -> None:
     with pytest.raises(ArgumentError):
         Conv2d(4, 8, 2, padding="same")
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("more", [
+    {}, {"stride": 2, "output_padding": 1}, {"groups": 2, "padding": 1},
+    {"dilation": 2, "bias": False},
+], ids=str)  # fmt: skip
+def test_transposed_convolutions_are_gradients(axes: int, more: dict) -> None:
+    """Without a bias the layer is the gradient of the convolution that it transposes."""
+    layer = getattr(nn, f"ConvTranspose{axes}d")(4, 6, 3, **more)
+    x = Tensor.randn(2, 4, *(3 + n for n in range(axes)))
+    y = layer(x)
+    through = Tensor.zeros(*y.shape).contiguous().requires_grad_(True)
+    settings = {"groups": layer.groups, "stride": layer.stride, "dilation": layer.dilation}
+    forward = through.conv2d(layer.weight, padding=layer.padding, **settings)
+    (forward * x).sum().backward()
+    bias = 0 if layer.bias is None else layer.bias.numpy().reshape(-1, *[1] * axes)
+    np.testing.assert_allclose(y.numpy(), through.grad.numpy() + bias, rtol=1e-4, atol=1e-5)
+
+
+def test_three_spatial_axes() -> None:
+    layer, x = nn.Conv3d(2, 3, 2, padding=1), Tensor.randn(1, 2, 3, 4, 5)
+    flat = x.numpy()
+    padded = np.pad(flat, ((0, 0), (0, 0), *[(1, 1)] * 3))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (2, 2, 2), (2, 3, 4))
+    expected = np.einsum("bcxyzijk,ocijk->boxyz", windows, layer.weight.numpy())
+    expected += layer.bias.numpy().reshape(-1, 1, 1, 1)
+    np.testing.assert_allclose(layer(x).numpy(), expected, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,63 @@
+"""Several optimisers as one: other settings for other parameters."""
+
+from __future__ import annotations
+
+from weft.base.errors import ArgumentError, GradientError
+from weft.nn.optim.base import Optimizer
+from weft.tensor import Tensor
+
+
+class OptimizerGroup:
+    """Optimisers that step together, in one schedule.
+
+    Each has parameters and a learning rate of its own. Raises ArgumentError where a parameter
+    belongs to two of them.
+    """
+
+    def __init__(self, *optimizers: Optimizer) -> None:
+        if not optimizers:
+            raise ArgumentError(
+                "a group needs optimisers",
+                asked="OptimizerGroup()",
+                try_="OptimizerGroup(SGD(body, 0.1), SGD(head, 0.01))",
+            )
+        self.optimizers = list(optimizers)
+        if len({id(each) for each in self.params}) < len(self.params):
+            raise ArgumentError(
+                "a parameter has two optimisers",
+                asked=f"a group of {len(optimizers)} optimisers",
+                because="both would move it in one step",
+                try_="give every parameter to one of them",
+            )
+
+    @property
+    def params(self) -> list[Tensor]:
+        """The parameters of all."""
+        return [each for optimizer in self.optimizers for each in optimizer.params]
+
+    @property
+    def buffers(self) -> list[Tensor]:
+        """The buffers of all."""
+        return [each for optimizer in self.optimizers for each in optimizer.buffers]
+
+    def __getitem__(self, index: int) -> Optimizer:
+        return self.optimizers[index]
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+
+    def step(self) -> None:
+        """Step all whose parameters have gradients. Raises what `Optimizer.step` raises."""
+        Tensor.realize(*self.schedule_step())
+
+    def schedule_step(self) -> list[Tensor]:
+        """Record a step of each without running it."""
+        ready = [o for o in self.optimizers if any(p.grad is not None for p in o.params)]
+        if not ready and self.optimizers:
+            ready = self.optimizers  # the first of them says what is missing
+        changed = [tensor for optimizer in ready for tensor in optimizer.schedule_step()]
+        if not changed:
+            raise GradientError("nothing was changed by this step")
+        return changed

@@ -1,0 +1,79 @@
+"""Muon: momentum whose matrix steps are made orthogonal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from weft.base.errors import ArgumentError
+from weft.nn.optim.base import Optimizer
+from weft.tensor import Tensor
+
+
+def orthogonalised(
+    matrix: Tensor,
+    steps: int = 5,
+    coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+    eps: float = 1e-7,
+) -> Tensor:
+    """A matrix with the singular vectors of `matrix` and singular values near 1.
+
+    `steps` of the quintic iteration x -> a x + (b g + c g g) x with g = x x^T (Newton-Schulz;
+    coefficients of Jordan et al., 2024), on the matrix scaled to norm 1, in its own dtype. With the
+    default coefficients the singular values end between about 0.7 and 1.2, not at 1.
+    """
+    a, b, c = coefficients
+    tall = matrix.shape[0] > matrix.shape[1]
+    x = matrix.transpose(0, 1) if tall else matrix
+    x = x / x.square().sum().sqrt().maximum(eps)
+    for _ in range(steps):
+        gram = (x @ x.transpose(0, 1)).contiguous()
+        x = (x * a + (gram * b + (gram @ gram) * c) @ x).contiguous()
+    return x.transpose(0, 1) if tall else x
+
+
+class Muon(Optimizer):
+    """Momentum, orthogonalised, for matrices (Jordan et al., 2024).
+
+    velocity = momentum * velocity + (1 - momentum) * gradient; the step is the orthogonalised
+    velocity, or with `nesterov` the same blend once more, times lr * sqrt(max(1, rows / columns));
+    the value is scaled by 1 - lr * weight_decay first. Weights of convolutions are taken as
+    matrices of (outputs, the rest). Raises ArgumentError for parameters of fewer than two axes:
+    those belong to another optimiser, in an OptimizerGroup.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+    ) -> None:
+        super().__init__(params, lr)
+        for each in self.params:
+            if each.ndim < 2:
+                raise ArgumentError(
+                    "Muon moves matrices",
+                    asked=f"Muon of a parameter of shape {each.shape}",
+                    because="a vector has no singular vectors to keep",
+                    try_="OptimizerGroup(Muon(matrices), AdamW(the_rest))",
+                )
+        self.weight_decay, self.momentum, self.nesterov = weight_decay, momentum, nesterov
+        self.ns_coefficients, self.eps, self.ns_steps = ns_coefficients, eps, ns_steps
+        self.velocity = self._zeros()
+
+    def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
+        rate = self._scalar(self.lr).cast(value.dtype)
+        velocity = self.velocity[index]
+        velocity.assign(velocity * self.momentum + gradient * (1.0 - self.momentum))
+        step: Tensor = velocity
+        if self.nesterov:
+            step = gradient * (1.0 - self.momentum) + velocity * self.momentum
+        matrix = step.reshape(step.shape[0], -1)
+        rows, columns = matrix.shape
+        change = orthogonalised(matrix, self.ns_steps, self.ns_coefficients, self.eps)
+        change = change.reshape(value.shape) * max(1.0, rows / columns) ** 0.5
+        return (change + value * self.weight_decay) * rate, [velocity]

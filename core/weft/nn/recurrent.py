@@ -1,0 +1,87 @@
+"""Cells of recurrent networks: one step at a time."""
+
+from __future__ import annotations
+
+from weft.base.dtype import DType
+from weft.base.errors import ShapeError
+from weft.nn import init
+from weft.tensor import Tensor
+
+
+class _Cell:
+    """What the cells share: two maps of `gates` times hidden_size outputs.
+
+    weight_ih (gates * hidden, input), weight_hh (gates * hidden, hidden), bias_ih and bias_hh
+    (gates * hidden,) or None; all drawn from +-1/sqrt(hidden).
+    """
+
+    gates: int
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self.input_size, self.hidden_size = input_size, hidden_size
+        rows = self.gates * hidden_size
+
+        def drawn(*shape: int) -> Tensor:
+            return init.fan_in_uniform(*shape, fan_in=hidden_size, device=device, dtype=dtype)
+
+        self.weight_ih, self.weight_hh = drawn(rows, input_size), drawn(rows, hidden_size)
+        self.bias_ih = drawn(rows) if bias else None
+        self.bias_hh = drawn(rows) if bias else None
+
+    def _parts(self, x: Tensor, hidden: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """What input and hidden state say to each gate, each (batch, hidden)."""
+        if x.ndim != 2 or x.shape[1] != self.input_size:
+            raise ShapeError(
+                "a cell takes one step of a batch",
+                asked=f"{type(self).__name__} of {x.shape}",
+                because=f"it was made for (batch, {self.input_size})",
+                try_="call it for each step: for x in sequence: state = cell(x, state)",
+            )
+        from_input = x.linear(self.weight_ih.transpose(0, 1), self.bias_ih)
+        from_hidden = hidden.linear(self.weight_hh.transpose(0, 1), self.bias_hh)
+        return list(from_input.chunk(self.gates, dim=1)), list(from_hidden.chunk(self.gates, dim=1))
+
+    def _start(self, x: Tensor) -> Tensor:
+        return Tensor.zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device)
+
+
+class LSTMCell(_Cell):
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997; forget gate: Gers et al., 2000).
+
+    i, f, o = sigmoid, g = tanh of weight_ih x + bias_ih + weight_hh h + bias_hh, in the order
+    i, f, g, o; c' = f c + i g; h' = o tanh(c'). Call with x (batch, input) and (h, c), each
+    (batch, hidden), or None for zeros; gives (h', c').
+    """
+
+    gates = 4
+
+    def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        hidden, cell = (self._start(x), self._start(x)) if hc is None else hc
+        i, f, g, o = (a + b for a, b in zip(*self._parts(x, hidden), strict=True))
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+        return (o.sigmoid() * cell.tanh()).contiguous(), cell.contiguous()
+
+
+class GRUCell(_Cell):
+    """Gated recurrent unit (Cho et al., 2014), in the form whose reset gate acts after the map.
+
+    r, z = sigmoid of both sums; n = tanh(weight_in x + bias_in + r (weight_hn h + bias_hn)), in the
+    order r, z, n; h' = (1 - z) n + z h. Call with x (batch, input) and h (batch, hidden) or None
+    for zeros; gives h'.
+    """
+
+    gates = 3
+
+    def __call__(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
+        hidden = self._start(x) if hidden is None else hidden
+        (xr, xz, xn), (hr, hz, hn) = self._parts(x, hidden)
+        reset, keep = (xr + hr).sigmoid(), (xz + hz).sigmoid()
+        new = (xn + reset * hn).tanh()
+        return ((1 - keep) * new + keep * hidden).contiguous()

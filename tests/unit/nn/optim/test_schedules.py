@@ -1,0 +1,87 @@
+"""Schedules against PyTorch's formulas, written out, and against PyTorch where it is installed."""
+
+import math
+
+import pytest
+
+from weft import Tensor
+from weft.base.errors import ArgumentError
+from weft.nn import optim
+
+
+def sgd(rate: float = 0.5) -> optim.SGD:
+    return optim.SGD([Tensor([1.0], requires_grad=True)], rate)
+
+
+def rates(make, steps: int) -> list[float]:
+    optimiser = sgd()
+    schedule = make(optimiser)
+    found = [schedule.get_last_lr()]
+    for _ in range(steps):
+        schedule.step()
+        assert optimiser.lr.item() == pytest.approx(schedule.get_last_lr(), rel=1e-6)
+        found.append(schedule.get_last_lr())
+    return found
+
+
+def test_steps_and_milestones():
+    assert rates(lambda o: optim.StepLR(o, 2, 0.5), 4) == [0.5, 0.5, 0.25, 0.25, 0.125]
+    assert rates(lambda o: optim.MultiStepLR(o, [3, 1], 0.5), 3) == [0.5, 0.25, 0.25, 0.125]
+    assert rates(lambda o: optim.ExponentialLR(o, 0.5), 2) == [0.5, 0.25, 0.125]
+    assert rates(lambda o: optim.LambdaLR(o, lambda n: 1 / (n + 1)), 1) == [0.5, 0.25]
+
+
+def test_warmup_then_cosine():
+    def make(o):
+        warmup = optim.LinearLR(o, 0.5, 1.0, 2)
+        return optim.SequentialLR(o, [warmup, optim.CosineAnnealingLR(o, 4)], [2])
+
+    wave = [0.25 * (1 + math.cos(math.pi * n / 4)) for n in range(3)]
+    assert rates(make, 4) == pytest.approx([0.25, 0.375, *wave])
+
+
+def test_a_plateau():
+    optimiser = sgd()
+    schedule = optim.ReduceLROnPlateau(optimiser, factor=0.5, patience=1, min_lr=0.2)
+    seen = []
+    for measure in (1.0, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9):
+        schedule.step(measure)
+        seen.append(schedule.get_last_lr())
+    assert seen == [0.5, 0.5, 0.5, 0.25, 0.25, 0.2, 0.2]
+    assert optimiser.lr.item() == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("make", [
+    lambda o: optim.StepLR(o, 0), lambda o: optim.OneCycleLR(o, 1.0, 10, anneal_strategy="up"),
+    lambda o: optim.SequentialLR(o, [optim.StepLR(o, 1)], [1]),
+    lambda o: optim.SequentialLR(o, [optim.StepLR(sgd(), 1)], []),
+    lambda o: optim.ReduceLROnPlateau(o, "least"),
+    lambda o: rates(lambda p: optim.OneCycleLR(p, 1.0, 3), 3),
+])  # fmt: skip
+def test_schedules_that_are_none(make):
+    with pytest.raises(ArgumentError):
+        make(sgd())
+
+
+CASES = {
+    "StepLR": {"step_size": 3, "gamma": 0.3}, "MultiStepLR": {"milestones": [2, 5]},
+    "ExponentialLR": {"gamma": 0.9}, "LinearLR": {"start_factor": 0.2, "total_iters": 4},
+    "CosineAnnealingLR": {"T_max": 6, "eta_min": 0.1},
+    "OneCycleLR": {"max_lr": 2.0, "total_steps": 12},
+    "OneCycleLR, straight": {"max_lr": 2.0, "total_steps": 12, "anneal_strategy": "linear",
+                             "pct_start": 0.5},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_rate_is_pytorchs(case):
+    torch = pytest.importorskip("torch", reason="PyTorch says what the rates are")
+    theirs = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 0.5)
+    name, arguments = case.partition(",")[0], CASES[case]
+    other = getattr(torch.optim.lr_scheduler, name)(theirs, **arguments)
+    expected = [theirs.param_groups[0]["lr"]]
+    for _ in range(11):
+        theirs.step()
+        other.step()
+        expected.append(theirs.param_groups[0]["lr"])
+    assert rates(lambda o: getattr(optim, name)(o, **arguments), 11) == pytest.approx(expected)
