@@ -2,13 +2,16 @@
 
     from weft import Tensor, dtypes, Device, Variable, nn, settings
 
-The names are imported when they are first asked for: `import weft` itself imports nothing.
+The names are imported when they are first asked for: `import weft` itself imports no more than the
+settings. Where those ask for a recording, it begins here, before anything can happen.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from weft.base.settings import settings as _settings
 
 if TYPE_CHECKING:
     from weft import nn as nn
@@ -58,3 +61,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if not {_settings.VIZ, _settings.PROCESS_REPLAY} <= {"", "0"}:
+    importlib.import_module("weft.tools.watch").start()

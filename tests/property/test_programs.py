@@ -9,6 +9,7 @@ from weft.testing.programs import EVERYTHING, Drawn, Refused, run_program
 SETTINGS = [
     {"NOOPT": 1},
     {"SPEC": 1},
+    {"GROUP_KERNELS": 0},
     {"MAX_KERNEL_BUFFERS": 3},
     {"MAX_KERNEL_BUFFERS": 5},
     {"MAX_KERNEL_BUFFERS": 8},

@@ -16,6 +16,7 @@ from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
 from weft.shape.movement import inverse_move
 from weft.uop import GroupOp, Ops, UOp
+from weft.uop.sharding import laid_out
 
 Rule: TypeAlias = Callable[[UOp, UOp], Sequence[UOp | None]]
 
@@ -25,7 +26,7 @@ RULES: dict[Ops, Rule] = {}
 STOPS = GroupOp.Comparison | {
     Ops.DETACH, Ops.BITCAST, Ops.IDIV, Ops.MOD, Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR,
     Ops.THREEFRY, Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONST, Ops.BIND, Ops.DEFINE_VAR, Ops.DEVICE,
-    Ops.UNIQUE, Ops.KERNEL,
+    Ops.UNIQUE, Ops.KERNEL, Ops.MULTI, Ops.MSTACK,
 }  # fmt: skip
 """What no gradient flows through."""
 
@@ -85,11 +86,13 @@ def contiguous_backward(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.COPY)
 def copy(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """Copied back to where the source is."""
-    device = node.src[0].device
+    """Copied back to where the source is; cut as it is, where that is memory in parts."""
+    source = node.src[0]
     if upstream.op is Ops.CONST:
-        return (UOp.const(upstream.dtype, upstream.arg, device), None)
-    return (upstream.copy_to_device(device), None)
+        return (UOp.const(upstream.dtype, upstream.arg, source.device), None)
+    if source.op is Ops.MULTI:
+        return (laid_out(upstream, source.device, source.arg), None)
+    return (upstream.copy_to_device(source.device), None)
 
 
 @rule(Ops.ASSIGN)

@@ -418,6 +418,11 @@ def _image(name: str, shape: tuple[int, ...]) -> ImageDType:
     return _images.setdefault((name, shape), made)
 
 
+def any_images() -> bool:
+    """Whether any image dtype was ever made; graphs need not be searched for them otherwise."""
+    return bool(_images)
+
+
 def imageh(shape: tuple[int, ...]) -> ImageDType:
     """An image of half-precision channels; `shape` is (height, width, 4)."""
     return _images.get(("imageh", tuple(shape))) or _image("imageh", shape)

@@ -106,24 +106,47 @@ TABLE: tuple[Setting, ...] = (
     Setting("NOOPT", 0, "1: kernels are lowered without hand-written optimisations"),
     Setting("BEAM", 0, "width of the kernel search; no effect yet: the heuristic chooses"),
     Setting("JIT", 1, "whether jit captures; no effect yet: there is no jit"),
-    Setting("VIZ", 0, "record what every pass did for a browser view; no effect yet"),
+    Setting(
+        "VIZ",
+        "",
+        "page that shows in a browser what happened: a path, or 1 for weft-viz.html here; "
+        "0 or empty: none",
+    ),
     Setting("SPEC", 0, "1: verify the graph against its spec after every pass"),
     Setting(
-        "SPLIT_REDUCEOP", 1, "split large reductions into two kernels; no effect yet: none is split"
+        "SPLIT_REDUCEOP", 1, "split large reductions into two kernels, on devices that run wide"
+    ),
+    Setting("REDUCEOP_SPLIT_THRESHOLD", 32768, "least ratio of input to output that is split"),
+    Setting("REDUCEOP_SPLIT_SIZE", 22, "log2 of the largest first stage of a split"),
+    Setting(
+        "FUSE_ARANGE",
+        1,
+        "comparisons with counters become addresses: 0 never, 1 where it is exact, 2 also where a "
+        "one-hot row is multiplied by floats, which are taken to be finite",
     ),
     Setting(
-        "REDUCEOP_SPLIT_THRESHOLD",
-        32768,
-        "least ratio of input to output that is split; no effect yet",
+        "FUSE_CONV_BW",
+        0,
+        "1: both reduces of a convolution's backward pass in one kernel: less memory, more sums",
     ),
-    Setting("REDUCEOP_SPLIT_SIZE", 22, "log2 of the largest first stage of a split; no effect yet"),
-    Setting(
-        "FUSE_ARANGE", 0, "turn comparisons with counters into index arithmetic; no effect yet"
-    ),
-    Setting("FUSE_CONV_BW", 0, "fuse both reduces of a convolution's backward pass; no effect yet"),
+    Setting("GROUP_KERNELS", 1, "0: every kernel has one output, and reduces on its own"),
     Setting("MAX_KERNEL_BUFFERS", 0, "most buffers one kernel may touch; 0: the device's limit"),
-    Setting("PROCESS_REPLAY", 0, "store how kernels came about, to be compared; no effect yet"),
-    Setting("IMAGE", 0, "use image buffers where the device has them; no effect yet"),
+    Setting(
+        "RING",
+        1,
+        "all-reduce in a ring: 0 never, 1 for more elements than RING_ALLREDUCE_THRESHOLD on more "
+        "than two devices, 2 always",
+    ),
+    Setting("RING_ALLREDUCE_THRESHOLD", 256000, "elements from which on RING=1 takes the ring"),
+    Setting(
+        "PROCESS_REPLAY",
+        "",
+        "folder in which every schedule and kernel is kept as text, for `weft replay compare`; "
+        "0 or empty: none",
+    ),
+    Setting("IMAGE", 0, "1: what is cast to an image is stored as one, where the device has images"),
+    Setting("SCHEDULE_CACHE", 1, "0: every graph is scheduled anew, also where an equal one was"),
+    Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share their room"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
     Setting("DISABLE_PLUGINS", "", "families that are not loaded, separated by commas"),
@@ -186,16 +209,21 @@ class Settings:
         NOOPT: int
         BEAM: int
         JIT: int
-        VIZ: int
+        VIZ: str
         SPEC: int
         SPLIT_REDUCEOP: int
         REDUCEOP_SPLIT_THRESHOLD: int
         REDUCEOP_SPLIT_SIZE: int
         FUSE_ARANGE: int
         FUSE_CONV_BW: int
+        GROUP_KERNELS: int
         MAX_KERNEL_BUFFERS: int
-        PROCESS_REPLAY: int
+        RING: int
+        RING_ALLREDUCE_THRESHOLD: int
+        PROCESS_REPLAY: str
         IMAGE: int
+        SCHEDULE_CACHE: int
+        MEMORY_PLANNER: int
         CACHE_DIR: str
         CACHE: int
         DISABLE_PLUGINS: str
@@ -210,6 +238,14 @@ class Settings:
         ArgumentError, before anything changes, for a name or a value that is not in the table.
         """
         return _Override({name: _row(name).check(value) for name, value in changes.items()})
+
+    def environment(self, **changes: object) -> dict[str, str]:
+        """The environment of this process, with the named settings put in: for one that it starts.
+
+        ArgumentError for a name or a value that is not in the table.
+        """
+        checked = {_row(name).env: str(_row(name).check(v)) for name, v in changes.items()}
+        return {**os.environ, **checked}
 
     def table(self) -> tuple[Setting, ...]:
         """Every setting there is, in the order of the documentation."""

@@ -10,16 +10,30 @@ happened); viewers, recorders and profilers subscribe from above. Nothing here k
         trace.point("rewrite", rule="add_zero", before=str(node))
 
 Without subscribers a span is one check of a global and a shared object. Facts that cost something
-to build belong behind `enabled()`. What a subscriber raises is not caught: it reaches the code that
-published, so that a checking subscriber can stop what it checks.
+to build belong behind `enabled(name)`. A subscriber may name the events that it wants: the others
+are not even made. What it raises is told once on stderr and goes no further: whoever watches cannot
+break what is watched.
+
+What the house publishes, by name (spans unless they are called points):
+
+    realize, kernelize      a computation asked for; the grouping of its graph
+    schedule (point)        what `kernelize` was given, and what became of it
+    pass                    one pass: its name, before and after
+    rewrite (point)         one graph_rewrite that changed something, before and after
+    rule (point)            one rewrite rule that fired: its set, before and after
+    kernel, lower, compile  one kernel from its AST to a binary, and the two long parts of that
+    source (point)          the source of a kernel, with its AST and linear program
+    room (point)            the arenas that the intermediates of a schedule share, and their bytes
+    run, copy               one step of a schedule; one copy between devices
 """
 
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -52,36 +66,73 @@ class Event:
 
 Subscriber: TypeAlias = Callable[[Event], None]
 
-_subscribers: tuple[Subscriber, ...] = ()
+_subscribers: tuple[_Subscription, ...] = ()
+_wanted: frozenset[str] | None = frozenset()  # None: some subscriber wants everything
 _lock = threading.Lock()
 _numbers = itertools.count(1)
 _around: ContextVar[int | None] = ContextVar("weft_trace_span", default=None)
 
 
-def enabled() -> bool:
-    """True where somebody listens."""
-    return bool(_subscribers)
+def enabled(name: str | None = None) -> bool:
+    """True where somebody listens; with a name, where somebody listens for that."""
+    if not _subscribers:
+        return False
+    return name is None or _wanted is None or name in _wanted
 
 
-def subscribe(subscriber: Subscriber) -> Callable[[], None]:
+class _Subscription:
+    """One subscriber, the names that it wants (None: all), and whether it failed before."""
+
+    __slots__ = ("_deliver", "_failed", "only")
+
+    def __init__(self, deliver: Subscriber, only: frozenset[str] | None) -> None:
+        self._deliver = deliver
+        self._failed = False
+        self.only = only
+
+    def __call__(self, event: Event) -> None:
+        if self.only is not None and event.name not in self.only:
+            return
+        try:
+            self._deliver(event)
+        except Exception as error:
+            if self._failed:
+                return
+            self._failed = True
+            # stderr, not a warning: where warnings are errors, it would break what is watched
+            called = getattr(self._deliver, "__qualname__", repr(self._deliver))
+            print(
+                f"weft: {called}, which listens to the trace, failed at {event.name!r}: "
+                f"{type(error).__name__}: {error}\n(the computation is not affected; further "
+                "failures of this listener are not told)",
+                file=sys.stderr,
+            )
+
+
+def _listen_to(subscriptions: tuple[_Subscription, ...]) -> None:
+    """Called with the lock held."""
+    global _subscribers, _wanted
+    names = [known.only for known in subscriptions]
+    _wanted = None if None in names else frozenset().union(*(n for n in names if n is not None))
+    _subscribers = subscriptions
+
+
+def subscribe(subscriber: Subscriber, only: Iterable[str] | None = None) -> Callable[[], None]:
     """Have `subscriber(event)` called for every event; the answer is called to end that.
 
-    Events come in the thread that published them. Ending twice does nothing.
+    only: names of the events that it is called for; None: all. Events come in the thread that
+    published them. Ending twice does nothing.
     """
-    global _subscribers
-
-    # A wrapper of its own for each subscription: the same function may subscribe twice, and each
+    # An object of its own for each subscription: the same function may subscribe twice, and each
     # ending ends its own.
-    def deliver(event: Event) -> None:
-        subscriber(event)
+    mine = _Subscription(subscriber, None if only is None else frozenset(only))
 
     def unsubscribe() -> None:
-        global _subscribers
         with _lock:
-            _subscribers = tuple(known for known in _subscribers if known is not deliver)
+            _listen_to(tuple(known for known in _subscribers if known is not mine))
 
     with _lock:
-        _subscribers = (*_subscribers, deliver)
+        _listen_to((*_subscribers, mine))
     return unsubscribe
 
 
@@ -144,14 +195,14 @@ _SILENT = _Silent()
 
 def span(name: str, /, **facts: Any) -> Span | _Silent:
     """A with-block that is published, with its facts and times, when it is left."""
-    if not _subscribers:
+    if not _subscribers or not enabled(name):
         return _SILENT
     return Span(name, facts)
 
 
 def point(name: str, /, **facts: Any) -> None:
     """Publish something that happens now."""
-    if not _subscribers:
+    if not _subscribers or not enabled(name):
         return
     now = time.perf_counter_ns()
     _publish(Event("point", name, facts, now, now, next(_numbers), _around.get()))

@@ -7,36 +7,48 @@ Every node is instantiated directly, once for each value of the unrolled ranges 
 and for no others: what does not depend on an unrolled range stays one node. Nothing is matched or
 rewritten afterwards. Addresses are kept as sums (see `affine`), so that an instance differs from
 its neighbour by a constant; a load whose address moves by one with the lane is one vector load.
+
+An array on chip is one for each combination of the unrolled ranges that its FILL stands in.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.codegen.affine import affine, from_affine
 from weft.codegen.fold import folded, is_false, is_true
-from weft.codegen.ranges import Accumulate, extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.instances import (
+    INSTANTIATED,
+    UNROLLED,
+    Instances,
+    Ranges,
+    count_of,
+    is_instantiated,
+    merged,
+    offsets,
+    strides_of,
+    width_of,
+)
+from weft.codegen.ranges import (
+    CLOSING,
+    Accumulate,
+    Fill,
+    alternative_of,
+    loop_order,
+    loops_of,
+    ranges_of,
+    values_of,
+)
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_UNROLLED = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
-_INSTANTIATED = _UNROLLED | {AxisKind.VECTOR}
 INDEPENDENT_CHAINS = 8  # what a multiply-add of four cycles needs, two being started in each
-
-Ranges = tuple[UOp, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Instances:
-    """The values of a node, one for each combination of `over`, row-major; lanes are `lane`."""
-
-    over: Ranges
-    lane: UOp | None
-    values: list[UOp]
 
 
 @dataclass(slots=True)
@@ -52,6 +64,23 @@ class _Address:
     gate: UOp | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """The arrays of a FILL for each combination of `over`; its instances, once they are known."""
+
+    over: Ranges
+    arrays: list[UOp]
+    fills: list[UOp]
+
+
+class _Place(NamedTuple):
+    """Where an access is, under which condition, and after which FILL."""
+
+    index: UOp
+    gate: UOp | None
+    fill: UOp | None
+
+
 class _Expander:
     def __init__(self, sink: UOp, fused: frozenset[DType]) -> None:
         self.fused = fused
@@ -59,18 +88,42 @@ class _Expander:
         self.vector: dict[UOp, Instances] = {}  # VECTOR ranges as lanes
         self.addresses: dict[UOp, _Address] = {}
         self.maps: dict[tuple[Ranges, Ranges], list[int]] = {}
+        self.filled: dict[UOp, _Filled] = {}
+        self.closing: set[UOp] = set()  # what is computed from a REDUCE or FILL
         self.sink = sink
+        arrays = [node.arg for node in sink.toposort() if node.op is Ops.DEFINE_REG]
+        self.names = itertools.count(max(arrays, default=0) + 1)
 
     def run(self) -> UOp:
         roots: list[UOp] = []
-        for node in self.sink.toposort(gate=lambda u: u.op is not Ops.INDEX):
+        for node in self.values():
             if node.op is Ops.SINK:
                 break
             if node.op is Ops.STORE:
-                roots += self.store(node)
+                if node.src[0].src[0].op is not Ops.DEFINE_REG:  # else it is part of a FILL
+                    roots += self.store(node, None)
+            elif node.op is Ops.FILL:
+                self.filled[node] = self.fill(node)
             else:
                 self.vector[node] = self.instances(node)
         return UOp.sink(*roots, arg=self.sink.arg)
+
+    def values(self) -> list[UOp]:
+        """What values are made of, sources first: all but what only addresses are made of."""
+        nodes = list(self.sink.toposort())
+        found: set[UOp] = set()
+        for node in nodes:
+            if node.op in CLOSING or any(source in self.closing for source in node.src):
+                self.closing.add(node)
+        # an address may hold a reduce: where to look something up is computed here as well
+        stack = [self.sink, *(node for node in nodes if node.op in CLOSING)]
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                if node.op is not Ops.INDEX:
+                    stack.extend(node.src)
+        return [node for node in nodes if node in found]
 
     # ---- the value side -----------------------------------------------------------------------
 
@@ -78,7 +131,9 @@ class _Expander:
         op = node.op
         if op is Ops.RANGE:
             return self.range(node, lanes=True)
-        if op is Ops.INDEX or not ranges_of_kind(node):
+        if op is Ops.LOAD and node in self.closing:
+            return self.load(node)
+        if op is Ops.INDEX or not is_instantiated(node):
             if op is Ops.REDUCE and _is_unrolled(node):
                 return self.reduce(node)
             if op is Ops.INDEX:
@@ -100,14 +155,14 @@ class _Expander:
 
     def elementwise(self, node: UOp) -> Instances:
         sources = [self.vector[source] for source in node.src]
-        over = _merged(source.over for source in sources)
+        over = merged(source.over for source in sources)
         lane = self.lane_of(node, [source.lane for source in sources])
         dtype = node.dtype
         columns = [self.pick(source, over) for source in sources]
         if lane is None:
             values = [folded(node.op, dtype, src, node.arg) for src in zip(*columns)]
             return Instances(over, None, values)
-        width = _width(lane)
+        width = width_of(lane)
         keep_scalar = node.op is Ops.WHERE and sources[0].lane is None
         wide = []
         for position, (source, column) in enumerate(zip(sources, columns)):
@@ -128,9 +183,9 @@ class _Expander:
         return found.pop() if found else None
 
     def range(self, node: UOp, lanes: bool) -> Instances:
-        if node.arg.kind not in _INSTANTIATED:
+        if node.arg.kind not in INSTANTIATED:
             return Instances((), None, [node])
-        turns = range(_width(node))
+        turns = range(width_of(node))
         if node.arg.kind is AxisKind.VECTOR and lanes:
             return Instances((), node, [UOp.const(node.dtype, tuple(turns))])
         return Instances((node,), None, [UOp.const(node.dtype, turn) for turn in turns])
@@ -141,23 +196,23 @@ class _Expander:
         op, dtype = node.arg.op, node.dtype
         source = self.vector[node.src[0]]
         loops = loops_of(node)
-        unrolled = tuple(loop for loop in loops if loop.arg.kind in _UNROLLED)
+        unrolled = tuple(loop for loop in loops if loop.arg.kind in UNROLLED)
         lanes = next((loop for loop in loops if loop.arg.kind is AxisKind.VECTOR), None)
-        rest = tuple(loop for loop in loops if loop.arg.kind not in _INSTANTIATED)
+        rest = tuple(loop for loop in loops if loop.arg.kind not in INSTANTIATED)
         outside = tuple(loop for loop in source.over if loop not in unrolled)
         lane = None if source.lane is lanes else source.lane
         full = outside + tuple(sorted(unrolled, key=loop_order))
         values = self.pick(source, full)
         width = 1
         if lanes is not None and source.lane is None:
-            values = [value.broadcast(_width(lanes)) for value in values]
+            values = [value.broadcast(width_of(lanes)) for value in values]
         if lanes is not None:
-            width = _width(lanes)
+            width = width_of(lanes)
         elif lane is not None:
-            width = _width(lane)
+            width = width_of(lane)
         vector = dtype.vec(width) if width > 1 else dtype
-        turns = _count(unrolled)
-        groups = _count(outside)
+        turns = count_of(unrolled)
+        groups = count_of(outside)
         chains = min(turns, max(1, INDEPENDENT_CHAINS // groups))
         results = []
         for group in range(groups):
@@ -187,24 +242,44 @@ class _Expander:
 
     def load(self, node: UOp) -> Instances:
         address = self.address(node.src[0])
-        alternative = node.src[1] if len(node.src) > 1 else None
+        filled, alternative = self.filled.get(node.src[-1]), alternative_of(node)
         lane, step = self.lane_step(address)
         if lane is not None and step not in (1, -1):
-            over, places = self.places(address, None)
+            over, places = self.places(address, None, 0, filled)
             pick = self.gather(over, lane)
-            loads = [_loaded(place, gate, alternative, node.dtype, 1, 0) for place, gate in places]
+            loads = [_loaded(place, alternative, node.dtype, 1, 0) for place in places]
             rest = tuple(loop for loop in over if loop is not lane)
-            dtype = node.dtype.vec(_width(lane))
+            dtype = node.dtype.vec(width_of(lane))
             values = [UOp(Ops.VECTORIZE, dtype, tuple(loads[i] for i in row)) for row in pick]
             return Instances(rest, lane, values)
-        width = 1 if lane is None else _width(lane)
-        over, places = self.places(address, lane, (width - 1) * step if step == -1 else 0)
-        values = [
-            _loaded(place, gate, alternative, node.dtype, width, step) for place, gate in places
-        ]
+        width = 1 if lane is None else width_of(lane)
+        shift = (width - 1) * step if step == -1 else 0
+        over, places = self.places(address, lane, shift, filled)
+        values = [_loaded(place, alternative, node.dtype, width, step) for place in places]
         return Instances(over, lane, values)
 
-    def store(self, node: UOp) -> list[UOp]:
+    def fill(self, node: UOp) -> _Filled:
+        """An array for each combination of the unrolled ranges outside, all filled in one nest."""
+        outside = [loop for loop in ranges_of(node) if loop.arg.kind in INSTANTIATED]
+        if any(loop.arg.kind is AxisKind.VECTOR for loop in outside):
+            raise SpecError(
+                "the lanes of a vector would each have an array of their own",
+                asked="expanding a FILL",
+                because="a VECTOR range stands outside it",
+            )
+        over = tuple(sorted(outside, key=loop_order))
+        first = node.src[0].src[0].src[0]
+        arrays = [first, *(first.replace(arg=next(self.names)) for _ in range(1, count_of(over)))]
+        filled = _Filled(over, arrays, [])
+        stores = [one for store in values_of(node) for one in self.store(store, filled)]
+        rest = tuple(loop for loop in loops_of(node) if loop.arg.kind not in INSTANTIATED)
+        for array in arrays:
+            mine = [store for store in stores if store.src[0].src[0] is array]
+            fill = UOp(Ops.FILL, dtypes.void, (*mine, *rest), Fill(len(mine)))
+            filled.fills.append(fill)
+        return filled
+
+    def store(self, node: UOp, arrays: _Filled | None) -> list[UOp]:
         address = self.address(node.src[0])
         value = self.vector[node.src[1]]
         lane, step = self.lane_step(address)
@@ -214,7 +289,7 @@ class _Expander:
                 "many lanes would be stored in one place", asked="expanding a STORE",
                 because="its value depends on a VECTOR range that its address does not have",
             )  # fmt: skip
-        over, places = self.places(address, None if scattered else lane)
+        over, places = self.places(address, None if scattered else lane, 0, arrays)
         loops = tuple(loop for loop in over if loop is not lane)
         if not set(value.over) <= set(loops):
             raise SpecError(
@@ -224,16 +299,16 @@ class _Expander:
         values = self.pick(value, loops)
         out: list[UOp] = []
         if not scattered:
-            for (place, gate), item in zip(places, values):
+            for place, item in zip(places, values):
                 if lane is not None and value.lane is None:
-                    item = item.broadcast(_width(lane))
-                out += _stored(place, gate, item)
+                    item = item.broadcast(width_of(lane))
+                out += _stored(place, item)
             return out
         assert lane is not None
         for item, row in zip(values, self.gather(over, lane)):
             for number, i in enumerate(row):
                 part = item if value.lane is None else item.gep(number)
-                out += _stored(*places[i], part)
+                out += _stored(places[i], part)
         return out
 
     def address(self, node: UOp) -> _Address:
@@ -246,7 +321,7 @@ class _Expander:
             node.src[2] if len(node.src) > 2 else None,
         )  # fmt: skip
         for term, factor in terms.items():
-            if not ranges_of_kind(term):
+            if not self.changes(term):
                 result.fixed[term] = factor
             elif term.op is Ops.RANGE:
                 result.moving[term] = factor
@@ -267,22 +342,25 @@ class _Expander:
         return lane, address.moving[lane]
 
     def places(
-        self, address: _Address, lane: UOp | None, shift: int = 0
-    ) -> tuple[Ranges, list[tuple[UOp, UOp | None]]]:
-        """(index, gate) for each combination of the ranges of an address, `lane` left out."""
+        self, address: _Address, lane: UOp | None, shift: int, filled: _Filled | None
+    ) -> tuple[Ranges, list[_Place]]:
+        """For each combination of the ranges of an address, `lane` left out, and of its arrays."""
         moving = {loop: f for loop, f in address.moving.items() if loop is not lane}
         others = {term: self.scalars(term) for term in address.other}
         gate = None if address.gate is None else self.scalars(address.gate)
         unrolled = tuple(sorted(moving, key=loop_order))
-        over = _merged([unrolled, *(o.over for o in others.values()), gate.over if gate else ()])
+        own = _Filled((), [address.pointer], []) if filled is None else filled
+        over = merged(
+            [unrolled, *(o.over for o in others.values()), gate.over if gate else (), own.over]
+        )
         factors = [moving.get(loop, 0) for loop in over]
         gates = None if gate is None else self.pick(gate, over)
         columns = {term: self.pick(found, over) for term, found in others.items()}
         base = from_affine(address.fixed, 0, _outermost_first, address.dtype)
-        result: list[tuple[UOp, UOp | None]] = []
-        for number, turns in enumerate(_combinations(over)):
-            constant = address.constant + shift
-            constant += sum(turn * factor for turn, factor in zip(turns, factors))
+        arrays = self.pick(Instances(own.over, None, own.arrays), over)
+        fills = self.pick(Instances(own.over, None, own.fills), over) if own.fills else None
+        result: list[_Place] = []
+        for number, constant in enumerate(offsets(over, factors, address.constant + shift)):
             at = base
             if columns:
                 terms = dict(address.fixed)
@@ -295,9 +373,14 @@ class _Expander:
                 at = from_affine(terms, 0, _outermost_first, address.dtype)
             if constant:
                 more_constant = UOp.const(address.dtype, constant)
-                at = more_constant if at.op is Ops.CONST else at + more_constant
-            place = UOp(Ops.INDEX, address.pointer.dtype, (address.pointer, at))
-            result.append((place, None if gates is None else gates[number]))
+                at = (
+                    more_constant
+                    if at.op is Ops.CONST
+                    else UOp(Ops.ADD, address.dtype, (at, more_constant))
+                )
+            place = UOp(Ops.INDEX, address.pointer.dtype, (arrays[number], at))
+            condition = None if gates is None else gates[number]
+            result.append(_Place(place, condition, None if fills is None else fills[number]))
         return over, result
 
     # ---- the index side -----------------------------------------------------------------------
@@ -307,22 +390,43 @@ class _Expander:
         known = self.scalar
         if root in known:
             return known[root]
-        for node in root.toposort(gate=lambda u: u not in known):
+        for node in root.toposort(gate=lambda u: u not in known and u.op not in CLOSING):
             if node in known:
                 continue
-            if not ranges_of_kind(node):
+            if not self.changes(node):
                 known[node] = Instances((), None, [node])
+            elif node.op is Ops.REDUCE:
+                known[node] = self.by_lane(self.vector[node])
+            elif node.op is Ops.LOAD and node.src[-1] in self.filled:
+                known[node] = self.by_lane(self.load(node))
+            elif node.op is Ops.FILL:
+                known[node] = Instances((), None, [node])  # the load above it knows
             elif node.op is Ops.RANGE:
                 known[node] = self.range(node, lanes=False)
             else:
                 sources = [known[source] for source in node.src]
-                over = _merged(source.over for source in sources)
+                over = merged(source.over for source in sources)
                 columns = [self.pick(source, over) for source in sources]
                 values = [folded(node.op, node.dtype, src, node.arg) for src in zip(*columns)]
                 known[node] = Instances(over, None, values)
         found = known[root]
         known[root] = Instances(found.over, None, [value.simplify() for value in found.values])
         return known[root]
+
+    def changes(self, node: UOp) -> bool:
+        """Whether a node is another after expansion: ranges are instantiated in it or below it."""
+        return is_instantiated(node) or node in self.closing
+
+    def by_lane(self, found: Instances) -> Instances:
+        """The lanes of a value as instances."""
+        if found.lane is None:
+            return found
+        over = merged([found.over, (found.lane,)])
+        strides, width = strides_of(over), width_of(found.lane)
+        step = strides[found.lane]
+        whole = self.pick(Instances(found.over, None, found.values), over)
+        values = [value.gep(number // step % width) for number, value in enumerate(whole)]
+        return Instances(over, None, values)
 
     # ---- which instance of a source belongs to which of a user --------------------------------
 
@@ -331,80 +435,29 @@ class _Expander:
         if source.over == over:
             return source.values
         if not source.over:
-            return source.values * _count(over)
+            return source.values * count_of(over)
         key = (source.over, over)
         positions = self.maps.get(key)
         if positions is None:
-            strides = _strides(source.over)
+            strides = strides_of(source.over)
             factors = [strides.get(loop, 0) for loop in over]
-            positions = [
-                sum(t * f for t, f in zip(turns, factors)) for turns in _combinations(over)
-            ]
-            self.maps[key] = positions
+            positions = self.maps[key] = offsets(over, factors, 0)
         return [source.values[i] for i in positions]
 
     def gather(self, over: Ranges, lane: UOp) -> list[list[int]]:
         """For each combination of the other ranges, the numbers of the instances of all lanes."""
         if lane not in over:
-            return [[i] * _width(lane) for i in range(_count(over))]
+            return [[i] * width_of(lane) for i in range(count_of(over))]
         rest = tuple(loop for loop in over if loop is not lane)
-        strides = _strides(over)
+        strides = strides_of(over)
         factors = [strides[loop] for loop in rest]
         step = strides[lane]
-        rows = []
-        for turns in _combinations(rest):
-            first = sum(t * f for t, f in zip(turns, factors))
-            rows.append([first + step * turn for turn in range(_width(lane))])
-        return rows
-
-
-def ranges_of_kind(node: UOp) -> bool:
-    """Whether the value of a node depends on a range that is instantiated."""
-    return any(loop.arg.kind in _INSTANTIATED for loop in ranges_of(node))
+        turns = range(width_of(lane))
+        return [[first + step * turn for turn in turns] for first in offsets(rest, factors, 0)]
 
 
 def _is_unrolled(reduce: UOp) -> bool:
-    return any(loop.arg.kind in _INSTANTIATED for loop in loops_of(reduce))
-
-
-def _width(loop: UOp) -> int:
-    extent = extent_of(loop)
-    if not isinstance(extent, int):
-        raise SpecError(
-            "a range of unknown extent cannot be unrolled", asked=f"expanding {loop.arg}"
-        )
-    return extent
-
-
-def _count(over: Ranges) -> int:
-    total = 1
-    for loop in over:
-        total *= _width(loop)
-    return total
-
-
-def _strides(over: Ranges) -> dict[UOp, int]:
-    strides: dict[UOp, int] = {}
-    step = 1
-    for loop in reversed(over):
-        strides[loop] = step
-        step *= _width(loop)
-    return strides
-
-
-def _combinations(over: Ranges) -> list[tuple[int, ...]]:
-    result: list[tuple[int, ...]] = [()]
-    for loop in over:
-        result = [(*turns, turn) for turns in result for turn in range(_width(loop))]
-    return result
-
-
-def _merged(many: Iterable[Ranges]) -> Ranges:
-    found: dict[UOp, None] = {}
-    for ranges in many:
-        for loop in ranges:
-            found[loop] = None
-    return tuple(sorted(found, key=loop_order)) if len(found) > 1 else tuple(found)
+    return any(loop.arg.kind in INSTANTIATED for loop in loops_of(reduce))
 
 
 def _outermost_first(term: UOp) -> tuple[object, ...]:
@@ -415,28 +468,29 @@ def _outermost_first(term: UOp) -> tuple[object, ...]:
     return (*max(loop_order(loop) for loop in ranges), term.op)
 
 
-def _loaded(
-    place: UOp, gate: UOp | None, alternative: UOp | None, dtype: DType, width: int, step: int
-) -> UOp:
+def _loaded(place: _Place, alternative: UOp | None, dtype: DType, width: int, step: int) -> UOp:
     """One load of `width` lanes; backwards where the address moves down with the lane."""
     vector = dtype.vec(width) if width > 1 else dtype
+    index, gate, fill = place
+    after = () if fill is None else (fill,)
     if gate is not None and not is_true(gate):
         other = alternative if alternative is not None else UOp.const(dtype, 0)
         if is_false(gate):
             return other.broadcast(width)
-        gated = UOp(Ops.INDEX, place.dtype, (*place.src, gate))
-        loaded = UOp(Ops.LOAD, vector, (gated, other.broadcast(width)))
+        gated = UOp(Ops.INDEX, index.dtype, (*index.src, gate))
+        loaded = UOp(Ops.LOAD, vector, (gated, other.broadcast(width), *after))
     else:
-        loaded = UOp(Ops.LOAD, vector, (place,))
+        loaded = UOp(Ops.LOAD, vector, (index, *after))
     return loaded.gep(tuple(range(width - 1, -1, -1))) if step == -1 and width > 1 else loaded
 
 
-def _stored(place: UOp, gate: UOp | None, value: UOp) -> list[UOp]:
+def _stored(place: _Place, value: UOp) -> list[UOp]:
+    index, gate, _ = place
     if gate is not None and not is_true(gate):
         if is_false(gate):
             return []
-        place = UOp(Ops.INDEX, place.dtype, (*place.src, gate))
-    return [UOp(Ops.STORE, dtypes.void, (place, value))]
+        index = UOp(Ops.INDEX, index.dtype, (*index.src, gate))
+    return [UOp(Ops.STORE, dtypes.void, (index, value))]
 
 
 def _tree(op: Ops, dtype: DType, parts: list[UOp]) -> UOp:
@@ -465,6 +519,6 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> UOp:
     `fused`: scalar dtypes for which the target has a multiply-add.
     """
     nodes = sink.toposort()
-    if not any(node.op is Ops.RANGE and node.arg.kind in _INSTANTIATED for node in nodes):
+    if not any(node.op is Ops.RANGE and node.arg.kind in INSTANTIATED for node in nodes):
         return sink
     return _Expander(sink, fused).run()

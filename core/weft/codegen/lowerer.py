@@ -8,6 +8,9 @@ asked for its value at a tuple of index expressions. A view changes the tuple, a
 of its own in it, everything else passes it on. Values are remembered by (node, indices), so that a
 value that does not depend on an inner loop is one node, and stands outside that loop by itself.
 
+A value that is kept on chip (CONTIGUOUS with a Row) is asked for once for every index of its outer
+axes, at ranges of its own over the inner ones: a FILL of an array, which then is read at any index.
+
 Where a view reads a computed value beyond its mask, the loads below are gated: no address that the
 mask excludes is ever touched.
 """
@@ -16,53 +19,63 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from weft.base.dtype import dtypes
+from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import SpecError
-from weft.codegen.ranges import Accumulate, ranges_of
-from weft.shape.indexing import expr_from_ranges
+from weft.base.sequences import prod
+from weft.codegen.addresses import ZERO, Indices, address, both, flat, indices_in, most
+from weft.codegen.ranges import CLOSING, Accumulate, Fill, ranges_of
+from weft.codegen.store_nests import StoreNests, is_one, opens_loops, reads_of
 from weft.shape.infer import shape_of
-from weft.shape.tracker import ShapeTracker
-from weft.uop.args import AxisKind
+from weft.uop.args import AxisKind, Row
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp, sint
 from weft.uop.ops import GroupOp, Ops
 
-Indices = tuple[UOp, ...]
 Task = tuple[UOp, Indices, UOp | None]  # a value, where, and under which condition
 
-_ZERO = UOp.const(dtypes.int, 0)
 _LARGEST = dtypes.int.max
 _PASSED_ON = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
 
 
-class _StoreGroup:
-    """Stores whose axes are the same loops: those of each lie within those of the one before."""
+@dataclass
+class _Shared:
+    """Loops of one reduce or row, and what it reads (asked for once there is a second one)."""
 
-    def __init__(self, shape: tuple[sint, ...], ranges: dict[int, UOp]) -> None:
-        self.shape = shape
-        self.ranges = ranges
-        self.axes = [frozenset(ranges)]
+    node: UOp
+    loops: tuple[UOp, ...]
+    known: frozenset[UOp] | None = None
 
-    def takes(self, shape: tuple[sint, ...]) -> bool:
-        if len(shape) != len(self.shape):
-            return False
-        wanted = frozenset(axis for axis, extent in enumerate(shape) if not _is_one(extent))
-        return all(
-            shape[axis] == self.shape[axis] for axis in wanted & frozenset(self.ranges)
-        ) and all(wanted <= other for other in self.axes)
+    def reads(self) -> frozenset[UOp]:
+        if self.known is None:
+            self.known = reads_of(self.node.src[0])
+        return self.known
+
+
+@dataclass
+class _OnChip:
+    """A value that is kept on chip: at which outer indices, over which ranges, in which array."""
+
+    outer: Indices
+    shape: tuple[sint, ...]
+    loops: tuple[UOp, ...]
+    array: UOp
+    fill: UOp | None = None
 
 
 class _Lowerer:
-    def __init__(self) -> None:
+    def __init__(self, together: bool) -> None:
         self.values: dict[Task, UOp] = {}
         self.numbers = itertools.count()
-        self.groups: list[_StoreGroup] = []
+        self.nests = StoreNests(together)
+        self.outputs: set[UOp] = set()
         # (extents, indices outside, depth) -> ranges; and what these are once a reduce used them
-        self.loops: dict[Any, tuple[UOp, ...]] = {}
+        self.loops: dict[Any, list[_Shared]] = {}
         self.closed: dict[tuple[UOp, ...], tuple[frozenset[UOp], tuple[UOp, ...]]] = {}
         self.depth: dict[UOp, int] = {}
+        self.rows: dict[UOp, _OnChip] = {}
 
     # ---- outputs ------------------------------------------------------------------------------
 
@@ -70,30 +83,25 @@ class _Lowerer:
         view, value = store.src
         target, st = view.src[0], view.arg
         shape: tuple[sint, ...] = st.shape
-        ranges = self.output_ranges(shape)
-        indices = tuple(ranges.get(axis, _ZERO) for axis in range(len(shape)))
-        at, gate = _address(st, indices)
+        ranges = self.output_ranges(shape, value)
+        indices = tuple(ranges.get(axis, ZERO) for axis in range(len(shape)))
+        at, gate = address(st, indices)
         if gate is not None and gate.op is Ops.CONST and not gate.arg:
             return UOp(Ops.NOOP)
         lowered = self.value(value, indices, gate)
         return UOp(Ops.STORE, dtypes.void, (target.index(at, gate), lowered))
 
-    def output_ranges(self, shape: tuple[sint, ...]) -> dict[int, UOp]:
-        for group in self.groups:
-            if group.takes(shape):
-                kept = {a: r for a, r in group.ranges.items() if not _is_one(shape[a])}
-                group.axes.append(frozenset(kept))
-                return kept
-        ranges = {
-            axis: self.fresh(extent, AxisKind.LOOP)
-            for axis, extent in enumerate(shape)
-            if not _is_one(extent)
-        }
-        self.groups.append(_StoreGroup(shape, ranges))
+    def output_ranges(self, shape: tuple[sint, ...], value: UOp) -> dict[int, UOp]:
+        ranges = self.nests.shared(shape, value)
+        for axis, extent in enumerate(shape):
+            if axis not in ranges and not is_one(extent):
+                ranges[axis] = self.fresh(extent, AxisKind.LOOP)
+        self.nests.add(shape, value, ranges)
+        self.outputs.update(ranges.values())
         return ranges
 
     def fresh(self, extent: sint, kind: AxisKind) -> UOp:
-        dtype = dtypes.long if _most(extent) > _LARGEST else dtypes.int
+        dtype = dtypes.long if most(extent) > _LARGEST else dtypes.int
         end = extent.cast(dtype) if isinstance(extent, UOp) else extent
         return UOp.range(end, next(self.numbers), kind, dtype)
 
@@ -140,7 +148,7 @@ class _Lowerer:
         elif op is Ops.LOAD:
             self.values[task] = _load(node, indices, gate)
         elif op is Ops.VALID:
-            valid = _address(node.arg, indices)[1]
+            valid = address(node.arg, indices)[1]
             self.values[task] = UOp.const(dtypes.bool, True) if valid is None else valid
         elif op is Ops.VIEW:
             self.view(task, stack)
@@ -148,6 +156,8 @@ class _Lowerer:
             self.reduce(task, stack)
         elif op is Ops.BITCAST:
             self.bitcast(task, stack)
+        elif op is Ops.CONTIGUOUS and isinstance(node.arg, Row):
+            self.row(task, stack)
         elif op in _PASSED_ON:
             stack.append((task, [(node.src[0], indices, gate)], _first))
         else:
@@ -160,14 +170,13 @@ class _Lowerer:
     def view(self, task: Task, stack: list[Any]) -> None:
         node, indices, gate = task
         source = node.src[0]
-        at, valid = _address(node.arg, indices)
+        at, valid = indices_in(node.arg, indices, shape_of(source))
         if valid is not None and valid.op is Ops.CONST:
             if not valid.arg:
                 self.values[task] = UOp.const(node.dtype, 0)
                 return
             valid = None
-        shape = () if source.op is Ops.CONST else shape_of(source)
-        need = (source, _unflatten(at, shape), _both(gate, valid))
+        need = (source, at, both(gate, valid))
         if valid is None:
             stack.append((task, [need], _first))
         else:
@@ -195,17 +204,14 @@ class _Lowerer:
         node, indices, gate = task
         source, op = node.src[0], node.arg.op
         shape = shape_of(source)
-        axes = [axis for axis in node.arg.axes if not _is_one(shape[axis])]
+        axes = [axis for axis in node.arg.axes if not is_one(shape[axis])]
         extents = tuple(shape[axis] for axis in axes)
         if any(isinstance(extent, int) and extent == 0 for extent in extents):
             self.values[task] = UOp.const(node.dtype, identity_element(op, node.dtype))
             return
-        outside = tuple(_ZERO if axis in node.arg.axes else at for axis, at in enumerate(indices))
+        outside = tuple(ZERO if axis in node.arg.axes else at for axis, at in enumerate(indices))
         key = (extents, tuple(axes), outside, self.depth_of(node))
-        ranges = self.loops.get(key)
-        if ranges is None:
-            ranges = tuple(self.fresh(extent, AxisKind.REDUCE) for extent in extents)
-            self.loops[key] = ranges
+        ranges = self.shared_loops(key, node, AxisKind.REDUCE)
         inside = list(outside)
         for axis, loop in zip(axes, ranges):
             inside[axis] = loop
@@ -223,10 +229,7 @@ class _Lowerer:
             known = (free.difference(loops), used)
             if self.closed.setdefault(loops, known) != known:
                 # the same axes, but it stands in other loops: it gets ranges of its own
-                fresh = tuple(
-                    UOp.range(loop.src[0], next(self.numbers), AxisKind.REDUCE, loop.dtype)
-                    for loop in used
-                )
+                fresh = tuple(self.fresh_like(loop) for loop in used)
                 value = value.substitute(dict(zip(used, fresh)))
                 used = fresh
             value = UOp(Ops.REDUCE, dtype, (value, *used), Accumulate(op))
@@ -234,30 +237,107 @@ class _Lowerer:
             value = value * _converted(times, value)
         return value
 
+    # ---- on chip ------------------------------------------------------------------------------
+
+    def row(self, task: Task, stack: list[Any]) -> None:
+        """A value that is computed once for its outer indices, and read from where it is kept."""
+        node, indices, gate = task
+        outer = node.arg.outer
+        shape = shape_of(node)[outer:]
+        if all(is_one(extent) for extent in shape):
+            stack.append((task, [(node.src[0], indices, gate)], _first))
+            return
+        row = self.rows.get(node)
+        if row is None:
+            row = self.rows[node] = self.on_chip(node, indices[:outer], shape)
+        if row.outer != indices[:outer]:
+            raise _moved_row(node, "it is read at two different ones")
+        if row.fill is not None:
+            self.values[task] = _from_chip(node, row, indices[outer:], gate)
+            return
+        ranges = iter(row.loops)
+        inside = tuple(ZERO if is_one(extent) else next(ranges) for extent in shape)
+
+        def finish(values: list[UOp]) -> UOp:
+            assert row is not None
+            if row.fill is None:
+                row.fill = self.filled(node, row, values[0])
+            return _from_chip(node, row, indices[outer:], gate)
+
+        stack.append((task, [(node.src[0], (*indices[:outer], *inside), None)], finish))
+
+    def on_chip(self, node: UOp, outer: Indices, shape: tuple[sint, ...]) -> _OnChip:
+        for index, extent in zip(outer, shape_of(node)):
+            if any(loop not in self.outputs for loop in ranges_of(index)):
+                raise _moved_row(node, "it would be computed in a loop over what is inside")
+            if index.vmin < 0 or index.vmax >= most(extent):
+                raise _moved_row(node, "it is read beyond its outer axes")
+        extents = tuple(extent for extent in shape if not is_one(extent))
+        size = prod([most(extent) for extent in shape])
+        array = UOp(Ops.DEFINE_REG, node.dtype.ptr(size, AddrSpace.REG), (), len(self.rows))
+        key = (extents, None, outer, self.depth_of(node))
+        return _OnChip(outer, shape, self.shared_loops(key, node, AxisKind.LOOP), array)
+
+    def filled(self, node: UOp, row: _OnChip, value: UOp) -> UOp:
+        loops = row.loops
+        known = (ranges_of(value).difference(loops), loops)
+        if self.closed.setdefault(loops, known) != known:
+            loops = tuple(self.fresh_like(loop) for loop in loops)
+            value = value.substitute(dict(zip(row.loops, loops)))
+        ranges = iter(loops)
+        inside = tuple(ZERO if is_one(extent) else next(ranges) for extent in row.shape)
+        place = row.array.index(flat(inside, row.shape))
+        store = UOp(Ops.STORE, dtypes.void, (place, value))
+        return UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
+
+    # ---- loops that several share -------------------------------------------------------------
+
+    def shared_loops(self, key: Any, node: UOp, kind: AxisKind) -> tuple[UOp, ...]:
+        """Ranges for `key`: those of another that reads the same, else new ones."""
+        extents: tuple[sint, ...] = key[0]
+        entries = self.loops.setdefault(key, [])
+        for entry in entries:
+            if entry.node is node or not reads_of(node.src[0]).isdisjoint(entry.reads()):
+                return entry.loops
+        loops = tuple(self.fresh(extent, kind) for extent in extents)
+        entries.append(_Shared(node, loops))
+        return loops
+
+    def fresh_like(self, loop: UOp) -> UOp:
+        return UOp.range(loop.src[0], next(self.numbers), loop.arg.kind, loop.dtype)
+
     def depth_of(self, node: UOp) -> int:
-        """How many reduces stand one upon the other here: of equal depth, none uses the other."""
+        """How many reduces and rows stand one upon the other: of equal depth, none uses another."""
         known = self.depth.get(node)
         if known is None:
             for below in node.toposort(gate=lambda u: u not in self.depth):
                 if below not in self.depth:
                     deepest = max((self.depth.get(source, 0) for source in below.src), default=0)
-                    self.depth[below] = deepest + (below.op is Ops.REDUCE_AXIS)
+                    self.depth[below] = deepest + opens_loops(below)
             known = self.depth[node]
         return known
-
-
-def _is_one(extent: sint) -> bool:
-    return isinstance(extent, int) and extent == 1
 
 
 def _first(values: list[UOp]) -> UOp:
     return values[0]
 
 
-def _both(a: UOp | None, b: UOp | None) -> UOp | None:
-    if a is None or b is None or a is b:
-        return b if a is None else a
-    return UOp(Ops.AND, dtypes.bool, (a, b)).simplify()
+def _from_chip(node: UOp, row: _OnChip, indices: Indices, gate: UOp | None) -> UOp:
+    assert row.fill is not None
+    at = flat(indices, row.shape)
+    if gate is None or gate.op is Ops.CONST:
+        return UOp(Ops.LOAD, node.dtype, (row.array.index(at), row.fill))
+    zero = UOp.const(node.dtype, 0)
+    return UOp(Ops.LOAD, node.dtype, (row.array.index(at, gate), zero, row.fill))
+
+
+def _moved_row(node: UOp, because: str) -> SpecError:
+    return SpecError(
+        "a value that is kept on chip is read at other outer indices",
+        asked=f"lowering a row of shape {shape_of(node)} with {node.arg.outer} outer axes",
+        because=because,
+        try_="store it in a buffer first",
+    )
 
 
 def _product(ends: Iterable[UOp]) -> UOp | None:
@@ -280,8 +360,8 @@ def _converted(times: UOp, value: UOp) -> UOp:
 
 def _load(node: UOp, indices: Indices, gate: UOp | None) -> UOp:
     view = node.src[0]
-    at, valid = _address(view.arg, indices)
-    gate = _both(gate, valid)
+    at, valid = address(view.arg, indices)
+    gate = both(gate, valid)
     if gate is None:
         return UOp(Ops.LOAD, node.dtype, (view.src[0].index(at),))
     zero = UOp.const(node.dtype, 0)
@@ -290,85 +370,34 @@ def _load(node: UOp, indices: Indices, gate: UOp | None) -> UOp:
     return UOp(Ops.LOAD, node.dtype, (view.src[0].index(at, gate), zero))
 
 
-def _address(st: ShapeTracker, indices: Indices) -> tuple[UOp, UOp | None]:
-    """Where an element of `st` is, and whether it is: in 64 bits where 32 could overflow."""
-    at, valid = expr_from_ranges(st, indices)
-    if isinstance(at, int):
-        at = UOp.const(dtypes.int, at)
-    if _is_large(st):
-        at = _widened(at)
-        valid = None if valid is None else _widened(valid)
-    return at, valid
+def _by_use(sink: UOp, outputs: set[UOp]) -> dict[UOp, UOp]:
+    """Output ranges renumbered: those that most stores, rows and reduces stand in go outermost.
 
-
-def _most(extent: sint) -> int:
-    return extent if isinstance(extent, int) else max(abs(extent.vmin), abs(extent.vmax))
-
-
-def _is_large(st: ShapeTracker) -> bool:
-    """Whether some index of some view of `st` could be beyond what 32 bits hold."""
-    for view in st.views:
-        count, reach = 1, _most(view.offset)
-        for extent, stride in zip(view.shape, view.strides):
-            count *= _most(extent)
-            reach += max(_most(extent) - 1, 0) * _most(stride)
-        if count > _LARGEST or reach > _LARGEST:
-            return True
-    return False
-
-
-def _widened(expression: UOp) -> UOp:
-    """The same integer expression computed in 64 bits; comparisons stay bool."""
-    wide: dict[UOp, UOp] = {}
-    for node in expression.toposort(gate=lambda u: u.op not in (Ops.RANGE, Ops.DEFINE_VAR)):
-        if node.dtype is not dtypes.int and not node.src:
-            wide[node] = node
-        elif node.op is Ops.CONST:
-            wide[node] = UOp.const(dtypes.long, node.arg)
-        elif node.op is Ops.CAST and node.dtype is dtypes.long:
-            wide[node] = wide[node.src[0]]
-        elif node.op in GroupOp.ALU:
-            dtype = dtypes.long if node.dtype is dtypes.int else node.dtype
-            wide[node] = UOp(node.op, dtype, tuple(wide[s] for s in node.src), node.arg)
-        else:
-            wide[node] = node.cast(dtypes.long)
-    return wide[expression]
-
-
-def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
-    """The multi-index of element number `at` of a value of this shape."""
-    axes = [axis for axis, extent in enumerate(shape) if not _is_one(extent)]
-    indices = [_ZERO] * len(shape)
-    if not axes:
-        return tuple(indices)
-    stride: sint = 1
-    for place, axis in enumerate(reversed(axes)):
-        extent = shape[axis]
-        part = at if _is_one(stride) else at // stride
-        if place < len(axes) - 1:
-            part = part % extent
-        # an index of one axis fits in 32 bits, whatever the number of all elements
-        indices[axis] = part.simplify().cast(dtypes.int)
-        stride = stride * extent
-    return tuple(indices)
-
-
-def _by_use(sink: UOp) -> dict[UOp, UOp]:
-    """Output ranges renumbered: those that most stores and reduces stand in go outermost.
-
-    A reduce that only depends on an inner output axis would otherwise be computed again in every
-    turn of the axes outside it.
+    A reduce or row that only depends on an inner output axis would otherwise be computed again in
+    every turn of the axes outside it. SpecError where a row would be in spite of that.
     """
     nodes = sink.toposort()
-    uses: dict[UOp, tuple[int, int]] = {}
+    uses: dict[UOp, list[int]] = {}
+    stores, fills = set(sink.src), [node for node in nodes if node.op is Ops.FILL]
     for node in nodes:
-        if node.op is Ops.STORE or node.op is Ops.REDUCE:
+        if node in stores or node.op in CLOSING:
+            place = 0 if node in stores else 1 if node.op is Ops.FILL else 2
             for loop in ranges_of(node):
-                stores, reduces = uses.get(loop, (0, 0))
-                is_store = node.op is Ops.STORE
-                uses[loop] = (stores + is_store, reduces + (not is_store))
-    loops = sorted((u for u in uses if u.arg.kind is AxisKind.LOOP), key=lambda u: u.arg.id)
+                if loop in outputs:
+                    uses.setdefault(loop, [0, 0, 0])[place] += 1
+    loops = sorted(uses, key=lambda u: u.arg.id)
     wanted = sorted(loops, key=lambda u: tuple(-count for count in uses[u]))
+    for store in stores:
+        nest = [loop for loop in wanted if loop in ranges_of(store)]
+        for fill in fills:
+            around = ranges_of(fill)
+            if not around <= set(nest[: len(around)]) and fill in store.toposort():
+                raise SpecError(
+                    "a value that is kept on chip would be computed again and again",
+                    asked=f"lowering a row that depends on {len(around)} loops",
+                    because="these are not the outermost loops of a store that reads it",
+                    try_="store it in a buffer first",
+                )
     return {
         old: UOp.range(old.src[0], place.arg.id, AxisKind.LOOP, old.dtype)
         for place, old in zip(loops, wanted)
@@ -390,6 +419,8 @@ def _check_in_place(sink: UOp) -> None:
     for node in nodes:
         if node.op is not Ops.LOAD or node.src[0].src[0] not in stores:
             continue
+        if node.src[0].src[0].op is Ops.DEFINE_REG:
+            continue  # read after it is filled
         read = node.src[0]
         for written in stores[read.src[0]]:
             same = read.src[1] is written.src[1]
@@ -402,20 +433,21 @@ def _check_in_place(sink: UOp) -> None:
                 )
 
 
-def run(ast: UOp) -> UOp:
+def run(ast: UOp, together: bool = False) -> UOp:
     """The lowered form of a kernel.
 
+    together: stores share loops wherever they can, also where each would rather have its own.
     SpecError for a node that has no value inside a kernel, and for a buffer that is read at other
     places than those where it is written.
     """
-    lowerer = _Lowerer()
+    lowerer = _Lowerer(together)
     # the stores with most axes come first, so that those with fewer share their loops
     order = sorted(
         range(len(ast.src)),
-        key=lambda i: -sum(not _is_one(extent) for extent in ast.src[i].src[0].arg.shape),
+        key=lambda i: -sum(not is_one(extent) for extent in ast.src[i].src[0].arg.shape),
     )
     lowered = {i: lowerer.store(ast.src[i]) for i in order}
     stores = [lowered[i] for i in range(len(ast.src)) if lowered[i].op is Ops.STORE]
     sink = UOp.sink(*stores, arg=ast.arg)
     _check_in_place(sink)
-    return sink.substitute(_by_use(sink))
+    return sink.substitute(_by_use(sink, lowerer.outputs))

@@ -4,14 +4,15 @@ in:  spec.lowered
 out: spec.lowered with fewer and longer ranges
 
 Loops a and b merge where every address moves with a exactly as it moves with a full turn of b, and
-both are closed by the same REDUCEs or stand in the same STOREs. A contiguous (10, 10) is then 100.
+both are closed by the same REDUCEs and FILLs or stand in the same STOREs. A contiguous (10, 10) is
+then 100.
 """
 
 from __future__ import annotations
 
 from weft.base.dtype import dtypes
 from weft.codegen.affine import affine
-from weft.codegen.ranges import extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.substitute import substitute_ranges
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -31,11 +32,11 @@ def _facts(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]:
             factors.append({term: f for term, f in terms.items() if term.op is Ops.RANGE})
             for term in terms:
                 if term.op is not Ops.RANGE:
-                    pinned |= ranges_of(term)
+                    pinned |= _ranges_in(term)
             if len(node.src) > 2:
-                pinned |= ranges_of(node.src[2])
+                pinned |= _ranges_in(node.src[2])
             continue
-        if op is Ops.REDUCE:
+        if op in CLOSING:
             for loop in loops_of(node):
                 users.setdefault(loop, set()).add(node)
             pinned.update(s for s in node.src[: node.arg.values] if s.op is Ops.RANGE)
@@ -45,6 +46,11 @@ def _facts(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]:
                 users.setdefault(loop, set()).add(node)
         pinned.update(source for source in node.src if source.op is Ops.RANGE)
     return factors, pinned, users
+
+
+def _ranges_in(expression: UOp) -> set[UOp]:
+    """All ranges of an expression, those too that a REDUCE in it closes."""
+    return {node for node in expression.toposort() if node.op is Ops.RANGE}
 
 
 def _together(a: UOp, b: UOp, factors: Factors) -> bool:

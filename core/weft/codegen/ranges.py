@@ -1,11 +1,12 @@
 """Which loops a lowered node stands in.
 
 A lowered kernel holds RANGE nodes instead of axes. A node depends on the ranges below it; a REDUCE
-closes its own, so that what uses it stands outside them.
+and a FILL close their own, so that what uses them stands outside these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from weft.uop.analysis import analysis
@@ -28,22 +29,47 @@ class Accumulate:
     values: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """FILL: how many leading sources are STOREs to memory on chip; the others are ranges.
+
+    A LOAD of that memory has the FILL as its last source, and so comes after it.
+    """
+
+    values: int = 1
+
+
 register_arg(Accumulate)
+register_arg(Fill)
+CLOSING = frozenset({Ops.REDUCE, Ops.FILL})
 
 
-def loops_of(reduce: UOp) -> tuple[UOp, ...]:
-    """The ranges that a REDUCE closes, outermost first."""
-    return reduce.src[reduce.arg.values :]
+def loops_of(closing: UOp) -> tuple[UOp, ...]:
+    """The ranges that a REDUCE or FILL closes, outermost first."""
+    return closing.src[closing.arg.values :]
 
 
-def values_of(reduce: UOp) -> tuple[UOp, ...]:
-    """The values that a REDUCE accumulates."""
-    return reduce.src[: reduce.arg.values]
+def values_of(closing: UOp) -> tuple[UOp, ...]:
+    """The values that a REDUCE accumulates, the STOREs of a FILL."""
+    return closing.src[: closing.arg.values]
 
 
-def _union(sets: list[frozenset[UOp]]) -> frozenset[UOp]:
+def fill_of(load: UOp) -> UOp | None:
+    """The FILL after which memory on chip is read; None for a LOAD of other memory."""
+    last = load.src[-1]
+    return last if last.op is Ops.FILL else None
+
+
+def alternative_of(load: UOp) -> UOp | None:
+    """What a gated LOAD gives where its gate is false."""
+    return load.src[1] if len(load.src) > 1 and load.src[1].op is not Ops.FILL else None
+
+
+def _union(nodes: Iterable[UOp]) -> frozenset[UOp]:
+    """The ranges of all of `nodes`, which know theirs; one of their sets where one will do."""
     result = NO_RANGES
-    for item in sets:
+    for node in nodes:
+        item = _ranges_known(node)
         if item is result or not item:
             continue
         if not result or result < item:
@@ -53,20 +79,22 @@ def _union(sets: list[frozenset[UOp]]) -> frozenset[UOp]:
     return result
 
 
+_ranges_known = UOp._ranges.__get__  # type: ignore[attr-defined]
+
+
 @analysis("_ranges")
 def ranges_of(node: UOp) -> frozenset[UOp]:
     """The ranges that the value of this node depends on."""
-    op = node.op
-    if op is Ops.RANGE:
-        return _union([ranges_of(source) for source in node.src]) | {node}
     if not node.src:
         return NO_RANGES
-    if op is Ops.REDUCE:
-        loops = loops_of(node)
-        inside = _union([ranges_of(value) for value in values_of(node)])
-        ends = [ranges_of(end) for loop in loops for end in loop.src]
-        return _union([inside.difference(loops), *ends])
-    return _union([ranges_of(source) for source in node.src])
+    op = node.op
+    if op is Ops.RANGE:
+        return _union(node.src) | {node}
+    if op not in CLOSING:
+        return _union(node.src)
+    loops = loops_of(node)
+    inside = _union(values_of(node)).difference(loops)
+    return inside | _union([end for loop in loops for end in loop.src])
 
 
 def loop_order(loop: UOp) -> tuple[AxisKind, int]:

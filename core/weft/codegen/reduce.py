@@ -1,7 +1,9 @@
 """REDUCE becomes an accumulator: set before its loops, added to in the innermost, read after them.
 
 in:  the expanded graph and the path of every node
-out: the same without REDUCE, with DEFINE_REG and the STOREs that belong to each accumulator
+out: the same without REDUCE and FILL, with DEFINE_REG and the STOREs that belong to each
+
+A FILL becomes its STOREs, and what reads the array that they fill comes after their loops.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from dataclasses import dataclass, field
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.linearize.nest import Path
-from weft.codegen.ranges import loops_of
+from weft.codegen.ranges import loops_of, values_of
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -33,24 +35,39 @@ class Accumulators:
 
 
 def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accumulators:
-    """Replace the REDUCEs among `nodes` (topological order, the SINK last).
+    """Replace the REDUCEs and FILLs among `nodes` (topological order, the SINK last).
 
     `fused`: the scalar dtypes for which a multiply-add of the target exists.
     """
     result = Accumulators(nodes[-1], {})
     made: dict[UOp, UOp] = {}
-    count = 0
+    found = result.paths
+    count = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     for node in nodes:
-        src = tuple([made[source] for source in node.src])
-        if node.op is Ops.REDUCE:
+        op, same = node.op, node
+        if op is Ops.REDUCE:
+            src = tuple([made[source] for source in node.src])
             made[node] = _accumulate(node, src, count, paths, fused, result)
             count += 1
             continue
-        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+        for source in node.src:
+            if made[source] is not source:
+                src = tuple([made[source] for source in node.src])
+                same = UOp(op, node.dtype, src, node.arg)
+                break
+        if op is Ops.FILL:
+            made[node] = same
+            result.roots += same.src
+            continue
+        if op is Ops.LOAD and same.src[-1].op is Ops.FILL:
+            fill = same.src[-1]
+            same = UOp(op, same.dtype, same.src[:-1], same.arg)
+            first = loops_of(fill)[:1] or values_of(fill)
+            result.before += [(before, same) for before in first]
         made[node] = same
         path = paths[node]
-        if len(path) >= len(result.paths.get(same, ())):
-            result.paths[same] = path
+        if same not in found or len(path) >= len(found[same]):
+            found[same] = path
     result.sink = made[nodes[-1]]
     return result
 
@@ -65,7 +82,7 @@ def _accumulate(
 ) -> UOp:
     op, dtype, outside = node.arg.op, node.dtype, paths[node]
     values, loops = src[: node.arg.values], loops_of(node)
-    inside = (*outside, *loops)
+    inside = paths[loops[-1]]
     register = UOp(Ops.DEFINE_REG, dtype.ptr(1, AddrSpace.REG), (), number)
     zero = UOp.const(dtypes.int, 0)
     place = UOp(Ops.INDEX, register.dtype, (register, zero))

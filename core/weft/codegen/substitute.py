@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from weft.base.dtype import dtypes
 from weft.codegen.fold import folded
-from weft.codegen.ranges import loop_order, loops_of
+from weft.codegen.ranges import CLOSING, loop_order, loops_of
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
 _DIVIDES = frozenset({Ops.IDIV, Ops.MOD})
-_KEPT = frozenset({Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.SINK})
+_KEPT = frozenset({Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.FILL, Ops.SINK})
 _FOLDED = frozenset({dtypes.int, dtypes.long, dtypes.bool})
 
 
@@ -20,9 +20,9 @@ def substitute_ranges(
 ) -> UOp:
     """The graph of `nodes` (topological order, its root last) with other ranges.
 
-    values: what stands in place of the value of a RANGE; loops: the ranges that a REDUCE closes in
-    place of it. A RANGE that is no key stays. Addresses that divide are simplified again, since a
-    division often falls away when a range becomes a sum.
+    values: what stands in place of the value of a RANGE; loops: the ranges that a REDUCE or FILL
+    closes in place of it. A RANGE that is no key stays. Addresses that divide are simplified again,
+    since a division often falls away when a range becomes a sum.
     """
     made: dict[UOp, UOp] = {}
     divides: set[UOp] = set()
@@ -31,7 +31,7 @@ def substitute_ranges(
         if op is Ops.RANGE and node in values:
             made[node] = values[node]
             continue
-        if op is Ops.REDUCE:
+        if op in CLOSING:
             closed = [loop for old in loops_of(node) for loop in loops.get(old, (old,))]
             closed.sort(key=loop_order)
             src = (*(made[value] for value in node.src[: node.arg.values]), *closed)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from weft.base.dtype import dtypes
 from weft.codegen.affine import affine
-from weft.codegen.ranges import extent_of, loops_of, values_of
+from weft.codegen.ranges import CLOSING, extent_of, loops_of, values_of
 from weft.codegen.substitute import substitute_ranges
 from weft.device.capabilities import Target
 from weft.uop.args import AxisKind
@@ -36,7 +36,7 @@ def _cut(loop: UOp, lanes: int) -> int:
 def _in_a_row(reduce: UOp, loop: UOp) -> bool:
     """Whether every address inside moves by one, or not at all, with the loop."""
     found = False
-    for node in reduce.toposort(gate=lambda u: u is reduce or u.op is not Ops.REDUCE):
+    for node in reduce.toposort(gate=lambda u: u is reduce or u.op not in CLOSING):
         if node.op is not Ops.INDEX:
             continue
         terms, _ = affine(node.src[1])

@@ -5,12 +5,17 @@ The binding is kept in a slot of the node, so it vanishes with the node, and the
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary, WeakSet
+
 from weft.base.errors import ArgumentError
 from weft.device.buffer import Buffer
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot, provide
+from weft.uop.sharding import parts_of
 
 _set_buffer = memo_slot("_buffer")
+# BUFFER nodes that stand for windows of one another's memory, for as long as they live
+_sharing: WeakKeyDictionary[UOp, WeakSet[UOp]] = WeakKeyDictionary()
 
 
 def bind(node: UOp, buffer: Buffer) -> None:
@@ -25,6 +30,19 @@ def bind(node: UOp, buffer: Buffer) -> None:
             asked=f"{buffer!r} behind {node.arg} elements of {node.dtype} on {_device(node)}",
         )
     _set_buffer(node, buffer)
+
+
+def share(view: UOp, storage: UOp) -> None:
+    """Note that the memory of the BUFFER `view` is, or will be, a window of that of `storage`."""
+    group = _sharing.setdefault(storage, WeakSet((storage,)))
+    group.add(view)
+    _sharing[view] = group
+
+
+def is_shared(node: UOp) -> bool:
+    """Whether any other BUFFER node that is alive has memory in common with this one."""
+    group = _sharing.get(node)
+    return group is not None and len(group) > 1
 
 
 def is_bound(node: UOp) -> bool:
@@ -82,9 +100,17 @@ def buffer_behind(node: UOp) -> Buffer:
     return buffer_of(found)
 
 
-def realized(node: UOp) -> Buffer | None:
-    """The allocated memory whose views a node is, or None."""
+def _parts_realized(multi: UOp) -> tuple[Buffer, ...] | None:
+    """The memory of all parts that have elements, if all of it is allocated."""
+    found = [realized(part) for part in parts_of(multi) if part.base.op is not Ops.CONST]
+    return None if not found or any(each is None for each in found) else tuple(found)  # type: ignore[arg-type]
+
+
+def realized(node: UOp) -> Buffer | tuple[Buffer, ...] | None:
+    """The allocated memory whose views a node is, or None; of a sharded value that of each part."""
     base = node.base
+    if base.op is Ops.MULTI:
+        return _parts_realized(base)
     if base.op is not Ops.BUFFER or not is_bound(base):
         return None
     buffer = buffer_of(base)

@@ -80,6 +80,8 @@ class KernelLimits:
     :param local_threads: how many work items a group may have altogether.
     :param shared_bytes: shared memory of one group.
     :param max_upcast: how many accumulators one work item should hold at most.
+    :param image_size: (width, height) of the largest image in pixels; None: no images.
+    :param row_bytes: how many bytes of intermediate rows one work item may keep to itself; 0: none.
     """
 
     max_buffers: int | None = None
@@ -88,6 +90,8 @@ class KernelLimits:
     local_threads: int | None = None
     shared_bytes: int = 0
     max_upcast: int = 16
+    row_bytes: int = 16384
+    image_size: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weft.base.errors import (
+    ArgumentError,
     CapabilityError,
     DeviceError,
     DeviceUnavailable,
@@ -39,6 +40,7 @@ from weft.device.discovery import (
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
 from weft.device.opened import OpenDevice
 from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
+from weft.uop.sharding import note_sharding
 
 if TYPE_CHECKING:
     from weft.device.program import CompiledProgram, Launch
@@ -151,6 +153,28 @@ class Registry:
     def canonical(self, device: DeviceLike | None = None) -> str:
         """The device string of a device, spelt in its one way."""
         return str(self.resolve(device))
+
+    def placement(
+        self, device: DeviceLike | Sequence[DeviceLike] | None = None
+    ) -> str | tuple[str, ...]:
+        """One device, or several that hold one value together, spelt in their one way.
+
+        Several that are one, (X,), are that one. :raises ArgumentError: for none, or one twice.
+        """
+        if not isinstance(device, (tuple, list)):
+            return self.canonical(device)
+        names = tuple(self.canonical(each) for each in device)
+        if len(set(names)) != len(names) or not names:
+            raise ArgumentError(
+                "the devices that hold a value together are distinct",
+                asked=f"a value on {tuple(str(each) for each in device)}",
+                because=f"that is {len(set(names))} of them" if names else "there is none",
+                try_='one name for each part, as in ("FAMILY:0", "FAMILY:1")',
+            )
+        if len(names) == 1:
+            return names[0]
+        note_sharding()
+        return names
 
     def default(self) -> DeviceId:
         """``WEFT_DEVICE``; without it the computing family of highest priority that opens, families
@@ -402,6 +426,13 @@ def resolve(device: DeviceLike | None = None) -> DeviceId:
 def canonical(device: DeviceLike | None = None) -> str:
     """See ``Registry.canonical``."""
     return _current.canonical(device)
+
+
+def placement(
+    device: DeviceLike | Sequence[DeviceLike] | None = None,
+) -> str | tuple[str, ...]:
+    """See ``Registry.placement``."""
+    return _current.placement(device)
 
 
 def default() -> DeviceId:

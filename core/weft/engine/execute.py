@@ -8,9 +8,9 @@ from weft.base import trace
 from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.lower_items import ExecItem, lower_schedule_item
-from weft.engine.report import report_schedule
+from weft.engine.report import report_room, report_schedule
 from weft.engine.stats import stats
-from weft.schedule import ScheduleItem
+from weft.schedule import Layout, ScheduleItem
 from weft.uop import UOp
 
 
@@ -22,19 +22,43 @@ def lower_schedule(
     return [lower_schedule_item(item, values) for item in items]
 
 
-def run_schedule(items: Iterable[ScheduleItem], values: Mapping[UOp, int] | None = None) -> None:
-    """Compile and run `items`. Values are those of the variables, as the schedule gave them."""
+def run_schedule(
+    items: Iterable[ScheduleItem],
+    values: Mapping[UOp, int] | None = None,
+    layout: Layout | None = None,
+) -> None:
+    """Compile and run `items`.
+
+    values: those of the variables, as the schedule gave them. layout: how its intermediates share
+    their room, for the statistics.
+    """
     items = list(items)
     if settings.DEBUG >= 3:
         report_schedule(items)
+    if layout is not None and layout.arenas:
+        _count_room(layout)
     steps = lower_schedule(items, values)
     # without anybody to read them, times are not worth waiting for
-    wait = stats.timing or settings.DEBUG >= 2 or trace.enabled()
+    watched = trace.enabled("run")
+    wait = stats.timing or settings.DEBUG >= 2 or watched
+    run = _run_watched if watched else ExecItem.run
     for step in steps:
-        with trace.span("run", name=step.prg.name):
-            step.run(wait=wait)
+        run(step, wait=wait)
     if not wait:
         _wait_for({buffer.device for step in steps for buffer in step.bufs})
+
+
+def _run_watched(step: ExecItem, wait: bool) -> None:
+    with trace.span("run", name=step.prg.name, device=step.bufs[0].device) as span:
+        seconds = step.run(wait=wait)
+        span.note(seconds=seconds, program=step.prg.p and step.prg.p.program)
+
+
+def _count_room(layout: Layout) -> None:
+    stats.count_room(layout.planned, layout.unplanned)
+    trace.point("room", arenas=layout.arenas, planned=layout.planned, unplanned=layout.unplanned)
+    if settings.DEBUG >= 2:
+        report_room(layout)
 
 
 def _wait_for(devices: set[str]) -> None:

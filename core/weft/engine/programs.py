@@ -15,13 +15,17 @@ from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
 from weft.codegen.pipeline import lower
 from weft.device import registry
+from weft.device.capabilities import ComputeCaps
 from weft.device.opened import OpenDevice
 from weft.device.parts import Runner
 from weft.device.program import CompiledProgram, Estimates, LinearProgram
+from weft.schedule.cache import schedules
 from weft.uop import UOp
 
 _binaries = DiskCache("binaries", 1)
 _loaded: WeakKeyDictionary[OpenDevice, dict[Any, Program]] = WeakKeyDictionary()
+# what was generated, for further devices of the same kind: the parts of a sharded value
+_generated: dict[Any, tuple[ComputeCaps | None, LinearProgram, str]] = {}
 
 
 class ProgramSpec:
@@ -70,21 +74,41 @@ def program_for(ast: UOp, device: str) -> Program:
     """
     opened = registry.open(device)
     programs = _loaded.setdefault(opened, {})
-    key = (ast, settings.NOOPT)
+    key = (ast, settings.NOOPT, settings.FUSE_ARANGE)
     found = programs.get(key)
     if found is None:
-        found = programs[key] = _build(ast, opened)
+        found = programs[key] = _build(key, opened)
     return found
 
 
-def _build(ast: UOp, device: OpenDevice) -> Program:
+def _build(key: Any, device: OpenDevice) -> Program:
+    ast = key[0]
+    with trace.span("kernel", device=device.name) as span:
+        program, source = _generate(key, device)
+        span.note(name=program.name)
+        trace.point(
+            "source", name=program.name, device=device.name, source=source, ast=ast,
+            program=program,
+        )  # fmt: skip
+        binary = _compile(source, program.name, device)
+        compiled = CompiledProgram(program.name, binary, source, program)
+        return Program(ProgramSpec(program, source, binary), device, device.runner(compiled))
+
+
+def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
+    """The program and its source; taken over from a device for which equal code is generated."""
+    can = device.capabilities
+    kind = (key, device.id.family, can.fingerprint)
+    if can.fingerprint and kind in _generated:
+        for_whom, program, source = _generated[kind]
+        if for_whom == can.compute:
+            return program, source
     with trace.span("lower", device=device.name):
-        program = lower(ast, device.target)
+        program = lower(key[0], device.target)
     source = device.renderer.render(program)
-    trace.point("source", name=program.name, device=device.name, source=source, ast=ast)
-    binary = _compile(source, program.name, device)
-    compiled = CompiledProgram(program.name, binary, source, program)
-    return Program(ProgramSpec(program, source, binary), device, device.runner(compiled))
+    if can.fingerprint:
+        _generated[kind] = (can.compute, program, source)
+    return program, source
 
 
 def _compile(source: str, name: str, device: OpenDevice) -> bytes:
@@ -101,5 +125,7 @@ def _compile(source: str, name: str, device: OpenDevice) -> bytes:
 
 
 def forget_programs() -> None:
-    """Drop every loaded program: for tests of the caches."""
+    """Drop every loaded program and every schedule: for tests of the caches."""
     _loaded.clear()
+    _generated.clear()
+    schedules.clear()

@@ -15,7 +15,7 @@ from weft.uop import UOp, to_text
 
 if TYPE_CHECKING:
     from weft.engine.lower_items import ExecItem
-    from weft.schedule import ScheduleItem
+    from weft.schedule import Layout, ScheduleItem
 
 _shown: set[int] = set()
 
@@ -44,6 +44,15 @@ def report_schedule(items: Sequence[ScheduleItem]) -> None:
         print(f"  {number:4} {item.ast.op.name:12} {memory}  [{names}]", file=sys.stderr)
         if settings.DEBUG >= 5:
             print(to_text(item.ast), file=sys.stderr)
+
+
+def report_room(layout: Layout) -> None:
+    """From 2 on: how much room the intermediates of a schedule share."""
+    print(
+        f"*** room for intermediates: {human_size(layout.planned)}, shared by what would take "
+        f"{human_size(layout.unplanned)}",
+        file=sys.stderr,
+    )
 
 
 def _rates(item: ExecItem, seconds: float | None) -> str:

@@ -39,9 +39,18 @@ class KernelRunner:
     ) -> float | None:
         """Run on `bufs` (by slot), with the values of the variables; seconds when waited for."""
         program = self.program
+        handles = [bufs[slot].handle for slot in program.slots]
         spec = program.p.program
+        if not program.variables:
+            return program.runner(
+                handles,
+                global_size=spec.global_size,
+                local_size=spec.local_size,
+                values=(),
+                wait=wait,
+            )
         return program.runner(
-            [bufs[slot].handle for slot in program.slots],
+            handles,
             global_size=_concrete(spec.global_size, values),
             local_size=_concrete(spec.local_size, values),
             values=[values[v] for v in program.variables],

@@ -14,7 +14,8 @@ class Stats:
 
     kernels: compiled programs launched; copies: copies made; ops: arithmetic operations;
     bytes: memory touched, each buffer of a kernel once; seconds: time in kernels, counted where
-    they were waited for.
+    they were waited for. planned_bytes: the most room that the intermediates of one schedule had
+    together; unplanned_bytes: what the same intermediates would take without sharing it.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,14 @@ class Stats:
         self.ops = 0
         self.bytes = 0
         self.seconds = 0.0
+        self.planned_bytes = 0
+        self.unplanned_bytes = 0
         usage.reset_peak()
+
+    def count_room(self, planned: int, unplanned: int) -> None:
+        """One schedule put its intermediates into so many bytes, instead of so many."""
+        if planned > self.planned_bytes:
+            self.planned_bytes, self.unplanned_bytes = planned, unplanned
 
     @property
     def memory(self) -> int:

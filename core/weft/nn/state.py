@@ -80,7 +80,7 @@ def load_state_dict(
     loaded = [name for name in own if name in state]
     for name in loaded:
         target = own[name]
-        target.replace(state[name].to(target.device).cast(target.dtype))
+        target.replace(state[name].shard_like(target).cast(target.dtype))
     if realize and loaded:
         Tensor.realize(*(own[name] for name in loaded))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from weft.device.program import LinearProgram
 
 LINE_LENGTH = 110
+ARRAY_ALIGNMENT = 64  # bytes of the widest vector: no access to an array on chip is split
 
 
 class CStyleRenderer:
@@ -58,6 +59,9 @@ class CStyleRenderer:
             because=f"{type(self).__name__} does not implement wmma",
             try_="declare no tensor_cores",
         )
+
+
+_DEFINITIONS = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 
 
 class _Kernel:
@@ -109,6 +113,8 @@ class _Kernel:
     def _declare_storage(self) -> None:
         """Registers and shared memory are declared at the top, whatever block first uses them."""
         for u in self.program.uops:
+            if u.op not in _DEFINITIONS:
+                continue
             kind = u.dtype
             if isinstance(kind, ImageDType):
                 raise CapabilityError(
@@ -119,11 +125,7 @@ class _Kernel:
             elif u.op is Ops.DEFINE_VAR:
                 self.values.known[u] = Expression(u.arg.name)
             elif u.op is Ops.DEFINE_REG and isinstance(kind, PtrDType):
-                name = f"acc{u.arg}"
-                scalar = kind.base is dtypes.bool
-                element = self.helpers.type(kind.base) if scalar else self._storage_type(kind.base)
-                self._line(f"{element} {name}{'' if kind.size == 1 else f'[{kind.size}]'};")
-                self.values.known[u] = Expression(name)
+                self._declare_register(u, kind)
             elif u.op is Ops.DEFINE_LOCAL and isinstance(kind, PtrDType):
                 qualifier = self.dialect.shared_qualifier
                 if qualifier is None:
@@ -131,6 +133,18 @@ class _Kernel:
                 element = self._storage_type(kind.base)
                 self._line(f"{qualifier}{element} {u.arg}[{kind.size}];")
                 self.values.known[u] = Expression(str(u.arg))
+
+    def _declare_register(self, u: UOp, kind: PtrDType) -> None:
+        scalar = kind.base is dtypes.bool
+        element = self.helpers.type(kind.base) if scalar else self._storage_type(kind.base)
+        if kind.size == 1:
+            name = f"acc{u.arg}"
+            self._line(f"{element} {name};")
+        else:
+            name = f"row{u.arg}"
+            aligned = self.dialect.aligned.format(bytes=ARRAY_ALIGNMENT)
+            self._line(f"{element} {name}[{kind.size}]{aligned};")
+        self.values.known[u] = Expression(name)
 
     # ---- the body ---------------------------------------------------------------------------
 

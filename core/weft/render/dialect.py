@@ -126,6 +126,8 @@ class CDialect:
     :param global_qualifier: of pointers to the device's memory, with a trailing blank.
     :param restrict: of such pointers, after the star; empty where there is none.
     :param shared_qualifier: of memory shared by a work group; None: there is none.
+    :param aligned: after the declaration of an array, with a blank before it; field ``bytes``;
+        empty: it is as it comes.
     :param barrier: the statement by which a work group waits for itself; None: there is none.
     :param index: expressions for the launch indices, three per prefix ("gidx", "lidx").
     :param extra_parameters: further kernel parameters, after buffers and variables.
@@ -148,6 +150,7 @@ class CDialect:
     global_qualifier: str = ""
     restrict: str = "restrict"
     shared_qualifier: str | None = None
+    aligned: str = " __attribute__((aligned({bytes})))"
     barrier: str | None = None
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
     extra_parameters: tuple[str, ...] = ()

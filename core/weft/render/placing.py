@@ -34,8 +34,6 @@ def is_free(u: UOp) -> bool:
 
 def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
     """The nodes that may be written where they are used, if their text is no longer than this."""
-    users: dict[UOp, list[UOp]] = {}
-    position: dict[UOp, int] = {}
     writes: dict[UOp | None, list[int]] = {}
     blocks: list[int] = []
     entered = 0
@@ -45,27 +43,32 @@ def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
         entered += u.op in CONTROL
         if u.op is Ops.STORE or u.op in FENCES:
             writes.setdefault(_storage(u), []).append(number)
-        position[u] = number
-        for source in u.src:
-            users.setdefault(source, []).append(u)
-    place: dict[UOp, int] = {}
+    only_user: dict[UOp, UOp | None] = {}  # None: there are several
+    last_use: dict[UOp, int] = {}
     found: dict[UOp, int] = {}
-    for u in reversed(uops):
-        here = place[u] = position[u]
-        uses = users.get(u, ())
+    for here in range(len(uops) - 1, -1, -1):
+        u = uops[here]
+        place = here
         if is_free(u):
             found[u] = ANY
-            place[u] = max((place[v] for v in uses), default=here)
-            continue
-        if u.op not in MOVABLE or len(uses) != 1 or uses[0].op is Ops.GEP:
-            continue  # lanes are picked from a name: picking is free and may be written many times
-        target = place[uses[0]]
-        if blocks[here] != blocks[target]:
-            continue
-        if u.op is Ops.LOAD and _written(writes.get(_storage(u), ()), here, target):
-            continue
-        found[u] = WHOLE if uses[0].op is Ops.STORE else SHORT
-        place[u] = target
+            place = last_use.get(u, here)
+        # lanes are picked from a name: picking is free and may be written many times
+        elif (
+            u.op in MOVABLE
+            and (user := only_user.get(u)) is not None
+            and user.op is not Ops.GEP
+            and blocks[here] == blocks[target := last_use[u]]
+            and not (u.op is Ops.LOAD and _written(writes.get(_storage(u), ()), here, target))
+        ):
+            found[u] = WHOLE if user.op is Ops.STORE else SHORT
+            place = target
+        for source in u.src:
+            if source not in only_user:
+                only_user[source] = u
+                last_use[source] = place
+            else:
+                only_user[source] = None
+                last_use[source] = max(last_use[source], place)
     return found
 
 

@@ -2,7 +2,8 @@
 
 A *version* of memory is a BUFFER, or an ASSIGN over an earlier version. Reads of a version must run
 before the ASSIGN that follows it. Where no order can do that (a reader that needs both values, two
-writers of one version) the old value is copied first.
+writers of one version) the old value is copied first. Memory that several BUFFERs have in common
+(windows of it were realized) is not written in place at all: the writer gets memory of its own.
 
 in:  spec.tensor      out: spec.tensor in which every version is overwritten at most once, by a
 kernel that nothing which reads the old value has to follow
@@ -11,6 +12,7 @@ kernel that nothing which reads the old value has to follow
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 from weft.schedule.kernels import storage_under
 from weft.schedule.uses import is_stored
@@ -36,16 +38,21 @@ def kept(version: UOp) -> UOp:
     return UOp(Ops.CONTIGUOUS, version.dtype, (version,), ("kept", next(_copies)))
 
 
-def separate(sink: UOp, crossed: frozenset[UOp] = frozenset()) -> dict[UOp, UOp]:
+def separate(
+    sink: UOp,
+    crossed: frozenset[UOp] = frozenset(),
+    is_shared: Callable[[UOp], bool] = lambda buffer: False,
+) -> dict[UOp, UOp]:
     """What every node becomes once copies of old values stand where order cannot satisfy everybody.
 
-    crossed: BUFFERs whose versions are copied in any case.
+    crossed: BUFFERs whose versions are copied in any case. is_shared: whether other BUFFERs stand
+    for the same memory.
     Empty where nothing has to change, which is nearly always.
     """
     writes = pending_writes(sink)
     if not writes:
         return {}
-    first = _one_writer_each(sink, writes)
+    first = _one_writer_each(sink, writes, is_shared)
     middle = first.get(sink, sink)
     second = _no_reader_after_writer(middle, crossed)
     if not second:
@@ -55,9 +62,19 @@ def separate(sink: UOp, crossed: frozenset[UOp] = frozenset()) -> dict[UOp, UOp]
     return {node: second.get(changed, changed) for node, changed in first.items()}
 
 
-def _one_writer_each(sink: UOp, writes: dict[UOp, list[UOp]]) -> dict[UOp, UOp]:
-    """The first writer of a version writes in place; the others write to copies."""
-    others = {other: version for version, found in writes.items() for other in found[1:]}
+def _one_writer_each(
+    sink: UOp, writes: dict[UOp, list[UOp]], is_shared: Callable[[UOp], bool]
+) -> dict[UOp, UOp]:
+    """The first writer of a version writes in place; the others write to copies.
+
+    Where the memory is shared the first one does as well. Those that write on top of what it wrote
+    are on memory that nobody shares then.
+    """
+    others = {
+        other: version
+        for version, found in writes.items()
+        for other in (found if _is_stored_and(is_shared, version) else found[1:])
+    }
     if not others:
         return {}
     done: dict[UOp, UOp] = {}
@@ -75,6 +92,10 @@ def _one_writer_each(sink: UOp, writes: dict[UOp, list[UOp]]) -> dict[UOp, UOp]:
             copy = kept(done[version]).reshape(node.src[0].shape)
             done[node] = UOp(Ops.ASSIGN, node.dtype, (copy, src[1]), node.arg)
     return done
+
+
+def _is_stored_and(is_shared: Callable[[UOp], bool], version: UOp) -> bool:
+    return is_stored(version) and is_shared(storage_under(version))
 
 
 def _no_reader_after_writer(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from weft.base.settings import settings
-from weft.device.capabilities import Capabilities
+from weft.device import binding
+from weft.device.capabilities import Capabilities, Feature
+from weft.schedule.versions import Version, written_versions
+from weft.uop import UOp
 
 Lookup = Callable[[str], Capabilities]
 
@@ -16,14 +20,45 @@ class ScheduleContext:
     """Handed to every pass; tests give a dict's `__getitem__` as the lookup, and need no device."""
 
     capabilities: Lookup
+    graph: UOp | None = None
+
+    @cached_property
+    def written(self) -> frozenset[Version]:
+        """What the graph at hand overwrites: no windows of it may be made, they would change."""
+        return frozenset() if self.graph is None else written_versions(self.graph)
+
+    def about(self, graph: UOp) -> ScheduleContext:
+        """The same for the rules that look at one graph."""
+        return replace(self, graph=graph)
 
     def computes(self, device: str) -> bool:
         """Whether kernels can run there."""
         return self.capabilities(device).compute is not None
 
+    def is_parallel(self, device: str) -> bool:
+        """Whether one kernel is spread over many work items there, or over threads."""
+        compute = self.capabilities(device).compute
+        if compute is None:
+            return False
+        return compute.limits.global_size is not None or compute.has(Feature.THREADS)
+
+    def image_size(self, device: str) -> tuple[int, int] | None:
+        """(width, height) of the largest image there; None where there are none."""
+        compute = self.capabilities(device).compute
+        return None if compute is None else compute.limits.image_size
+
     def alignment(self, device: str) -> int | None:
         """Where sub-buffers may start, in bytes; None where there are none."""
         return self.capabilities(device).memory.alignment
+
+    def is_shared(self, buffer: UOp) -> bool:
+        """Whether a write to this BUFFER would change what others of them stand for.
+
+        What outlives the process is shared by nature, and written through.
+        """
+        if not binding.is_shared(buffer):
+            return False
+        return not self.capabilities(buffer.device).memory.persistent
 
     def max_buffers(self, device: str) -> int | None:
         """How many buffers one kernel may touch there: the setting, else the device's limit."""
@@ -31,3 +66,8 @@ class ScheduleContext:
             return settings.MAX_KERNEL_BUFFERS
         compute = self.capabilities(device).compute
         return compute.limits.max_buffers if compute is not None else None
+
+    def row_bytes(self, device: str) -> int:
+        """How many bytes of rows a kernel may keep on chip there."""
+        compute = self.capabilities(device).compute
+        return compute.limits.row_bytes if compute is not None else 0

@@ -1,7 +1,8 @@
 """Which elementwise children a reduce takes along: as many as read it once, element by element.
 
 Each reduce follows its readers, as long as they are elementwise over a reshape of the same elements
-and meet again; where that ends, the value is stored. Reduces whose chains meet share a kernel.
+and meet again; where that ends, the value is stored, before a cast that would only make it wider.
+Reduces whose chains meet share a kernel.
 
 in:  the set of must_realize      out: the same set, and the ends of all chains of reduces
 """
@@ -9,6 +10,7 @@ in:  the set of must_realize      out: the same set, and the ends of all chains 
 from __future__ import annotations
 
 from weft.base.sequences import prod
+from weft.schedule.fuse_marks import NONE, Marks
 from weft.schedule.uses import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
@@ -18,12 +20,16 @@ _STORES = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN})
 _WIDEST = 64
 
 
-def group_reduces(uses: Uses, realized: dict[UOp, None]) -> dict[UOp, None]:
-    """`realized` with the end of every reduce's chain added, sources first."""
+def group_reduces(uses: Uses, realized: dict[UOp, None], marks: Marks = NONE) -> dict[UOp, None]:
+    """`realized` with the end of every reduce's chain added, sources first.
+
+    marks: reduces inside a mark are computed where they are read; what is marked ends their chain.
+    """
     place = {node: number for number, node in enumerate(uses.order)}
     chosen = dict(realized)
     for node in uses.order:
-        if node.op is Ops.REDUCE_AXIS:
+        inside = node in marks.inside
+        if node in marks.ends or (node.op is Ops.REDUCE_AXIS and not inside):
             chosen[_end_of_chain(node, uses, chosen, place)] = None
     return {node: None for node in uses.order if node in chosen}
 
@@ -34,11 +40,20 @@ def _end_of_chain(reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dic
     while current not in realized:
         joined = _next_join(current, uses, realized, place)
         if joined is None:
-            break
+            return _before_widening(current)
         if joined.op in _STORES:
             return joined if _stores_directly(joined, current, reduce) else current
         current = joined
     return current
+
+
+def _before_widening(end: UOp) -> UOp:
+    """What is stored where a chain ends: before a cast to a wider dtype, which is for the reader."""
+    while end.op is Ops.CAST and end.dtype.itemsize > end.src[0].dtype.itemsize:
+        if not _same_elements(end.src[0], end.src[0].base):
+            break
+        end = end.src[0].base
+    return end
 
 
 def _next_join(

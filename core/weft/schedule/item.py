@@ -24,18 +24,17 @@ class ScheduleItem:
     @property
     def outputs(self) -> tuple[Buffer, ...]:
         """The buffers that are written."""
-        if self.ast.op is not Ops.SINK:
-            return self.bufs[:1]
-        return tuple(self.bufs[slot] for slot in sorted(_stored_slots(self.ast)))
+        return tuple(self.bufs[slot] for slot in sorted(stored_slots(self.ast)))
 
     @property
     def inputs(self) -> tuple[Buffer, ...]:
         """The buffers that are only read."""
-        if self.ast.op is not Ops.SINK:
-            return self.bufs[1:]
-        stored = _stored_slots(self.ast)
+        stored = stored_slots(self.ast)
         return tuple(buf for slot, buf in enumerate(self.bufs) if slot not in stored)
 
 
-def _stored_slots(ast: UOp) -> set[int]:
+def stored_slots(ast: UOp) -> set[int]:
+    """Which of its arguments a kernel, COPY or BUFFER_VIEW writes."""
+    if ast.op is not Ops.SINK:
+        return {0}
     return {store.src[0].base.arg for store in ast.src if store.op is Ops.STORE}

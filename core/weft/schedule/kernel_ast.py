@@ -10,15 +10,17 @@ in:  spec.tensor, decided      out: spec.kernel_ast
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError
 from weft.base.sequences import prod
+from weft.schedule.images import pointer_to, read_dtype
 from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
+from weft.uop.args import Row
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 # of sources that are all zero these make zero
@@ -32,7 +34,7 @@ _KEEPS_ZERO = frozenset(
 class KernelSources:
     """What a kernel reads and binds, gathered while its AST is built.
 
-    slots: the stored nodes it reads, and the output at slot 0, in order of their DEFINE_GLOBAL.
+    slots: its outputs, and then the stored nodes it reads, in order of their DEFINE_GLOBAL.
     bound: values of the variables it depends on.
     """
 
@@ -43,22 +45,37 @@ class KernelSources:
     def pointer(self, stored: UOp) -> UOp:
         """The kernel argument for the memory behind `stored`."""
         slot = self.slots.setdefault(stored, len(self.slots))
-        return UOp(Ops.DEFINE_GLOBAL, stored.dtype.ptr(int(stored.size)), (), slot)
+        return UOp(Ops.DEFINE_GLOBAL, pointer_to(stored), (), slot)
 
 
 class AstBuilder:
-    """Builds the value of one kernel; `stored` maps what stands in memory to where."""
+    """Builds the values of one kernel.
 
-    def __init__(self, stored: Mapping[UOp, UOp], sources: KernelSources) -> None:
+    stored: what stands in memory, and where. inside: nodes that this kernel computes, although they
+    are or will be stored as well.
+    """
+
+    def __init__(
+        self, stored: Mapping[UOp, UOp], sources: KernelSources, inside: Collection[UOp] = ()
+    ) -> None:
         self.stored = stored
         self.sources = sources
+        self.inside = frozenset(inside)
+        self.rows: dict[UOp, UOp] = {}
         self.built: dict[tuple[UOp, ShapeTracker], UOp] = {}
         self.zeros: dict[UOp, bool] = {}
         self.nodes: dict[UOp, None] = {}
 
-    def value(self, node: UOp, force: UOp | None = None) -> UOp:
-        """The AST of `node` over its own shape; `force` is computed although it is to be stored."""
-        whole = ShapeTracker.from_shape(node.shape)
+    def keep(self, node: UOp, outer: tuple[int, ...], shape: tuple[Any, ...]) -> None:
+        """Compute `node` once for every index of `outer`, the leading axes of `shape`, and keep it:
+        from now on it is read from there."""
+        value = self._with_axes(self.value(node, shape), shape)
+        row = self.rows[node] = UOp(Ops.CONTIGUOUS, node.dtype, (value,), Row(len(outer)))
+        self.built[self._key(node, ShapeTracker.from_shape(shape))] = row
+
+    def value(self, node: UOp, shape: tuple[Any, ...] | None = None) -> UOp:
+        """The AST of `node` over its own shape, or another one with as many elements."""
+        whole = ShapeTracker.from_shape(node.shape if shape is None else shape)
         root = self._key(node, whole)
         stack = [root]
         while stack:
@@ -66,11 +83,11 @@ class AstBuilder:
             if key in self.built:
                 stack.pop()
                 continue
-            needed = [child for child in self._children(key, force) if child not in self.built]
+            needed = [child for child in self._children(key) if child not in self.built]
             if needed:
                 stack.extend(reversed(needed))
                 continue
-            self.built[key] = self._assemble(key, force)
+            self.built[key] = self._assemble(key)
             stack.pop()
         return self._masked(node, root)
 
@@ -82,14 +99,14 @@ class AstBuilder:
         through = node.st if st.contiguous and st.shape == node.shape else (node.st + st)
         return base, through.simplify()
 
-    def _is_read(self, node: UOp, force: UOp | None) -> bool:
-        return node is not force and node in self.stored
+    def _is_read(self, node: UOp) -> bool:
+        return node in self.stored and node not in self.inside
 
-    def _children(
-        self, key: tuple[UOp, ShapeTracker], force: UOp | None
-    ) -> list[tuple[UOp, ShapeTracker]]:
+    def _children(self, key: tuple[UOp, ShapeTracker]) -> list[tuple[UOp, ShapeTracker]]:
         node, st = key
-        if self._is_read(node, force) or node.op in _SCALARS or node.op is Ops.IOTA:
+        if node in self.rows or self._is_read(node):
+            return []
+        if node.op in _SCALARS or node.op is Ops.IOTA:
             return []
         return [self._key(source, view) for source, view in self._sources(node, st)]
 
@@ -102,9 +119,12 @@ class AstBuilder:
             return [(node.src[-1], st)]
         return [(source, st) for source in node.src if source.op not in _SCALARS]
 
-    def _assemble(self, key: tuple[UOp, ShapeTracker], force: UOp | None) -> UOp:
+    def _assemble(self, key: tuple[UOp, ShapeTracker]) -> UOp:
         node, st = key
-        if self._is_read(node, force):
+        if (row := self.rows.get(node)) is not None:
+            plain = st.contiguous and tuple(st.shape) == tuple(row.shape)
+            return row if plain else row.view(self._unbound(st))
+        if self._is_read(node):
             return self._load(node, st)
         if node.op in _SCALARS:
             return self._scalar(node)
@@ -152,7 +172,7 @@ class AstBuilder:
                 try_=f"move one of them first, x.to({self.sources.device!r})",
             )
         view = self._unbound(st)
-        return self.sources.pointer(storage).view(view).load(dtype=node.dtype)
+        return self.sources.pointer(storage).view(view).load(dtype=read_dtype(node.dtype))
 
     def _scalar(self, node: UOp) -> UOp:
         if node.op is Ops.CONST:

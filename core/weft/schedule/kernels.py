@@ -1,12 +1,20 @@
-"""KERNEL creation: every decided node becomes ASSIGN(BUFFER, KERNEL) over the memory it reads.
+"""KERNEL creation: what groups store becomes ASSIGN(BUFFER, KERNEL) over the memory they read.
 
-in:  spec.tensor and the nodes that become kernels      out: spec.kernel_graph, as a map
+in:  spec.tensor and the groups that become kernels     out: spec.kernel_graph, as a map
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from weft.base.errors import ScheduleError
+from weft.base.sequences import prod
+from weft.device import binding
 from weft.schedule.context import ScheduleContext
+from weft.schedule.group_facts import loop_shape
+from weft.schedule.groups import Group
+from weft.schedule.images import pointer_to
 from weft.schedule.kernel_ast import AstBuilder, KernelSources, elements
 from weft.schedule.metadata import made_at, said_of
 from weft.schedule.storage import check_computes
@@ -22,12 +30,18 @@ def storage_under(node: UOp) -> UOp:
     return node
 
 
-def create_kernels(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> dict[UOp, UOp]:
-    """For every node of `realized`, and all memory below: the stored node that holds its value."""
+def create_kernels(uses: Uses, groups: Iterable[Group], ctx: ScheduleContext) -> dict[UOp, UOp]:
+    """For all that `groups` store, and all memory below: the stored node that holds its value.
+
+    groups: each after those whose results it reads.
+    """
     stored: dict[UOp, UOp] = {node: node for node in uses.order if is_stored(node)}
-    for node in uses.order:
-        if node in realized:
+    for group in groups:
+        if len(group.members) == 1:
+            (node,) = group.members
             stored[node] = _kernel_for(node, stored, ctx)
+        else:
+            stored.update(_compute_together(group, stored, ctx))
     return stored
 
 
@@ -37,10 +51,12 @@ def _kernel_for(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
     if node.op is Ops.BUFFER_VIEW:
         source = _stored_source(node.src[0], stored)
         kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), said_of([node])))
-        return _fresh(node, int(node.arg.size), kernel)
-    if node.op is Ops.ASSIGN:
-        return _assign(node, stored, ctx)
-    return _compute(node, stored, ctx)
+        view = _fresh(node, int(node.arg.size), kernel)
+        binding.share(view.src[0], storage_under(source))  # from now on, although it runs later
+        return view
+    if node.op is Ops.ASSIGN and (copied := _copy_into(node, stored)) is not None:
+        return copied
+    return _compute_together(Group([node], [node]), stored, ctx)[node]
 
 
 def _leaf_ast(node: UOp) -> UOp:
@@ -72,19 +88,50 @@ def _copy(node: UOp, stored: dict[UOp, UOp]) -> UOp:
     return _fresh(node, int(node.size), kernel)
 
 
-def _compute(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
-    """A kernel that stores the value of `node` row-major in new memory."""
-    device = _one_device(node)
-    check_computes(node, ctx)
-    size = elements(node.shape)
-    buffer = UOp.new_buffer(device, size, node.dtype)
-    sources = KernelSources(device, {buffer: 0})
-    builder = AstBuilder(stored, sources)
-    value = builder.value(node, force=node)
-    whole, bound = ShapeTracker.from_shape(node.shape).unbind()
-    sources.bound.update(bound)
-    store = sources.pointer(buffer).view(whole).store(value)
-    return _finish(buffer, UOp.sink(store), sources, builder, buffer)
+def _compute_together(group: Group, stored: dict[UOp, UOp], ctx: ScheduleContext) -> dict[UOp, UOp]:
+    """One kernel for all members; ASSIGN(memory, KERNEL) for each that is stored."""
+    targets = {node: _target(node, stored, ctx) for node in group.stored}
+    device = _one_device(storage_under(next(iter(targets.values()))))
+    sources = KernelSources(device, {to: slot for slot, to in enumerate(targets.values())})
+    builder = AstBuilder(stored, sources, group.members)
+    for node in group.kept:
+        builder.keep(node, group.outer, group.shapes[node])
+    stores = [_store(node, targets[node], group.shapes.get(node), builder) for node in group.stored]
+    ast = UOp.sink(*stores)
+    for node in group.stored:
+        if node.op is Ops.ASSIGN:
+            _check_in_place(ast, sources.slots[targets[node]], node)
+    kernel = _finished(ast, sources, builder, len(targets))
+    return {node: UOp(Ops.ASSIGN, to.dtype, (to, kernel)) for node, to in targets.items()}
+
+
+def _target(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
+    """The memory that a member is written to: new memory, or the version that it overwrites."""
+    if node.op is not Ops.ASSIGN:
+        device = _one_device(node)
+        check_computes(node, ctx)
+        return UOp.new_buffer(device, elements(node.shape), node.dtype)
+    version = stored[node.src[0].base]
+    memory = storage_under(version)
+    check_computes(UOp(Ops.ASSIGN, node.dtype, (memory, node.src[1]), node.arg), ctx)
+    return version
+
+
+def _store(node: UOp, target: UOp, shape: tuple[Any, ...] | None, builder: AstBuilder) -> UOp:
+    """Write a member row-major, or where its ASSIGN says; `shape`: its loops, if not its own."""
+    if node.op is Ops.ASSIGN and node.arg is not None:
+        window = node.arg.st if shape is None else node.arg.st.reshape(shape)
+    else:
+        window = ShapeTracker.from_shape(loop_shape(node) if shape is None else shape)
+    free, bound = window.unbind()
+    builder.sources.bound.update(bound)
+    part = node.op is Ops.ASSIGN and node.arg is not None
+    built = builder.value(node.src[1] if part else node, shape)
+    builder.nodes[node] = None
+    memory = storage_under(target)
+    slot = builder.sources.slots[target]
+    pointer = UOp(Ops.DEFINE_GLOBAL, pointer_to(memory), (), slot)
+    return pointer.view(free).store(built)
 
 
 def _one_device(node: UOp) -> str:
@@ -99,46 +146,20 @@ def _one_device(node: UOp) -> str:
     return device
 
 
-def _finish(target: UOp, ast: UOp, sources: KernelSources, builder: AstBuilder, output: UOp) -> UOp:
-    reads = [slot for slot in sources.slots if slot is not output]
+def _finished(ast: UOp, sources: KernelSources, builder: AstBuilder, outputs: int) -> UOp:
+    """The KERNEL: what it writes, what else it reads, and the values of its variables."""
     bound = tuple(
         UOp(Ops.BIND, variable.dtype, (variable, UOp.const(variable.dtype, value)))
         for variable, value in sources.bound.items()
     )
-    kernel = UOp(
-        Ops.KERNEL,
-        src=(output, *reads, *bound),
-        arg=Kernel(ast, said_of(builder.nodes)),
-    )
-    return UOp(Ops.ASSIGN, target.dtype, (target, kernel))
+    return UOp(Ops.KERNEL, src=(*sources.slots, *bound), arg=Kernel(ast, said_of(builder.nodes)))
 
 
-def _assign(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
-    """A kernel that writes into memory that exists: all of it, or the window of the arg."""
+def _copy_into(node: UOp, stored: dict[UOp, UOp]) -> UOp | None:
+    """A copy from another device straight into a contiguous window of the destination."""
     target, value = node.src
     version = stored[target.base]
-    memory = storage_under(version)
     window = node.arg.st if node.arg is not None else ShapeTracker.from_shape(target.shape)
-    if (copied := _copy_into(node, version, value, window, stored)) is not None:
-        return copied
-    device = _one_device(memory)
-    check_computes(UOp(Ops.ASSIGN, node.dtype, (memory, value), node.arg), ctx)
-    sources = KernelSources(device, {version: 0})
-    builder = AstBuilder(stored, sources)
-    free, bound = window.unbind()
-    sources.bound.update(bound)
-    built = builder.value(value)
-    builder.nodes[node] = None
-    pointer = UOp(Ops.DEFINE_GLOBAL, memory.dtype.ptr(int(memory.size)), (), 0)
-    store = pointer.view(free).store(built)
-    _check_in_place(built, pointer, free, node)
-    return _finish(version, UOp.sink(store), sources, builder, version)
-
-
-def _copy_into(
-    node: UOp, version: UOp, value: UOp, window: ShapeTracker, stored: dict[UOp, UOp]
-) -> UOp | None:
-    """A copy from another device straight into a contiguous window of the destination."""
     source = stored.get(value.base)
     if source is None or source.device == version.device or not _is_run(window):
         return None
@@ -165,16 +186,25 @@ def reads_elsewhere(built: UOp, slot: int, window: ShapeTracker) -> bool:
     """Whether a kernel reads its own output at other places than it writes."""
     below_reduce: set[UOp] = set()
     for node in reversed(built.toposort()):
+        if node.op is Ops.CONTIGUOUS:
+            continue  # a Row is computed once, in its own order, before it is read
         if node.op in (Ops.REDUCE_AXIS, Ops.VIEW) or node in below_reduce:
             below_reduce.update(node.src)
         if node.op is Ops.LOAD and node.src[0].base.arg == slot:
-            if node in below_reduce or node.src[0].arg.simplify() != window.simplify():
+            if node in below_reduce or _without_ones(node.src[0].arg) != _without_ones(window):
                 return True
     return False
 
 
-def _check_in_place(built: UOp, pointer: UOp, window: ShapeTracker, node: UOp) -> None:
-    if not reads_elsewhere(built, pointer.arg, window):
+def _without_ones(st: ShapeTracker) -> ShapeTracker:
+    """The same elements in the same loops: an axis of one element is none."""
+    kept = tuple(e for e in st.shape if isinstance(e, UOp) or e != 1)
+    return (st if kept == st.shape else st.reshape(kept)).simplify()
+
+
+def _check_in_place(ast: UOp, slot: int, node: UOp) -> None:
+    (window,) = (to.arg for to, _ in (s.src for s in ast.src) if to.src[0].arg == slot)
+    if not any(reads_elsewhere(store.src[1], slot, window) for store in ast.src):
         return
     raise ScheduleError(
         "an assignment reads what it overwrites at other places",

@@ -7,6 +7,16 @@ from typing import Any
 
 from weft.base.provenance import describe
 from weft.uop import UOp
+from weft.uop.node import memo_slot
+
+_set_meta = memo_slot("meta")
+
+
+def made_from(node: UOp, original: UOp) -> UOp:
+    """`node`, which says that it is from where `original` is, if it said nothing."""
+    if not hasattr(node, "meta") and hasattr(original, "meta"):
+        _set_meta(node, original.meta)
+    return node
 
 
 def said_of(nodes: Iterable[UOp]) -> tuple[Any, ...]:

@@ -1,7 +1,9 @@
 """The KERNEL/ASSIGN graph becomes a list: breadth first by in-degree.
 
-Besides the edges of the graph there is one for every reader of a version that a later ASSIGN
-overwrites: the reader comes first. What is left over when nothing is free is a cycle, and is named.
+What is ordered is the KERNEL, which may write several memories: each of them is an
+ASSIGN(memory, KERNEL) of its own in the graph, and all of them are written at once. Besides the
+edges of the graph there is one for every reader of a version that a later ASSIGN overwrites: the
+reader comes first. What is left over when nothing is free is a cycle, and is named.
 
 in:  spec.kernel_graph      out: list[ScheduleItem] and the values of the variables
 """
@@ -14,15 +16,28 @@ from collections.abc import Iterable
 from weft.base.errors import ScheduleError
 from weft.device import binding
 from weft.device.buffer import Buffer
-from weft.schedule.item import ScheduleItem
+from weft.schedule.item import ScheduleItem, stored_slots
 from weft.schedule.kernels import storage_under
-from weft.schedule.uses import is_stored
 from weft.uop import Ops, UOp
 
 
 def kernel_writes(sink: UOp) -> list[UOp]:
-    """The ASSIGN(memory, KERNEL) nodes below `sink`, in the order of the graph."""
-    return [u for u in sink.toposort() if u.op is Ops.ASSIGN and is_stored(u)]
+    """The ASSIGN(memory, KERNEL) nodes of all kernels below `sink`, in the order of the graph.
+
+    A kernel writes all its memories, also those that nothing below `sink` asked for.
+    """
+    kernels = [u for u in sink.toposort() if u.op is Ops.KERNEL]
+    return [write for kernel in kernels for write in writes_of(kernel)]
+
+
+def writes_of(kernel: UOp) -> list[UOp]:
+    """The ASSIGN nodes of one kernel: one for every memory that it writes."""
+    return [UOp(Ops.ASSIGN, to.dtype, (to, kernel)) for to in written_by(kernel)]
+
+
+def written_by(kernel: UOp) -> list[UOp]:
+    """The versions of memory that a kernel overwrites, in the order of its arguments."""
+    return [kernel.src[slot] for slot in sorted(stored_slots(kernel.arg.ast))]
 
 
 def create_schedule_with_vars(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, int]]:
@@ -32,68 +47,76 @@ def create_schedule_with_vars(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, 
     one variable is bound to two values.
     """
     writes = kernel_writes(sink)
-    items = [_item(write) for write in in_order(writes)]
-    return items, gather_values(writes)
+    kernels = dict.fromkeys(write.src[1] for write in in_order(writes))
+    return [_item(kernel) for kernel in kernels], gather_values(writes)
 
 
 def in_order(writes: list[UOp]) -> list[UOp]:
     """`writes`, each after everything whose value it needs and after all readers of what it
-    overwrites. Raises ScheduleError where there is no such order."""
+    overwrites; those of one kernel side by side. Raises ScheduleError where there is no such order.
+    """
     order, stuck = _sorted(writes)
     if stuck:
         _report_cycle(stuck)
-    return order
+    asked: dict[UOp, list[UOp]] = {}
+    for write in writes:
+        asked.setdefault(write.src[1], []).append(write)
+    return [write for kernel in order for write in asked[kernel]]
 
 
 def waiting_for_each_other(writes: list[UOp]) -> list[UOp]:
     """Those of `writes` that no order satisfies; none, nearly always."""
-    return _sorted(writes)[1]
+    stuck = set(_sorted(writes)[1])
+    return [write for write in writes if write.src[1] in stuck]
 
 
 def _sorted(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
-    """An order of `writes` for as far as there is one, and what waits for each other."""
-    known = set(writes)
-    followers: dict[UOp, list[UOp]] = {write: [] for write in writes}
-    waiting: dict[UOp, int] = dict.fromkeys(writes, 0)
-    for before, after in _edges(writes, known):
+    """An order of the kernels of `writes` for as far as there is one; what waits for each other."""
+    kernels = list(dict.fromkeys(write.src[1] for write in writes))
+    followers: dict[UOp, list[UOp]] = {kernel: [] for kernel in kernels}
+    waiting: dict[UOp, int] = dict.fromkeys(kernels, 0)
+    for before, after in _edges(kernels):
         followers[before].append(after)
         waiting[after] += 1
-    ready = deque(write for write in writes if waiting[write] == 0)
+    ready = deque(kernel for kernel in kernels if waiting[kernel] == 0)
     order: list[UOp] = []
     while ready:
-        write = ready.popleft()
-        order.append(write)
-        for follower in followers[write]:
+        kernel = ready.popleft()
+        order.append(kernel)
+        for follower in followers[kernel]:
             waiting[follower] -= 1
             if waiting[follower] == 0:
                 ready.append(follower)
-    stuck = {write for write in writes if waiting[write]}
-    while leaves := [w for w in stuck if stuck.isdisjoint(followers[w])]:
+    stuck = {kernel for kernel in kernels if waiting[kernel]}
+    while leaves := [k for k in stuck if stuck.isdisjoint(followers[k])]:
         stuck.difference_update(leaves)  # they only come after what is stuck
-    return order, [write for write in writes if write in stuck]
+    return order, [kernel for kernel in kernels if kernel in stuck]
 
 
-def _edges(writes: list[UOp], known: set[UOp]) -> Iterable[tuple[UOp, UOp]]:
+def _edges(kernels: list[UOp]) -> Iterable[tuple[UOp, UOp]]:
     """(before, after), each pair once."""
+    known = set(kernels)
+    written = {kernel: dict.fromkeys(written_by(kernel)) for kernel in kernels}
     readers: dict[UOp, list[UOp]] = {}
-    for write in writes:
-        for source in write.src[1].src:
-            if source is not write.src[0]:
-                readers.setdefault(source, []).append(write)
+    for kernel in kernels:
+        for source in kernel.src:
+            if source not in written[kernel]:
+                readers.setdefault(source, []).append(kernel)
     found: dict[tuple[UOp, UOp], None] = {}
-    for write in writes:
-        version = write.src[0]
-        for source in (version, *write.src[1].src):
-            if source in known:
-                found[source, write] = None
-        for reader in readers.get(version, ()):
-            if reader is not write:
-                found[reader, write] = None
+    for kernel in kernels:
+        for source in kernel.src:
+            if source.op is Ops.ASSIGN and source.src[1] in known:
+                found[source.src[1], kernel] = None
+        for version in written[kernel]:
+            for reader in readers.get(version, ()):
+                if reader is not kernel:
+                    found[reader, kernel] = None
     return found
 
 
 def _report_cycle(left: list[UOp]) -> None:
-    lines = "\n".join(f"  {w.src[1].arg!r} writes {storage_under(w).arg} elements" for w in left)
+    sizes = ((k, [str(storage_under(to).arg) for to in written_by(k)]) for k in left)
+    lines = "\n".join(f"  {k.arg!r} writes {', '.join(found)} elements" for k, found in sizes)
     raise ScheduleError(
         f"{len(left)} kernels wait for each other",
         asked=f"an order for\n{lines}",
@@ -102,8 +125,7 @@ def _report_cycle(left: list[UOp]) -> None:
     )
 
 
-def _item(write: UOp) -> ScheduleItem:
-    kernel = write.src[1]
+def _item(kernel: UOp) -> ScheduleItem:
     ast = kernel.arg.ast
     memory = [
         binding.buffer_of(storage_under(source))
@@ -111,8 +133,8 @@ def _item(write: UOp) -> ScheduleItem:
         if source.op is not Ops.BIND
     ]
     if ast.op is Ops.BUFFER_VIEW:
-        _bind_view(write, ast, memory[1])
-        memory[0] = binding.buffer_of(write.src[0])
+        _bind_view(kernel.src[0], ast, memory[1])
+        memory[0] = binding.buffer_of(storage_under(kernel.src[0]))
     elif ast.op is Ops.COPY and ast.arg is not None:
         window = ast.arg
         start = window.offset * ast.dtype.itemsize
@@ -120,8 +142,8 @@ def _item(write: UOp) -> ScheduleItem:
     return ScheduleItem(ast, tuple(memory), kernel.arg.metadata)
 
 
-def _bind_view(write: UOp, ast: UOp, base: Buffer) -> None:
-    target = storage_under(write)
+def _bind_view(version: UOp, ast: UOp, base: Buffer) -> None:
+    target = storage_under(version)
     if not binding.is_bound(target) or not binding.buffer_of(target).is_allocated:
         offset = ast.arg.offset * ast.dtype.itemsize
         binding.bind(target, base.view(ast.arg.size, ast.dtype, offset))

@@ -8,25 +8,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from weft.base import trace
+from weft.base.dtype import any_images
 from weft.base.settings import settings
 from weft.device import registry
 from weft.schedule.assigns import pending_writes, separate
 from weft.schedule.context import ScheduleContext
+from weft.schedule.edits import Edit, rebuild
+from weft.schedule.fuse_marks import NONE, Marks, marked, moved, still_cut, without_marks
 from weft.schedule.grouper import group_reduces
+from weft.schedule.groups import Group, group_kernels
+from weft.schedule.images import images
 from weft.schedule.kernels import create_kernels, storage_under
 from weft.schedule.limits import limit_buffers
+from weft.schedule.multi import Expansion, expand
 from weft.schedule.order import kernel_writes, waiting_for_each_other
 from weft.schedule.realize_map import must_realize
-from weft.schedule.rows import fuse_rows
 from weft.schedule.simplify import simplify
+from weft.schedule.split_reduce import split_reduces
 from weft.schedule.storage import storage
+from weft.schedule.unseen import unseen_steps
 from weft.schedule.uses import Uses, is_stored, uses_in
+from weft.schedule.views import tidy_views
 from weft.spec import kernel_graph, tensor
 from weft.spec.check import verify
-from weft.spec.passes import Pass, run_passes
+from weft.spec.passes import Pass, Picture, run_passes
 from weft.uop import GroupOp, Ops, UOp, rewrite_map
+from weft.uop.sharding import sharding_seen
 
 CLEAN = simplify + storage
+CLEAN_WITH_IMAGES = images + CLEAN
+# rules that look at readers see what others changed only in the next round
+_MOST_ROUNDS = 4
 
 
 @dataclass
@@ -34,17 +46,23 @@ class Plan:
     """A graph on its way to kernels; each pass adds what it found.
 
     sink: the graph as it was asked for. crossed: memory whose old value is read from copies, since
-    its writers would wait for each other. separated: nodes changed so that writes hurt nobody.
+    its writers would wait for each other. expansion: what values on several devices became, None
+    where there are none. separated: nodes changed so that writes hurt nobody.
     cleaned: what every node of that became. uses: who reads whom in the cleaned graph.
-    realized: the nodes that become kernels, sources first. stored: where every value stands then.
+    marks: what FUSE marks asked for.
+    realized: the nodes that become kernels, sources first. groups: which of them share one.
+    stored: where every value stands then.
     """
 
     sink: UOp
     crossed: frozenset[UOp] = frozenset()
+    expansion: Expansion | None = None
     separated: dict[UOp, UOp] = field(default_factory=dict)
     cleaned: dict[UOp, UOp] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
+    marks: Marks = NONE
     realized: dict[UOp, None] = field(default_factory=dict)
+    groups: list[Group] = field(default_factory=list)
     stored: dict[UOp, UOp] = field(default_factory=dict)
 
     @property
@@ -53,30 +71,70 @@ class Plan:
         first = self.separated.get(self.sink, self.sink)
         return self.cleaned.get(first, first)
 
+    def picture(self) -> Picture:
+        """For whoever watches: the graph, its realized nodes marked; in the end the kernels."""
+        if self.stored:
+            return Picture(UOp(Ops.SINK, src=tuple(dict.fromkeys(self.stored.values()))))
+        return Picture(self.clean_sink, dict.fromkeys(self.realized, "realized"))
+
+
+def _expand_shards(plan: Plan, ctx: ScheduleContext) -> Plan:
+    plan.expansion = expand(plan.sink, ctx) if sharding_seen() else None
+    if plan.expansion is not None:
+        plan.sink = plan.expansion.sink
+    return plan
+
 
 def _separate(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.separated = separate(plan.sink, plan.crossed)
+    plan.separated = separate(plan.sink, plan.crossed, ctx.is_shared)
     return plan
 
 
 def _clean(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.cleaned = rewrite_map(plan.clean_sink, CLEAN, ctx)
+    rules = CLEAN_WITH_IMAGES if any_images() else CLEAN
+    plan.cleaned = rewrite_map(plan.clean_sink, rules, ctx.about(plan.clean_sink))
     return plan
 
 
-def _must_realize(plan: Plan, ctx: ScheduleContext) -> Plan:
+def _views(plan: Plan, ctx: ScheduleContext) -> Plan:
     plan.uses = uses_in(plan.clean_sink)
-    plan.realized = must_realize(plan.uses)
+    for _ in range(_MOST_ROUNDS):
+        if not (edits := unseen_steps(plan.uses) or tidy_views(plan.uses)):
+            break
+        _edit(plan, edits)
+    return plan
+
+
+def _split_reduces(plan: Plan, ctx: ScheduleContext) -> Plan:
+    if edits := split_reduces(plan.uses, ctx):
+        _edit(plan, edits)
+    return plan
+
+
+def _fuse_marks(plan: Plan, ctx: ScheduleContext) -> Plan:
+    if edits := without_marks(plan.uses):
+        marks = marked(plan.uses)
+        marks = moved(marks, _edit(plan, edits))
+        realized = group_reduces(plan.uses, must_realize(plan.uses))
+        realized = limit_buffers(plan.uses, realized, ctx)
+        plan.marks = still_cut(marks, group_kernels(plan.uses, realized, ctx))
+    return plan
+
+
+def _edit(plan: Plan, edits: dict[UOp, Edit]) -> dict[UOp, UOp]:
+    done = rebuild(plan.clean_sink, edits)
+    plan.cleaned = {node: done.get(became, became) for node, became in plan.cleaned.items()}
+    plan.uses = uses_in(plan.clean_sink)
+    return done
+
+
+def _must_realize(plan: Plan, ctx: ScheduleContext) -> Plan:
+    plan.realized = must_realize(plan.uses, plan.marks)
     return plan
 
 
 def _group_reduces(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.realized = group_reduces(plan.uses, plan.realized)
-    return plan
-
-
-def _fuse_rows(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.realized = fuse_rows(plan.uses, plan.realized)
+    plan.realized = group_reduces(plan.uses, plan.realized, plan.marks)
     return plan
 
 
@@ -85,8 +143,13 @@ def _limit_buffers(plan: Plan, ctx: ScheduleContext) -> Plan:
     return plan
 
 
+def _group_kernels(plan: Plan, ctx: ScheduleContext) -> Plan:
+    plan.groups = group_kernels(plan.uses, plan.realized, ctx)
+    return plan
+
+
 def _create_kernels(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.stored = create_kernels(plan.uses, plan.realized, ctx)
+    plan.stored = create_kernels(plan.uses, plan.groups, ctx)
     return plan
 
 
@@ -101,12 +164,16 @@ def _verify_kernels(plan: Plan) -> None:
 
 
 PASSES = (
+    Pass("expand_shards", _expand_shards, _verify_tensor),  # one graph per device
     Pass("separate", _separate, _verify_tensor),  # copies of old values where order cannot help
     Pass("clean", _clean, _verify_tensor),  # what needs no kernel vanishes; windows of memory
+    Pass("views", _views, _verify_tensor),  # movement below reduces rather than kernels between
+    Pass("split_reduces", _split_reduces, _verify_tensor),  # long reduces in two steps, where wide
+    Pass("fuse_marks", _fuse_marks, _verify_tensor),  # what is asked for in one kernel
     Pass("must_realize", _must_realize),  # what has to stand in memory whatever the grouping
     Pass("group_reduces", _group_reduces),  # reduces take their elementwise children along
-    Pass("fuse_rows", _fuse_rows),  # reduces over the inner axes join the kernel of their rows
     Pass("limit_buffers", _limit_buffers),  # no kernel touches more memory than its device takes
+    Pass("group_kernels", _group_kernels),  # kernels that share their loops become one
     Pass("create_kernels", _create_kernels, _verify_kernels),  # ASSIGN(BUFFER, KERNEL)
 )
 
@@ -121,6 +188,8 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
     """
     context = ctx or ScheduleContext(registry.capabilities)
     plan = Plan(sink)
+    telling = trace.enabled("schedule")
+    shared = _shared_below(sink, context) if telling else []
     if settings.SPEC:
         _verify_tensor(plan)
     with trace.span("kernelize"):
@@ -128,7 +197,17 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
         if crossed := _crossed(plan):
             plan = Plan(sink, crossed)
             run_passes(PASSES, plan, context)
-    return _becomes(plan)
+    becomes = _becomes(plan)
+    if plan.expansion is not None:
+        becomes = plan.expansion.collected(becomes)
+    if telling:
+        trace.point("schedule", sink=sink, becomes=becomes, context=context, shared=shared)
+    return becomes
+
+
+def _shared_below(sink: UOp, ctx: ScheduleContext) -> list[UOp]:
+    """The BUFFERs that share memory with others, which scheduling depends on and may change."""
+    return [u for u in sink.toposort() if u.op is Ops.BUFFER and ctx.is_shared(u)]
 
 
 def _crossed(plan: Plan) -> frozenset[UOp]:

@@ -6,6 +6,8 @@ in:  spec.tensor      out: the set of nodes that become kernels, to which `group
 from __future__ import annotations
 
 from weft.base.sequences import prod
+from weft.schedule.arange import Picks, is_counter, picks_in
+from weft.schedule.fuse_marks import NONE, Marks
 from weft.schedule.uses import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp, sint
 
@@ -15,12 +17,18 @@ _DEEPEST_CHAIN = 256
 # An expression of one element, or of counters alone, may be computed again where it is read, if it
 # has no more steps than this.
 _CHEAP = 16
+# ... and so may one whose result serves at least so many elements in a row
+_STRETCH = 32
 
 
-def must_realize(uses: Uses) -> dict[UOp, None]:
-    """Nodes (never movement, constants, memory) that need a kernel of their own, sources first."""
+def must_realize(uses: Uses, marks: Marks = NONE) -> dict[UOp, None]:
+    """Nodes (never movement, constants, memory) that need a kernel of their own, sources first.
+
+    marks: what is asked for in one kernel is not stored for growing.
+    """
     realized: dict[UOp, None] = {}
     depth: dict[UOp, int] = {}
+    picks = picks_in(uses)
     for node in uses.order:
         if is_stored(node):
             continue
@@ -29,13 +37,22 @@ def must_realize(uses: Uses) -> dict[UOp, None]:
             default=0,
         )
         if (
-            node in uses.sinks
+            (node in uses.sinks and not is_counter(node))
             or node.op in _ALWAYS
             or depth[node] > _DEEPEST_CHAIN
+            or node in marks.stored
             or _read_by_meta(node, uses)
-            or (_grows(node, uses) and not _is_cheap(node, depth[node], realized))
         ):
             realized[node] = None
+        elif (
+            node not in picks.inline
+            and node not in marks.inside
+            and _grows(node, uses, picks)
+            and not _is_cheap(node, depth[node], uses, realized)
+        ):
+            held = _worth_storing(node)
+            if not is_stored(held):
+                realized[held] = None
     return realized
 
 
@@ -48,16 +65,30 @@ def _read_by_meta(node: UOp, uses: Uses) -> bool:
     )
 
 
-def _grows(node: UOp, uses: Uses) -> bool:
+def _grows(node: UOp, uses: Uses, picks: Picks) -> bool:
     """Read through an expand that makes more elements than there are."""
-    moved = [use.source for use in uses.of[node] if use.source is not node]
+    moved = [use for use in uses.of[node] if use.source is not node]
     if not moved:
         return False
     size = prod(node.shape)
     if not isinstance(size, int):
         return True
-    reads = [_elements_read(source) for source in moved]
+    picked = picks.picked
+    reads = [
+        picked.get((use.user, use.source)) or _elements_read(use.source)
+        for use in moved
+        if _repeats(use.source)
+    ]
     return any(not isinstance(count, int) or count > size for count in reads)
+
+
+def _repeats(source: UOp) -> bool:
+    """Whether there is an expand in a movement; nothing else reads an element twice."""
+    while source.op in GroupOp.Movement:
+        if source.op is Ops.EXPAND:
+            return True
+        source = source.src[0]
+    return False
 
 
 def _elements_read(source: UOp) -> sint:
@@ -67,8 +98,8 @@ def _elements_read(source: UOp) -> sint:
     return prod(extents)
 
 
-def _is_cheap(node: UOp, depth: int, realized: dict[UOp, None]) -> bool:
-    """A few steps over counters, or over one element: computed again rather than stored."""
+def _is_cheap(node: UOp, depth: int, uses: Uses, realized: dict[UOp, None]) -> bool:
+    """A few steps over counters, over one element, or once for many: computed, not stored."""
     if depth > _CHEAP or node.op is Ops.REDUCE_AXIS:
         return False
     below = node.toposort(
@@ -77,4 +108,44 @@ def _is_cheap(node: UOp, depth: int, realized: dict[UOp, None]) -> bool:
     if any(u.op is Ops.REDUCE_AXIS or u.op is Ops.THREEFRY for u in below if u not in realized):
         return False
     counts = not any(u.op is Ops.BUFFER or u.op in _ALWAYS or u in realized for u in below)
-    return counts or prod(node.shape) == 1
+    return counts or prod(node.shape) == 1 or _is_hoisted(node, uses)
+
+
+def _worth_storing(node: UOp) -> UOp:
+    """What is to be stored for `node`: itself, or the value that it only gives or hides by place,
+    as padding with a value does, or only makes wider: to do that again costs nothing."""
+    if node.op is Ops.CAST and node.dtype.itemsize > node.src[0].dtype.itemsize:
+        source = node.src[0]
+        return node if source is not source.base or is_stored(source) else source
+    if node.op is not Ops.WHERE:
+        return node
+    where, *arms = node.src
+    bases = [arm.base for arm in arms if arm.base.op is not Ops.CONST]
+    if len(bases) != 1 or where.base.op is not Ops.CONST:
+        return node
+    return bases[0]
+
+
+def _is_hoisted(node: UOp, uses: Uses) -> bool:
+    """Whether every reader uses one element for a whole stretch of its innermost axes: it is then
+    computed outside of those loops, as the scale of a channel is for all its pixels."""
+    if node.op not in GroupOp.Elementwise:
+        return False
+    for use in uses.of[node]:
+        stretch = 1
+        for extent, stride in zip(reversed(use.source.shape), reversed(_strides(use.source))):
+            if (
+                not isinstance(extent, int)
+                or not isinstance(stride, int)
+                or (stride and extent > 1)
+            ):
+                break
+            stretch *= extent
+        if stretch < _STRETCH:
+            return False
+    return True
+
+
+def _strides(source: UOp) -> tuple[sint, ...]:
+    st = source.st.simplify()
+    return st.views[0].strides if len(st.views) == 1 and st.views[0].mask is None else ()

@@ -1,113 +1,177 @@
-"""Several reduces in one kernel: what is reduced over inner axes stays where its rows are read.
+"""What a kernel that runs row by row keeps on chip: rows are computed once, and read often.
 
-softmax is a maximum, a sum and a quotient over the same rows. Each of the first two is small, is
-read by the next step expanded back over the row that it came from, and by nobody else: one loop
-over the rows does all three, and nothing but the result is stored. No reduce is computed more often
-than before, because the axes it depends on are the outer loops of the kernel that it joins.
+Between the members of a group there are values of one element per row (registers, nothing is to be
+done for them), values that are used once where they are computed (they are written out in place),
+and values that several loops of the kernel need, or one loop needs several times. The last kind is
+kept as a Row, as long as it fits; `max(x)`, `exp(x - max)` and the quotient of a softmax are one of
+each kind.
 
-in:  the nodes that become kernels      out: the same without those that join their only reader
+in:  the members of a group and its number of rows      out: the nodes that are kept as Rows
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from weft.schedule.uses import Uses, is_stored
-from weft.shape import ShapeTracker
+from weft.base.sequences import prod
+from weft.schedule.arange import only_says_where
+from weft.schedule.group_facts import loop_shape, rows_of_reduce
+from weft.schedule.row_local import rows_of_shape, rows_of_view
+from weft.schedule.uses import LEAVES
 from weft.uop import GroupOp, Ops, UOp
 
-# what a kernel may hold before its source becomes too long to compile well
-_MOST_NODES = 160
+# steps of one element: what is dearer than this is kept rather than computed again
+_DEAR = 8
+_STEPS = {
+    Ops.EXP2: 10, Ops.LOG2: 12, Ops.SIN: 12, Ops.SQRT: 4, Ops.RECIP: 4, Ops.FDIV: 4, Ops.POW: 24,
+    Ops.IDIV: 8, Ops.MOD: 8, Ops.THREEFRY: 80,
+}  # fmt: skip
+_ENDLESS = 1 << 20
+
+Contexts = frozenset[Any]
 
 
-def fuse_rows(uses: Uses, realized: dict[UOp, None]) -> dict[UOp, None]:
-    """`realized` without the row reduces that can be computed inside their only reader."""
-    kept = dict(realized)
-    homes: dict[UOp, frozenset[UOp]] = {}
-    sizes: dict[UOp, int] = {}
-    for node in reversed(uses.order):
-        homes[node] = _homes(node, uses, kept, homes)
-        if node in kept:
-            home = _can_join(node, uses, kept, homes, sizes)
-            if home is None:
-                sizes[node] = _nodes_of(node, kept)
-            else:
-                del kept[node]
-                homes[node] = frozenset((home,))
-                sizes[home] += _nodes_of(node, kept)
-    return kept
+def rows_kept(
+    members: Collection[UOp],
+    stored: Collection[UOp],
+    rows: int,
+    most_bytes: int,
+    is_read: Callable[[UOp], bool],
+) -> list[UOp] | None:
+    """The nodes to keep as Rows, sources first; None where what must be kept does not fit.
 
-
-def _homes(
-    node: UOp, uses: Uses, kept: dict[UOp, None], homes: dict[UOp, frozenset[UOp]]
-) -> frozenset[UOp]:
-    """The kernels in which this value is needed."""
-    found: set[UOp] = set()
-    for use in uses.of[node]:
-        found |= {use.user} if use.user in kept else homes.get(use.user, frozenset((use.user,)))
-    return frozenset(found)
-
-
-def _can_join(
-    node: UOp,
-    uses: Uses,
-    kept: dict[UOp, None],
-    homes: dict[UOp, frozenset[UOp]],
-    sizes: dict[UOp, int],
-) -> UOp | None:
-    """The only kernel that reads `node`, if its rows are those of `node`; else None."""
-    if node in uses.sinks or is_stored(node) or not _is_arithmetic(node) or len(homes[node]) != 1:
-        return None
-    (home,) = homes[node]
-    if home not in sizes or sizes[home] + _nodes_of(node, kept) > _MOST_NODES:
-        return None
-    rows = _row_shape(node, kept)
-    if rows is None or not _is_arithmetic(home) or _row_shape(home, kept) not in (None, rows):
-        return None
-    if _row_shape(home, kept) is None and tuple(home.shape) != rows:
-        return None
-    expanded = _expanded_over(tuple(node.shape), rows)
-    reads = (use.source.st.simplify() for use in uses.of[node] if use.source is not node)
-    if expanded is None or any(read != expanded for read in reads):
-        return None
-    return home
-
-
-def _is_arithmetic(node: UOp) -> bool:
-    return node.op in GroupOp.Elementwise or node.op in (Ops.REDUCE_AXIS, Ops.CONTIGUOUS)
-
-
-def _below(node: UOp, kept: dict[UOp, None]) -> dict[UOp, None]:
-    """What is computed in the kernel of `node`, itself included."""
-    return node.toposort(gate=lambda u: u is node or not (u in kept or is_stored(u)))
-
-
-def _nodes_of(node: UOp, kept: dict[UOp, None]) -> int:
-    return sum(u.op in GroupOp.Elementwise for u in _below(node, kept))
-
-
-def _row_shape(node: UOp, kept: dict[UOp, None]) -> tuple[Any, ...] | None:
-    """The one shape over which all reduces in the kernel of `node` run; None if there is none."""
-    shapes = {
-        tuple(u.src[0].shape)
-        for u in _below(node, kept)
-        if u.op is Ops.REDUCE_AXIS and (u is node or u not in kept)
-    }
-    if len(shapes) != 1:
-        return None if not shapes else ()
-    return next(iter(shapes))
-
-
-def _expanded_over(shape: tuple[Any, ...], rows: tuple[Any, ...]) -> ShapeTracker | None:
-    """The view of a value of `shape`, one at its inner axes, over whole rows; None if it is none.
-
-    At least one outer axis is left: without any there would be one row, and nothing to share.
+    members: the kernels that are to share their loops, each run once for every one of `rows`.
+    is_read: whether a node is read from memory, if it is no member.
     """
-    if len(shape) != len(rows) or any(isinstance(extent, UOp) for extent in rows):
-        return None
-    outer = 0
-    while outer < len(rows) and shape[outer] == rows[outer]:
-        outer += 1
-    if not 0 < outer < len(rows) or any(extent != 1 for extent in shape[outer:]):
-        return None
-    return ShapeTracker.from_shape(shape).expand(rows).simplify()
+    order = _tree(members, is_read)
+    sizes = {node: prod(node.shape) for node in order}
+    dear = _dearness(sizes, rows)
+    contexts: dict[UOp, set[Any]] = {node: set() for node in order}
+    used: set[UOp] = set()
+    grows: set[UOp] = set()
+    strays: set[UOp] = set()  # read in other rows than their own: never kept, but computed again
+    for member in members:
+        if member in stored:
+            inner = prod(loop_shape(member)) // rows
+            contexts[member].add(("store", inner))
+    depth = _depths(order)
+    chosen: list[UOp] = []
+    room = most_bytes
+    for node in reversed(order):
+        here = contexts[node]
+        size = sizes[node]
+        # what was written is read from where it is kept: its old value may be gone from memory
+        written = node.op is Ops.ASSIGN and node in used
+        dear_here = size > rows and _is_wanted(node, members, len(here), node in grows, dear[node])
+        if written or dear_here:
+            length = size // rows * node.dtype.itemsize
+            fits = length <= room and node not in strays
+            if not fits or size % rows or rows not in rows_of_shape(node.shape):
+                if node in members or dear[node] >= _ENDLESS:
+                    return None
+            else:
+                room -= length
+                chosen.append(node)
+                here = {("row", node)}
+        if node.op is Ops.REDUCE_AXIS:
+            inner = prod(node.src[0].shape) // rows
+            here = {("reduce", inner, node.arg.axes, depth[node])}
+        for source in node.src if node.op is not Ops.ASSIGN else node.src[-1:]:
+            base = source.base
+            if base not in contexts:
+                continue
+            contexts[base] |= here
+            used.add(base)
+            if node in strays or not _is_local(node, source, base, rows):
+                strays.add(base)
+            if source is not base and prod(source.shape) > sizes[base]:
+                grows.add(base)
+    return chosen[::-1]
+
+
+def _is_local(node: UOp, source: UOp, base: UOp, rows: int) -> bool:
+    """Whether `node` reads `base` row by row."""
+    if node.op is Ops.REDUCE_AXIS and rows not in rows_of_reduce(node):
+        return False
+    if source is base:
+        return True
+    read = rows_of_view(source.st, base.size)
+    return read is None or rows in read
+
+
+def _is_wanted(node: UOp, members: Collection[UOp], places: int, grows: bool, steps: int) -> bool:
+    if (places < 2 and not grows) or (node not in members and only_says_where(node)):
+        return False
+    return grows or steps >= (1 if node in members else _DEAR)
+
+
+def _tree(members: Collection[UOp], is_read: Callable[[UOp], bool]) -> list[UOp]:
+    """What is computed in the kernel, without movement, sources first."""
+    known = frozenset(members)
+    found = UOp(Ops.SINK, src=tuple(members)).toposort(gate=lambda u: u in known or not is_read(u))
+    return [
+        node
+        for node in found
+        if node.op is not Ops.SINK
+        and node.op not in GroupOp.Movement
+        and node.op not in LEAVES
+        and (node in known or not is_read(node))
+    ]
+
+
+def _dearness(sizes: Mapping[UOp, Any], rows: int) -> dict[UOp, int]:
+    """How many steps one element of each value takes; a reduce of more than one row-wise, endless.
+
+    What is reduced to one element per row is computed once, wherever it is read.
+    """
+    dear: dict[UOp, int] = {}
+    for node, size in sizes.items():
+        if size <= rows:
+            dear[node] = 0
+        elif node.op is Ops.REDUCE_AXIS:
+            dear[node] = _ENDLESS
+        else:
+            own = _STEPS.get(node.op, 1) if node.op in GroupOp.ALU else 0
+            below = [dear.get(s.base, 0) for s in node.src]
+            dear[node] = min(own + sum(below), _ENDLESS)
+    return dear
+
+
+def _depths(order: list[UOp]) -> Mapping[UOp, int]:
+    """How many reduces stand one upon the other."""
+    depth: dict[UOp, int] = {}
+    for node in order:
+        below = max([depth.get(source.base, 0) for source in node.src], default=0)
+        depth[node] = below + (node.op is Ops.REDUCE_AXIS)
+    return depth
+
+
+def outer_shape(shapes: Collection[tuple[Any, ...]], rows: int) -> tuple[int, ...]:
+    """The outer axes that the loops of a group share: the most detailed ones among its shapes."""
+    best: tuple[int, ...] = (rows,)
+    for shape in shapes:
+        if (axes := _leading(shape, rows)) is None:
+            continue
+        outer = tuple(extent for extent in shape[:axes] if extent != 1)
+        if len(outer) > len(best) or best == (rows,):
+            best = outer
+    return best
+
+
+def in_rows(shape: tuple[Any, ...], outer: tuple[int, ...]) -> tuple[Any, ...]:
+    """`shape` with `outer` in the place of its leading axes, which have as many elements."""
+    axes = _leading(shape, prod(outer))
+    inner = shape[axes:] if axes is not None else (prod(shape) // prod(outer),)
+    return (*outer, *inner)
+
+
+def _leading(shape: tuple[Any, ...], rows: int) -> int | None:
+    """How many leading axes have `rows` elements, the fewest that do."""
+    count = 1
+    for number in range(len(shape) + 1):
+        if count == rows:
+            return number
+        if number < len(shape):
+            count *= shape[number]
+    return None

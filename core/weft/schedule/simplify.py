@@ -5,12 +5,11 @@ in:  spec.tensor      out: spec.tensor, every value equal
 
 from __future__ import annotations
 
-from typing import Any
-
 from weft.base.dtype import dtypes
-from weft.base.sequences import prod
-from weft.schedule.context import ScheduleContext
-from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, exec_alu, identity_element
+from weft.schedule.clean_copy import clean_copy
+from weft.schedule.clean_reduce import clean_reduce
+from weft.schedule.constants import constant_like, constant_of, full
+from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, exec_alu
 
 simplify = PatternMatcher("simplify")
 
@@ -19,25 +18,7 @@ _NEVER_EMPTY = frozenset(
 )
 
 
-def constant_of(node: UOp) -> UOp | None:
-    """The CONST that every element of `node` equals, if it is a constant under plain movement."""
-    while node.op in GroupOp.Movement and node.op is not Ops.PAD:
-        node = node.src[0]
-    return node if node.op is Ops.CONST else None
-
-
-def full(shape: tuple[Any, ...], const: UOp) -> UOp:
-    """`const` in every element of `shape`."""
-    if not shape:
-        return const
-    return const.reshape((1,) * len(shape)).expand(shape)
-
-
-def _constant(node: UOp, value: Any) -> UOp:
-    return full(node.shape, UOp.const(node.dtype, value, node.device))
-
-
-@simplify.rule(UPat(GroupOp.Identity, name="node"))
+@simplify.rule(UPat(GroupOp.Identity - {Ops.FUSE}, name="node"))
 def markers_vanish(node: UOp) -> UOp:
     """detach(x), contiguous_backward(x) -> x"""
     return node.src[0]
@@ -48,33 +29,17 @@ def empty_values_are_constants(node: UOp) -> UOp | None:
     """x -> 0   when x has no elements"""
     if node.st is None or 0 not in node.shape:
         return None
-    return _constant(node, 0)
+    return constant_like(node, 0)
 
 
-@simplify.rule(UPat(Ops.REDUCE_AXIS, name="node"))
-def trivial_reduces(node: UOp) -> UOp | None:
-    """reduce(nothing) -> identity element; reduce over axes of size 1 -> x; of a constant -> it"""
-    source, reduce = node.src[0], node.arg
-    extents = [source.shape[axis] for axis in reduce.axes]
-    if any(isinstance(e, UOp) for e in extents):
-        return None
-    if 0 in extents:
-        return _constant(node, identity_element(reduce.op, node.dtype))
-    count = prod(extents)
-    if count == 1:
-        return source
-    const = constant_of(source)
-    if const is None:
-        return None
-    if reduce.op is Ops.MAX:
-        return _constant(node, const.arg)
-    operation = Ops.MUL if reduce.op is Ops.ADD else Ops.POW
-    if node.dtype is dtypes.bool:
-        return None
-    if operation is Ops.POW and not dtypes.is_float(node.dtype):
-        width = 1 << (node.dtype.itemsize * 8)
-        return _constant(node, pow(const.arg, count, width))
-    return _constant(node, exec_alu(operation, node.dtype, (const.arg, count)))
+@simplify.rule(UPat((Ops.SHRINK, Ops.PAD), name="node"))
+def hidden_values_are_constants(node: UOp) -> UOp | None:
+    """x -> 0   when masks hide every element of a view, or padding is put around zeros"""
+    if any(view.hides_all for view in node.st.views):
+        return constant_like(node, 0)
+    if node.op is Ops.PAD and node.src[0].op is not Ops.CONST and constant_of(node) is not None:
+        return constant_like(node, 0)
+    return None
 
 
 @simplify.rule(UPat(GroupOp.Elementwise, name="node"))
@@ -86,10 +51,10 @@ def constants_fold(node: UOp) -> UOp | None:
     if all(c is not None for c in constants):
         values = [c.arg for c in constants if c is not None]
         if node.op is Ops.CAST:
-            return _constant(node, values[0])
+            return constant_like(node, values[0])
         if node.op is Ops.BITCAST:
             return None
-        return _constant(node, exec_alu(node.op, node.dtype, values))
+        return constant_like(node, exec_alu(node.op, node.dtype, values))
     if not any(c is not None and s.op is not Ops.CONST for c, s in zip(constants, node.src)):
         return None
     if not any(c is None and s.op not in (Ops.BIND, Ops.DEFINE_VAR)
@@ -121,46 +86,8 @@ def known_conditions(node: UOp) -> UOp | None:
         return None
     chosen = yes if const.arg else no
     if (chosen_const := constant_of(chosen)) is not None:  # keeps its place when it stands alone
-        return _constant(node, chosen_const.arg)
+        return constant_like(node, chosen_const.arg)
     return chosen if chosen.shape == node.shape else full(node.shape, chosen)
 
 
-@simplify.rule(UPat(Ops.COPY, name="node"))
-def needless_copies(node: UOp, ctx: ScheduleContext) -> UOp | None:
-    """copy(constant) -> constant there; copy to where it is -> x; copy(big view) -> view(copy)"""
-    source, target = node.src[0], node.src[1].arg
-    const = constant_of(source)
-    if const is not None:
-        return full(node.shape, UOp.const(node.dtype, const.arg, target))
-    if source.device == target:
-        return source
-    base = source.base
-    if source is base or source.op is Ops.CONTIGUOUS:
-        return None
-    if source.st.contiguous and source.size == base.size:
-        copied = UOp(Ops.COPY, node.dtype, (base, node.src[1]), node.arg)
-        return copied.reshape(node.shape)
-    if ctx.computes(source.device):
-        return UOp(Ops.COPY, node.dtype, (source.contiguous(), node.src[1]), node.arg)
-    return None
-
-
-@simplify.rule(UPat(Ops.CONTIGUOUS, name="node"))
-def needless_contiguous(node: UOp) -> UOp | None:
-    """contiguous(x) -> x   when x stands row-major in memory of its own already"""
-    if node.arg is not None:  # a copy that was asked for
-        return None
-    source = node.src[0]
-    base = source.base
-    if base.op not in (Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW):
-        return None
-    whole = source is base or (source.st.contiguous and source.size == base.size)
-    return source if whole else None
-
-
-@simplify.rule(UPat(Ops.ASSIGN, name="node"))
-def double_assigns(node: UOp) -> UOp | None:
-    """assign(t, assign(t, x)) -> assign(t, x)"""
-    target, value = node.src
-    same = value.op is Ops.ASSIGN and value.src[0] is target
-    return value if same and node.arg is None and value.arg is None else None
+simplify = simplify + clean_reduce + clean_copy

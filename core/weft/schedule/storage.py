@@ -8,12 +8,17 @@ in:  spec.tensor      out: spec.tensor; what needs a window of memory asks for i
 
 from __future__ import annotations
 
+from weft.base.dtype import ImageDType
 from weft.base.errors import CapabilityError
+from weft.schedule.clean_copy import same_moves
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
+from weft.schedule.versions import version_of
 from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")
+# on a copy of memory that is about to be written, which must not be taken for that memory
+_APART = ("apart",)
 _STORED = (Ops.BUFFER, Ops.ASSIGN, Ops.BUFFER_VIEW, Ops.COPY, Ops.CONTIGUOUS)
 
 
@@ -43,7 +48,11 @@ def as_buffer_view(node: UOp, ctx: ScheduleContext, itemsize: int | None = None)
     found = window_of(node)
     if found is None or node.device is None or isinstance(node.device, tuple):
         return None
+    if isinstance(found[0].dtype, ImageDType):
+        return None
     base, offset = found
+    if version_of(base) in ctx.written and ctx.computes(node.device):
+        return None  # what only stores has its copies made before the write, by order
     alignment = ctx.alignment(node.device)
     start = offset * node.dtype.itemsize
     if alignment is None or start % max(alignment, itemsize or node.dtype.itemsize):
@@ -72,7 +81,7 @@ def reinterpreted_memory(node: UOp, ctx: ScheduleContext) -> UOp | None:
     if view is None:
         if not ctx.computes(node.device):
             return None  # `copy` moves the bytes first; anything else is refused later
-        view = source.contiguous()
+        view = UOp(Ops.CONTIGUOUS, source.dtype, (source,), _APART)
     start = view.arg.offset * source.dtype.itemsize if view.op is Ops.BUFFER_VIEW else 0
     base = view.src[0] if view.op is Ops.BUFFER_VIEW else view
     window = BufferView(int(node.size), start // node.dtype.itemsize)
@@ -91,11 +100,11 @@ def copies_of_windows(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | Non
     if base.op is Ops.BITCAST:  # not aligned for its dtype: copy the bytes, reinterpret there
         raw = UOp(Ops.COPY, base.src[0].dtype, (base.src[0], device))
         moved = UOp(Ops.BITCAST, base.dtype, (raw,))
-        return _same_moves(source, base, moved)
+        return same_moves(source, base, moved)
     if (view := as_buffer_view(source, ctx)) is not None:
         return UOp(Ops.COPY, node.dtype, (view, device)).reshape(node.shape)
     if base.op in (Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN) and source is not base:
-        return _same_moves(source, base, UOp(Ops.COPY, base.dtype, (base, device)))
+        return same_moves(source, base, UOp(Ops.COPY, base.dtype, (base, device)))
     return None
 
 
@@ -117,26 +126,16 @@ def copies_into_storage(node: UOp, ctx: ScheduleContext) -> UOp | None:
     return UOp(Ops.ASSIGN, node.dtype, (target, source.reshape(value.shape)), node.arg)
 
 
-def _same_moves(node: UOp, base: UOp, other: UOp) -> UOp:
-    """The movement between `base` and `node`, over `other`."""
-    moves = []
-    while node is not base:
-        moves.append(node)
-        node = node.src[0]
-    for move in reversed(moves):
-        other = UOp(move.op, other.dtype, (other,), move.arg)
-    return other
-
-
 @storage.rule(UPat(Ops.CONTIGUOUS, name="node"))
 def stored_windows(node: UOp, ctx: ScheduleContext) -> UOp | None:
-    """contiguous(window) -> buffer_view   where nothing can be computed"""
+    """contiguous(window) -> buffer_view   (a copy that was asked for stays one)
+
+    The memory is shared until either side is written, which then goes to memory of its own.
+    """
     source = node.src[0]
     if node.arg is not None or node.device is None or isinstance(node.device, tuple):
         return None
-    if source.base.op is Ops.CONST or ctx.computes(node.device):
-        return None
-    view = as_buffer_view(source, ctx)
+    view = as_buffer_view(source, ctx) if source.dtype is node.dtype else None
     return view.reshape(node.shape) if view is not None else None
 
 

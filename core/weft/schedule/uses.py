@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from weft.uop import GroupOp, Ops, UOp
 
@@ -14,13 +15,22 @@ LEAVES = frozenset(
 )  # fmt: skip
 
 
+# what nobody is said to use: movement is looked through, and other leaves are no values in memory
+_UNUSED = GroupOp.Movement | LEAVES - {Ops.BUFFER}
+
+
+def is_pending(node: UOp) -> bool:
+    """Whether the value of the node is still to be computed, so that what is below it matters."""
+    op = node.op
+    return op is not Ops.BUFFER and (op is not Ops.ASSIGN or node.src[1].op is not Ops.KERNEL)
+
+
 def is_stored(node: UOp) -> bool:
     """Whether the node stands for memory already: a BUFFER, or what a kernel wrote."""
     return node.op is Ops.BUFFER or (node.op is Ops.ASSIGN and node.src[1].op is Ops.KERNEL)
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """`user` reads `source`, a movement of the node that the use belongs to."""
 
     user: UOp
@@ -42,18 +52,19 @@ class Uses:
 def uses_in(sink: UOp) -> Uses:
     """The uses below `sink`, not looking below what is stored."""
     found = Uses()
-    for node in sink.toposort(gate=lambda u: not is_stored(u)):
-        if node.op in GroupOp.Movement or (node.op in LEAVES and node.op is not Ops.BUFFER):
+    order, uses = found.order, found.of
+    for node in sink.toposort(gate=is_pending):
+        if node.op in _UNUSED:
             continue
         if node is sink:
             found.sinks.update((source.base, None) for source in node.src)
             continue
-        found.order.append(node)
-        found.of.setdefault(node, [])
+        order.append(node)
+        uses[node] = []
         if is_stored(node):
             continue
         for source in node.src:
             base = source.base
-            if base.op not in LEAVES or base.op is Ops.BUFFER:
-                found.of.setdefault(base, []).append(Use(node, source))
+            if base.op not in _UNUSED:
+                uses[base].append(Use(node, source))
     return found

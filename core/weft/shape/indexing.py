@@ -96,10 +96,15 @@ class _Walk:
         if least <= greatest and (least, greatest) != bounds_of(term):
             self.known[term] = (least, greatest)
 
-    def position(self, view: View) -> Linear:
-        """offset + sum of index * stride"""
+    def visible(self) -> UOp | None:
+        """Under which condition the element is visible; None where it always is."""
+        valid = all_of(self.conditions) if self.conditions else None
+        return None if valid is TRUE else valid
+
+    def position(self, view: View, first: int = 0) -> Linear:
+        """offset + sum of index * stride, over the axes from `first` on"""
         total = _form(view.offset).copy()
-        for index, stride in zip(self.indices, view.strides):
+        for index, stride in zip(self.indices[first:], view.strides[first:]):
             _add_product(total, index, stride, self.dtype)
         return total
 
@@ -135,7 +140,21 @@ def expr_of_views(
 
     Where `visible` is false, the position means nothing and may lie outside of memory.
     """
+    walk, position = _walk(views, ranges, dtype)
+    return node_of(position, walk.dtype), walk.visible()
+
+
+def _walk(
+    views: Sequence[View], ranges: Sequence[sint], dtype: DType, inside: bool = False
+) -> tuple[_Walk, Linear]:
+    """The walk through all of `views`, in 64 bits where 32 are too few, and where it ends.
+
+    inside: what is beyond the axes of the first view is not asked for.
+    """
     walk = _Walk(ranges, dtype)
+    if inside:
+        for index, extent in zip(walk.indices, views[-1].shape):
+            walk.learn(index, 0, high_of(extent) - 1)
     position = Linear()
     for number in range(len(views) - 1, -1, -1):
         view = views[number]
@@ -145,11 +164,61 @@ def expr_of_views(
         if dtype is dtypes.int:
             low, high = position.bounds()
             if high > _INT_LIMIT or low < -_INT_LIMIT:
-                return expr_of_views(views, ranges, dtypes.long)
+                return _walk(views, ranges, dtypes.long, inside)
         if number:
             walk.unravel(position, views[number - 1])
-    valid = all_of(walk.conditions) if walk.conditions else None
-    return node_of(position, dtype), None if valid is TRUE else valid
+    return walk, position
+
+
+def _kept_axes(view: View, below: View) -> int:
+    """How many first axes of `view` are those of the row-major view that it is over.
+
+    The other axes then reach places within one row of `below`, as far as they are visible.
+    """
+    numbers = (*view.shape, *view.strides, view.offset, *below.shape)
+    mask = view.mask or tuple([(0, extent) for extent in view.shape])
+    if not all(number.__class__ is int for number in (*numbers, *(x for m in mask for x in m))):
+        return 0
+    kept = 0
+    for axis, (extent, other) in enumerate(zip(view.shape, below.shape)):
+        step = below.strides[axis]
+        if extent != other or view.strides[axis] != step or mask[axis] != (0, extent):
+            break
+        kept = axis + 1
+    low, high = view.offset, view.offset
+    for axis in range(kept, len(view.shape)):
+        ends = [place * view.strides[axis] for place in (mask[axis][0], mask[axis][1] - 1)]
+        low, high = low + min(ends), high + max(ends)
+    while kept and not 0 <= low <= high < _row_size(below.shape, kept):
+        kept -= 1
+        high += (view.shape[kept] - 1) * view.strides[kept]
+    return kept
+
+
+def _row_size(shape: Sequence[sint], outer: int) -> int:
+    size = 1
+    for extent in shape[outer:]:
+        size *= extent  # type: ignore[assignment]
+    return size  # type: ignore[return-value]
+
+
+def indices_below(
+    st: ShapeTracker, ranges: Sequence[sint], below: View
+) -> tuple[tuple[UOp, ...], UOp | None]:
+    """(index along each axis of `below`, gate) of the element of `st` at `ranges`.
+
+    `below` is the row-major view that `st` is over. As with `expr_from_ranges`, the indices mean
+    nothing where the gate is false; elsewhere they lie within the axes of `below`. They mean
+    nothing either where `ranges` are beyond the axes of `st`.
+    """
+    walk, position = _walk(st.views, ranges, dtypes.int, inside=True)
+    kept = _kept_axes(st.views[0], below)
+    first = walk.indices[:kept]
+    if kept:
+        position = gather(walk.position(st.views[0], kept), walk.dtype)
+    walk.unravel(position, below)
+    indices = (*first, *walk.indices[kept:])
+    return tuple([node_of(index, walk.dtype) for index in indices]), walk.visible()
 
 
 def expr_from_ranges(st: ShapeTracker, ranges: Sequence[sint]) -> tuple[UOp, UOp | None]:

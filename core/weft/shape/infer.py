@@ -38,7 +38,7 @@ _MOVING = GroupOp.Movement | {Ops.VIEW}
 def _sources(node: UOp) -> Iterable[UOp]:
     """The sources that a node's shape comes from."""
     op = node.op
-    if op in GroupOp.Elementwise or op is Ops.MULTI:
+    if op in GroupOp.Elementwise:
         return node.src
     if op in _SCALARS or op in _SHAPELESS or op in (Ops.BUFFER, Ops.IOTA, Ops.VALID):
         return ()
@@ -80,6 +80,22 @@ def _bitcast_shape(node: UOp, shape: Shape | None) -> Shape | None:
     return (*shape[:-1], fold(total // new.itemsize))
 
 
+def _sharded_shape(node: UOp, part: Shape | None) -> Shape | None:
+    """That of the first part, with the whole of the axis that is cut."""
+    axis = node.arg.axis
+    if part is None or axis is None:
+        return part
+    return (*part[:axis], node.arg.bounds[-1], *part[axis + 1 :])
+
+
+def _part_shape(node: UOp, whole: Shape | None) -> Shape | None:
+    """Of a MULTI that of the part it was made of; other values are the same on every device."""
+    source = node.src[0]
+    if whole is None or source.op is not Ops.MULTI:
+        return whole
+    return source.arg.local_shape(whole, node.arg)
+
+
 @analysis("_shape", needs=_sources)
 def _shape(node: UOp) -> Shape | None:
     op = node.op
@@ -107,7 +123,9 @@ def _shape(node: UOp) -> Shape | None:
         axes = node.arg.axes
         return tuple([1 if axis in axes else extent for axis, extent in enumerate(below)])
     if op is Ops.MULTI:
-        raise SpecError("the shape of a sharded value is not defined here", asked=f"shape of {op}")
+        return _sharded_shape(node, _shape(node.src[0]))
+    if op is Ops.MSELECT:
+        return _part_shape(node, _shape(node.src[0]))
     return _shape(node.src[0]) if node.src else None
 
 

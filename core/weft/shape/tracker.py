@@ -9,11 +9,12 @@ by identity.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from weft.base.errors import ArgumentError
 from weft.shape.indexing import expr_of_views, symbolic_ranges, to_indexed_uops, touched
-from weft.shape.view import Shape, View, _Entry
+from weft.shape.view import Shape, View, _Entry, is_static
 from weft.shape.view_merge import compose
 from weft.uop import Ops, UOp, sint
 from weft.uop.symbolic.sint import sprod
@@ -25,6 +26,11 @@ _interned: dict[Any, _Entry] = {}
 def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
     if table.get(entry.key) is entry:
         del table[entry.key]
+
+
+@lru_cache(1024)
+def _in_order(shape: tuple[int, ...]) -> ShapeTracker:
+    return ShapeTracker((View.create(shape),))
 
 
 class ShapeTracker:
@@ -62,7 +68,10 @@ class ShapeTracker:
     @staticmethod
     def from_shape(shape: Shape, strides: Shape | None = None) -> ShapeTracker:
         """One row-major view of `shape` (or one of the given strides)."""
-        return ShapeTracker((View.create(tuple(shape), strides),))
+        shape = tuple(shape)
+        if strides is None and is_static(shape):
+            return _in_order(shape)
+        return ShapeTracker((View.create(shape, strides),))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (ShapeTracker, (self.views,))

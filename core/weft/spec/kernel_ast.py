@@ -1,14 +1,16 @@
 """spec.kernel_ast: what may stand inside one kernel before it is lowered.
 
 A SINK of STOREs; a STORE writes a value through a VIEW of a DEFINE_GLOBAL; values are LOADs of such
-views, arithmetic, constants, VALID, VIEWs of values and REDUCE_AXIS.
+views, arithmetic, constants, VALID, VIEWs of values, REDUCE_AXIS, and CONTIGUOUS with a Row, which
+is kept on chip for every index of its outer axes.
 """
 
 from __future__ import annotations
 
 from weft.base.dtype import PtrDType
+from weft.shape.infer import shape_of
 from weft.spec.check import verify as _verify
-from weft.uop.args import Reduce
+from weft.uop.args import Reduce, Row
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
@@ -38,6 +40,9 @@ def _rule(node: UOp) -> str | None:
     if op is Ops.REDUCE_AXIS:
         known = isinstance(node.arg, Reduce) and node.arg.op in _REDUCES
         return None if known else "a reduce is of ADD, MUL or MAX over axes"
+    if op is Ops.CONTIGUOUS and isinstance(node.arg, Row):
+        known = 0 <= node.arg.outer <= len(shape_of(node))
+        return None if known else "a value kept on chip has some of its axes outside"
     if op is Ops.VIEW or op is Ops.VALID or op in _VALUES:
         return None
     return "it has no value inside a kernel"

@@ -1,4 +1,8 @@
-"""What is left once all that was pending is in kernels: memory, kernels, writes, and views."""
+"""What is left once all that was pending is in kernels: memory, kernels, writes, and views.
+
+A KERNEL has what it writes among its sources, first of all; every memory that it writes is an
+ASSIGN(memory, KERNEL) of its own, and all of them share the one KERNEL.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,10 @@ def complaint(node: UOp) -> str | None:
     """What is wrong with one node of a kernel graph; None where nothing is."""
     if node.op is Ops.ASSIGN:
         written = node.src[0].op in (Ops.BUFFER, Ops.ASSIGN)
-        return (
-            None if written and node.src[1].op is Ops.KERNEL else "it is not ASSIGN(memory, KERNEL)"
-        )
+        if not written or node.src[1].op is not Ops.KERNEL:
+            return "it is not ASSIGN(memory, KERNEL)"
+        named = node.src[0] in node.src[1].src
+        return None if named else "its KERNEL, which may write several memories, does not have it"
     if node.op is Ops.KERNEL:
         if not isinstance(node.arg, Kernel):
             return "its arg is not a Kernel"

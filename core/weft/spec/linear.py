@@ -15,7 +15,11 @@ from weft.uop.ops import GroupOp, Ops
 
 _OPENS = frozenset({Ops.RANGE, Ops.IF})
 _CLOSES = frozenset({Ops.ENDRANGE, Ops.ENDIF})
-_GONE = frozenset({Ops.REDUCE, Ops.REDUCE_AXIS, Ops.VIEW, Ops.VALID, Ops.UNROLL, Ops.CONTRACT})
+_GONE = frozenset(
+    {
+        Ops.REDUCE, Ops.REDUCE_AXIS, Ops.FILL, Ops.VIEW, Ops.VALID, Ops.UNROLL, Ops.CONTRACT,
+    }
+)  # fmt: skip
 
 
 class _Scopes:

@@ -1,6 +1,8 @@
 """spec.lowered: one kernel as loops and addresses, still a graph.
 
-RANGE, INDEX, LOAD, STORE, REDUCE over ranges and arithmetic; no views and no axes.
+RANGE, INDEX, LOAD, STORE, REDUCE over ranges and arithmetic; no views and no axes. Memory on chip
+is written by the STOREs of a FILL, which closes the ranges it is filled over like a REDUCE does;
+a LOAD of it has the FILL as its last source.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from weft.uop.ops import GroupOp, Ops
 _PLAIN = frozenset(
     {
         Ops.SINK, Ops.CONST, Ops.VCONST, Ops.DEFINE_VAR, Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL,
-        Ops.SPECIAL, Ops.CAST, Ops.BITCAST, Ops.VECTORIZE, Ops.GEP, Ops.CAT, Ops.NOOP, Ops.CUSTOM,
-        Ops.CUSTOMI, Ops.WMMA,
+        Ops.DEFINE_REG, Ops.SPECIAL, Ops.CAST, Ops.BITCAST, Ops.VECTORIZE, Ops.GEP, Ops.CAT,
+        Ops.NOOP, Ops.CUSTOM, Ops.CUSTOMI, Ops.WMMA,
     }
 )  # fmt: skip
 
@@ -51,6 +53,8 @@ def memory_objection(node: UOp) -> str | None:
         return f"a {op.name} needs an address"
     gated = len(src[0].src) > 2
     if op is Ops.LOAD:
+        if src[-1].op is Ops.FILL:
+            src = src[:-1]
         if gated != (len(src) == 2):
             return "a LOAD has an alternative exactly where its address is gated"
         return (
@@ -77,6 +81,15 @@ def _rule(node: UOp) -> str | None:
             return "a REDUCE closes ranges"
         same = all(value.dtype is node.dtype for value in node.src[:count])
         return None if same else "a REDUCE accumulates values of its own dtype"
+    if op is Ops.FILL:
+        count = node.arg.values
+        stores, loops = node.src[:count], node.src[count:]
+        if not all(loop.op is Ops.RANGE for loop in loops):
+            return "a FILL closes ranges"
+        whole = bool(stores) and all(
+            store.op is Ops.STORE and store.src[0].src[0].op is Ops.DEFINE_REG for store in stores
+        )
+        return None if whole else "a FILL gathers STOREs to registers"
     return None if op in _PLAIN else "a lowered kernel has no such node"
 
 

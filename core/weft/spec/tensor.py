@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from weft.base.dtype import PtrDType, dtypes
-from weft.uop import BufferView, GroupOp, Kernel, Ops, Reduce, UOp, Window
+from weft.base.dtype import ImageDType, PtrDType, dtypes
+from weft.uop import BufferView, GroupOp, Kernel, Ops, Reduce, Shard, UOp, Window
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
-_IDENTITY = frozenset(
-    {Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.MULTI}
+_IDENTITY = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
+_WRITABLE = frozenset(
+    {Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW, Ops.MULTI}
 )
 _LEAVES = frozenset(
     {Ops.CONST, Ops.IOTA, Ops.VCONST, Ops.DEVICE, Ops.UNIQUE, Ops.DEFINE_VAR, Ops.BUFFER, Ops.BIND}
@@ -16,7 +17,7 @@ _LEAVES = frozenset(
 
 def complaint(node: UOp) -> str | None:
     """What is wrong with one node of a tensor graph; None where nothing is."""
-    if isinstance(node.dtype, PtrDType):
+    if isinstance(node.dtype, PtrDType) and not isinstance(node.dtype, ImageDType):
         return "a tensor graph has no pointers"
     check = _CHECKS.get(node.op)
     if check is not None:
@@ -26,7 +27,8 @@ def complaint(node: UOp) -> str | None:
     if node.op in GroupOp.Movement:
         return None if len(node.src) == 1 else "movement has one source"
     if node.op in _IDENTITY:
-        same = node.src[0].dtype is node.dtype
+        image = node.op is Ops.CONTIGUOUS and isinstance(node.dtype, ImageDType)
+        same = node.src[0].dtype is (node.dtype.base if image else node.dtype)
         return None if same else f"it changes the dtype from {node.src[0].dtype} to {node.dtype}"
     if node.op in _LEAVES:
         return None
@@ -62,7 +64,7 @@ def _assign(node: UOp) -> str | None:
     target, value = node.src
     if value.op is Ops.KERNEL:
         return None
-    if target.base.op not in (Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW):
+    if target.base.op not in _WRITABLE:
         return f"it writes to {target.base.op}, which is no memory"
     if target.dtype is not value.dtype:
         return f"it writes {value.dtype} into {target.dtype}"
@@ -75,8 +77,56 @@ def _assign(node: UOp) -> str | None:
 
 
 def _copy(node: UOp) -> str | None:
-    good = len(node.src) == 2 and node.src[1].op is Ops.DEVICE
-    return None if good else "a COPY has a value and a DEVICE"
+    if len(node.src) != 2 or node.src[1].op is not Ops.DEVICE:
+        return "a COPY has a value and a DEVICE"
+    if not isinstance(node.arg, Shard) or node.arg.axis is None:
+        return None
+    devices = node.src[1].arg
+    if not isinstance(devices, tuple):
+        return "it cuts a value for one device"
+    return _cut(node.arg, node.shape, len(devices))
+
+
+def _cut(shard: Shard, shape: tuple, parts: int) -> str | None:
+    """What is wrong with a value of `shape` in `parts` parts."""
+    axis, bounds = shard.axis, shard.bounds
+    if axis is None:
+        return None
+    if not 0 <= axis < len(shape):
+        return f"axis {axis} of a value of rank {len(shape)} is cut"
+    rising = list(bounds) == sorted(bounds) and bounds[:1] == (0,)
+    if len(bounds) == parts + 1 and rising and bounds[-1] == shape[axis]:
+        return None
+    return f"bounds {bounds} of {parts} parts of {shape[axis]}"
+
+
+def _stack(node: UOp) -> str | None:
+    if not node.src:
+        return "a stack of nothing"
+    devices = [part.device for part in node.src]
+    if len(set(devices)) != len(devices) or any(isinstance(d, tuple) for d in devices):
+        return f"its parts are on {devices}"
+    same = all(part.dtype is node.dtype for part in node.src)
+    return None if same else f"its parts are {[part.dtype for part in node.src]}"
+
+
+def _multi(node: UOp) -> str | None:
+    if len(node.src) != 1 or node.src[0].op is not Ops.MSTACK or not isinstance(node.arg, Shard):
+        return "a MULTI has a stack of parts and a Shard"
+    parts = node.src[0].src
+    if (wrong := _cut(node.arg, node.shape, len(parts))) is not None:
+        return wrong
+    wanted = [node.arg.local_shape(node.shape, place) for place in range(len(parts))]
+    shapes = [part.shape for part in parts]
+    return None if shapes == wanted else f"its parts have the shapes {shapes}, not {wanted}"
+
+
+def _select(node: UOp) -> str | None:
+    devices = node.src[0].device
+    if not isinstance(devices, tuple):
+        return f"it selects a part of what is on {devices}"
+    inside = isinstance(node.arg, int) and 0 <= node.arg < len(devices)
+    return None if inside else f"part {node.arg} of {len(devices)}"
 
 
 def _kernel(node: UOp) -> str | None:
@@ -93,5 +143,8 @@ _CHECKS = {
     Ops.COPY: _copy,
     Ops.KERNEL: _kernel,
     Ops.BUFFER_VIEW: _buffer_view,
+    Ops.MSTACK: _stack,
+    Ops.MULTI: _multi,
+    Ops.MSELECT: _select,
     Ops.SINK: lambda node: None,
 }

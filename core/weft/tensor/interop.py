@@ -31,8 +31,8 @@ def host_node(memory: Any, dtype: DType, shape: tuple[int, ...]) -> UOp:
     return node if shape == (prod(shape),) else record(Ops.RESHAPE, dtype, (node,), shape)
 
 
-def moved(node: UOp, device: str) -> UOp:
-    """`node` on `device`; itself where it is there already."""
+def moved(node: UOp, device: str | tuple[str, ...]) -> UOp:
+    """`node` on `device`, on each where they are several; itself where it is there already."""
     if node.device == device:
         return node
     if node.op is Ops.CONST:
@@ -40,7 +40,7 @@ def moved(node: UOp, device: str) -> UOp:
     return UOp(Ops.COPY, node.dtype, (node, UOp(Ops.DEVICE, arg=device)))
 
 
-def from_scalar(value: Any, dtype: DType | None, device: str) -> UOp:
+def from_scalar(value: Any, dtype: DType | None, device: str | tuple[str, ...]) -> UOp:
     """A Python number: a constant of rank 0, which takes no memory."""
     kind = dtype or dtypes.from_py(value)
     if dtype is None and kind is dtypes.default_int:
@@ -196,17 +196,17 @@ def nested(values: list[Any], shape: tuple[int, ...]) -> Any:
 # ---- anything at all ---------------------------------------------------------------------------
 
 
-def node_of(data: Any, device: str | None, kind: DType | None, unique: bool) -> UOp:
+def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
     """The graph node that stands for `data`."""
     if isinstance(data, TensorBase):
         node = data._uop if kind is None else data.cast(kind)._uop
-        return node if device is None else moved(node, registry.canonical(device))
+        return node if device is None else moved(node, registry.placement(device))
     if isinstance(data, UOp):
         return _of_node(data, device, kind)
     if isinstance(data, os.PathLike):
         node = from_file(data)
-        return node if device is None else moved(node, registry.canonical(device))
-    where = registry.canonical(device)
+        return node if device is None else moved(node, registry.placement(device))
+    where = registry.placement(device)
     if data is None:
         return _empty_node(kind or dtypes.default_float, where)
     if isinstance(data, (int, float)) and not hasattr(data, "dtype"):
@@ -230,25 +230,25 @@ def node_of(data: Any, device: str | None, kind: DType | None, unique: bool) -> 
     return _on(node, where)
 
 
-def _on(node: UOp, where: str) -> UOp:
+def _on(node: UOp, where: str | tuple[str, ...]) -> UOp:
     """Copied before it is reshaped or cast, so that the copy is of plain bytes."""
     if node.op in (Ops.RESHAPE, Ops.CAST):
         return UOp(node.op, node.dtype, (_on(node.src[0], where),), node.arg)
     return moved(node, where)
 
 
-def _empty_node(kind: DType, where: str) -> UOp:
+def _empty_node(kind: DType, where: str | tuple[str, ...]) -> UOp:
     return UOp.const(kind, 0, where).reshape((1,)).expand((0,))
 
 
-def _of_node(node: UOp, device: str | None, kind: DType | None) -> UOp:
+def _of_node(node: UOp, device: Any, kind: DType | None) -> UOp:
     if node.op in (Ops.DEFINE_VAR, Ops.BIND) or (node.device is None and node.dtype is dtypes.int):
         # a symbolic integer is a value of rank 0
         node = node.simplify() if node.op is Ops.CONST else node
     if kind is not None:
         node = node.cast(kind)
     if node.device is None and node.op is Ops.CONST:
-        return UOp.const(node.dtype, node.arg, registry.canonical(device))
+        return UOp.const(node.dtype, node.arg, registry.placement(device))
     return (
-        node if device is None or node.device is None else moved(node, registry.canonical(device))
+        node if device is None or node.device is None else moved(node, registry.placement(device))
     )

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.base import trace
-from weft.device import binding, registry
+from weft.base.settings import settings
+from weft.device import binding
 from weft.engine import run_schedule
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
-from weft.schedule.assigns import kept, pending_writes
+from weft.schedule.cache import prepare
 from weft.schedule.kernels import storage_under
-from weft.tensor.live import live_tensors
-from weft.uop import GroupOp, Ops, UOp
+from weft.schedule.structure import Structure, structure_of
+from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
+from weft.tensor.readers import protect_readers, sink_of
+from weft.uop import Ops, UOp
 
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
-
-# graphs that end here have nothing pending
-_SETTLED = frozenset({Ops.BUFFER, Ops.CONST})
-_THROUGH = GroupOp.Movement | GroupOp.Identity
-_copies = itertools.count()
 
 
 def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
@@ -30,7 +27,7 @@ def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
     Every live tensor that shares a computed node is put over the kernel that computes it.
     """
     protected = protect_readers(tensors)
-    put_back(kernelize_map(_sink([*tensors, *protected])))
+    put_back(kernelize_map(sink_of([*tensors, *protected])))
 
 
 def schedule_tensors(
@@ -40,8 +37,14 @@ def schedule_tensors(
 
     The tensors stand for the memory that the items will fill: run them before reading it.
     """
-    kernelize_tensors(tensors)
-    sink = _with_readers(_sink(tensors))
+    protected = protect_readers(tensors)
+    structure = structure_of(sink_of([*tensors, *protected]))
+    if structure is not None:
+        filled = prepare(structure).fill(structure, _touched(structure), plan=False)
+        put_back(filled.becomes)
+        return filled.items, filled.values
+    put_back(kernelize_map(sink_of([*tensors, *protected])))
+    sink = _with_readers(sink_of(tensors))
     items, values = create_schedule_with_vars(sink)
     put_back(_settled(kernel_writes(sink)))
     return items, values
@@ -49,22 +52,49 @@ def schedule_tensors(
 
 def realize_tensors(tensors: Sequence[TensorBase]) -> None:
     """Compute `tensors`. If anything fails, every tensor still is what it was."""
-    pending = [t for t in tensors if t._uop.base.op not in _SETTLED]
+    pending = [t for t in tensors if not is_settled(t._uop)]
     if not pending:
         return
     with trace.span("realize"):
         protected = protect_readers(pending)
-        sink = _sink([*pending, *protected])
-        becomes = kernelize_map(sink)
-        final = _with_readers(sink.substitute(becomes))
-        items, values = create_schedule_with_vars(final)
-        run_schedule(items, values)
-        settled = _settled(kernel_writes(final))
-        put_back({n: v.substitute(settled) for n, v in becomes.items()} | settled)
+        sink = sink_of([*pending, *protected])
+        structure = structure_of(sink)
+        if structure is None:
+            _realize_kernels(sink)
+            return
+        plan = bool(settings.MEMORY_PLANNER)
+        filled = prepare(structure).fill(structure, _touched(structure), plan)
+        run_schedule(filled.items, filled.values, filled.layout)
+        put_back(filled.becomes)
 
 
-def _sink(tensors: Sequence[TensorBase]) -> UOp:
-    return UOp.sink(*dict.fromkeys(t._uop for t in tensors))
+def _realize_kernels(sink: UOp) -> None:
+    """The same for a graph in which kernels wait already: nothing of it is kept for later."""
+    becomes = kernelize_map(sink)
+    final = _with_readers(sink.substitute(becomes))
+    items, values = create_schedule_with_vars(final)
+    run_schedule(items, values)
+    settled = _settled(kernel_writes(final))
+    put_back({n: v.substitute(settled) for n, v in becomes.items()} | settled)
+
+
+def _touched(structure: Structure) -> frozenset[int]:
+    """Where the graphs of live tensors enter a graph that is about to be computed."""
+    places = structure.places
+    stack = [t._uop for t in waiting_tensors()]
+    seen: set[UOp] = set()
+    touched: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen or node.op in SETTLED:
+            continue
+        seen.add(node)
+        place = places.get(node)
+        if place is None:
+            stack.extend(node.src)
+        else:
+            touched.add(place)
+    return frozenset(touched)
 
 
 def _with_readers(sink: UOp) -> UOp:
@@ -76,7 +106,7 @@ def _with_readers(sink: UOp) -> UOp:
     overwritten = {write.src[0] for write in known}
     if not any(_holds_something(version) for version in overwritten):
         return sink
-    waiting = [t._uop for t in live_tensors() if t._uop.base.op not in _SETTLED]
+    waiting = [t._uop for t in waiting_tensors()]
     left = kernel_writes(UOp(Ops.SINK, src=tuple(dict.fromkeys(waiting))))
     while True:
         left = [write for write in left if write not in known]
@@ -95,90 +125,3 @@ def _holds_something(version: UOp) -> bool:
 def _settled(writes: Sequence[UOp]) -> dict[UOp, UOp]:
     """What a write stands for once it has been carried out: the memory."""
     return {write: storage_under(write) for write in writes}
-
-
-def put_back(becomes: Mapping[UOp, UOp]) -> None:
-    """Replace nodes in the graphs of all live tensors."""
-    if not becomes:
-        return
-    waiting = [t for t in live_tensors() if t._uop.base.op not in _SETTLED]
-    if not waiting:
-        return
-    graphs = list(dict.fromkeys(t._uop for t in waiting))
-    changed = UOp(Ops.SINK, src=tuple(graphs)).substitute(becomes).src
-    new = dict(zip(graphs, changed))
-    for tensor in waiting:
-        tensor._uop = new[tensor._uop]
-
-
-def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
-    """Writing never changes another tensor's value: see to those that still read the old one.
-
-    A live tensor with work pending on memory that is about to be overwritten is computed in the
-    same schedule, before the write; one that is a mere view of it gets a copy. Returns them.
-    """
-    protected: dict[int, TensorBase] = {}
-    copies: dict[UOp, UOp] = {}
-    writes = pending_writes(_sink(tensors))
-    while writes:
-        computed: dict[UOp, None] = {}
-        for tensor in _readers(writes):
-            tensor._uop = _protected(tensor._uop, writes, copies, computed)
-            protected[id(tensor)] = tensor
-        put_back(_stored_once(computed))
-        # what is computed along with the others may write as well
-        before = writes
-        writes = pending_writes(_sink([*tensors, *protected.values()]))
-        if writes.keys() <= before.keys():
-            break
-    return list(protected.values())
-
-
-def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
-    """The live tensors that need a version of memory which is about to be overwritten."""
-    writers = {writer for found in writes.values() for writer in found}
-    live = live_tensors()
-    reads: dict[UOp, bool] = {}
-    for node in UOp(Ops.SINK, src=tuple(dict.fromkeys(t._uop for t in live))).toposort():
-        if node in writes:
-            reads[node] = True
-        elif node in writers:
-            reads[node] = False
-        else:
-            reads[node] = any(reads[source] for source in node.src)
-    return [tensor for tensor in live if reads[tensor._uop]]
-
-
-def _protected(
-    node: UOp,
-    writes: Mapping[UOp, list[UOp]],
-    copies: dict[UOp, UOp],
-    computed: dict[UOp, None],
-) -> UOp:
-    """`node` over a copy of the memory that it views; what is to be computed goes to `computed`."""
-    if registry.capabilities(node.device).memory.persistent:
-        return node  # what outlives the process is shared with others by nature
-    below = node
-    while below.op in _THROUGH:
-        below = below.src[0]
-    if below in writes:
-        if below not in copies:
-            copies[below] = kept(below)
-        return node.substitute({below: copies[below]})
-    base = node.base
-    if base.op is Ops.ASSIGN or (base.op is Ops.CONTIGUOUS and base.arg is not None):
-        return node
-    computed[base] = None
-    return node
-
-
-def _stored_once(computed: Mapping[UOp, None]) -> dict[UOp, UOp]:
-    """Where each of these values will stand, for all who read it: none is computed twice."""
-    done: dict[UOp, UOp] = {}
-    for node in UOp(Ops.SINK, src=tuple(computed)).toposort():
-        rebuilt = node.over(tuple([done.get(source, source) for source in node.src]))
-        if node in computed:
-            value = rebuilt.src[0] if node.op is Ops.CONTIGUOUS else rebuilt
-            rebuilt = UOp(Ops.CONTIGUOUS, node.dtype, (value,), ("kept", next(_copies)))
-        done[node] = rebuilt
-    return {node: done[node] for node in computed}

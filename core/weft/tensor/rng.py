@@ -24,8 +24,8 @@ from weft.uop import Ops, UOp
 
 _MASK = (1 << 64) - 1
 _seed: int | None = None
-_drawn: dict[str, int] = {}
-_counters: WeakKeyDictionary[UOp, tuple[str, int]] = WeakKeyDictionary()
+_drawn: dict[str | tuple[str, ...], int] = {}
+_counters: WeakKeyDictionary[UOp, tuple[str | tuple[str, ...], int]] = WeakKeyDictionary()
 
 
 def manual_seed(seed: int) -> None:
@@ -52,7 +52,7 @@ def key() -> int:
     return z ^ (z >> 31)
 
 
-def draw(device: str, blocks: int) -> UOp:
+def draw(device: str | tuple[str, ...], blocks: int) -> UOp:
     """Key and counter of the next draw of `blocks` blocks: a (2,) uint64 node on `device`."""
     counter = _drawn.get(device, 0)
     _drawn[device] = (counter + blocks) & _MASK
@@ -62,7 +62,7 @@ def draw(device: str, blocks: int) -> UOp:
     return moved(node, device)
 
 
-def counter_of(node: UOp) -> tuple[str, int] | None:
+def counter_of(node: UOp) -> tuple[str | tuple[str, ...], int] | None:
     """(device, blocks) if this BUFFER holds the counter of a draw, else None."""
     return _counters.get(node) if node.op is Ops.BUFFER else None
 

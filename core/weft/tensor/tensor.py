@@ -25,6 +25,7 @@ from weft.tensor.ops.creation import CreationMixin
 from weft.tensor.ops.differentiation import DifferentiationMixin
 from weft.tensor.ops.dtype import DtypeMixin
 from weft.tensor.ops.elementwise import ElementwiseMixin
+from weft.tensor.ops.hashing import HashingMixin
 from weft.tensor.ops.indexing import IndexingMixin
 from weft.tensor.ops.losses import LossesMixin
 from weft.tensor.ops.matmul import MatmulMixin
@@ -35,6 +36,9 @@ from weft.tensor.ops.random import RandomMixin
 from weft.tensor.ops.rearrange import RearrangeMixin
 from weft.tensor.ops.reduce import ReduceMixin
 from weft.tensor.ops.scatter import ScatterMixin
+from weft.tensor.ops.sets import SetsMixin
+from weft.tensor.ops.sharding import ShardingMixin
+from weft.tensor.ops.solving import SolvingMixin
 from weft.tensor.ops.sorting import SortingMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.protocol import TensorBase, grad_mode, record
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from weft.schedule import ScheduleItem
 
 _leaf_numbers = itertools.count()
+_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.MULTI})
 
 
 class Tensor(
@@ -58,16 +63,20 @@ class Tensor(
     RearrangeMixin,
     ReduceMixin,
     MatmulMixin,
+    SolvingMixin,
     ConvMixin,
     IndexingMixin,
     ScatterMixin,
     SortingMixin,
+    HashingMixin,
+    SetsMixin,
     NormaliseMixin,
     AttentionMixin,
     LossesMixin,
     RandomMixin,
     CreationMixin,
     DtypeMixin,
+    ShardingMixin,
     AssignMixin,
     DifferentiationMixin,
 ):
@@ -75,7 +84,7 @@ class Tensor(
 
     :param data: a number, nested lists or tuples of numbers, bytes, a NumPy array, a path (its
         bytes as uint8, lazily), a graph node, a tensor, or None (no elements).
-    :param device: where it lives; None: the default device.
+    :param device: where it lives; None: the default device. A tuple of devices: on each of them.
     :param dtype: of the elements; None: what the data has. Python ints are int32, floats float32.
     :param requires_grad: True: gradients are accumulated in `.grad` by `backward`; None: undecided,
         an optimiser may turn it on; False: never.
@@ -90,7 +99,7 @@ class Tensor(
     def __init__(
         self,
         data: Any = None,
-        device: str | None = None,
+        device: str | tuple[str, ...] | None = None,
         dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> None:
@@ -165,7 +174,7 @@ class Tensor(
 
     def __repr__(self) -> str:
         u = self._uop
-        buffer = u.base.realized if u.base.op is Ops.BUFFER else None
+        buffer = u.base.realized if u.base.op in (Ops.BUFFER, Ops.MULTI) else None
         kind = f"<{u.base.op}: {u.base.op.value}>"
         node = f"<UOp {u.device} {u.shape} {u.dtype.name} ({kind}, {buffer})>"
         grad = None if self.grad is None else self.grad.uop.base.op
@@ -216,7 +225,7 @@ class Tensor(
         base = node
         while base.op in (Ops.RESHAPE, Ops.COPY):
             base = base.src[0]
-        if base.op in (Ops.BUFFER, Ops.ASSIGN) or (base.op is Ops.CONTIGUOUS and base.arg):
+        if base.op in _MEMORY or (base.op is Ops.CONTIGUOUS and base.arg):
             return node
         return record(Ops.CONTIGUOUS, node.dtype, (node,), ("leaf", next(_leaf_numbers)))
 
@@ -237,32 +246,47 @@ class Tensor(
 
     # ---- moving and holding -------------------------------------------------------------------
 
-    def to(self, device: str | None) -> Self:
-        """The same value on another device; the default one for None."""
-        target = registry.canonical(device)
+    def to(self, device: str | tuple[str, ...] | None) -> Self:
+        """The same value on another device; the default one for None.
+
+        On several devices it is whole on each (see `shard`); a sharded one is put together.
+        """
+        target = registry.placement(device)
         if target == self._uop.device:
             return self._wrap(self._uop)
         return self._wrap(interop.moved(self._uop, target))
 
-    def to_(self, device: str | None) -> Self:
+    def to_(self, device: str | tuple[str, ...] | None) -> Self:
         """Move to another device; returns self."""
-        self._uop = interop.moved(self._uop, registry.canonical(device))
+        self._uop = interop.moved(self._uop, registry.placement(device))
         return self
 
     def contiguous(self) -> Self:
-        """The value row-major in memory of its own; self where it is that already."""
+        """The value row-major in memory; self where it is that already.
+
+        A window of memory is that without a copy, until it or the memory is written: no write to
+        either is seen by the other. `clone` copies at once.
+        """
         base = self._uop
         while base.op is Ops.RESHAPE:
             base = base.src[0]
-        if base.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY):
+        number = (base.src[0] if base.op is Ops.COPY else self._uop).base.op is Ops.CONST
+        if base.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY) and not number:
+            return self
+        if base.op is Ops.MULTI and owned_storage(base) is not None:
             return self
         # memory for a constant is asked for to be written: no two tensors may come to share it
-        arg = ("own", next(_leaf_numbers)) if self._uop.base.op is Ops.CONST else None
+        arg = ("own", next(_leaf_numbers)) if number else None
         return self._wrap(record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), arg))
 
     def contiguous_backward(self) -> Self:
         """self, whose gradient is made contiguous."""
         return self._wrap(record(Ops.CONTIGUOUS_BACKWARD, self._uop.dtype, (self._uop,)))
+
+    def fuse(self) -> Self:
+        """self, asked for in one kernel: down to contiguous memory, what several need is computed
+        again for each rather than stored. The limits of the device still hold."""
+        return self._wrap(record(Ops.FUSE, self._uop.dtype, (self._uop,)))
 
     def detach(self) -> Self:
         """The same value, through which no gradient flows."""
@@ -309,6 +333,8 @@ class Tensor(
         self._definite_shape("reading a tensor")
         if 0 in self.shape or self._constant_value() is not None:
             return self
+        if isinstance(self._uop.device, tuple):
+            return self.detach().to(self._uop.device[0])._settled()
         held = self.detach().contiguous() if owned_storage(self._uop) is None else self
         return held.realize()
 

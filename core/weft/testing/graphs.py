@@ -29,7 +29,8 @@ def writes(*nodes: UOp, ctx: ScheduleContext | None = None) -> list[UOp]:
 
 def kernels(*nodes: UOp, ctx: ScheduleContext | None = None) -> list[UOp]:
     """The ASTs of the kernels that compute `nodes`, in the order they are run in."""
-    return [write.src[1].arg.ast for write in writes(*nodes, ctx=ctx)]
+    found = dict.fromkeys(write.src[1] for write in writes(*nodes, ctx=ctx))
+    return [kernel.arg.ast for kernel in found]
 
 
 def ops_of(ast: UOp) -> list[Ops]:

@@ -2,6 +2,9 @@
 
 A kernel is grown from the leaves: every value is a node and the array it must equal. Numbers are
 small integers, also in floats, so that no order of summation rounds.
+
+Some kernels have outer axes that are never moved nor reduced: these keep rows on chip, and store
+values of different rank.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.shape.tracker import ShapeTracker
 from weft.uop import Ops, UOp
+from weft.uop.args import Row
 
 Pair = tuple[UOp, Any]
 _MOST = 200  # elements of a value
@@ -35,12 +39,74 @@ class RandomKernel:
         self.outputs: dict[int, Any] = {}
         self.slots = 8
         self.reduces = 0
+        self.outer = 0
+        self.ast = UOp.sink(*(self.rows(steps) if seed % 3 == 0 else self.plain(steps)))
+
+    def plain(self, steps: int) -> list[UOp]:
+        """Stores of one value and of what is made of it."""
         stores = []
         value = self.grow(self.shape(), steps)
         for slot in range(self.random.choice((1, 1, 1, 2))):
             stores.append(self.store(slot, value))
             value = self.reduced(value) if self.random.random() < 0.5 else self.combined(value)
-        self.ast = UOp.sink(*stores)
+        if self.random.random() < 0.2:  # one that need not have any axis in common with the others
+            stores.append(self.store(3, self.grow(self.shape(), 3)))
+        return stores
+
+    def rows(self, steps: int) -> list[UOp]:
+        """Stores of values that share their outer axes, some of them kept on chip."""
+        pick = self.random
+        inner = tuple(pick.choice((1, 2, 4, 5, 8, 12)) for _ in range(pick.randint(1, 2)))
+        self.outer = pick.randint(1, 2)
+        outer = tuple(pick.choice((1, 2, 3, 4, 8)) for _ in range(self.outer))
+        value = self.on_chip(self.leaf(outer + inner))
+        known = [value]
+        for _ in range(pick.randint(1, steps)):
+            kind = pick.random()
+            before = pick.choice(known) if kind < 0.2 else value
+            if kind < 0.5:
+                value = self.combined(before)
+            elif kind < 0.7:
+                value = self.centred(before) if self.reduces < 4 else before
+            elif kind < 0.85:
+                value = self.on_chip(before)
+            elif before[0].op is not Ops.CONST:
+                value = self.viewed(before, before[1].shape)
+            known.append(value)
+        stores = [self.store(0, value)]
+        for slot in range(1, pick.randint(1, 4)):
+            other = pick.choice(known)
+            if pick.random() < 0.5:
+                other = self.reduced(other)
+            if pick.random() < 0.5 and other[1].size == self.numpy.prod(outer):
+                other = self.reshaped(other, outer)
+            stores.append(self.store(slot, other))
+        pick.shuffle(stores)
+        return stores
+
+    def on_chip(self, value: Pair) -> Pair:
+        node, array = value
+        if node.op is Ops.CONST:
+            return value
+        return UOp(Ops.CONTIGUOUS, node.dtype, (node,), Row(self.outer)), array
+
+    def centred(self, value: Pair) -> Pair:
+        """A value less what it is reduced to."""
+        node, array = value
+        less, small = self.reduced(value)
+        if less.op is Ops.CONST:
+            return value
+        if self.random.random() < 0.3:
+            less, small = self.on_chip((less, small))
+        st = ShapeTracker.from_shape(small.shape).expand(array.shape)
+        return node - less.view(st), array - self.numpy.broadcast_to(small, array.shape)
+
+    def reshaped(self, value: Pair, shape: tuple[int, ...]) -> Pair:
+        node, array = value
+        if node.op is Ops.CONST:
+            return node, array.reshape(shape)
+        st = ShapeTracker.from_shape(array.shape).reshape(shape)
+        return node.view(st), array.reshape(shape)
 
     def shape(self) -> tuple[int, ...]:
         axes = self.random.randint(1, 3)
@@ -60,7 +126,9 @@ class RandomKernel:
         if pick.random() < 0.1:
             number = pick.randint(-3, 3)
             return UOp.const(self.dtype, number), numpy.full(shape, number, self.kind)
-        base = tuple(1 if pick.random() < 0.3 else n for n in shape)
+        base = tuple(
+            1 if pick.random() < 0.3 and axis >= self.outer else n for axis, n in enumerate(shape)
+        )
         stored = numpy.array(
             [pick.randint(-3, 3) for _ in range(int(numpy.prod(base)))], dtype=self.kind
         ).reshape(base)
@@ -77,37 +145,58 @@ class RandomKernel:
 
     def moved(self, st: ShapeTracker, array: Any) -> tuple[ShapeTracker, Any]:
         """One random move, on a tracker and an array alike."""
-        numpy, pick = self.numpy, self.random
-        axes = range(array.ndim)
+        numpy, pick, outer = self.numpy, self.random, self.outer
+        axes, inner = range(array.ndim), range(outer, array.ndim)
         kind = pick.choice(("permute", "pad", "shrink", "flip", "reshape"))
         if kind == "permute":
-            order = tuple(pick.sample(list(axes), array.ndim))
+            order = (*range(outer), *pick.sample(list(inner), len(inner)))
             return st.permute(order), array.transpose(order)
         if kind == "pad" and array.size < _MOST // 4:
-            amount = tuple((pick.randint(0, 1), pick.randint(0, 2)) for _ in axes)
+            amount = tuple(
+                (pick.randint(0, 1), pick.randint(0, 2)) if axis in inner else (0, 0)
+                for axis in axes
+            )
             return st.pad(amount), numpy.pad(array, amount)
-        if kind == "shrink" and all(n > 1 for n in array.shape):
-            window = tuple((pick.randint(0, 1), n - pick.randint(0, n > 2)) for n in array.shape)
+        if kind == "shrink" and all(n > 1 for n in array.shape[outer:]):
+            window = tuple(
+                (pick.randint(0, 1), n - pick.randint(0, n > 2)) if axis in inner else (0, n)
+                for axis, n in enumerate(array.shape)
+            )
             return st.shrink(window), array[tuple(slice(*w) for w in window)]
         if kind == "flip":
-            turned = tuple(pick.random() < 0.5 for _ in axes)
+            turned = tuple(axis in inner and pick.random() < 0.5 for axis in axes)
             return st.flip(turned), numpy.flip(array, [a for a in axes if turned[a]])
-        if kind == "reshape" and array.ndim > 1:
-            shape = (array.shape[0] * array.shape[1], *array.shape[2:])
+        if kind == "reshape" and len(inner) > 1:
+            first = array.shape[outer] * array.shape[outer + 1]
+            shape = (*array.shape[:outer], first, *array.shape[outer + 2 :])
             return st.reshape(shape), array.reshape(shape)
         return st, array
 
     def fitted(self, st: ShapeTracker, array: Any, shape: tuple[int, ...]) -> Any:
-        """Brought to a shape by reshape, shrink, pad and expand."""
-        size = int(self.numpy.prod(array.shape))
-        st, array = st.reshape((size,)), array.reshape(size)
-        wanted = int(self.numpy.prod(shape))
+        """Brought to a shape by reshape, shrink and pad; outer axes stay where they are."""
+        numpy, outer = self.numpy, array.shape[: self.outer]
+        size, wanted = (int(numpy.prod(s[self.outer :])) for s in (array.shape, shape))
+        st, array = st.reshape((*outer, size)), array.reshape((*outer, size))
+        whole = tuple((0, extent) for extent in outer)
+        none = ((0, 0),) * len(outer)
         if size > wanted:
-            st, array = st.shrink(((0, wanted),)), array[:wanted]
+            st, array = st.shrink((*whole, (0, wanted))), array[..., :wanted]
         elif size < wanted:
-            st = st.pad(((0, wanted - size),))
-            array = self.numpy.pad(array, (0, wanted - size))
+            st = st.pad((*none, (0, wanted - size)))
+            array = numpy.pad(array, (*none, (0, wanted - size)))
         return st.reshape(shape), array.reshape(shape)
+
+    def cut(self, st: ShapeTracker, array: Any, shape: tuple[int, ...]) -> Any:
+        """Every axis cut or padded to that of a shape; None for another number of axes.
+
+        A row is read within its own row for sure: no axis is taken apart.
+        """
+        if len(array.shape) != len(shape):
+            return None
+        window = tuple((0, min(extent, wanted)) for extent, wanted in zip(array.shape, shape))
+        st, array = st.shrink(window), array[tuple(slice(*part) for part in window)]
+        amount = tuple((0, wanted - extent) for extent, wanted in zip(array.shape, shape))
+        return st.pad(amount), self.numpy.pad(array, amount)
 
     def viewed(self, value: Pair, shape: tuple[int, ...]) -> Pair:
         """A computed value moved about and brought to a shape."""
@@ -115,7 +204,9 @@ class RandomKernel:
         st = ShapeTracker.from_shape(array.shape)
         if self.random.random() < 0.7:
             st, array = self.moved(st, array)
-        if array.shape != shape:
+        if self.outer:
+            st, array = self.cut(st, array, shape) or (ShapeTracker.from_shape(shape), value[1])
+        elif array.shape != shape:
             same = len(array.shape) == len(shape)
             if same and all(a in (1, n) for a, n in zip(array.shape, shape)):
                 st, array = st.expand(shape), self.numpy.broadcast_to(array, shape)
@@ -149,7 +240,8 @@ class RandomKernel:
         if node.op is Ops.CONST:
             return value
         self.reduces += 1
-        axes = tuple(a for a in range(array.ndim) if pick.random() < 0.6) or (array.ndim - 1,)
+        inner = range(self.outer, array.ndim)
+        axes = tuple(a for a in inner if pick.random() < 0.6) or (array.ndim - 1,)
         if pick.random() < 0.6 and abs(array).max() * array.size < 1 << 22:
             result = array.sum(axes, keepdims=True, dtype=self.kind)
             return node.reduce(Ops.ADD, axes), result

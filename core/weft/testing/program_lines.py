@@ -70,17 +70,17 @@ class Program:
     """A program while it is being chosen and run.
 
     names: what every live tensor should hold. lines: the text so far. known: the tensors, as the
-    lines see them.
+    lines see them, and `maker`, which they call to make new ones.
     """
 
-    def __init__(self, chooser: Chooser) -> None:
+    def __init__(self, chooser: Chooser, maker: Any = Tensor) -> None:
         import numpy as np
 
         self.chooser = chooser
         self.values: dict[str, Value] = {}
-        self.lines: list[str] = []
+        self.lines: list[str] = [] if maker is Tensor else [f"Tensor = {maker!r}"]
         self.known: dict[str, Any] = {
-            "Tensor": Tensor, "dtypes": dtypes, "filled": filled, "np": np,
+            "Tensor": maker, "dtypes": dtypes, "filled": filled, "np": np,
         }  # fmt: skip
         self.made = 0
 

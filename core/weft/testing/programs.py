@@ -17,6 +17,7 @@ from weft.base.errors import ScheduleError
 from weft.base.settings import settings
 from weft.testing import program_groups, program_writes  # they enter their steps
 from weft.testing.program_lines import Chooser, Drawn, Mismatch, Program, Seeded, filled
+from weft.testing.program_shards import Sharded
 from weft.testing.program_steps import STEPS
 
 __all__ = [
@@ -33,16 +34,21 @@ class Refused(Exception):
 
 
 def run_program(
-    chooser: Chooser, weights: Weights | None = None, most: int = 12, **overrides: Any
+    chooser: Chooser,
+    weights: Weights | None = None,
+    most: int = 12,
+    devices: tuple[str, ...] = (),
+    **overrides: Any,
 ) -> Program:
     """Choose, run and check one program, with `overrides` of settings.
 
+    :param devices: lay every tensor out over them; none: all on the default device.
     :param weights: how often each kind of step is taken, by its name in `STEPS`.
     :raises Mismatch: if a tensor differs from NumPy; anything else that a line raises comes through
         with the program as a note.
     :raises Refused: if the program asks for a write that reads what it overwrites.
     """
-    program = Program(chooser)
+    program = Program(chooser, Sharded(*devices)) if devices else Program(chooser)
     names = [name for name, often in (weights or EVERYTHING).items() for _ in range(often)]
     try:
         with settings.override(**overrides):

@@ -31,6 +31,11 @@ COMMANDS: dict[str, Command] = {
     "devices": Command(
         "weft.tools.commands.devices", "list every installed device plugin and its state"
     ),
+    "replay": Command(
+        "weft.tools.commands.replay",
+        "keep schedules and kernels, make them again elsewhere",
+    ),
+    "viz": Command("weft.tools.commands.viz", "run a program, make a page that shows how"),
 }
 
 

@@ -19,16 +19,12 @@ T = TypeVar("T")
 def analysis(
     slot: str, needs: Callable[[UOp], Iterable[UOp]] = lambda node: node.src
 ) -> Callable[[Callable[[UOp], T]], Callable[[UOp], T]]:
-    """Memoise a function of a node in `slot`; its value for all `needs` is computed first."""
+    """Memoise a function of a node in `slot`; its value for all `needs` is computed first.
+
+    Its attribute `in_order` does so for nodes that come in topological order, with all they need.
+    """
     get = getattr(UOp, slot).__get__
     put = memo_slot(slot)
-
-    def has(node: UOp) -> bool:
-        try:
-            get(node)
-        except AttributeError:
-            return False
-        return True
 
     def decorate(compute: Callable[[UOp], T]) -> Callable[[UOp], T]:
         def fact(node: UOp) -> T:
@@ -36,20 +32,25 @@ def analysis(
                 return get(node)
             except AttributeError:
                 pass
-            stack = [node]
-            while stack:
-                current = stack[-1]
-                if has(current):
-                    stack.pop()
-                    continue
-                missing = [source for source in needs(current) if not has(source)]
-                if missing:
-                    stack.extend(missing)
+            path, pending = [node], [iter(needs(node))]
+            while path:
+                for source in pending[-1]:
+                    if not hasattr(source, slot):
+                        path.append(source)
+                        pending.append(iter(needs(source)))
+                        break
                 else:
+                    current = path.pop()
+                    pending.pop()
                     put(current, compute(current))
-                    stack.pop()
             return get(node)
 
+        def in_order(nodes: Iterable[UOp]) -> None:
+            for node in nodes:
+                if not hasattr(node, slot):
+                    put(node, compute(node))
+
+        fact.in_order = in_order  # type: ignore[attr-defined]
         fact.__name__ = compute.__name__
         fact.__doc__ = compute.__doc__
         return fact

@@ -18,6 +18,17 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """CONTIGUOUS inside a kernel: a value that is kept on chip.
+
+    It is computed once for every index of its `outer` first axes; all its inner axes are then an
+    array that can be read at any place, by whatever stands at the same outer indices.
+    """
+
+    outer: int
+
+
+@dataclass(frozen=True, slots=True)
 class Var:
     """DEFINE_VAR: an integer variable and its inclusive bounds."""
 

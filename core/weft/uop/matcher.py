@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from weft.base import trace
 from weft.base.errors import SpecError
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -32,8 +33,8 @@ def _parameters(function: Callable[..., Any]) -> list[str] | None:
 class PatternMatcher:
     """An ordered set of rules; the first that answers with a node wins.
 
-    `name` is what traces show. `hits` counts how often each named rule fired, for the test that no
-    rule is dead.
+    `name` is what traces show; a rule that fires is published as a point "rule". `hits` counts
+    how often each named rule fired, for the test that no rule is dead.
     """
 
     def __init__(self, rules: Iterable[Rule] | str = (), name: str = "") -> None:
@@ -43,6 +44,7 @@ class PatternMatcher:
         self.patterns: list[Rule] = list(rules)
         self.hits: dict[str, int] = {}
         self._table: dict[Ops, list[Callable[[UOp, Any], UOp | None]]] | None = None
+        self._rules: dict[Callable[[UOp, Any], UOp | None], Rule] = {}
 
     def rule(self, pattern: UPat) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Add the decorated function as a rule for `pattern`."""
@@ -74,27 +76,16 @@ class PatternMatcher:
                         asked=f"PatternMatcher({self.name!r})",
                         because=f"the pattern captures {pattern.captures()}",
                     )
-            matcher = compile_rule(
-                pattern, self._counted(function), wanted is not None and "ctx" in wanted
-            )
+            hits = None
+            if function.__name__ != "<lambda>":
+                self.hits.setdefault(function.__name__, 0)
+                hits = self.hits
+            matcher = compile_rule(pattern, function, wanted is not None and "ctx" in wanted, hits)
+            self._rules[matcher] = (pattern, function)
             for op in _possible_ops(pattern):
                 table[op].append(matcher)
         self._table = table
         return table
-
-    def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        if function.__name__ == "<lambda>":
-            return function
-        name, hits = function.__name__, self.hits
-        hits.setdefault(name, 0)
-
-        def counted(**captures: Any) -> Any:
-            result = function(**captures)
-            if result is not None:
-                hits[name] += 1
-            return result
-
-        return counted
 
     def rewrite(self, node: UOp, ctx: Any = None) -> Any:
         """What the first rule that matches and answers makes of `node`; None if none does."""
@@ -102,6 +93,12 @@ class PatternMatcher:
         for matcher in table[node.op]:
             result = matcher(node, ctx)
             if result is not None and result is not node:
+                if trace.enabled("rule"):
+                    pattern, function = self._rules[matcher]
+                    trace.point(
+                        "rule", set=self.name, rule=function, pattern=pattern, before=node,
+                        after=result,
+                    )  # fmt: skip
                 return result
         return None
 

@@ -21,6 +21,9 @@ from weft.uop.args import AxisKind, RangeArg, Reduce, Var
 from weft.uop.math import MathMixin
 from weft.uop.ops import GroupOp, Ops
 
+_INTEGERS = frozenset(dtypes.ints)
+_COMPARISONS = GroupOp.Comparison
+_MOVES = GroupOp.Movement | {Ops.VIEW}
 _PROVIDED: dict[str, Callable[..., Any]] = {}
 
 
@@ -154,6 +157,9 @@ class UOp(MathMixin):
 
         A tuple of values gives a vector constant. With `device` the constant knows where it lives.
         """
+        if value.__class__ is int and dtype in _INTEGERS and device is None:
+            if dtype.min <= value <= dtype.max:
+                return UOp(Ops.CONST, dtype, (), value)
         if isinstance(value, UOp):
             return value.cast(dtype)
         if isinstance(value, tuple):
@@ -234,11 +240,16 @@ class UOp(MathMixin):
         """`op` over self and `src`; comparisons give bool of the same lanes."""
         operands = (self, *src)
         dtype = operands[-1].dtype
-        if op in GroupOp.Comparison:
+        if op in _COMPARISONS:
             dtype = dtypes.bool if dtype.count == 1 else dtypes.bool.vec(dtype.count)
         elif op is Ops.SHL or op is Ops.SHR or op is Ops.THREEFRY:
             dtype = self.dtype
         return UOp(op, dtype, operands)
+
+    def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
+        if other.__class__ is not UOp:
+            other = self._fix(other)
+        return other.alu(op, self) if reverse else self.alu(op, other)
 
     def const_like(self, value: Any) -> UOp:
         """A constant of self's dtype (per lane, for a vector)."""
@@ -360,20 +371,22 @@ class UOp(MathMixin):
         With `gate`, sources of a node are visited only where gate(node) holds.
         """
         order: dict[UOp, None] = {}
-        stack: list[tuple[UOp, bool]] = [(self, False)]
-        pop, push = stack.pop, stack.append
-        while stack:
-            node, ready = pop()
-            if node in order:
-                continue
-            src = node.src
-            if ready or not src or (gate is not None and not gate(node)):
-                order[node] = None
-                continue
-            push((node, True))
-            for source in reversed(src):
-                if source not in order:
-                    push((source, False))
+        if gate is not None and not gate(self):
+            return {self: None}
+        path, pending = [self], [iter(self.src)]
+        while path:
+            for source in pending[-1]:
+                if source in order:
+                    continue
+                src = source.src
+                if src and (gate is None or gate(source)):
+                    path.append(source)
+                    pending.append(iter(src))
+                    break
+                order[source] = None
+            else:
+                order[path.pop()] = None
+                pending.pop()
         return order
 
     def substitute(self, replacements: Mapping[UOp, UOp]) -> UOp:
@@ -395,7 +408,7 @@ class UOp(MathMixin):
     def base(self) -> UOp:
         """The node below all movement."""
         node = self
-        while node.op in GroupOp.Movement or node.op is Ops.VIEW:
+        while node.op in _MOVES:
             node = node.src[0]
         return node
 

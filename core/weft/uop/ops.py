@@ -56,6 +56,7 @@ class Ops(IntEnum):
     # reductions
     REDUCE_AXIS = auto()  # over tensor axes; arg: Reduce(op, axes)
     REDUCE = auto()  # (value, range, ...): over ranges, inside kernels; arg: the operation
+    FILL = auto()  # (store, ..., range, ...): stores on chip over ranges that it closes
     ALLREDUCE = auto()  # across devices
     # vectors
     UNROLL = auto()  # a value that carries expanded axes

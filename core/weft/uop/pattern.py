@@ -181,7 +181,10 @@ def _write(
             else finish.replace(", @", "").replace("@", "")
         )
         out.line(depth, f"result = {call}")
-        out.line(depth, "if result is not None: return result")
+        out.line(depth, "if result is not None:")
+        if "hits" in out.names:
+            out.line(depth + 1, "hits[rule_name] += 1")
+        out.line(depth + 1, "return result")
         return
     (pattern, node), rest = work[0], work[1:]
     tests = []
@@ -234,10 +237,17 @@ def _write(
         _write(out, rest, bound, depth, finish)
 
 
-def compile_rule(pattern: UPat, function: Any, pass_context: bool) -> Any:
-    """A function `f(node, ctx)` that tries the pattern and gives the rule's answer, or None."""
+def compile_rule(
+    pattern: UPat, function: Any, pass_context: bool, hits: dict[str, int] | None = None
+) -> Any:
+    """A function `f(node, ctx)` that tries the pattern and gives the rule's answer, or None.
+
+    hits: where it counts its answers, under the name of `function`.
+    """
     out = _Writer()
     out.names["rule"] = function
+    if hits is not None:
+        out.names |= {"hits": hits, "rule_name": function.__name__}
     finish = "rule(ctx, @)" if pass_context else "rule(@)"
     if pass_context:
         finish = "rule(ctx=ctx, @)"

@@ -22,8 +22,53 @@ def rewrite_map(
 ) -> dict[UOp, UOp]:
     """What every node below `sink` becomes, `sink` included."""
     done: dict[UOp, UOp] = {}
-    waiting: set[UOp] = set()
-    stack: list[tuple[UOp, UOp, int]] = [(sink, sink, _VISIT)]
+    if bottom_up:
+        _settle([(sink, sink, _VISIT)], set(), done, matcher, ctx, bottom_up)
+        return done
+    table = matcher._table or matcher._compile()
+    # most nodes stay as they are: they are looked at in one walk, and only what a rule answers is
+    # rewritten with a stack of its own
+    for original in sink.toposort():
+        if original in done:
+            continue
+        node = original
+        for source in original.src:
+            if done[source] is not source:
+                node = UOp(
+                    original.op,
+                    original.dtype,
+                    tuple([done[s] for s in original.src]),
+                    original.arg,
+                )
+                break
+        if node is not original and node in done:
+            done[original] = _as_from(original, done[node])
+            continue
+        replacement = matcher.rewrite(node, ctx) if table[node.op] else None
+        if replacement is None:
+            done[node] = node
+            if node is not original:
+                done[original] = _as_from(original, node)
+            continue
+        stack: list[tuple[UOp, UOp, int]] = []
+        waiting: set[UOp] = set()
+        if node is not original:
+            waiting.add(original)
+            stack.append((original, node, _LINK))
+        _wait_for(node, replacement, stack, waiting, done, matcher)
+        _settle(stack, waiting, done, matcher, ctx, bottom_up)
+    return done
+
+
+def _settle(
+    stack: list[tuple[UOp, UOp, int]],
+    waiting: set[UOp],
+    done: dict[UOp, UOp],
+    matcher: PatternMatcher,
+    ctx: Any,
+    bottom_up: bool,
+) -> None:
+    """Rewrite what is on the stack, and whatever comes of it, until nothing is left."""
     table = matcher._table or matcher._compile()
     while stack:
         original, node, stage = stack.pop()
@@ -57,7 +102,6 @@ def rewrite_map(
             done[original] = node
         else:
             _wait_for(original, replacement, stack, waiting, done, matcher)
-    return done
 
 
 def _wait_for(
@@ -103,6 +147,6 @@ def graph_rewrite(
     ctx is handed to the rules that ask for it. Raises SpecError where rules undo each other.
     """
     result = rewrite_map(sink, matcher, ctx, bottom_up)[sink]
-    if trace.enabled() and result is not sink:
+    if trace.enabled("rewrite") and result is not sink:
         trace.point("rewrite", name=name or matcher.name, before=sink, after=result)
     return result

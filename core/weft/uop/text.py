@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
+from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, FormatError
 from weft.uop import args
 from weft.uop.node import UOp
@@ -24,8 +24,11 @@ from weft.uop.ops import Ops
 
 _readers: dict[str, Callable[..., Any]] = {
     cls.__name__: cls
-    for cls in (args.Reduce, args.Var, args.RangeArg, args.BufferView, args.Window, args.KernelInfo)
-}
+    for cls in (
+        args.Reduce, args.Row, args.Var, args.RangeArg, args.BufferView, args.Window,
+        args.KernelInfo,
+    )
+}  # fmt: skip
 _writers: dict[type, Callable[[Any, Callable[[Any], str]], str]] = {}
 
 
@@ -45,7 +48,9 @@ def register_arg(
 
 
 def dtype_text(dtype: DType) -> str:
-    """A dtype on one word: `float`, `float4`, `int*global(16)`."""
+    """A dtype on one word: `float`, `floatx4`, `int*global(16)`, `imagef(2,3)`."""
+    if isinstance(dtype, ImageDType) and dtype.count == 1:
+        return f"{dtype.name}({dtype.shape[0]},{dtype.shape[1]})"
     if isinstance(dtype, PtrDType):
         return f"{dtype_text(dtype.base)}*{dtype.space.name.lower()}({dtype.size})"
     return dtype.scalar().name if dtype.count == 1 else f"{dtype.scalar().name}x{dtype.count}"
@@ -58,6 +63,10 @@ def parse_dtype(text: str) -> DType:
             base, _, rest = text.partition("*")
             space, _, size = rest.partition("(")
             return parse_dtype(base).ptr(int(size.rstrip(")")), AddrSpace[space.upper()])
+        if text.startswith(("imagef(", "imageh(")):
+            kind, _, extents = text.rstrip(")").partition("(")
+            height, width = map(int, extents.split(","))
+            return (dtypes.imagef if kind == "imagef" else dtypes.imageh)((height, width, 4))
         name, _, lanes = text.partition("x") if "x" in text else (text, "", "")
         scalar = dtypes.void if name == "void" else dtypes.to_dtype(name)
         return scalar.vec(int(lanes)) if lanes else scalar
@@ -109,6 +118,19 @@ class _Printer:
             because="it stands in the arg of a node",
             try_="register_arg(cls, read, write)",
         )
+
+
+def arg_text(value: Any) -> str:
+    """The arg of a node as `to_text` prints it; its repr where it has no form of its own."""
+    if isinstance(value, UOp | args.Kernel):
+        return repr(value)
+    printer = _Printer()
+    try:
+        text = printer.arg(value)
+    except ArgumentError:
+        return repr(value)
+    # nodes inside would be numbers of lines that nobody sees
+    return repr(value) if printer.lines else text
 
 
 def to_text(root: UOp) -> str:

@@ -10,7 +10,7 @@ import sys
 import numpy
 import pytest
 
-from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes, to_dtype
+from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, any_images, dtypes, to_dtype
 from weft.base.errors import DTypeError, WeftError
 from weft.base.settings import settings
 
@@ -86,6 +86,7 @@ def test_pointers() -> None:
 def test_images() -> None:
     image = dtypes.imageh((2, 3, 4))
     assert isinstance(image, ImageDType) and image is dtypes.imageh([2, 3, 4])
+    assert any_images()
     assert image is not dtypes.imagef((2, 3, 4)) and image.base is dtypes.float
     assert (image.size, image.nbytes, image.shape) == (24, 48, (2, 3, 4))
     with pytest.raises(DTypeError):

@@ -77,11 +77,19 @@ def test_unknown_names_are_answered_with_close_ones() -> None:
 
 
 def test_assigning_holds_until_an_enclosing_override_ends() -> None:
-    before = settings.VIZ
-    with settings.override(VIZ=before):
-        settings.VIZ = before + 5
-        assert before + 5 == settings.VIZ
-    assert before == settings.VIZ
+    before = settings.BEAM
+    with settings.override(BEAM=before):
+        settings.BEAM = before + 5
+        assert before + 5 == settings.BEAM
+    assert before == settings.BEAM
+
+
+def test_the_environment_for_another_process_has_the_settings_in_it() -> None:
+    made = settings.environment(VIZ="a page.html", DEBUG=3)
+    assert (made["WEFT_VIZ"], made["WEFT_DEBUG"]) == ("a page.html", "3")
+    assert made["PATH"] == os.environ["PATH"] and "WEFT_VIZ" not in os.environ
+    with pytest.raises(ArgumentError):
+        settings.environment(VIEW=1)
 
 
 @pytest.mark.parametrize(("text", "value"), [("3", 3), (" -1 ", -1), ("0x10", 16)])

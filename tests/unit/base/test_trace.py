@@ -70,13 +70,49 @@ def test_spans_of_threads_are_no_parents_of_each_other(events: list[trace.Event]
     assert events[0].parent is None and events[0].thread != events[1].thread
 
 
-def test_what_a_listener_raises_reaches_the_publisher() -> None:
+def test_what_a_listener_raises_is_told_once_and_goes_no_further(
+    events: list[trace.Event], capsys: pytest.CaptureFixture[str]
+) -> None:
     def refuse(event: trace.Event) -> None:
-        raise LookupError(event.name)
+        raise LookupError(f"no {event.name}")
 
     end = trace.subscribe(refuse)
     try:
-        with pytest.raises(LookupError, match="stop"):
-            trace.point("stop")
+        trace.point("first")
+        with trace.span("second") as span:
+            span.note(done=True)
     finally:
         end()
+    assert [e.name for e in events] == ["first", "second"]
+    told = capsys.readouterr().err
+    assert told.count("LookupError") == 1 and "LookupError: no first" in told and "refuse" in told
+
+
+def test_a_listener_that_names_what_it_wants_is_told_nothing_else() -> None:
+    if trace.enabled():
+        pytest.skip("something else of this process is listening")
+    heard: list[trace.Event] = []
+    end = trace.subscribe(heard.append, only=("run", "source"))
+    try:
+        assert trace.enabled("run") and trace.enabled() and not trace.enabled("pass")
+        assert trace.span("pass") is trace.span("lower")
+        with trace.span("pass"), trace.span("run", name="k"):
+            trace.point("rule")
+            trace.point("source")
+    finally:
+        end()
+    assert [e.name for e in heard] == ["source", "run"] and heard[1].parent is None
+    assert not trace.enabled("run")
+
+
+def test_one_listener_wants_all_and_another_little() -> None:
+    few: list[trace.Event] = []
+    everything: list[trace.Event] = []
+    stop_few = trace.subscribe(few.append, only=("a",))
+    stop_all = trace.subscribe(everything.append)
+    trace.point("a")
+    trace.point("b")
+    stop_all()
+    trace.point("c")
+    stop_few()
+    assert [e.name for e in few] == ["a"] and [e.name for e in everything] == ["a", "b"]

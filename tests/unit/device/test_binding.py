@@ -7,7 +7,8 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.device import Buffer, binding
 from weft.testing.fakes import fake_plugin
-from weft.uop import UOp
+from weft.uop import Shard, UOp
+from weft.uop.sharding import stacked
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +79,27 @@ def test_only_buffer_nodes_have_memory():
         UOp.const(dtypes.float32, 1.0).buffer
     with pytest.raises(ArgumentError):
         binding.buffer_of(UOp.new_buffer(("FAKE", "FAKE:1"), 4, dtypes.float32))
+
+
+def test_memory_is_shared_while_both_sides_live():
+    whole, window, other = node(), node(), node()
+    assert not binding.is_shared(whole)
+    binding.share(window, whole)
+    binding.share(other, window)
+    assert binding.is_shared(whole) and binding.is_shared(window) and binding.is_shared(other)
+    del whole
+    gc.collect()
+    assert binding.is_shared(window) and binding.is_shared(other)
+    del other
+    gc.collect()
+    assert not binding.is_shared(window)
+
+
+def test_parts_are_realized_when_all_of_them_are():
+    parts = [node(), UOp.new_buffer("FAKE:1", 4, dtypes.float32)]
+    both = stacked(parts, Shard(0, (0, 4, 8)))
+    assert both.realized is None
+    first = binding.buffer_of(parts[0]).allocate()
+    assert both.realized is None and not both.is_realized
+    second = binding.buffer_of(parts[1]).allocate()
+    assert both.realized == (first, second) and both.is_realized

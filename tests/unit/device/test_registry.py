@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from weft.base.errors import (
+    ArgumentError,
     CapabilityError,
     DeviceUnavailable,
     PluginError,
@@ -74,6 +75,17 @@ def test_a_device_is_opened_once_however_it_is_spelt(installed):
     assert all(registry.open(spelt) is first for spelt in spellings)
     assert registry.open("ONE:1") is not first
     assert [device.name for device in registry.current().opened()] == ["ONE", "ONE:1"]
+
+
+def test_a_placement_is_one_device_or_several_distinct_ones(installed):
+    installed(found("ONE"))
+    assert registry.placement("one:007") == "ONE:7"
+    assert registry.placement(["one", "ONE:1"]) == ("ONE", "ONE:1")
+    assert registry.placement(("one:1",)) == "ONE:1"
+    with pytest.raises(ArgumentError, match="distinct"):
+        registry.placement(("ONE", "one:0"))
+    with pytest.raises(ArgumentError, match="there is none"):
+        registry.placement(())
 
 
 def test_canonical_spellings_open_nothing(installed):

@@ -2,10 +2,11 @@
 
 import pytest
 
+from weft.base import trace
 from weft.base.dtype import dtypes
 from weft.base.errors import SpecError
 from weft.engine import run_schedule
-from weft.schedule import ScheduleItem
+from weft.schedule import Layout, ScheduleItem
 from weft.testing.running import floats, read, scheduled
 from weft.uop import Ops, UOp
 
@@ -27,3 +28,17 @@ def test_everything_is_compiled_before_anything_runs():
         run_schedule([*good, broken])
     assert not good[0].bufs[0].is_allocated
     assert read(x) == [1, 2]
+
+
+def test_whoever_listens_is_told_of_every_step_and_of_the_room():
+    items, result = scheduled(floats(1, 2) * 31.0)
+    events = []
+    stop = trace.subscribe(events.append, only=["run", "room"])
+    try:
+        run_schedule(items, layout=Layout({}, (("REF", 64),), 128))
+    finally:
+        stop()
+    room, run = events
+    assert (room.name, room.facts["planned"], room.facts["unplanned"]) == ("room", 64, 128)
+    assert (run.name, run.facts["device"]) == ("run", "REF") and run.facts["seconds"] >= 0
+    assert read(result) == [31, 62]

@@ -2,9 +2,10 @@
 
 import sqlite3
 
+from weft import Tensor
 from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
-from weft.engine import forget_programs, program_for
+from weft.engine import forget_programs, lower_schedule_item, program_for
 from weft.testing.running import DEVICE, floats, scheduled
 
 
@@ -32,3 +33,13 @@ def test_a_damaged_cache_entry_is_compiled_again(tmp_path):
             columns = [row[1] for row in connection.execute(f"pragma table_info('{table}')")]
             connection.execute(f"update '{table}' set {columns[1]} = ?", (b"evil code",))
         assert cache.get("kernel") is None
+
+
+def test_devices_of_one_kind_share_what_is_generated():
+    forget_programs()
+    first, second = Tensor([1.0, 2.0], device="REF"), Tensor([1.0, 2.0], device="REF:1")
+    programs = [lower_schedule_item((x * 3).schedule()[-1]).prg.program for x in (first, second)]
+    assert programs[0] is not programs[1]
+    assert programs[0].p.program is programs[1].p.program
+    other = (Tensor([1.0, 2.0], device="REF:vector") * 3).schedule()[-1]
+    assert lower_schedule_item(other).prg.program.p.program is not programs[0].p.program

@@ -2,6 +2,7 @@
 
 from weft.base.settings import settings
 from weft.engine import lower_schedule, run_schedule
+from weft.schedule import Layout
 from weft.testing.running import DEVICE, floats, scheduled
 
 
@@ -38,3 +39,15 @@ def test_debug_six_prints_every_pass(capsys):
         scheduled(floats(1, 2) + 23.0)
     text = capsys.readouterr().err
     assert "--- clean" in text and "--- create_kernels" in text
+
+
+def test_debug_two_prints_the_room_that_intermediates_share(capsys):
+    items, _ = scheduled(floats(1, 2) + 29.0)
+    layout = Layout({}, ((DEVICE, 1 << 20),), 3 << 20)
+    with settings.override(DEBUG=1):
+        run_schedule(items, layout=layout)
+    assert capsys.readouterr().err == ""
+    with settings.override(DEBUG=2):
+        run_schedule(items, layout=layout)
+    line = capsys.readouterr().err.splitlines()[0]
+    assert "room for intermediates" in line and "1" in line and "3" in line

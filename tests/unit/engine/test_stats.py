@@ -11,3 +11,12 @@ def test_the_counters_count():
     run_schedule(items)
     assert stats.kernels == before[0] + len(items)
     assert stats.bytes > before[1] and stats.ops > before[2]
+
+
+def test_the_most_room_is_remembered():
+    stats.reset()
+    stats.count_room(100, 250)
+    stats.count_room(50, 900)
+    assert (stats.planned_bytes, stats.unplanned_bytes) == (100, 250)
+    stats.reset()
+    assert (stats.planned_bytes, stats.unplanned_bytes) == (0, 0)

@@ -1,8 +1,11 @@
 """What the scheduler asks of devices."""
 
 from weft.base.settings import settings
-from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
-from weft.testing.graphs import STORES, lookup
+from weft.device import binding
+from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
+from weft.schedule.versions import version_of
+from weft.testing.graphs import STORES, buffer, lookup
+from weft.uop import UOp
 
 
 def test_capabilities_answer_by_device():
@@ -17,3 +20,32 @@ def test_the_setting_overrides_the_limit():
     limited = Capabilities(compute=ComputeCaps(limits=KernelLimits(max_buffers=8)))
     with settings.override(MAX_KERNEL_BUFFERS=5):
         assert lookup(L=limited).max_buffers("L") == 5
+
+
+def test_what_runs_wide_has_a_launch_grid_or_threads():
+    grid = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(8, 8, 8))))
+    threads = Capabilities(compute=ComputeCaps(features=frozenset({Feature.THREADS})))
+    ctx = lookup(S=STORES, G=grid, T=threads)
+    assert [ctx.is_parallel(name) for name in "XSGT"] == [False, False, True, True]
+
+
+def test_images_are_a_limit():
+    paints = Capabilities(compute=ComputeCaps(limits=KernelLimits(image_size=(64, 32))))
+    ctx = lookup(S=STORES, P=paints)
+    assert [ctx.image_size(name) for name in "XSP"] == [None, None, (64, 32)]
+
+
+def test_shared_memory_that_outlives_the_process_is_written_through():
+    ctx = lookup(S=STORES)
+    for device, shared in (("X", True), ("S", False)):
+        whole, window = buffer(4, device=device), buffer(2, device=device)
+        assert not ctx.is_shared(whole)
+        binding.share(window, whole)
+        assert ctx.is_shared(whole) is ctx.is_shared(window) is shared
+
+
+def test_what_a_graph_overwrites():
+    a = buffer()
+    write = a.assign(a + 1)
+    assert lookup().written == frozenset()
+    assert lookup().about(UOp.sink(write)).written == {version_of(a)}

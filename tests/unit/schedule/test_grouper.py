@@ -1,5 +1,7 @@
 """Which elementwise children a reduce takes along."""
 
+from weft.base.dtype import dtypes
+from weft.base.settings import settings
 from weft.testing.graphs import buffer, kernels, ops_of
 from weft.uop import Ops
 
@@ -14,7 +16,9 @@ def test_a_reduce_takes_its_producers_and_its_contiguous_children():
 def test_a_reduce_with_two_readers_is_stored():
     x = buffer(12).reshape((3, 4))
     total = x.reduce(Ops.ADD, (1,))
-    assert len(kernels(total.sqrt(), total.exp2())) == 3
+    with settings.override(GROUP_KERNELS=0):
+        assert len(kernels(total.sqrt(), total.exp2())) == 3
+    assert len(kernels(total.sqrt(), total.exp2())) == 1  # later: they share their loops
 
 
 def test_reduces_that_meet_share_a_kernel():
@@ -26,10 +30,21 @@ def test_readers_that_meet_again_are_followed():
     total = buffer(12).reshape((3, 4)).reduce(Ops.ADD, (1,))
     relu = (total < 0).where(total * 0, total)
     assert len(kernels(relu + 1)) == 1
-    assert len(kernels(relu, total * 2)) == 3
+    with settings.override(GROUP_KERNELS=0):
+        assert len(kernels(relu, total * 2)) == 3
 
 
 def test_readers_that_meet_in_another_shape_are_not():
     total = buffer(12).reshape((3, 4)).reduce(Ops.ADD, (1,))
     both = total.sqrt() + (total.exp2()).flip((True, False))
     assert len(kernels(both)) > 1
+
+
+def test_a_cast_to_a_wider_dtype_is_left_to_the_readers():
+    total = buffer(12, dtypes.half).reshape((3, 4)).reduce(Ops.ADD, (0,)) * 2
+    wide = total.cast(dtypes.float).expand((3, 4)) + buffer(12).reshape((3, 4))
+    first, second = kernels(wide)
+    assert first.src[0].src[1].dtype is dtypes.half
+    assert Ops.CAST in ops_of(second) and Ops.CAST not in ops_of(first)
+    # what is asked for is stored as it is asked for
+    assert kernels(total.cast(dtypes.float))[0].src[0].src[1].dtype is dtypes.float

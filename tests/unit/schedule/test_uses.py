@@ -1,6 +1,6 @@
 """Who uses whom, through movement."""
 
-from weft.schedule.uses import is_stored, uses_in
+from weft.schedule.uses import is_pending, is_stored, uses_in
 from weft.testing.graphs import buffer, writes
 from weft.uop import UOp
 
@@ -20,4 +20,6 @@ def test_what_a_kernel_wrote_is_stored():
     (write,) = writes(x + 1)
     assert is_stored(x) and is_stored(write)
     assert not is_stored(x + 1) and not is_stored(x.assign(x + 1))
+    for node in UOp.sink(write * 2, x.assign(x + 1)).toposort():
+        assert is_pending(node) is not is_stored(node)
     assert uses_in(UOp.sink(write * 2)).order == [write, write * 2]

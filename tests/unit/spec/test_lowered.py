@@ -1,7 +1,8 @@
 import pytest
 
-from weft.base.dtype import dtypes
+from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import SpecError
+from weft.codegen.ranges import Fill
 from weft.spec import lowered
 from weft.uop import Ops, UOp
 
@@ -50,3 +51,28 @@ def test_malformed_nodes(node, why):
     with pytest.raises(SpecError) as caught:
         lowered.verify(UOp.sink(node))
     assert why in caught.value.because
+
+
+ARRAY = UOp(Ops.DEFINE_REG, FLOAT.ptr(8, AddrSpace.REG), (), 0)
+FILL = UOp(Ops.FILL, dtypes.void, (ARRAY.index(AT).store(ONE), AT), Fill())
+
+
+def test_memory_on_chip_is_read_after_its_fill():
+    at = ARRAY.index(UOp.range(8, 1))
+    lowered.verify(UOp.sink(POINTER.index(AT).store(UOp(Ops.LOAD, FLOAT, (at, FILL)))))
+    gated = ARRAY.index(UOp.range(8, 1), GATE)
+    lowered.verify(UOp.sink(POINTER.index(AT).store(UOp(Ops.LOAD, FLOAT, (gated, ONE, FILL)))))
+
+
+@pytest.mark.parametrize(
+    "node,why",
+    [
+        (FILL.replace(src=(FILL.src[0], ONE)), "closes ranges"),
+        (FILL.replace(src=(POINTER.index(AT).store(ONE), AT)), "gathers STOREs to registers"),
+        (UOp(Ops.FILL, dtypes.void, (AT,), Fill(0)), "gathers STOREs to registers"),
+    ],
+    ids=["no range", "other memory", "no store"],
+)
+def test_fills_that_are_none(node, why):
+    with pytest.raises(SpecError, match=why):
+        lowered.verify(UOp.sink(node))

@@ -1,9 +1,13 @@
+import gc
+
 import pytest
 
 from weft.base import trace
+from weft.base.dtype import dtypes
 from weft.base.errors import SpecError
 from weft.base.settings import settings
-from weft.spec.passes import Pass, run_passes
+from weft.spec.passes import Pass, Picture, run_passes
+from weft.uop import UOp
 
 
 def refuse(subject):
@@ -31,7 +35,51 @@ def test_every_pass_is_published_to_whoever_listens():
         run_passes((Pass("add", lambda s, ctx: s + 1),), 1, None)
     finally:
         stop()
-    (point,) = [e for e in events if e.name == "pass" and "before" in e.facts] or [
-        e for e in events if "before" in e.facts
-    ]
-    assert (point.facts["before"], point.facts["after"]) == (1, 2)
+    (span,) = events
+    assert span.name == "pass" and span.kind == "span"
+    assert span.facts == {"name": "add", "before": 1, "after": 2}
+
+
+class Growing:
+    """A subject that a pass changes in place, with a picture of itself."""
+
+    def __init__(self):
+        self.size = 0
+
+    def picture(self):
+        return Picture(UOp.const(dtypes.int, self.size), {})
+
+
+def grow(subject, ctx):
+    subject.size += 1
+    return subject
+
+
+def test_a_subject_that_is_changed_in_place_is_pictured_before_and_after():
+    events = []
+    stop = trace.subscribe(events.append)
+    try:
+        run_passes((Pass("grow", grow), Pass("fail", lambda s, ctx: refuse(s))), Growing(), None)
+    except SpecError:
+        pass
+    finally:
+        stop()
+    grown, failed = events
+    assert (grown.facts["before"].graph.arg, grown.facts["after"].graph.arg) == (0, 1)
+    assert failed.error == "SpecError" and "after" not in failed.facts
+
+
+def test_garbage_is_not_searched_for_meanwhile_and_is_again_afterwards():
+    seen = []
+    watch = Pass("watch", lambda s, ctx: seen.append(gc.isenabled()))
+    assert gc.isenabled()
+    run_passes((watch,), None, None)
+    with pytest.raises(SpecError):
+        run_passes((watch, Pass("fail", lambda s, ctx: refuse(s))), None, None)
+    assert seen == [False, False] and gc.isenabled()
+    gc.disable()
+    try:
+        run_passes((watch,), None, None)
+        assert not gc.isenabled()  # whoever switched it off wants it off
+    finally:
+        gc.enable()

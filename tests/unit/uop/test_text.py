@@ -21,6 +21,7 @@ GRAPHS = [
     UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(6), (), 0).index(UOp.const(dtypes.int, 2)).load(),
     UOp(Ops.DEFINE_REG, dtypes.float.vec(4).ptr(2, AddrSpace.REG), (), 1),
     BUFFER.assign(UOp(Ops.KERNEL, src=(BUFFER,), arg=Kernel(UOp.sink(BUFFER + 1)))),
+    UOp(Ops.DEFINE_GLOBAL, dtypes.imageh((2, 3, 4)), (), 0),
     UOp(Ops.CUSTOM, dtypes.void, (), "text with 'quotes' and  arg= inside"),
 ]
 

@@ -11,7 +11,7 @@ once.
 
 from __future__ import annotations
 
-from weft.base.dtype import DType, PtrDType, dtypes
+from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.base.errors import CapabilityError
 from weft.codegen.ranges import values_of
 from weft.uop.node import UOp
@@ -90,6 +90,12 @@ def rounded(value: UOp, dtype: DType) -> UOp:
     return decoded(encoded(value, dtype), dtype)
 
 
+def _is_on_chip(access: UOp) -> bool:
+    """Whether memory holds the float32 that the value is, which need not be encoded."""
+    pointer = access.src[0].dtype
+    return isinstance(pointer, PtrDType) and pointer.space is AddrSpace.REG
+
+
 class _Narrow:
     def __init__(self, lacking: frozenset[DType], wide: bool) -> None:
         self.lacking = lacking
@@ -105,11 +111,13 @@ class _Narrow:
         op, dtype = node.op, node.dtype
         if isinstance(dtype, PtrDType):
             if dtype.base in self.lacking:
-                dtype = _STORED[dtype.base.itemsize].ptr(dtype.size, dtype.space)
+                on_chip = dtype.space is AddrSpace.REG
+                stored = dtypes.float if on_chip else _STORED[dtype.base.itemsize]
+                dtype = stored.ptr(dtype.size, dtype.space)
             return UOp(op, dtype, src, node.arg)
         if op is Ops.STORE:
             given = node.src[1].dtype
-            if given in self.lacking:
+            if given in self.lacking and not _is_on_chip(node):
                 bits = encoded(src[1], given).cast(_STORED[given.itemsize])
                 return UOp(op, dtype, (src[0], bits), node.arg)
         if op is Ops.BITCAST and node.src[0].dtype in self.lacking:
@@ -140,6 +148,8 @@ class _Narrow:
         )
 
     def load(self, node: UOp, src: tuple[UOp, ...]) -> UOp:
+        if _is_on_chip(node):
+            return UOp(Ops.LOAD, dtypes.float, src)
         stored = _STORED[node.dtype.itemsize]
         if len(src) == 1:
             return decoded(UOp(Ops.LOAD, stored, src), node.dtype)

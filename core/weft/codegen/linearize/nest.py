@@ -4,8 +4,8 @@ The path of a node is the tuple of loops around it, outermost first: the loops t
 depends on and those that these stand in. It is found from the graph alone:
 
     - the loops of one STORE stand in each other in the order of their kind and number;
-    - a loop that a REDUCE closes stands in the loops on which the finished reduce depends, and in
-      those that the same REDUCE closes before it.
+    - a loop that a REDUCE or FILL closes stands in the loops on which the finished reduce or array
+      depends, and in those that the same node closes before it.
 
 What does not depend on a loop therefore stands outside it: nothing is computed twice for want of
 hoisting.
@@ -14,7 +14,7 @@ hoisting.
 from __future__ import annotations
 
 from weft.base.errors import SpecError
-from weft.codegen.ranges import loop_order, loops_of, ranges_of
+from weft.codegen.ranges import CLOSING, loop_order, loops_of, ranges_of
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -33,35 +33,48 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
         if node.op is Ops.RANGE:
             paths[node] = (*_chain(around[node], around), node)
             continue
+        if node.op in CLOSING and loops_of(node):
+            paths[node] = paths[loops_of(node)[0]][:-1]
+            continue
+        if node.op is Ops.SINK:
+            paths[node] = ()
+            continue
         longest: Path = ()
-        if node.op is Ops.REDUCE:
-            longest = paths[loops_of(node)[0]][:-1]
-        else:
-            for source in node.src:
-                if len(paths[source]) > len(longest):
-                    longest = paths[source]
-            for source in node.src:
-                below = paths[source]
-                if below is not longest and below != longest[: len(below)]:
-                    raise SpecError(
-                        "two loops cross each other",
-                        asked=f"one place for a {node.op} node",
-                        because=f"it stands in {_names(below)} and in {_names(longest)}",
-                    )
+        several = False
+        for source in node.src:
+            below = paths[source]
+            if below is not longest and below:
+                several = several or bool(longest)
+                if len(below) > len(longest):
+                    longest = below
+        if several:
+            _check_one_nest(node, longest, paths)
         paths[node] = longest
     return paths
 
 
+def _check_one_nest(node: UOp, longest: Path, paths: dict[UOp, Path]) -> None:
+    for source in node.src:
+        below = paths[source]
+        if below != longest[: len(below)]:
+            raise SpecError(
+                "two loops cross each other",
+                asked=f"one place for a {node.op} node",
+                because=f"it stands in {_names(below)} and in {_names(longest)}",
+            )
+
+
 def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
     """For every RANGE all loops it stands in."""
+    ranges_of.in_order(nodes)  # type: ignore[attr-defined]
     direct: dict[UOp, set[UOp]] = {}
     for node in nodes:
-        if node.op is Ops.REDUCE:
+        if node.op in CLOSING:
             outside: list[UOp] = list(ranges_of(node))
             for loop in loops_of(node):
                 direct.setdefault(loop, set()).update(outside)
                 outside.append(loop)
-        elif node.op is Ops.STORE:
+        elif node.op is Ops.STORE and node.src[0].src[0].op is not Ops.DEFINE_REG:
             outside = []
             for loop in sorted(ranges_of(node), key=loop_order):
                 direct.setdefault(loop, set()).update(outside)

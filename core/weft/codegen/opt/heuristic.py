@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.ranges import extent_of, loops_of
+from weft.codegen.ranges import CLOSING, extent_of, loops_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -35,11 +36,12 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
         choice = _Choice(kernel)
         choice.vectors()
         choice.blocks()
-        for reduce in kernel.reduces:
+        for reduce in choice.reduces:
             choice.tile(reduce)
-        for reduce in kernel.reduces:
+        for reduce in choice.reduces:
             choice.unroll(reduce)
-        choice.order()
+        for reduce in choice.reduces:
+            choice.order(reduce)
     return kernel.applied
 
 
@@ -96,11 +98,20 @@ class _Choice:
             root: math.prod(_turns(loop) for loop in nest) for root, nest in kernel.nests.items()
         }
         self.inside = {root: self._accesses(root) for root in kernel.nests}
+        self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
+        # one of those that are accumulated in the same loops stands for all of them
+        self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
 
     def _accesses(self, root: UOp) -> list[Access]:
         """The accesses that are carried out in the innermost loop of a STORE or REDUCE."""
-        below = root.toposort(gate=lambda u: u is root or u.op is not Ops.REDUCE)
+        below = root.toposort(gate=lambda u: u is root or u.op not in CLOSING)
         return [access for access in self.kernel.accesses if access.node in below]
+
+    def reads_of(self, reduce: UOp) -> list[Access]:
+        """The accesses of all that is accumulated in the loops of a REDUCE."""
+        loops = loops_of(reduce)
+        same = (one for one in self.kernel.reduces if loops_of(one) == loops)
+        return list({access.node: access for one in same for access in self.inside[one]}.values())
 
     # ---- vectors ------------------------------------------------------------------------------
 
@@ -227,7 +238,7 @@ class _Choice:
 
     def tile(self, reduce: UOp) -> None:
         """UPCAST the output loops over which what is loaded can be used again."""
-        nest, accesses = self.kernel.nests[reduce], self.inside[reduce]
+        nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
         own = set(loops_of(reduce))
         if math.prod(_turns(loop) for loop in own) < 4:
             return
@@ -235,15 +246,19 @@ class _Choice:
         for loop in sorted(nest - own, key=lambda u: u.arg.id):
             known = self.axis(loop, frozenset({AxisKind.LOOP}))
             reused = any(not a.depends(loop) for a in accesses)
-            if known is not None and known[1] > 1 and reused and self.is_output(loop):
+            if known is None or known[1] < 2 or not reused or not self.is_output(loop):
+                continue
+            # what another reduce put side by side is enough for this one
+            if self.present(frozenset((loop,))) == 1 and self.is_worth_a_tile(loop):
                 loops.append((loop, known[1]))
         loops = loops[-3:]
         if not loops:
             return
         present = self.present(nest)
+        reads = self.reads(accesses, [loop for loop, _ in loops])
         best: tuple[float, tuple[int, ...]] | None = None
         for factors in self.tilings(loops):
-            cost = self.tile_cost(accesses, [loop for loop, _ in loops], factors, present)
+            cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)])
             if cost is not None:
                 cost /= math.prod(_share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - 1e-9):
@@ -253,6 +268,21 @@ class _Choice:
         for (loop, _), factor in zip(loops, best[1]):
             if factor > 1:
                 _attempt(self.kernel, OptKind.UPCAST, self.kernel.axis_of(loop), factor)
+
+    def is_worth_a_tile(self, loop: UOp) -> bool:
+        """Whether most of what is done in a loop reads something that does not move with it.
+
+        In a kernel that goes over its rows several times, with little that all rows share, rows
+        side by side would only be more places in memory to read from at once.
+        """
+        shared = alone = 0
+        for root, nest in self.kernel.nests.items():
+            if loop in nest:
+                if any(not access.depends(loop) for access in self.inside[root]):
+                    shared += self.sizes[root]
+                else:
+                    alone += self.sizes[root]
+        return 2 * alone <= shared
 
     def is_output(self, loop: UOp) -> bool:
         return any(loop in self.kernel.nests[store] for store in self.kernel.stores)
@@ -272,22 +302,34 @@ class _Choice:
         ]
         return itertools.product(*choices)
 
+    def reads(
+        self, accesses: list[Access], loops: list[UOp]
+    ) -> Counter[tuple[float, tuple[int, ...]]]:
+        """How often a turn loads at this cost and once for each factor of these of `loops`."""
+        found: Counter[tuple[float, tuple[int, ...]]] = Counter()
+        for access in accesses:
+            lane = next((own for own in self.lanes_of if access.depends(own)), None)
+            cost = 1.0 if lane is None else self.access_cost(access, lane, self.lanes_of[lane])
+            found[cost, tuple(i for i, loop in enumerate(loops) if access.depends(loop))] += 1
+        return found
+
     def tile_cost(
-        self, accesses: list[Access], loops: list[UOp], factors: tuple[int, ...], present: int
+        self,
+        reads: Counter[tuple[float, tuple[int, ...]]],
+        factors: tuple[int, ...],
+        present: int,
+        sums: int,
     ) -> float | None:
         """Cycles per multiply-add of one turn of the reduce loop; None where registers run out."""
-        work = math.prod(factors) * present
+        work = math.prod(factors) * present * sums
         if work + max(factors) + 2 > self.registers and work > 1:
             return None
         loads = 0.0
-        for access in accesses:
-            count = present * math.prod(
-                f for loop, f in zip(loops, factors) if access.depends(loop)
-            )
-            lane = next((own for own in self.lanes_of if access.depends(own)), None)
-            if lane is not None:
-                count = count * self.access_cost(access, lane, self.lanes_of[lane])
-            loads += count
+        for (cost, of), times in reads.items():
+            count: float = present * times
+            for i in of:
+                count *= factors[i]
+            loads += count * cost
         return max(work * 0.5, loads * 0.5, _LATENCY) / work + 0.01 * loads / work
 
     # ---- unrolling ----------------------------------------------------------------------------
@@ -296,9 +338,9 @@ class _Choice:
         """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
         self.widen(reduce)
         nest, loops = self.kernel.nests[reduce], loops_of(reduce)
-        work = self.present(nest)
+        work = self.present(nest) * self.together[loops]
         scattered = any(
-            lane in nest and any(self.access_cost(a, lane, 2) > 1 for a in self.inside[reduce])
+            lane in nest and any(self.access_cost(a, lane, 2) > 1 for a in self.reads_of(reduce))
             for lane in self.lanes_of
         )
         room = _MOST_BODY // (4 if scattered else 1) // work
@@ -319,16 +361,22 @@ class _Choice:
 
     # ---- loop order ---------------------------------------------------------------------------
 
-    def order(self) -> None:
+    def order(self, reduce: UOp) -> None:
         """The loop over strips of the vectorised operand goes outermost where these fit a cache."""
-        kernel = self.kernel
-        loops = [(i, axis) for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
-        if len(loops) != 2 or len(kernel.reduces) != 1 or len(kernel.stores) != 1:
+        kernel, nest = self.kernel, self.kernel.nests[reduce]
+        loops = [
+            (i, axis)
+            for i, axis in enumerate(kernel.axes)
+            if axis.kind is AxisKind.LOOP and axis.home in nest
+        ]
+        if len(loops) != 2:
             return
         (first, outer), (second, inner) = loops
         if inner.home not in self.lanes_of or outer.home is inner.home:
             return
-        reduce = kernel.reduces[0]
+        own = loops_of(reduce)
+        if any(loops_of(r) != own and outer.home in kernel.nests[r] for r in kernel.reduces):
+            return  # the other would be carried out again and again
         turns = math.prod(_turns(loop) for loop in loops_of(reduce))
         for access in self.inside[reduce]:
             if access.depends(outer.home) or not access.depends(inner.home):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
 from weft.codegen.affine import affine
 from weft.codegen.opt.opts import Opt, OptError, OptKind
@@ -20,6 +21,7 @@ from weft.uop.node import UOp, sint
 from weft.uop.ops import Ops
 
 MOST_INSTANCES = 1024
+MOST_ON_CHIP = 1 << 17  # bytes of all copies of one array
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}
 _WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
@@ -63,7 +65,8 @@ class _Split:
 class Kernel:
     """The loops of a kernel. `axes` is in loop order; `apply` changes it, or raises OptError.
 
-    nests: for every STORE and REDUCE the ranges that meet in it; accesses: every LOAD and STORE.
+    nests: for every STORE and REDUCE the ranges that meet in it; accesses: every LOAD and STORE;
+    fills: what is kept on chip, its STOREs are among `stores`.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
@@ -74,6 +77,7 @@ class Kernel:
         self.size = len(nodes)
         self.stores = [node for node in nodes if node.op is Ops.STORE]
         self.reduces = [node for node in nodes if node.op is Ops.REDUCE]
+        self.fills = [node for node in nodes if node.op is Ops.FILL]
         self.nests: dict[UOp, frozenset[UOp]] = {}
         for node in self.stores:
             self.nests[node] = ranges_of(node)
@@ -101,8 +105,14 @@ class Kernel:
         return other
 
     def _launch(self) -> None:
-        """Axes in which every store stands become the launch grid."""
-        shared = frozenset.intersection(*(self.nests[store] for store in self.stores))
+        """Axes in which every store stands become the launch grid.
+
+        Not those on which what is kept on chip does not depend: each work item has its own, and
+        would fill it again. The same goes for reduces, as long as any axis is left.
+        """
+        shared = frozenset.intersection(*(self.nests[store] for store in self.sink.src))
+        shared = shared.intersection(*(ranges_of(fill) for fill in self.fills))
+        shared = shared.intersection(*(ranges_of(node) for node in self.reduces)) or shared
         self.axes = [
             replace(axis, kind=AxisKind.GLOBAL)
             if axis.kind is AxisKind.LOOP and axis.home in shared
@@ -213,6 +223,8 @@ class Kernel:
         by_home: dict[UOp, list[Axis]] = {}
         for axis in self.axes:
             by_home.setdefault(axis.home, []).append(axis)
+        for fill in self.fills:
+            self._check_fill(opt, fill, by_home)
         for nest in self.nests.values():
             inside = [axis for home in nest for axis in by_home.get(home, ())]
             if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
@@ -227,6 +239,20 @@ class Kernel:
         if opt.kind in (OptKind.SWAP, OptKind.SPLIT):
             self._check_nesting(opt)
         self._check_groups(opt)
+
+    def _check_fill(self, opt: Opt, fill: UOp, by_home: dict[UOp, list[Axis]]) -> None:
+        """Every instance of what stands outside has an array of its own; lanes cannot have one."""
+        array = fill.src[0].src[0].src[0].dtype
+        assert isinstance(array, PtrDType)
+        count = 1
+        for axis in (axis for home in ranges_of(fill) for axis in by_home.get(home, ())):
+            if axis.kind is AxisKind.VECTOR:
+                raise _illegal(opt, "the lanes of a vector would each have an array of their own")
+            if axis.kind is AxisKind.UPCAST:
+                assert isinstance(axis.extent, int)
+                count *= axis.extent
+        if count > 1 and count * array.nbytes > MOST_ON_CHIP:
+            raise _illegal(opt, f"its arrays would be larger than {MOST_ON_CHIP} bytes")
 
     def _check_nesting(self, opt: Opt) -> None:
         """A store must not come to stand in a loop that its address does not know."""
@@ -302,6 +328,7 @@ def _word(extent: UOp) -> str:
 def reads_what_it_writes(nodes: Sequence[UOp]) -> bool:
     """Whether a buffer of the kernel is both loaded from and stored to."""
     stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
+    stored = {pointer for pointer in stored if pointer.op is not Ops.DEFINE_REG}
     return any(node.op is Ops.LOAD and node.src[0].src[0] in stored for node in nodes)
 
 
@@ -317,4 +344,9 @@ def _access(node: UOp) -> Access:
             hidden |= ranges_of(term)
     if len(index.src) > 2:
         hidden |= ranges_of(index.src[2])
+    # each instance of a FILL has an array of its own
+    if node.src[-1].op is Ops.FILL:
+        hidden |= ranges_of(node.src[-1])
+    elif index.src[0].op is Ops.DEFINE_REG:
+        hidden |= ranges_of(node) - steps.keys()
     return Access(node, steps, frozenset(hidden))

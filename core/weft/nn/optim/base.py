@@ -133,12 +133,11 @@ class Optimizer:
         return least_upper_dtype(dtypes.float32, parameter.dtype)
 
     def _zeros(self) -> list[Tensor]:
-        """One realised tensor of zeros for each parameter."""
-        state = [
-            Tensor.zeros(
-                *each.shape, dtype=self._wide(each), device=self.device, requires_grad=False
-            ).contiguous()
-            for each in self.params
-        ]
+        """One realised tensor of zeros for each parameter, in parts where the parameter is."""
+        state = []
+        for each in self.params:
+            kind = self._wide(each)
+            zeros = Tensor.zeros(*each.shape, dtype=kind, device=self.device, requires_grad=False)
+            state.append(zeros.shard_like(each).clone())
         Tensor.realize(*state)
         return state

@@ -15,7 +15,8 @@ from weft.base.sequences import prod
 from weft.device import registry
 from weft.tensor.ops.movement import as_tuple
 from weft.tensor.protocol import TensorBase, record
-from weft.uop import Ops, UOp
+from weft.uop import Ops, Shard, UOp
+from weft.uop.sharding import stacked
 
 
 def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -52,7 +53,7 @@ class CreationMixin(TensorBase):
                 asked=f"empty{extents}",
                 try_="the largest size, and a window of it: Tensor.empty(10).shrink(((0, n),))",
             )
-        node = UOp.new_buffer(registry.canonical(device), size, kind)
+        node = _memory(registry.placement(device), size, kind)
         if extents != (size,):
             node = record(Ops.RESHAPE, kind, (node,), extents)
         return cls._from_node(node, requires_grad)
@@ -70,7 +71,7 @@ class CreationMixin(TensorBase):
         if hasattr(fill_value, "item"):
             fill_value = fill_value.item()
         kind = dtypes.from_py(fill_value) if dtype is None else to_dtype(dtype)
-        made = cls._from_node(_filled(extents, fill_value, kind, registry.canonical(device)))
+        made = cls._from_node(_filled(extents, fill_value, kind, registry.placement(device)))
         return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
 
     @classmethod
@@ -128,7 +129,7 @@ class CreationMixin(TensorBase):
             return cls.full((0,), 0, dtype=kind, device=device)
         far = max(abs(start), abs(start + count * step), count)
         index = dtypes.int64 if whole and far > dtypes.int32.max else dtypes.int32
-        place = UOp(Ops.DEVICE, arg=registry.canonical(device))
+        place = UOp(Ops.DEVICE, arg=registry.placement(device))
         i = cls._from_node(record(Ops.IOTA, index, (place,), count))
         if whole:
             scaled = i if step == 1 else i * step
@@ -181,7 +182,16 @@ class CreationMixin(TensorBase):
         return cls(y, **kwargs)
 
 
-def _filled(extents: tuple[Any, ...], value: Any, kind: DType, device: str) -> UOp:
+def _memory(device: str | tuple[str, ...], size: int, kind: DType) -> UOp:
+    """Storage, on each device where they are several."""
+    if isinstance(device, str):
+        return UOp.new_buffer(device, size, kind)
+    return stacked([UOp.new_buffer(each, size, kind) for each in device], Shard())
+
+
+def _filled(
+    extents: tuple[Any, ...], value: Any, kind: DType, device: str | tuple[str, ...]
+) -> UOp:
     node = UOp.const(kind, value, device)
     if extents:
         node = record(Ops.RESHAPE, kind, (node,), (1,) * len(extents))

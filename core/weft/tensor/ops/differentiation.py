@@ -114,7 +114,7 @@ def _is_cut_off(node: UOp, ends: set[UOp]) -> bool:
     """Whether a value is memory, and no leaf: how it was computed is not known any more."""
     while node not in ends:
         if node.op not in GroupOp.Movement:
-            return node.op is Ops.BUFFER
+            return node.op is Ops.BUFFER or node.op is Ops.MULTI
         node = node.src[0]
     return False
 

@@ -284,6 +284,8 @@ class IndexingMixin(TensorBase):
             return
         storage = owned_storage(self._uop)
         tracked = part._uop.st if storage is not None and part._uop.base is storage else None
+        if isinstance(self._uop.device, tuple):  # a window of several memories is no window
+            tracked = None
         differentiable = grad_enabled() and (self._requires_grad or new._requires_grad)
         if tracked is not None and not differentiable:
             tracked = tracked.simplify()

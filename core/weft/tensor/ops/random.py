@@ -28,7 +28,7 @@ class RandomMixin(TensorBase):
     @classmethod
     def _blocks(cls, shape: tuple[int, ...], device: str | None) -> Any:
         """64 random bits for every element."""
-        where = registry.canonical(device)
+        where = registry.placement(device)
         count = prod(shape)
         if not isinstance(count, int):
             raise ArgumentError("random numbers need a definite shape", asked=f"shape {shape}")

@@ -17,6 +17,10 @@ from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, Reduce
 
+# A scan looks at so many elements at once, and does so many of them in one row.
+_BLOCK = 32
+_SCANNED_ROW = 4096
+
 
 class ReduceMixin(TensorBase):
     """Methods that make one element of many."""
@@ -195,27 +199,53 @@ class ReduceMixin(TensorBase):
         order.insert(at, rank - 1)
         return scanned.permute(*order)
 
-    def _scan_last(self, op: Ops, start: Any, block: int = 256) -> Any:
+    def _scan_last(self, op: Ops, start: Any) -> Any:
+        """Along the last axis: within blocks, upon what comes before each block.
+
+        Blocks are short, since every element looks at all of its block; a long axis is cut in rows
+        first, each of which is scanned in one go.
+        """
         size = self.shape[-1]
-        if size <= 2 * block:
-            front = tuple(None for _ in self.shape[:-1])
-            padded = self.pad((*front, (size - 1, 0)), value=start)
-            return padded._pool((size,), (1,), (1,))._reduce(op, -1, False)
-        # two stages: within blocks, then the totals of the blocks before
-        blocks = -(-size // block)
+        if size <= _BLOCK:
+            return self._scan_block(op, start)
+        if size <= _SCANNED_ROW:
+            return self._scan_blocks(op, start, _BLOCK, lambda t: t._scan_block(op, start))
+        rows = -(-size // _SCANNED_ROW)
+        within = lambda t: t._scan_last(op, start)  # noqa: E731
+        if rows > _SCANNED_ROW:
+            return self._scan_blocks(op, start, _SCANNED_ROW, within, within)
+        return self._scan_blocks(op, start, _SCANNED_ROW, within)
+
+    def _scan_blocks(
+        self, op: Ops, start: Any, block: int, within: Any, between: Any = None
+    ) -> Any:
+        """Each block scanned by `within`, the totals of the blocks by `between`."""
+        size = self.shape[-1]
         front = tuple(None for _ in self.shape[:-1])
-        cut = self.pad((*front, (0, blocks * block - size)), value=start).unflatten(-1, (-1, block))
-        inside = cut._scan_last(op, start)
-        last = inside.shrink((*front, None, (block - 1, block))).squeeze(-1)
-        totals = last._scan_last(op, start)
-        before = totals.shrink((*front, (0, blocks - 1))).pad((*front, (1, 0)), value=start)
-        before = before.unsqueeze(-1)
-        whole = (
-            before * inside
-            if op is Ops.MUL
-            else (before + inside if op is Ops.ADD else before.maximum(inside))
-        )
+        count = -(-size // block)
+        cut = self
+        if size % block:
+            cut = self.pad((*front, (0, count * block - size)), value=start)
+        cut = cut.unflatten(-1, (count, block))
+        totals = cut._reduce(op, -1, False)
+        if between is None:
+            before = totals._scan_block(op, start, 0)
+        else:
+            before = between(totals).shrink((*front, (0, count - 1)))
+            before = before.pad((*front, (1, 0)), value=start)
+        before, inside = before.unsqueeze(-1), within(cut)
+        if op is Ops.MUL:
+            whole = before * inside
+        else:
+            whole = before + inside if op is Ops.ADD else before.maximum(inside)
         return whole.flatten(-2).shrink((*front, (0, size)))
+
+    def _scan_block(self, op: Ops, start: Any, own: int = 1) -> Any:
+        """Every element looks at all before it (`own`: and at itself)."""
+        size = self.shape[-1]
+        places = self.__class__.arange(size, device=self.device)
+        seen = places < places.unsqueeze(-1) + own
+        return seen.where(self.unsqueeze(-2), start)._reduce(op, -1, False)
 
     def cumsum(self, axis: int = 0) -> Self:
         """Running sum; short types accumulate as in `sum`."""

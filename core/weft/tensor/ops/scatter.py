@@ -15,6 +15,8 @@ def from_front(index: Any, size: int) -> Any:
     kind = dtypes.int64 if size > dtypes.int32.max else dtypes.int32
     if dtypes.is_unsigned(index._uop.dtype):
         wide = index.cast(dtypes.int64)
+        if index._uop.dtype is dtypes.uint64:
+            wide = (wide < 0).where(size, wide)  # what int64 cannot hold is out of range as well
         return wide if kind is dtypes.int64 else (wide < size).where(wide, size).cast(kind)
     if index._uop.dtype is dtypes.int64 and kind is dtypes.int32:
         # what int32 cannot hold is out of range, and must stay so

@@ -38,6 +38,29 @@ def test_sum_of_rows(weft_device):
     assert found == [sum(given[r * columns : (r + 1) * columns]) for r in range(rows)]
 
 
+@pytest.mark.parametrize("length", [3, 16, 1000])
+def test_an_array_on_chip_is_read_anywhere(weft_device, length):
+    """Each row is written once from left to right and read backwards."""
+    rows = 3
+    b = Builder()
+    out, data = (b.argument(slot, INT, rows * length) for slot in (0, 1))
+    kept = b.register(0, INT, length)
+    row = b.loop(rows, 0)
+    start = b.add(row * length)
+    first = b.loop(length, 1)
+    item = b.load(data, start + first)
+    b.store(kept, first, item + item)
+    b.end(first)
+    then = b.loop(length, 2)
+    b.store(out, start + then, b.load(kept, then * -1 + (length - 1)))
+    b.end(then)
+    b.end(row)
+    given = list(range(rows * length))
+    (found,) = run(weft_device, b, [(INT, rows * length)], [(INT, given)])
+    whole = [given[r * length : (r + 1) * length] for r in range(rows)]
+    assert found == [2 * item for part in whole for item in reversed(part)]
+
+
 def test_a_masked_load_does_not_touch_memory(weft_device):
     count, size = 16, 4
     b = Builder()

@@ -17,7 +17,7 @@ from weft.device.capabilities import (
     MemoryCaps,
 )
 from weft.device.hookspecs import hookimpl
-from weft.device.identity import FIRST, DeviceFamily, DeviceId
+from weft.device.identity import FIRST, DeviceFamily, DeviceId, ordinal
 from weft.device.parts import Allocator, Compiler, Device, Renderer, Runner
 from weft.device.program import CompiledProgram
 from weft.testing.reference.memory import PoisonedAllocator
@@ -53,11 +53,13 @@ KINDS: dict[str, ComputeCaps] = {
 def kind(locator: str) -> str:
     """The one spelling of a locator. :raises UnknownDevice: if there is no such kind."""
     spelt = locator.lower() or FIRST
+    if spelt.isascii() and spelt.isdigit():
+        return ordinal(spelt)
     if spelt not in KINDS:
         raise UnknownDevice(
             "the reference device has no such kind",
             asked=f"REF:{locator}",
-            because=f"its kinds are {', '.join(KINDS)}",
+            because=f"its kinds are {', '.join(KINDS)}, or a number for one more of the first",
         )
     return spelt
 
@@ -72,8 +74,10 @@ def weft_devices() -> list[DeviceFamily]:
 @hookimpl
 def weft_open(id: DeviceId) -> Device:
     """Always there."""
-    name = "Python interpreter" if id.locator == FIRST else f"Python interpreter, {id.locator}"
-    caps = Capabilities(MemoryCaps(), KINDS[id.locator], name, fingerprint=f"ref-1;{id.locator}")
+    plain = id.locator.isdigit()
+    name = "Python interpreter" if plain else f"Python interpreter, {id.locator}"
+    can = FIRST if plain else id.locator
+    caps = Capabilities(MemoryCaps(), KINDS[can], name, fingerprint=f"ref-1;{can}")
     return Device(id, caps)
 
 

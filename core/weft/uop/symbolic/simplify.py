@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weft.base import trace
 from weft.base.dtype import dtypes
 from weft.uop.bounds import bounds_of
 from weft.uop.matcher import PatternMatcher
@@ -104,17 +105,12 @@ def canonical(node: UOp) -> UOp | None:
     op, dtype = node.op, node.dtype
     if op in _SILENT:
         return None
-    if dtype is dtypes.bool:
-        made = _canonical_truth(node)
+    law = _law_for(node)
+    if law is not None:
+        made = law(node)
         if made is not None:
-            return made
-    elif op is Ops.WHERE:
-        made = choose(node)
-        if made is not None:
-            return made
-    elif dtype in INDEX_DTYPES:
-        made = _canonical_index(node)
-        if made is not None:
+            if trace.enabled("rule"):
+                trace.point("rule", set="symbolic", rule=law, pattern=None, before=node, after=made)
             return made
     made = symbolic_simple.rewrite(node)
     if made is not None or op in (Ops.GEP, Ops.VECTORIZE):
@@ -128,26 +124,32 @@ def canonical(node: UOp) -> UOp | None:
     return None
 
 
-def _canonical_index(node: UOp) -> UOp | None:
-    rule = _INDEX_RULES.get(node.op)
-    if rule is not None and is_index(node):
-        return rule(node)
-    if node.op is Ops.CAST and node.src[0].dtype in INDEX_DTYPES and is_index(node):
-        return _cast(node)
+def _law_for(node: UOp) -> Callable[[UOp], UOp | None] | None:
+    """The law that is asked before the identities are."""
+    op, dtype = node.op, node.dtype
+    if op is Ops.WHERE:
+        return choose
+    if dtype is dtypes.bool:
+        return _law_for_truth(node)
+    if dtype not in INDEX_DTYPES:
+        return None
+    law = _INDEX_RULES.get(op)
+    if law is not None:
+        return law if is_index(node) else None
+    if op is Ops.CAST and node.src[0].dtype in INDEX_DTYPES and is_index(node):
+        return _cast
     return None
 
 
-def _canonical_truth(node: UOp) -> UOp | None:
+def _law_for_truth(node: UOp) -> Callable[[UOp], UOp | None] | None:
     op = node.op
     if op is Ops.AND:
-        return conjoin(node)
+        return conjoin
     if op is Ops.OR:
-        return disjoin(node)
-    if op is Ops.WHERE:
-        return choose(node)
+        return disjoin
     if op in _COMPARISONS and node.src[0].dtype in INDEX_DTYPES:
         if is_index(node.src[0]) and is_index(node.src[1]):
-            return compare(node)
+            return compare
     return None
 
 
@@ -163,40 +165,43 @@ def simplify(root: UOp) -> UOp:
         pass
     else:
         return root if known is None else known
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        if _is_known(node):
-            stack.pop()
-            continue
-        missing = [source for source in node.src if not _is_known(source)]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        src = tuple([_known(source) for source in node.src])
-        rebuilt = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
-        if rebuilt is not node and _is_known(rebuilt):
-            _set_simple(node, _known(rebuilt))
-            continue
-        made = canonical(rebuilt)
-        if made is None:
-            mark_simple(rebuilt)
-            result = rebuilt
+    path, pending = [root], [iter(root.src)]
+    while path:
+        for source in pending[-1]:
+            if not hasattr(source, "_simple"):
+                path.append(source)
+                pending.append(iter(source.src))
+                break
         else:
-            result = simplify(made)
-            if rebuilt is not node and rebuilt is not result:
-                _set_simple(rebuilt, result)
-        _set_simple(node, None if result is node else result)
+            pending.pop()
+            _settle(path.pop())
     return _known(root)
 
 
-def _is_known(node: UOp) -> bool:
-    try:
-        _simple_of(node)
-    except AttributeError:
-        return False
-    return True
+def _settle(node: UOp) -> None:
+    """Note what a node becomes whose sources are settled."""
+    if hasattr(node, "_simple"):
+        return
+    src = node.src
+    for source in src:
+        if _simple_of(source) is not None:
+            src = tuple([_known(source) for source in src])
+            break
+    rebuilt = node
+    if src is not node.src:
+        rebuilt = UOp(node.op, node.dtype, src, node.arg)
+        if hasattr(rebuilt, "_simple"):
+            _set_simple(node, _known(rebuilt))
+            return
+    made = canonical(rebuilt)
+    if made is None:
+        mark_simple(rebuilt)
+        result = rebuilt
+    else:
+        result = simplify(made)
+        if rebuilt is not node and rebuilt is not result:
+            _set_simple(rebuilt, result)
+    _set_simple(node, None if result is node else result)
 
 
 def _known(node: UOp) -> UOp:

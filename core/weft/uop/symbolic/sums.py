@@ -38,11 +38,14 @@ def mark_simple(node: UOp) -> UOp:
     return node
 
 
+_OP_DIGESTS = {op: crc32(op.name.encode()) for op in Ops}
+
+
 @analysis("_text_key")
 def order_of(node: UOp) -> tuple[int, int]:
     """The place of a node among the terms of a sum, and a digest that tells equals apart.
 
-    Both are the same in every process.
+    Both are the same in every process, and do not change when an op is added.
     """
     op, arg = node.op, node.arg
     if op is Ops.CONST:
@@ -60,7 +63,7 @@ def order_of(node: UOp) -> tuple[int, int]:
         told = 0 if arg is None else crc32(repr(arg).encode())
         if op not in _INDEX_OPS:
             place = _DATA
-    return place, hash((op.value, told, *[order_of(source)[1] for source in node.src]))
+    return place, hash((_OP_DIGESTS[op], told, *[order_of(source)[1] for source in node.src]))
 
 
 def is_index(node: UOp) -> bool:

@@ -1,10 +1,20 @@
-// opts: Opt(UNROLL, 1, 0)
+// opts: Opt(VECTOR, 0, 8), Opt(UNROLL, 0, 0)
+typedef int i32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x8 __attribute__((ext_vector_type(8)));
+typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
 void r_8_8(float* restrict data0, const float* restrict data1) {
-  for (int ridx0 = 0; ridx0 < 8; ridx0++) {
-    float alu0 = (!(ridx0 < 7) ? data1[ridx0 + (-7)] : 0.0f) + (!(ridx0 < 6) ? data1[ridx0 + (-6)] : 0.0f);
-    float alu1 = (!(ridx0 < 5) ? data1[ridx0 + (-5)] : 0.0f) + (!(ridx0 < 4) ? data1[ridx0 + (-4)] : 0.0f);
-    float alu2 = (!(ridx0 < 3) ? data1[ridx0 + (-3)] : 0.0f) + (!(ridx0 < 2) ? data1[ridx0 + (-2)] : 0.0f);
-    float alu3 = alu2 + ((!(ridx0 < 1) ? data1[ridx0 + (-1)] : 0.0f) + data1[ridx0]);
-    data0[ridx0] = alu0 + alu1 + alu3;
-  }
+  i32x8 alu0 = (i32x8){0, 1, 2, 3, 4, 5, 6, 7} + (i32x8)(1);
+  float val0 = data1[0];
+  float val1 = data1[1];
+  f32x8 alu1 = ((i32x8)((i32x8)(0) < alu0) ? (f32x8)(val0) : (f32x8)(0.0f)) + ((i32x8)((i32x8)(1) < alu0) ? (f32x8)(val1) : (f32x8)(0.0f));
+  float val2 = data1[2];
+  float val3 = data1[3];
+  f32x8 alu2 = ((i32x8)((i32x8)(2) < alu0) ? (f32x8)(val2) : (f32x8)(0.0f)) + ((i32x8)((i32x8)(3) < alu0) ? (f32x8)(val3) : (f32x8)(0.0f));
+  float val4 = data1[4];
+  float val5 = data1[5];
+  f32x8 alu3 = ((i32x8)((i32x8)(4) < alu0) ? (f32x8)(val4) : (f32x8)(0.0f)) + ((i32x8)((i32x8)(5) < alu0) ? (f32x8)(val5) : (f32x8)(0.0f));
+  float val6 = data1[6];
+  float val7 = data1[7];
+  f32x8 alu4 = ((i32x8)((i32x8)(6) < alu0) ? (f32x8)(val6) : (f32x8)(0.0f)) + ((i32x8)((i32x8)(7) < alu0) ? (f32x8)(val7) : (f32x8)(0.0f));
+  *(f32x8_m*)data0 = alu1 + alu2 + (alu3 + alu4);
 }

@@ -12,7 +12,7 @@ void E_2_4(float* restrict data0, const float* restrict data1) {
     _Bool alu4 = alu3 < 1;
     f32x4 alu5 = (f32x4){(alu3 < 4 & !alu4) ? data1[alu1 + (-1)] : 0.0f, (alu3 < 3) ? data1[alu1] : 0.0f,
         (alu3 < 2) ? data1[alu1 + 1] : 0.0f, alu4 ? data1[alu1 + 2] : 0.0f};
-    f32x4 alu6 = ((i32x4)(alu2 < (i32x4)(4)) & ~(i32x4)(alu2 < (i32x4)(1))) ? alu5 + (f32x4)(1.0f) : (f32x4)(0.0f);
+    f32x4 alu6 = (~(i32x4)(alu2 < (i32x4)(1)) & (i32x4)(alu2 < (i32x4)(4))) ? alu5 + (f32x4)(1.0f) : (f32x4)(0.0f);
     *(f32x4_m*)(data0 + alu1) = alu6;
   }
 }

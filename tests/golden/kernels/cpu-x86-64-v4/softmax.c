@@ -1,4 +1,4 @@
-// opts: Opt(VECTOR, 1, 8), Opt(VECTOR, 1, 8), Opt(VECTOR, 1, 8)
+// opts: Opt(VECTOR, 2, 8), Opt(VECTOR, 1, 8), Opt(VECTOR, 1, 8), Opt(VECTOR, 1, 8)
 typedef float f32x8 __attribute__((ext_vector_type(8)));
 typedef int i32x8 __attribute__((ext_vector_type(8)));
 typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
@@ -20,7 +20,8 @@ static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-void r_3_8_8_8(float* restrict data0, const float* restrict data1) {
+void r_3_8_8_8_8(float* restrict data0, const float* restrict data1) {
+  float row0[8] __attribute__((aligned(64)));
   int cast0 = bits_f32_i32(12582912.0f);
   i32x8 alu0 = (i32x8)(cast0);
   for (int ridx0 = 0; ridx0 < 3; ridx0++) {
@@ -50,10 +51,12 @@ void r_3_8_8_8(float* restrict data0, const float* restrict data1) {
         (f32x8)(1.442695f), -alu6));
     f32x8 alu18 = __builtin_elementwise_fma(alu17, (f32x8)(0.6931472f), (f32x8)(1.0f));
     f32x8 alu19 = alu16 * (f32x8)((alu14 - alu15 + (i32x8)(127)) << (i32x8)(23)) * ((i32x8)(alu17 * alu17 < (f32x8)(1.0f)) ? alu18 : (f32x8)(1.0f));
-    f32x4 alu20 = __builtin_shufflevector(alu19, alu19, 0, 1, 2, 3) + __builtin_shufflevector(alu19, alu19, 4,
-        5, 6, 7);
+    *(f32x8_m*)row0 = alu19;
+    f32x8 val1 = *(f32x8_m*)row0;
+    f32x4 alu20 = __builtin_shufflevector(val1, val1, 0, 1, 2, 3) + __builtin_shufflevector(val1, val1, 4, 5,
+        6, 7);
     f32x2 alu21 = __builtin_shufflevector(alu20, alu20, 0, 1) + __builtin_shufflevector(alu20, alu20, 2, 3);
     float alu22 = alu21[0] + alu21[1];
-    *(f32x8_m*)(data0 + alu1) = alu19 / (f32x8)(alu22);
+    *(f32x8_m*)(data0 + alu1) = val1 / (f32x8)(alu22);
   }
 }

@@ -8,6 +8,8 @@ import pytest
 from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, DTypeError, GradientError
 from weft.nn import optim
+from weft.nn.optim.adam import Adam
+from weft.nn.optim.sgd import SGD
 
 TARGET = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]])
 
@@ -59,7 +61,7 @@ def adam(steps: int, rate: float, decay: float, decoupled: bool) -> np.ndarray:
 )
 def test_sgd(steps: int, momentum: float, decay: float, nesterov: bool) -> None:
     value = train(
-        lambda p: optim.SGD(p, lr=0.01, momentum=momentum, weight_decay=decay, nesterov=nesterov),
+        lambda p: SGD(p, lr=0.01, momentum=momentum, weight_decay=decay, nesterov=nesterov),
         steps,
     )
     expected = sgd(steps, 0.01, momentum, decay, nesterov)
@@ -68,22 +70,22 @@ def test_sgd(steps: int, momentum: float, decay: float, nesterov: bool) -> None:
 
 @pytest.mark.parametrize("steps", [1, 5])
 @pytest.mark.parametrize("decay", [0.0, 0.1])
-@pytest.mark.parametrize(("kind", "decoupled"), [(optim.Adam, False), (optim.AdamW, True)])
-def test_adam(steps: int, decay: float, kind: type[optim.Adam], decoupled: bool) -> None:
+@pytest.mark.parametrize(("kind", "decoupled"), [(Adam, False), (optim.AdamW, True)])
+def test_adam(steps: int, decay: float, kind: type[Adam], decoupled: bool) -> None:
     value = train(lambda p: kind(p, lr=0.1, weight_decay=decay), steps)
     expected = adam(steps, 0.1, decay, decoupled)
     np.testing.assert_allclose(value.numpy(), expected, rtol=1e-8, atol=1e-12)
 
 
 def test_bias_correction_keeps_its_digits_in_float32() -> None:
-    value = train(lambda p: optim.Adam(p, lr=1.0), 1, dtypes.float32)
+    value = train(lambda p: Adam(p, lr=1.0), 1, dtypes.float32)
     # The first step is exactly the sign of the gradient, to float32's last digits.
     np.testing.assert_allclose(value.numpy(), -np.sign(gradient(np.zeros((2, 3)))), rtol=1e-6)
 
 
 def test_state_of_half_parameters_is_wide_and_the_parameter_stays_half() -> None:
     value = Tensor([1.0, 2.0], dtype=dtypes.half, requires_grad=True)
-    optimiser = optim.Adam([value], lr=0.25)
+    optimiser = Adam([value], lr=0.25)
     with Tensor.train():
         (value * 3).sum().backward()
         optimiser.step()
@@ -94,7 +96,7 @@ def test_state_of_half_parameters_is_wide_and_the_parameter_stays_half() -> None
 
 def test_the_learning_rate_can_be_set() -> None:
     value = Tensor([1.0], requires_grad=True)
-    optimiser = optim.SGD([value], lr=1.0)
+    optimiser = SGD([value], lr=1.0)
     optimiser.lr = 0.5
     with Tensor.train():
         (value * 2).sum().backward()
@@ -105,7 +107,7 @@ def test_the_learning_rate_can_be_set() -> None:
 
 def test_one_tensor_given_twice_is_moved_once() -> None:
     value = Tensor([1.0], requires_grad=True)
-    optimiser = optim.SGD([value, value], lr=1.0)
+    optimiser = SGD([value, value], lr=1.0)
     with Tensor.train():
         value.sum().backward()
         optimiser.step()
@@ -115,7 +117,7 @@ def test_one_tensor_given_twice_is_moved_once() -> None:
 def test_tensors_without_gradient_are_realised_but_not_moved() -> None:
     value = Tensor([1.0], requires_grad=True)
     count = Tensor.zeros(1, requires_grad=False).contiguous()
-    optimiser = optim.SGD([value, count], lr=1.0)
+    optimiser = SGD([value, count], lr=1.0)
     with Tensor.train():
         count.assign(count + 1)
         value.sum().backward()
@@ -127,7 +129,7 @@ def test_tensors_without_gradient_are_realised_but_not_moved() -> None:
 
 def test_a_parameter_that_the_loss_does_not_use_is_left_alone() -> None:
     used, unused = (Tensor([1.0], requires_grad=True) for _ in range(2))
-    optimiser = optim.SGD([used, unused], lr=1.0)
+    optimiser = SGD([used, unused], lr=1.0)
     with Tensor.train():
         used.sum().backward()
         optimiser.step()
@@ -136,7 +138,7 @@ def test_a_parameter_that_the_loss_does_not_use_is_left_alone() -> None:
 
 def test_scalars_keep_their_shape() -> None:
     value = Tensor(2.0, requires_grad=True)
-    optimiser = optim.Adam([value], lr=0.5)
+    optimiser = Adam([value], lr=0.5)
     with Tensor.train():
         (value * value).backward()
         optimiser.step()
@@ -146,7 +148,7 @@ def test_scalars_keep_their_shape() -> None:
 
 def test_a_step_outside_training_is_refused() -> None:
     value = Tensor([1.0], requires_grad=True)
-    optimiser = optim.SGD([value])
+    optimiser = SGD([value])
     value.sum().backward()
     with pytest.raises(GradientError) as caught:
         optimiser.step()
@@ -154,7 +156,7 @@ def test_a_step_outside_training_is_refused() -> None:
 
 
 def test_a_step_without_backward_is_refused() -> None:
-    optimiser = optim.SGD([Tensor([1.0], requires_grad=True)])
+    optimiser = SGD([Tensor([1.0], requires_grad=True)])
     with Tensor.train(), pytest.raises(GradientError) as caught:
         optimiser.step()
     assert "backward" in caught.value.try_
@@ -162,12 +164,12 @@ def test_a_step_without_backward_is_refused() -> None:
 
 def test_what_cannot_be_trained_is_refused() -> None:
     with pytest.raises(ArgumentError):
-        optim.SGD([])
+        SGD([])
     with pytest.raises(ArgumentError):
-        optim.SGD([Tensor([1.0], requires_grad=False)])
+        SGD([Tensor([1.0], requires_grad=False)])
     with pytest.raises(DTypeError):
-        optim.SGD([Tensor([1])])
+        SGD([Tensor([1])])
     with pytest.raises(ArgumentError):
-        optim.SGD([Tensor([1.0])], nesterov=True)
+        SGD([Tensor([1.0])], nesterov=True)
     with pytest.raises(ArgumentError):
-        optim.Adam([Tensor([1.0])], betas=(0.9, 1.0))
+        Adam([Tensor([1.0])], betas=(0.9, 1.0))

@@ -1,0 +1,109 @@
+"""Where the elements of a view are: index expressions in as many bits as they need.
+
+Everything the lowerer asks of views goes through here.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import dtypes
+from weft.codegen.store_nests import is_one
+from weft.shape.indexing import expr_from_ranges, indices_below
+from weft.shape.tracker import ShapeTracker
+from weft.shape.view import View
+from weft.uop.node import UOp, sint
+from weft.uop.ops import GroupOp, Ops
+
+Indices = tuple[UOp, ...]
+
+ZERO = UOp.const(dtypes.int, 0)
+_LARGEST = dtypes.int.max
+
+
+def address(st: ShapeTracker, indices: Indices) -> tuple[UOp, UOp | None]:
+    """Where an element of `st` is, and whether it is: in 64 bits where 32 could overflow."""
+    at, valid = expr_from_ranges(st, indices)
+    if isinstance(at, int):
+        at = UOp.const(dtypes.int, at)
+    if _is_large(st):
+        at = _widened(at)
+        valid = None if valid is None else _widened(valid)
+    return at, valid
+
+
+def most(extent: sint) -> int:
+    return extent if isinstance(extent, int) else max(abs(extent.vmin), abs(extent.vmax))
+
+
+def _is_large(st: ShapeTracker) -> bool:
+    """Whether some index of some view of `st` could be beyond what 32 bits hold."""
+    for view in st.views:
+        count, reach = 1, most(view.offset)
+        for extent, stride in zip(view.shape, view.strides):
+            count *= most(extent)
+            reach += max(most(extent) - 1, 0) * most(stride)
+        if count > _LARGEST or reach > _LARGEST:
+            return True
+    return False
+
+
+def _widened(expression: UOp) -> UOp:
+    """The same integer expression computed in 64 bits; comparisons stay bool."""
+    wide: dict[UOp, UOp] = {}
+    for node in expression.toposort(gate=lambda u: u.op not in (Ops.RANGE, Ops.DEFINE_VAR)):
+        if node.dtype is not dtypes.int and not node.src:
+            wide[node] = node
+        elif node.op is Ops.CONST:
+            wide[node] = UOp.const(dtypes.long, node.arg)
+        elif node.op is Ops.CAST and node.dtype is dtypes.long:
+            wide[node] = wide[node.src[0]]
+        elif node.op in GroupOp.ALU:
+            dtype = dtypes.long if node.dtype is dtypes.int else node.dtype
+            wide[node] = UOp(node.op, dtype, tuple(wide[s] for s in node.src), node.arg)
+        else:
+            wide[node] = node.cast(dtypes.long)
+    return wide[expression]
+
+
+def indices_in(
+    st: ShapeTracker, indices: Indices, shape: tuple[sint, ...]
+) -> tuple[Indices, UOp | None]:
+    """Which element of a value of `shape` an element of `st` is, and whether it is any."""
+    if _is_large(st):
+        at, valid = address(st, indices)
+        return _unflatten(at, shape), valid
+    below, valid = indices_below(st, indices, View.create(shape))
+    return tuple([index.cast(dtypes.int) for index in below]), valid
+
+
+def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
+    """The multi-index of element number `at` of a value of this shape."""
+    axes = [axis for axis, extent in enumerate(shape) if not is_one(extent)]
+    indices = [ZERO] * len(shape)
+    if not axes:
+        return tuple(indices)
+    stride: sint = 1
+    for place, axis in enumerate(reversed(axes)):
+        extent = shape[axis]
+        part = at if is_one(stride) else at // stride
+        if place < len(axes) - 1:
+            part = part % extent
+        # an index of one axis fits in 32 bits, whatever the number of all elements
+        indices[axis] = part.simplify().cast(dtypes.int)
+        stride = stride * extent
+    return tuple(indices)
+
+
+def flat(indices: Indices, shape: tuple[sint, ...]) -> UOp:
+    """The place of an element in an array that has room for the largest such shape."""
+    at, stride = ZERO, 1
+    for index, extent in zip(reversed(indices), reversed(shape)):
+        if not is_one(extent):
+            at = index * stride + at
+            stride *= most(extent)
+    return at.simplify()
+
+
+def both(a: UOp | None, b: UOp | None) -> UOp | None:
+    if a is None or b is None or a is b:
+        return b if a is None else a
+    return UOp(Ops.AND, dtypes.bool, (a, b)).simplify()

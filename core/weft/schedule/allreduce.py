@@ -1,0 +1,77 @@
+"""A reduce across devices: every device ends with the same sum, product or largest value.
+
+Plain: everybody gets everybody's value; fewest steps, for small values. Ring: reduce-scatter, then
+all-gather, in as many chunks as there are devices: each device sends 2 (n - 1) / n of the value
+whatever n is (Patarasu and Yuan, 2009), for large ones. Both are COPY and ALU nodes and nothing
+else, and both give every device the same bits: the order of the operations does not depend on the
+device (plain), or each chunk is computed once (ring).
+
+in:  one single-device value of one shape on each device      out: the same, all of them reduced
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from weft.base.sequences import prod
+from weft.base.settings import settings
+from weft.schedule.multi_parts import carried, cut, joined
+from weft.uop import Ops, UOp
+from weft.uop.sharding import even_bounds
+
+
+def all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
+    """`parts`, one on each of `devices`, reduced by `op` (ADD, MUL or MAX), on each of them."""
+    if len(parts) == 1:
+        return parts
+    return (_ring if rings(parts[0], len(devices)) else _plain)(op, parts, devices)
+
+
+def rings(part: UOp, devices: int) -> bool:
+    """Whether a value is reduced in a ring: the setting RING, and the size where that leaves it."""
+    size = prod(part.shape)
+    if not isinstance(size, int) or size < devices or settings.RING == 0:
+        return False
+    # between two, a ring sends as many bytes as the plain way, in more steps
+    return settings.RING == 2 or (devices > 2 and size > settings.RING_ALLREDUCE_THRESHOLD)
+
+
+def _plain(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
+    """Everybody adds up everything, in the order of the devices."""
+    held = [_held(part) for part in parts]
+    result = []
+    for device in devices:
+        there = [carried(part, device) for part in held]
+        total = there[0]
+        for part in there[1:]:
+            total = total.alu(op, part)
+        result.append(total)
+    return tuple(result)
+
+
+def _ring(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
+    """Chunk c starts at device c and gathers up the others' on its way round, then goes round."""
+    count, shape = len(devices), parts[0].shape
+    size = prod(shape)
+    flat = [_held(part).reshape((size,)) for part in parts]
+    chunks: list[list[tuple[int, UOp]]] = [[] for _ in devices]
+    for number, (start, stop) in enumerate(pairwise(even_bounds(size, count))):
+        travelling = cut(flat[number], 0, start, stop)
+        for step in range(1, count):
+            place = (number + step) % count
+            arrived = carried(travelling, devices[place])
+            travelling = arrived.alu(op, cut(flat[place], 0, start, stop))
+        for step in range(count):
+            place = (number + count - 1 + step) % count
+            travelling = carried(travelling, devices[place])
+            chunks[place].append((start, travelling))
+    return tuple(joined(sorted(found, key=_start), 0, size).reshape(shape) for found in chunks)
+
+
+def _held(part: UOp) -> UOp:
+    """A partial result in memory: it is read by its own device, and copied to others."""
+    return part if part.base.op in (Ops.BUFFER, Ops.CONST) else part.contiguous()
+
+
+def _start(piece: tuple[int, UOp]) -> int:
+    return piece[0]

@@ -1,0 +1,219 @@
+"""Index arithmetic: what only says *where* is computed where it is read, never stored.
+
+An index by a tensor, a gather, a one-hot row or the pick of a label is a comparison of an integer
+with a counter, and a sum over the counter. Code generation reads the one element that such a sum
+picks (see `codegen/gather`); here it is seen to that the comparison reaches it in one piece:
+
+- masks, which are comparisons with counters, and the integers that are compared, are computed again
+  by everyone who reads them, although an expand makes more elements of them;
+- what a sum picks from counts as read as often as something is picked, not as often as compared.
+
+A counter itself is like a constant: nothing is ever stored for it alone.
+
+in:  the uses of a graph      out: `Picks`, which `realize_map` asks
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.base.dtype import dtypes
+from weft.base.sequences import prod
+from weft.base.settings import settings
+from weft.schedule.uses import LEAVES, Uses
+from weft.uop import GroupOp, Ops, UOp
+
+# index arithmetic of more steps than this is stored
+_MOST_STEPS = 32
+# a counter with so many steps upon it is still one
+_LONGEST_COUNT = 8
+# what has memory of its own, or will
+_MEMORY = frozenset({Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
+_EQUALITY = frozenset({Ops.CMPEQ, Ops.CMPNE})
+
+
+@dataclass
+class Picks:
+    """What need not be stored because of counters.
+
+    inline: masks, and integers that are compared with counters. picked: (reader, source) pairs of
+    sums that pick, with the number of elements that are picked.
+    """
+
+    inline: set[UOp] = field(default_factory=set)
+    picked: dict[tuple[UOp, UOp], Any] = field(default_factory=dict)
+
+
+_FREE = LEAVES - {Ops.BUFFER}
+
+
+def is_counter(node: UOp) -> bool:
+    """Whether a node is a counter with a few constants upon it, which takes no memory."""
+    for _ in range(_LONGEST_COUNT):
+        node = node.base
+        if node.op is Ops.IOTA:
+            return True
+        if node.op not in GroupOp.Elementwise or node.op is Ops.BITCAST:
+            return False
+        if any(source.base.op is not Ops.CONST for source in node.src[1:]):
+            return False
+        node = node.src[0]
+    return False
+
+
+def is_counted(node: UOp) -> bool:
+    """Whether a node is computed from counters and constants alone, in few steps."""
+    stack, seen = [node.base], set[UOp]()
+    while stack:
+        current = stack.pop()
+        if current.op is Ops.IOTA or current.op in _FREE:
+            continue
+        if current.op not in GroupOp.Elementwise or len(seen) > _MOST_STEPS:
+            return False
+        seen.add(current)
+        stack.extend(source.base for source in current.src if source.base not in seen)
+    return True
+
+
+def only_says_where(node: UOp) -> bool:
+    """Whether a node is a counter, or compares one: an address, where a sum picks by it."""
+    if node.op in _EQUALITY and dtypes.is_int(node.src[0].dtype):
+        return any(is_counted(source) for source in node.src)
+    return is_counted(node)
+
+
+def picks_in(uses: Uses) -> Picks:
+    """What the graph's comparisons with counters allow; nothing with FUSE_ARANGE=0."""
+    found = Picks()
+    if not settings.FUSE_ARANGE:
+        return found
+    counters = _counters(uses)
+    if not counters:
+        return found
+    masks = [node for node in uses.order if _is_mask(node, counters)]
+    if not masks:
+        return found
+    found.inline = _compared(masks) | _made_of_masks(uses, masks)
+    for node in uses.order:
+        if node.op is Ops.REDUCE_AXIS and node.arg.op is Ops.ADD:
+            _note_picked(node, counters, found)
+    return found
+
+
+# ---- what counts -------------------------------------------------------------------------------
+
+
+def _counters(uses: Uses) -> set[UOp]:
+    """The expressions of counters and constants alone."""
+    found: set[UOp] = set()
+    for node in uses.order:
+        if node.op is Ops.IOTA:
+            found.add(node)
+        elif node.op in GroupOp.Elementwise:
+            bases = [source.base for source in node.src]
+            if any(base in found for base in bases) and all(
+                base in found or base.op in LEAVES - {Ops.BUFFER} for base in bases
+            ):
+                found.add(node)
+    return found
+
+
+def _is_mask(node: UOp, counters: set[UOp]) -> bool:
+    """Whether this compares something with a counter."""
+    if node.op not in _EQUALITY or not dtypes.is_int(node.src[0].dtype):
+        return False
+    counted = [source.base in counters for source in node.src]
+    return any(counted) and not all(counted)
+
+
+def _compared(masks: list[UOp]) -> set[UOp]:
+    """The masks, and what they are computed from, where that is short; else it is stored."""
+    found = set(masks)
+    for mask in masks:
+        found.update(_arithmetic(mask) or ())
+    return found
+
+
+def _arithmetic(root: UOp) -> set[UOp] | None:
+    """The steps of an expression down to memory; None where it has a loop, or too many steps."""
+    found: set[UOp] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node in found or node.op in LEAVES or node.op in _MEMORY or node.op is Ops.IOTA:
+            continue
+        if node.op not in GroupOp.Elementwise or node.op is Ops.THREEFRY:
+            return None
+        found.add(node)
+        if len(found) > _MOST_STEPS:
+            return None
+        stack.extend(source.base for source in node.src)
+    return found
+
+
+def _made_of_masks(uses: Uses, masks: list[UOp]) -> set[UOp]:
+    """What is made of masks, truths and constants alone: masks and-ed, one-hot rows."""
+    found = set(masks)
+    steps = dict.fromkeys(masks, 1)
+    truths: set[UOp] = set()
+    for node in uses.order:
+        if node in found or node.op not in GroupOp.Elementwise:
+            continue
+        bases = [s.base for s in node.src if s.base.op not in LEAVES or s.base.op is Ops.BUFFER]
+        taken = 1 + sum(steps.get(base, 1) for base in bases)
+        made = all(base in found or base in truths for base in bases)
+        if made and any(base in found for base in bases) and taken <= _MOST_STEPS:
+            found.add(node)
+            steps[node] = taken
+        elif node.dtype is dtypes.bool:
+            truths.add(node)
+    return found
+
+
+# ---- sums that pick ----------------------------------------------------------------------------
+
+
+def _note_picked(reduce: UOp, counters: set[UOp], found: Picks) -> None:
+    """Note what `reduce` picks from: of where(mask, x, 0), x is read at one place per element."""
+    where = reduce.src[0]
+    if where.op is not Ops.WHERE or where.src[2].base.op is not Ops.CONST:
+        return
+    if where.src[2].base.arg != 0 or where.shape != reduce.src[0].shape:
+        return
+    if any(_picks_along(c, reduce.arg.axes, counters) for c in _and_ed(where.src[0])):
+        found.picked[where, where.src[1]] = prod(reduce.shape)
+
+
+def _and_ed(condition: UOp) -> list[UOp]:
+    found, stack = [], [condition]
+    while stack:
+        node = stack.pop()
+        if node.op is Ops.AND or (node.op is Ops.MUL and node.dtype is dtypes.bool):
+            stack.extend(node.src)
+        else:
+            found.append(node)
+    return found
+
+
+def _picks_along(mask: UOp, axes: tuple[int, ...], counters: set[UOp]) -> bool:
+    """Whether a counter that moves along all of `axes` is compared with what stands still there."""
+    node = mask.base
+    moved = mask is not node
+    if node.op is not Ops.CMPEQ or not mask.shape or not _is_mask(node, counters):
+        return False  # a number stands for all elements alike
+    left, right = node.src
+    counter, other = (left, right) if left.base in counters else (right, left)
+    shape = mask.shape
+    if moved:
+        through = mask.st
+        counted, still = counter.st + through, other.st + through if other.shape else None
+    else:
+        counted, still = counter.st, other.st if other.shape else None
+    ours = counted.real_strides(ignore_valid=True)
+    # a single number stands still along all axes
+    theirs = still.real_strides(ignore_valid=True) if still is not None else (0,) * len(shape)
+    return all(
+        (isinstance(ours[a], int) and ours[a] != 0 and theirs[a] == 0) or shape[a] == 1
+        for a in axes
+    )

@@ -1,0 +1,88 @@
+"""Schedules that were made before, by the structure of their graph: making one again is a look-up.
+
+Bounded, the least recently used going first; safe to use from several threads. While somebody
+watches the passes nothing is looked up, so that there is something to be seen.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from weft.base import trace
+from weft.base.settings import settings
+from weft.schedule.pipeline import kernelize_map
+from weft.schedule.recipe import Recipe, recipe_for
+from weft.schedule.structure import Structure
+
+MOST_NODES = 1 << 19
+"""Nodes in all structures that are kept, together."""
+
+
+class ScheduleCache:
+    """Recipes by structure. hits, misses: how often one was found, or had to be made."""
+
+    def __init__(self, most_nodes: int = MOST_NODES) -> None:
+        self.hits = 0
+        self.misses = 0
+        self._most_nodes = most_nodes
+        self._nodes = 0
+        self._recipes: OrderedDict[Any, Recipe] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, structure: Structure) -> Recipe | None:
+        """The recipe of an equal structure."""
+        with self._lock:
+            found = self._recipes.get(structure.key)
+            if found is None:
+                self.misses += 1
+            else:
+                self.hits += 1
+                self._recipes.move_to_end(structure.key)
+            return found
+
+    def put(self, structure: Structure, recipe: Recipe) -> None:
+        """Keep a recipe, unless its structure is larger than all that may be kept."""
+        size = len(structure.sources)
+        if size > self._most_nodes:
+            return
+        with self._lock:
+            if structure.key in self._recipes:
+                return
+            self._recipes[structure.key] = recipe
+            self._nodes += size
+            while self._nodes > self._most_nodes:
+                (rows, *_), _ = self._recipes.popitem(last=False)
+                self._nodes -= len(rows)
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            self._recipes.clear()
+            self._nodes = 0
+
+    def __len__(self) -> int:
+        return len(self._recipes)
+
+
+schedules = ScheduleCache()
+"""Of this process."""
+
+
+def prepare(structure: Structure) -> Recipe:
+    """The recipe for a graph: one that was made before, or else a new one.
+
+    Raises what `kernelize_map` raises, and ScheduleError where kernels wait for each other.
+    """
+    cached = settings.SCHEDULE_CACHE and not _watched()
+    recipe = schedules.get(structure) if cached else None
+    if recipe is None:
+        recipe = recipe_for(structure, kernelize_map(structure.sink))
+        if cached:
+            schedules.put(structure, recipe)
+    return recipe
+
+
+def _watched() -> bool:
+    return settings.DEBUG >= 6 or trace.enabled("pass") or trace.enabled("schedule")

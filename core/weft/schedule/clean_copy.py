@@ -1,0 +1,103 @@
+"""Copies, contiguous memory and writes that are not needed, or cheaper elsewhere.
+
+in:  spec.tensor      out: spec.tensor, every value equal
+"""
+
+from __future__ import annotations
+
+from weft.base.sequences import prod
+from weft.schedule.constants import constant_of, full
+from weft.schedule.context import ScheduleContext
+from weft.uop import Ops, PatternMatcher, UOp, UPat
+
+clean_copy = PatternMatcher("clean_copy")
+
+# what has memory of its own, row-major, or will
+_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
+
+
+@clean_copy.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
+def needless_copies(node: UOp, source: UOp) -> UOp | None:
+    """copy(constant) -> constant there; copy to where it is -> x; copy there and back -> x"""
+    target = node.src[1].arg
+    const = constant_of(source)
+    if const is not None:
+        return full(node.shape, UOp.const(node.dtype, const.arg, target))
+    if source.device == target:
+        return source
+    there = source.base
+    if there.op is not Ops.COPY or there.src[0].device != target:
+        return None
+    return same_moves(source, there, there.src[0])
+
+
+@clean_copy.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
+def copies_of_views(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | None:
+    """copy(view) -> copy(contiguous(view))   when the view is smaller, else -> view(copy)"""
+    base, target = source.base, node.src[1].arg
+    if source is base or isinstance(source.device, tuple) or isinstance(target, tuple):
+        return None
+    same = source.st.contiguous and source.size == base.size
+    if same or (ctx.computes(target) and _is_no_smaller(source, base)):
+        copied = UOp(Ops.COPY, node.dtype, (base, node.src[1]), node.arg)
+        return copied.reshape(node.shape) if same else same_moves(source, base, copied)
+    if ctx.computes(source.device):
+        return UOp(Ops.COPY, node.dtype, (source.contiguous(), node.src[1]), node.arg)
+    return None
+
+
+def _is_no_smaller(source: UOp, base: UOp) -> bool:
+    """Whether a view has at least as many elements as what it is a view of."""
+    moved, whole = prod(source.shape), prod(base.shape)
+    return isinstance(moved, int) and isinstance(whole, int) and 0 < whole <= moved
+
+
+def same_moves(node: UOp, base: UOp, other: UOp) -> UOp:
+    """The movement between `base` and `node`, over `other`."""
+    moves = []
+    while node is not base:
+        moves.append(node)
+        node = node.src[0]
+    for move in reversed(moves):
+        other = UOp(move.op, other.dtype, (other,), move.arg)
+    return other
+
+
+@clean_copy.rule(UPat(Ops.CONTIGUOUS, name="node"))
+def needless_contiguous(node: UOp) -> UOp | None:
+    """contiguous(x) -> x   when x stands row-major in memory of its own already"""
+    if node.arg is not None or node.dtype is not node.src[0].dtype:
+        return None  # a copy that was asked for, or an image
+    source = node.src[0]
+    base = source.base
+    if base.op not in _MEMORY:
+        return None
+    whole = source is base or (source.st.contiguous and source.size == base.size)
+    return source if whole else None
+
+
+@clean_copy.rule(UPat(Ops.ASSIGN, name="node"))
+def double_assigns(node: UOp) -> UOp | None:
+    """assign(t, assign(t, x)) -> assign(t, x)"""
+    target, value = node.src
+    same = value.op is Ops.ASSIGN and value.src[0] is target
+    return value if same and node.arg is None and value.arg is None else None
+
+
+@clean_copy.rule(UPat(Ops.ASSIGN, name="node"))
+def assigns_to_what_is_not_stored(node: UOp, ctx: ScheduleContext) -> UOp | None:
+    """assign(x, y) -> contiguous(y)   when x has no memory yet, or only a copy made to be written
+
+    A value that is on another device is left alone: it has to be brought there.
+    """
+    target, value = node.src
+    base = target.base
+    if node.arg is not None or value.op is Ops.KERNEL or base.op in (Ops.BUFFER, Ops.ASSIGN):
+        return None
+    if value.shape != node.shape or value.device != target.device:
+        return None
+    if isinstance(node.device, str) and not ctx.computes(node.device):
+        return None
+    if base.op is Ops.CONTIGUOUS and target is base:
+        return UOp(Ops.CONTIGUOUS, node.dtype, (value,), base.arg)
+    return UOp(Ops.CONTIGUOUS, node.dtype, (value,))

@@ -1,0 +1,36 @@
+"""Values that are one constant everywhere: found under movement, and made again."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from weft.uop import GroupOp, Ops, UOp
+
+
+def constant_of(node: UOp) -> UOp | None:
+    """The CONST that every element of `node` equals, if it is a constant under movement."""
+    padded = False
+    while node.op in GroupOp.Movement:
+        padded = padded or node.op is Ops.PAD
+        node = node.src[0]
+    if node.op is not Ops.CONST:
+        return None
+    return node if not padded or is_zero(node.arg) else None
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a number is what padding is made of; -0.0 is not."""
+    return value == 0 and math.copysign(1, value) > 0
+
+
+def full(shape: tuple[Any, ...], const: UOp) -> UOp:
+    """`const` in every element of `shape`."""
+    if not shape:
+        return const
+    return const.reshape((1,) * len(shape)).expand(shape)
+
+
+def constant_like(node: UOp, value: Any) -> UOp:
+    """`value` in the shape, dtype and place of `node`."""
+    return full(node.shape, UOp.const(node.dtype, value, node.device))

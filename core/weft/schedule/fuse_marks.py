@@ -1,0 +1,153 @@
+"""FUSE marks: what the user asked to have in one kernel is not cut into several.
+
+Below a mark, down to what has memory of its own (CONTIGUOUS, ASSIGN, COPY, BUFFER), nothing is
+stored because it is reduced or because an expand makes more of it: each consumer computes it again.
+The marked value itself is stored where any reduce would be, at the end of the chain of its readers,
+so that nobody outside computes all of it again. Marks are gone afterwards.
+
+Where the grouping makes one kernel of it anyhow, with rows kept on chip, it is left to that.
+
+What is asked for beside, copied, or written to, is stored nevertheless, and so is what would take a
+kernel over the limits of its device; memory that the same graph overwrites is read in the marked
+kernel, not in the one that writes.
+
+in:  spec.tensor with FUSE      out: spec.tensor without, and `Marks`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from weft.schedule.edits import Edit
+from weft.schedule.groups import Group
+from weft.schedule.uses import LEAVES, Uses, is_stored
+from weft.uop import GroupOp, Ops, UOp
+
+_COMPUTED = GroupOp.Elementwise | {Ops.REDUCE_AXIS}
+_THROUGH = _COMPUTED | GroupOp.Movement | {Ops.FUSE}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One marked value, and what is computed for it and for nobody else.
+
+    reduces: whether a reduce is among them. alone: whether it needs memory of its own.
+    """
+
+    top: UOp
+    inside: frozenset[UOp]
+    reduces: bool = False
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What FUSE marks ask for: nodes that are computed where they are read, the marked values that
+    hold a reduce and are computed as if they were one, and those that are stored in any case."""
+
+    marks: tuple[Mark, ...] = ()
+
+    @cached_property
+    def inside(self) -> frozenset[UOp]:
+        """Nodes that are computed where they are read."""
+        return frozenset().union(*(mark.inside for mark in self.marks))
+
+    @cached_property
+    def ends(self) -> frozenset[UOp]:
+        """The marked values that hold a reduce."""
+        return frozenset(mark.top for mark in self.marks if mark.reduces) - self.inside
+
+    @cached_property
+    def stored(self) -> frozenset[UOp]:
+        """The marked values that need memory of their own."""
+        return frozenset(mark.top for mark in self.marks if mark.alone) - self.inside
+
+
+NONE = Marks()
+
+
+def marked(uses: Uses) -> Marks:
+    """What the marks in a graph ask for, in terms of the nodes that are there now."""
+    fuses = [node for node in uses.order if node.op is Ops.FUSE]
+    if not fuses:
+        return NONE
+    overwritten = {node.src[0].base for node in uses.order if node.op is Ops.ASSIGN}
+    found = []
+    for top in dict.fromkeys(_unmarked(fuse) for fuse in fuses):
+        if top.op not in _COMPUTED:
+            continue
+        below = _below(top)
+        inside = _for_nobody_else(top, below, uses)
+        reduces = any(u.op is Ops.REDUCE_AXIS for u in (top, *inside))
+        found.append(Mark(top, inside, reduces, reduces and not overwritten.isdisjoint(below)))
+    return Marks(tuple(found))
+
+
+def _for_nobody_else(top: UOp, below: list[UOp], uses: Uses) -> frozenset[UOp]:
+    """What is computed for `top`; what somebody outside reads as well is computed once, for all."""
+    inside = {top}
+    for node in reversed(below):
+        if node.op in _COMPUTED and node not in uses.sinks:
+            readers = (use.user for use in uses.of[node])
+            if all(reader in inside or reader.op is Ops.FUSE for reader in readers):
+                inside.add(node)
+    return frozenset(inside - {top})
+
+
+def still_cut(marks: Marks, groups: Iterable[Group]) -> Marks:
+    """The marks whose values would be computed in several of `groups`.
+
+    Where one kernel comes about anyhow, it keeps on chip what several need, which is better than to
+    compute it again.
+    """
+    groups = list(groups)
+    left = []
+    for mark in marks.marks:
+        cut = [group for group in groups if not mark.inside.isdisjoint(group.members)]
+        whole = len(cut) == 1 and not mark.inside.issuperset(cut[0].members)
+        if cut and not whole:
+            left.append(mark)
+    return Marks(tuple(left))
+
+
+def without_marks(uses: Uses) -> dict[UOp, Edit]:
+    """fuse(x) -> x"""
+
+    def edit(mark: UOp) -> Edit:
+        def vanish(done: Mapping[UOp, UOp]) -> UOp:
+            return done[mark.src[0]]
+
+        return vanish
+
+    return {node: edit(node) for node in uses.order if node.op is Ops.FUSE}
+
+
+def moved(marks: Marks, done: Mapping[UOp, UOp]) -> Marks:
+    """The same marks after the graph was rebuilt."""
+
+    def now(node: UOp) -> UOp:
+        return done.get(node, node).base
+
+    return Marks(
+        tuple(
+            Mark(now(mark.top), frozenset(map(now, mark.inside)), mark.reduces, mark.alone)
+            for mark in marks.marks
+        )
+    )
+
+
+def _unmarked(node: UOp) -> UOp:
+    """What a mark is put on, below movement and other marks."""
+    while node.op is Ops.FUSE:
+        node = node.src[0].base
+    return node
+
+
+def _below(top: UOp) -> list[UOp]:
+    """What is read and computed for a marked value, down to what has memory of its own."""
+    found = UOp(Ops.SINK, src=(top,)).toposort(
+        gate=lambda u: u.op is Ops.SINK or (u.op in _THROUGH and not is_stored(u))
+    )
+    return [u for u in found if u.op is not Ops.SINK and u.op not in LEAVES - {Ops.BUFFER}]

@@ -1,0 +1,127 @@
+"""What is to be known of a kernel before it may share its loops with another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.schedule.arange import is_counted
+from weft.schedule.row_local import Allowed, Rows, both, rows_of_shape, rows_of_view
+from weft.schedule.uses import LEAVES, is_stored
+from weft.uop import GroupOp, Ops, UOp
+
+_JOINS = frozenset({Ops.CONTIGUOUS, Ops.REDUCE_AXIS, Ops.ASSIGN}) | GroupOp.Elementwise
+
+
+@dataclass(eq=False, slots=True)
+class Facts:
+    """One kernel: the node whose value it stores, and what is computed and read for it.
+
+    shape: its loops. rows: for how many rows its loops can be cut. reads: what it reads from
+    memory, and for how many rows each read stays in its row. nodes: how many steps it has.
+    reduces: shape and axes of the loops that accumulate. tiled: whether one of them uses what it
+    reads again and again, as a product of matrices does, so that its loops want to be blocked.
+    """
+
+    root: UOp
+    shape: tuple[Any, ...]
+    rows: Rows
+    reads: dict[UOp, Allowed] = field(default_factory=dict)
+    nodes: int = 0
+    reduces: frozenset[tuple[Any, ...]] = frozenset()
+    tiled: bool = False
+
+    @property
+    def size(self) -> int:
+        """How often its outer loops run."""
+        return prod(self.shape)
+
+    @property
+    def work(self) -> int:
+        """About how many steps it takes."""
+        return max((prod(shape) for shape, _ in self.reduces), default=0) + self.size * (
+            1 + self.nodes
+        )
+
+
+def loop_shape(root: UOp) -> tuple[Any, ...]:
+    """The shape of what a kernel stores: of the window, where it writes only that."""
+    if root.op is Ops.ASSIGN:
+        return tuple(root.arg.st.shape if root.arg is not None else root.src[0].shape)
+    return tuple(root.shape)
+
+
+def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
+    """The facts of the kernel of `root`, which reads what is `realized` or stored already."""
+    shape = loop_shape(root)
+    known = Facts(root, shape, rows_of_shape(shape))
+    if root.op not in _JOINS or not known.rows:
+        known.rows = frozenset()
+    value = root.src[-1] if root.op is Ops.ASSIGN else root
+    tree = UOp(Ops.SINK, src=(value,)).toposort(
+        gate=lambda u: u is root or not (u in realized or is_stored(u))
+    )
+    allowed: dict[UOp, Allowed] = {value.base: known.rows}
+    if value.base is not value:
+        allowed[value.base] = both(known.rows, rows_of_view(value.st, value.base.size))
+    reduces: dict[tuple[Any, ...], None] = {}
+    for node in reversed(tree):
+        if node.op in GroupOp.Movement or node.op in LEAVES - {Ops.BUFFER} or node.op is Ops.SINK:
+            continue
+        mine = allowed.get(node)
+        if node is not root and (node in realized or is_stored(node)):
+            known.reads[node] = mine
+            continue
+        if node.op in GroupOp.ALU:
+            known.nodes += 1
+        if node.op is Ops.REDUCE_AXIS:
+            mine = both(mine, rows_of_reduce(node))
+            reduces[tuple(node.src[0].shape), node.arg.axes] = None
+            known.tiled = known.tiled or is_tiled(node)
+        elif node.op is Ops.ASSIGN and node is not root:
+            mine = frozenset()
+        for source in node.src if node.op is not Ops.ASSIGN else node.src[-1:]:
+            base = source.base
+            if base.op in LEAVES and base.op is not Ops.BUFFER:
+                continue
+            read = mine if source is base else both(mine, rows_of_view(source.st, base.size))
+            allowed[base] = both(allowed[base], read) if base in allowed else read
+    known.reduces = frozenset(reduces)
+    return known
+
+
+def rows_of_reduce(node: UOp) -> Rows:
+    """Rows of what is reduced that are still rows of the result: those before the first axis."""
+    shape = tuple(node.src[0].shape)
+    first = min((a for a in node.arg.axes if shape[a] != 1), default=len(shape))
+    return rows_of_shape(shape[:first])
+
+
+def is_tiled(reduce: UOp) -> bool:
+    """Whether two of its operands are each used again along axes along which the other moves."""
+    return len(reused_operands(reduce)) > 1
+
+
+def reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
+    """The operands (movement and all) with the result axes along which they do not move."""
+    shape = tuple(reduce.src[0].shape)
+    kept = [a for a, extent in enumerate(shape) if a not in reduce.arg.axes and extent != 1]
+    found: dict[frozenset[int], UOp] = {}
+    stack, seen = [reduce.src[0]], set()
+    while stack:
+        node = stack.pop()
+        if node in seen or tuple(node.shape) != shape:
+            continue
+        seen.add(node)
+        if node.op in GroupOp.Movement or node.op is Ops.BUFFER:
+            if is_counted(node):
+                continue  # nothing is read for it
+            strides = node.st.simplify().views[-1].strides
+            still = frozenset(a for a in kept if isinstance(strides[a], int) and strides[a] == 0)
+            if still and not any(known & still for known in found):
+                found[still] = node
+        elif node.op in GroupOp.Elementwise:
+            stack.extend(node.src)
+    return [(node, axes) for axes, node in found.items()]

@@ -1,0 +1,93 @@
+"""Groups of kernels in an order that stays right while groups are united.
+
+Every group has a rank, and whatever it needs has a lower one. Two groups may become one where no
+third stands between them; the ranks of those that are between them in number, though not in need,
+are dealt anew. Only what lies between two ranks is ever looked at, and never more than `_FAR` of
+it: groups that are so far from each other stay apart, which keeps the cost linear.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+_FAR = 192
+
+
+class GroupOrder:
+    """A graph of `count` groups, by number; `edges` are (before, after)."""
+
+    def __init__(self, count: int, edges: Iterable[tuple[int, int]]) -> None:
+        self.before: list[set[int]] = [set() for _ in range(count)]
+        self.after: list[set[int]] = [set() for _ in range(count)]
+        for first, then in edges:
+            if first != then:
+                self.after[first].add(then)
+                self.before[then].add(first)
+        self.rank = [-1] * count
+        waits = [len(found) for found in self.before]
+        ready = deque(number for number in range(count) if not waits[number])
+        place = 0
+        while ready:
+            number = ready.popleft()
+            self.rank[number] = place
+            place += 1
+            for then in sorted(self.after[number]):
+                waits[then] -= 1
+                if not waits[then]:
+                    ready.append(then)
+        self.has_order = place == count
+
+    def unite(self, a: int, b: int, dry: bool = False) -> int | None:
+        """Make one group of two; the number it goes by, or None where a third stands between.
+
+        dry: change nothing.
+        """
+        low, high = (a, b) if self.rank[a] < self.rank[b] else (b, a)
+        above = self._between(low, high, self.after, 1)
+        if above is None or not above.isdisjoint(self.before[high]):
+            return None
+        below = self._between(high, low, self.before, -1)
+        if below is None:
+            return None
+        return low if dry else self._united(low, high, above, below)
+
+    def _between(self, start: int, end: int, edges: list[set[int]], sign: int) -> set[int] | None:
+        """What is reached from `start` by `edges` before the rank of `end`, without `end`."""
+        found: set[int] = set()
+        stack = [start]
+        limit = sign * self.rank[end]
+        while stack:
+            for number in edges[stack.pop()]:
+                if sign * self.rank[number] < limit and number not in found:
+                    found.add(number)
+                    if len(found) > _FAR:
+                        return None
+                    stack.append(number)
+        return found
+
+    def _united(self, low: int, high: int, above: set[int], below: set[int]) -> int:
+        rank = self.rank
+        ranks = sorted(rank[number] for number in (low, high, *above, *below))
+        kept, gone = low, high
+        if len(self.before[low]) + len(self.after[low]) < len(self.before[high]) + len(
+            self.after[high]
+        ):
+            kept, gone = high, low
+        in_order = (
+            *sorted(below, key=rank.__getitem__),
+            kept,
+            *sorted(above, key=rank.__getitem__),
+        )
+        for number, place in zip(in_order, ranks):
+            rank[number] = place
+        rank[gone] = -1
+        for here, there in ((self.before, self.after), (self.after, self.before)):
+            for number in here[gone]:
+                there[number].discard(gone)
+                if number != kept:
+                    there[number].add(kept)
+                    here[kept].add(number)
+            here[gone] = set()
+            here[kept].discard(gone)
+        return kept

@@ -1,0 +1,465 @@
+"""Kernels that share their loops become one: with several outputs, several reduces, rows on chip.
+
+A *group* is a kernel to be: members are nodes that each were to be a kernel. For every one of its
+rows (see `row_local`) the members are computed one after the other. Two groups are united
+
+- up and down, where one reads what the other computes: what is read need not be loaded again, and
+  where nobody else reads it, it need not be stored at all;
+- side by side, where they read the same memory in the same loops.
+
+Never where a third kernel would have to run between them, where one reads other rows of what the
+other writes, where the rows that must be kept do not fit, or where a product of matrices would lose
+the blocks it is computed in.
+
+in:  the nodes that become kernels      out: the same, in groups, sources first
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.base.settings import settings
+from weft.schedule.context import ScheduleContext
+from weft.schedule.group_facts import Facts, facts_of, loop_shape, reused_operands
+from weft.schedule.group_order import GroupOrder
+from weft.schedule.row_local import Allowed, both, rows_of_view
+from weft.schedule.rows import in_rows, outer_shape, rows_kept
+from weft.schedule.uses import Uses, is_stored
+from weft.uop import Ops, UOp
+
+# what a kernel may hold before its source becomes too long to compile well
+_MOST_NODES = 160
+# how many buffers a kernel of several members touches at most where its device sets no limit
+_MOST_BUFFERS = 24
+# how many neighbours among the readers of one value are tried
+_NEIGHBOURS = 4
+# how much memory a product of matrices may read again for every row that it is given on chip
+_NEAR = 512 * 1024
+# A product of matrices of fewer steps than this costs less than to start one more kernel: it may be
+# computed row by row, without its blocks.
+_SMALL_PRODUCT = 1 << 19
+# products of many small matrices with no more steps than this may be computed in one kernel
+_SMALL_MATRICES = 1 << 25
+
+
+@dataclass(eq=False)
+class Group:
+    """One kernel: its members, sources first, and what of them leaves it.
+
+    stored: the members that somebody outside reads. shapes: the loops of a member or Row where they
+    are not simply its own shape. outer: the leading ones of them that are shared by all. kept: the
+    nodes that stay on chip as Rows, sources first.
+    """
+
+    members: list[UOp]
+    stored: list[UOp] = field(default_factory=list)
+    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
+    outer: tuple[int, ...] = ()
+    kept: list[UOp] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class _Draft:
+    """A group that still grows. allowed: for how many rows it can be cut, as far as is known."""
+
+    facts: list[Facts]
+    allowed: Allowed
+    device: str | None
+    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def members(self) -> list[UOp]:
+        return [known.root for known in self.facts]
+
+
+def single_groups(realized: Iterable[UOp]) -> list[Group]:
+    """Every node a kernel of its own."""
+    return [Group([node], [node]) for node in realized]
+
+
+def group_kernels(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> list[Group]:
+    """The kernels that compute `realized`, each after those whose results it reads."""
+    roots = list(realized)
+    if len(roots) < 2 or not settings.GROUP_KERNELS:
+        return single_groups(roots)
+    grouping = _Grouping(uses, realized, ctx)
+    if not grouping.order.has_order:
+        return single_groups(roots)  # some writes wait for each other: copies will be made first
+    grouping.up_and_down()
+    grouping.side_by_side()
+    grouping.for_one_reader()
+    grouping.up_and_down()
+    grouping.run_on()
+    return grouping.result()
+
+
+class _Grouping:
+    def __init__(self, uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> None:
+        self.uses, self.realized, self.ctx = uses, realized, ctx
+        self.at_the_end = False
+        self.roots = list(realized)
+        self.memory = frozenset(realized).union(node for node in uses.order if is_stored(node))
+        self.number = {root: number for number, root in enumerate(self.roots)}
+        self.facts = [facts_of(root, realized) for root in self.roots]
+        self.readers: dict[UOp, list[int]] = {}
+        for number, known in enumerate(self.facts):
+            for base in known.reads:
+                self.readers.setdefault(base, []).append(number)
+        self.writer = {
+            root.src[0].base: number
+            for number, root in enumerate(self.roots)
+            if root.op is Ops.ASSIGN
+        }
+        self.order = GroupOrder(len(self.roots), self._edges())
+        self.home = list(range(len(self.roots)))
+        self.drafts: list[_Draft] = [self._draft(known) for known in self.facts]
+        self.products: dict[UOp, list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]] = {}
+        # drafts do not change, and the order only grows stricter: what was refused stays so
+        self.refused: set[tuple[_Draft, _Draft, UOp | None]] = set()
+
+    def _edges(self) -> Iterable[tuple[int, int]]:
+        """What has to be computed before what: sources, and readers of what is overwritten."""
+        for number, (root, known) in enumerate(zip(self.roots, self.facts)):
+            for base in known.reads:
+                if base in self.number:
+                    yield self.number[base], number
+                if base in self.writer:
+                    yield number, self.writer[base]
+            if root.op is Ops.ASSIGN and root.src[0].base in self.number:
+                yield self.number[root.src[0].base], number
+
+    def _draft(self, known: Facts) -> _Draft:
+        device = known.root.device
+        whole = isinstance(device, str) and self.ctx.computes(device)
+        if known.root.op is Ops.ASSIGN and isinstance(device, str):
+            # a copy from elsewhere straight into memory is no kernel
+            whole = whole and all(base.device == device for base in known.reads)
+        allowed = known.rows if whole else frozenset()
+        return _Draft([known], allowed, device if whole else None)
+
+    # ---- who is tried with whom ---------------------------------------------------------------
+
+    def up_and_down(self) -> None:
+        """Every kernel with those that it reads from, nearest first."""
+        for number in sorted(range(len(self.roots)), key=lambda n: self.order.rank[self.home[n]]):
+            sources = [
+                self.number[base] for base in self.facts[number].reads if base in self.number
+            ]
+            for source in sorted(set(sources), reverse=True):
+                self._try(source, number)
+
+    def run_on(self) -> None:
+        """What is left, without a loop in common where that is no loss."""
+        self.at_the_end = True
+        self.refused.clear()
+        self.up_and_down()
+
+    def side_by_side(self) -> None:
+        """The readers of one value with each other, neighbours only."""
+        for base, readers in self.readers.items():
+            if len(readers) < 2 or prod(base.shape) == 1:
+                continue
+            near: list[int] = []
+            for number in readers:
+                for other in reversed(near):
+                    if self._try(other, number, base):
+                        break
+                else:
+                    near = [*near[1 - _NEIGHBOURS :], number]
+
+    def for_one_reader(self) -> None:
+        """The products of matrices that one kernel reads, with each other."""
+        for known in self.facts:
+            sources = [self.number[base] for base in known.reads if base in self.number]
+            products = [number for number in sources if self.facts[number].tiled]
+            for one, other in itertools.combinations(products[:_NEIGHBOURS], 2):
+                first, second = self.home[one], self.home[other]
+                if first != second:
+                    self._unite(
+                        first,
+                        second,
+                        self._batched_products(self.drafts[first], self.drafts[second]),
+                    )
+
+    def _try(self, a: int, b: int, shared: UOp | None = None) -> bool:
+        """Unite the groups of two kernels if that is allowed and of use; whether they are one."""
+        first, second = self.home[a], self.home[b]
+        if first == second:
+            return True
+        attempt = (self.drafts[first], self.drafts[second], shared)
+        if attempt in self.refused:
+            return False
+        united = self._united(*attempt)
+        if united is None and shared is not None:
+            both_drafts = (self.drafts[first], self.drafts[second])
+            united = self._beside_product(*both_drafts) or self._batched_products(*both_drafts)
+        if not self._unite(first, second, united):
+            self.refused.add(attempt)
+            return False
+        return True
+
+    def _unite(self, first: int, second: int, united: _Draft | None) -> bool:
+        """Put `united` in the place of two groups, if there is such a thing and a place for it."""
+        number = None if united is None else self.order.unite(first, second)
+        if united is None or number is None:
+            return False
+        gone = second if number == first else first
+        self.drafts[number] = united
+        for known in self.drafts[gone].facts:
+            self.home[self.number[known.root]] = number
+        return True
+
+    # ---- what may be united --------------------------------------------------------------------
+
+    def _united(self, a: _Draft, b: _Draft, shared: UOp | None) -> _Draft | None:
+        if a.device is None or a.device != b.device:
+            return None
+        facts = sorted((*a.facts, *b.facts), key=lambda known: self.number[known.root])
+        if sum(known.nodes for known in facts) > _MOST_NODES:
+            return None
+        allowed = both(both(a.allowed, b.allowed), self._allowed_between(a, b))
+        if not allowed:
+            return None
+        rows = max(allowed)
+        alike = all(known.size == rows for known in facts)
+        if rows == 1 and not alike and (shared is not None or not self._in_one_go(a, b)):
+            return None
+        members = [known.root for known in facts]
+        stored = self._stored(members)
+        if self._buffers(facts, stored) > self._limit(a.device):
+            return None
+        if not self._keeps_blocks(facts, rows, alike):
+            return None
+        if shared is not None and not self._shares(a, b, shared, rows, alike):
+            return None
+        if not alike and self._kept(members, stored, rows, a.device) is None:
+            return None
+        return _Draft(facts, allowed, a.device)
+
+    def _allowed_between(self, a: _Draft, b: _Draft) -> Allowed:
+        """For how many rows all reads between two groups stay in their row."""
+        allowed: Allowed = None
+        for one, other in ((a, b), (b, a)):
+            theirs = {known.root: known for known in one.facts}
+            versions = {
+                known.root.src[0].base: known for known in one.facts if known.root.op is Ops.ASSIGN
+            }
+            for known in other.facts:
+                for base, read in known.reads.items():
+                    if base in theirs:
+                        whole = base.op is not Ops.ASSIGN or base.arg is None
+                        allowed = both(allowed, read if whole else frozenset())
+                    if base in versions:
+                        # the old value is read exactly where the new one is written, or not at all
+                        whole = versions[base].root.arg is None
+                        here = frozenset((prod(base.shape),)) if whole else frozenset()
+                        allowed = both(allowed, both(read, here))
+                root = known.root
+                if root.op is Ops.ASSIGN and root.src[0].base in theirs:
+                    return frozenset()  # two versions of one memory
+        return allowed
+
+    def _shares(self, a: _Draft, b: _Draft, shared: UOp, rows: int, alike: bool) -> bool:
+        """Whether two groups side by side gain: what both read is read once."""
+        tiled = [any(known.tiled for known in draft.facts) for draft in (a, b)]
+        loops = [frozenset().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
+        if any(tiled):
+            return False
+        if alike and loops[0] == loops[1] and loops[0]:
+            return True
+        if not alike and rows == 1:
+            return False
+        return all(
+            read is None or rows in read
+            for draft in (a, b)
+            for known in draft.facts
+            if (read := known.reads.get(shared, frozenset())) is not None and shared in known.reads
+        )
+
+    def _in_one_go(self, a: _Draft, b: _Draft) -> bool:
+        """Whether two groups may run one after the other in one kernel, although they have no loop
+        in common: only at the end, when nothing better was found, where a kernel runs in one place,
+        and where what comes first is small beside what needs it."""
+        if not self.at_the_end or self.ctx.is_parallel(str(a.device)):
+            return False
+        work = [sum(known.work for known in draft.facts) for draft in (a, b)]
+        return min(work) * 8 <= max(work)
+
+    def _beside_product(self, a: _Draft, b: _Draft) -> _Draft | None:
+        """A sum that comes with a product of matrices, as the gradient of a bias with that of the
+        weights: over the same loops, for some of the axes. It stands beside the blocks."""
+        if len(a.facts) != 1 or len(b.facts) != 1 or a.device != b.device or a.device is None:
+            return None
+        (large, small) = (a.facts[0], b.facts[0])
+        if large.size < small.size:
+            large, small = small, large
+        if not large.tiled or small.tiled or not large.rows or not small.rows or small.size == 1:
+            return None
+        if {_turns(r) for r in large.reduces} != {_turns(r) for r in small.reduces}:
+            return None
+        if self._allowed_between(a, b) is not None or large.size == small.size:
+            return None
+        facts = sorted((large, small), key=lambda known: self.number[known.root])
+        if self._buffers(facts, [known.root for known in facts]) > self._limit(a.device):
+            return None
+        shape = _aligned(small.shape, large.shape)
+        if shape is None:
+            return None
+        return _Draft(facts, frozenset(), a.device, {small.root: shape})
+
+    def _batched_products(self, a: _Draft, b: _Draft) -> _Draft | None:
+        """Two products of small matrices, for the same batch: each has its blocks, one matrix after
+        the other, where a kernel runs in one place."""
+        if len(a.facts) != 1 or len(b.facts) != 1 or a.device != b.device or a.device is None:
+            return None
+        facts = sorted((*a.facts, *b.facts), key=lambda known: self.number[known.root])
+        if self.ctx.is_parallel(a.device) or self._allowed_between(a, b) is not None:
+            return None
+        common = both(a.allowed, b.allowed) or frozenset()
+        matrix = min(known.size for known in facts)
+        batch = max((rows for rows in common if rows < matrix), default=1)
+        if batch == 1 or not all(known.tiled for known in facts):
+            return None
+        if max(_steps(reduce) for known in facts for reduce in known.reduces) > _SMALL_MATRICES:
+            return None
+        if self._buffers(facts, [known.root for known in facts]) > self._limit(a.device):
+            return None
+        return _Draft(facts, frozenset((batch,)), a.device)
+
+    def _keeps_blocks(self, facts: Sequence[Facts], rows: int, alike: bool) -> bool:
+        """Whether the products of matrices of a group are computed as well as alone.
+
+        Where all loops are alike, one is, beside what does not accumulate. Row by row the last one
+        may be, which is given its rows on chip and reads little beside them; one whose rows are
+        needed by others only where it is small.
+        """
+        if alike:
+            summed = sum(bool(known.reduces) for known in facts)
+            return summed < 2 or not any(known.tiled for known in facts)
+        read = {base for known in facts for base in known.reads}
+        for known in facts:
+            if not known.tiled:
+                continue
+            if known.size == rows or not near_products(known.root, rows, self):
+                return False
+            if known.root in read and max(map(_steps, known.reduces)) > _SMALL_PRODUCT:
+                return False
+        return True
+
+    def products_below(self, root: UOp) -> list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]:
+        """The products of matrices in the kernel of `root`, each with what it uses again."""
+        known = self.products.get(root)
+        if known is None:
+            below = UOp(Ops.SINK, src=(root,)).toposort(
+                gate=lambda u: u is root or not self.is_read(u)
+            )
+            known = self.products[root] = [
+                (node, operands)
+                for node in below
+                if node.op is Ops.REDUCE_AXIS
+                and (node is root or not self.is_read(node))
+                and len(operands := reused_operands(node)) > 1
+            ]
+        return known
+
+    def is_read(self, node: UOp) -> bool:
+        """Whether a node is read from memory where no group has it."""
+        return node in self.memory
+
+    def _stored(self, members: Sequence[UOp]) -> list[UOp]:
+        """The members whose values leave their kernel."""
+        inside = {self.number[member] for member in members}
+        return [
+            member
+            for member in members
+            if member in self.uses.sinks
+            or member.op is Ops.ASSIGN
+            or member in self.writer  # a copy that was made to be written
+            or any(reader not in inside for reader in self.readers.get(member, ()))
+            or not self.readers.get(member)
+        ]
+
+    def _buffers(self, facts: Sequence[Facts], stored: Sequence[UOp]) -> int:
+        members = {known.root for known in facts}
+        read = {base for known in facts for base in known.reads if base not in members}
+        written = {root.src[0].base if root.op is Ops.ASSIGN else root for root in stored}
+        return len(read | written)
+
+    def _limit(self, device: str) -> int:
+        limit = self.ctx.max_buffers(device)
+        return _MOST_BUFFERS if limit is None else min(limit, _MOST_BUFFERS)
+
+    def _kept(
+        self, members: Sequence[UOp], stored: Sequence[UOp], rows: int, device: str | None
+    ) -> list[UOp] | None:
+        most = self.ctx.row_bytes(device) if device is not None else 0
+        return rows_kept(members, frozenset(stored), rows, most, self.memory.__contains__)
+
+    # ---- the end -------------------------------------------------------------------------------
+
+    def result(self) -> list[Group]:
+        """All groups, in their order."""
+        numbers = sorted(set(self.home), key=self.order.rank.__getitem__)
+        return [self._group(self.drafts[number]) for number in numbers]
+
+    def _group(self, draft: _Draft) -> Group:
+        members = draft.members
+        group = Group(members, self._stored(members), draft.shapes)
+        if len(members) == 1 or draft.shapes or not draft.allowed:
+            return group
+        rows = max(draft.allowed)
+        if any(known.size != rows for known in draft.facts):
+            group.kept = self._kept(members, group.stored, rows, draft.device) or []
+        own = {node: loop_shape(node) for node in group.stored}
+        own.update((node, tuple(node.shape)) for node in group.kept)
+        if group.kept or len(set(own.values())) > 1:
+            group.outer = outer_shape(own.values(), rows)
+            group.shapes = {node: in_rows(shape, group.outer) for node, shape in own.items()}
+        return group
+
+
+def _steps(reduce: tuple[Any, ...]) -> int:
+    return prod(reduce[0])
+
+
+def _turns(reduce: tuple[Any, ...]) -> int:
+    shape, axes = reduce
+    return prod(shape[axis] for axis in axes)
+
+
+def _aligned(small: tuple[Any, ...], large: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """`small` with its axes where `large` has equal ones, last first; None where it has not."""
+    left = [extent for extent in small if extent != 1]
+    shape = [1] * len(large)
+    for axis in reversed(range(len(large))):
+        if left and large[axis] == left[-1]:
+            shape[axis] = left.pop()
+    return None if left else tuple(shape)
+
+
+def near_products(root: UOp, rows: int, grouping: _Grouping) -> bool:
+    """Whether every product of matrices below `root` reads the same little memory for many rows.
+
+    Of its operands one moves from row to row, and the other is used for several rows, yet not for
+    all of them: it is small, and other rows have another one. That is attention over its heads.
+    """
+    return all(
+        any(_is_near(operand, node, axes, rows) for operand, axes in operands)
+        for node, operands in grouping.products_below(root)
+    )
+
+
+def _is_near(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> bool:
+    shape: tuple[Any, ...] = tuple(reduce.src[0].shape)
+    outer = list(itertools.takewhile(lambda n: prod(shape[:n]) < rows, range(len(shape))))
+    moved = [axis for axis in outer if shape[axis] != 1 and axis not in still]
+    stays = [axis for axis in outer if axis in still]
+    read = rows_of_view(operand.st, operand.base.size)
+    if not moved or not stays or read is None or rows in read:
+        return False
+    beside = prod(extent for axis, extent in enumerate(shape) if axis not in still | set(outer))
+    return beside * operand.dtype.itemsize <= _NEAR

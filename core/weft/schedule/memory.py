@@ -1,0 +1,144 @@
+"""Room for the memory that a schedule needs only while it runs.
+
+What is needed at different times may stand in the same place. On devices that take sub-buffers all
+of it goes into one *arena*, a single allocation: the largest first, each at the lowest offset where
+it meets nothing that is in use at the same time (greedy by size, as in Pisarchyk and Lee,
+"Efficient Memory Management for Deep Neural Net Inference", 2020). Elsewhere whole buffers are used
+again for others of their size. Memory that outlives the process is never planned, nor is anything
+that a tensor will hold afterwards: who calls leaves that out.
+
+in:  what is needed and when      out: `Layout`, where each of it stands
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.base.dtype import dtypes
+from weft.base.intmath import round_up
+from weft.device import registry
+from weft.device.buffer import Buffer
+from weft.device.capabilities import MemoryCaps
+
+# Rows of cache: what starts at a multiple of it shares none, and suits the widest vectors.
+_APART = 64
+# Comparing everything with everything is for so many at most.
+_MOST_IN_ARENA = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """`nbytes` on `device`, from step `first` to step `last`, both included; called `number`."""
+
+    number: int
+    device: str
+    nbytes: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where something stands: the number of an arena, and the first byte in it."""
+
+    arena: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """spots: by the number of a need; what has none gets memory of its own.
+
+    arenas: (device, bytes) of each. planned: bytes of all arenas. unplanned: bytes of all that
+    stands in them.
+    """
+
+    spots: dict[int, Spot] = field(default_factory=dict)
+    arenas: tuple[tuple[str, int], ...] = ()
+    unplanned: int = 0
+
+    @property
+    def planned(self) -> int:
+        return sum(nbytes for _, nbytes in self.arenas)
+
+    def allocate(self) -> list[Buffer]:
+        """A buffer for each arena; its memory is taken when first touched."""
+        return [Buffer(device, nbytes, dtypes.uint8) for device, nbytes in self.arenas]
+
+
+def lay_out(needs: Iterable[Need]) -> Layout:
+    """A place for everything that can share its room, by device."""
+    by_device: dict[str, list[Need]] = {}
+    for need in needs:
+        if need.nbytes:
+            by_device.setdefault(need.device, []).append(need)
+    spots: dict[int, Spot] = {}
+    arenas: list[tuple[str, int]] = []
+    unplanned = 0
+    for device, wanted in by_device.items():
+        caps = registry.capabilities(device).memory
+        if caps.persistent or len(wanted) < 2:
+            continue
+        offsets, sizes = arrange(wanted, caps)
+        for need, (arena, start) in zip(wanted, offsets):
+            spots[need.number] = Spot(len(arenas) + arena, start)
+            unplanned += need.nbytes
+        arenas.extend((device, nbytes) for nbytes in sizes)
+    return Layout(spots, tuple(arenas), unplanned)
+
+
+def arrange(needs: Sequence[Need], caps: MemoryCaps) -> tuple[list[tuple[int, int]], list[int]]:
+    """((arena, first byte) of each need, bytes of each arena) on one device."""
+    if caps.alignment is not None and len(needs) <= _MOST_IN_ARENA:
+        starts, size = in_one_arena(needs, round_up(_APART, caps.alignment))
+        if caps.max_allocation is None or size <= caps.max_allocation:
+            return [(0, start) for start in starts], [size]
+    numbers, sizes = in_whole_buffers(needs)
+    return [(number, 0) for number in numbers], sizes
+
+
+def in_one_arena(needs: Sequence[Need], alignment: int) -> tuple[list[int], int]:
+    """(first byte of each need, bytes altogether): no two overlap in both time and place."""
+    starts = [0] * len(needs)
+    placed: list[tuple[int, int, int, int]] = []  # first byte, byte after, first step, last step
+    total = 0
+    order = sorted(range(len(needs)), key=lambda i: (-needs[i].nbytes, needs[i].first))
+    for index in order:
+        need = needs[index]
+        first, last = need.first, need.last
+        start = 0
+        for low, high, begin, end in placed:  # by first byte
+            if begin > last or end < first:
+                continue
+            if start + need.nbytes <= low:
+                break
+            if high > start:
+                start = round_up(high, alignment)
+        starts[index] = start
+        placed.append((start, start + need.nbytes, first, last))
+        placed.sort()
+        total = max(total, start + need.nbytes)
+    return starts, total
+
+
+def in_whole_buffers(needs: Sequence[Need]) -> tuple[list[int], list[int]]:
+    """(number of the buffer of each need, bytes of each buffer): used again for the same size."""
+    numbers = [0] * len(needs)
+    sizes: list[int] = []
+    free: dict[int, list[int]] = {}
+    in_use: list[tuple[int, int]] = []  # last step, buffer
+    for index in sorted(range(len(needs)), key=lambda i: needs[i].first):
+        need = needs[index]
+        while in_use and in_use[0][0] < need.first:
+            _, number = heapq.heappop(in_use)
+            free.setdefault(sizes[number], []).append(number)
+        if found := free.get(need.nbytes):
+            number = found.pop()
+        else:
+            number = len(sizes)
+            sizes.append(need.nbytes)
+        numbers[index] = number
+        heapq.heappush(in_use, (need.last, number))
+    return numbers, sizes

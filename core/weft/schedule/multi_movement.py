@@ -1,0 +1,143 @@
+"""Movement of sharded values: of each part by itself wherever the parts stay what they are.
+
+in:  a movement node and the parts of its source      out: the parts of the result, or None where
+the source has to be whole on every device first (the caller sees to that)
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.schedule.multi_parts import Spread, carried, constant, nothing
+from weft.uop import Ops, Shard, UOp
+
+
+def moved_parts(node: UOp, source: Spread) -> Spread | None:
+    """The parts of movement `node` over `source`, or None where the cut does not survive it."""
+    if source.shard.axis is None:
+        return Spread(tuple(node.over((part,)) for part in source.parts), source.devices)
+    return _RULES[node.op](node, source)
+
+
+def _each(node: UOp, source: Spread, shard: Shard, args: list[Any]) -> Spread:
+    """The movement of every part with its own arg; what has no elements is a constant."""
+    parts = []
+    for place, (part, device, arg) in enumerate(zip(source.parts, source.devices, args)):
+        shape = shard.local_shape(node.shape, place)
+        if 0 in shape:
+            parts.append(nothing(node.dtype, shape, device))
+        elif shape == part.shape and node.op in (Ops.RESHAPE, Ops.SHRINK, Ops.PAD):
+            parts.append(part)
+        else:
+            parts.append(UOp(node.op, node.dtype, (part,), arg))
+    return Spread(tuple(parts), source.devices, shard)
+
+
+def _reshape(node: UOp, source: Spread) -> Spread | None:
+    """Whole blocks of the new shape have to lie in one part each."""
+    old, new = node.src[0].shape, node.shape
+    found = reshaped_cut(source.shard, old, new)
+    if found is None:
+        return None
+    args = [found.local_shape(new, place) for place in range(len(source.parts))]
+    return _each(node, source, found, args)
+
+
+def reshaped_cut(shard: Shard, old: tuple[Any, ...], new: tuple[Any, ...]) -> Shard | None:
+    """How a cut of shape `old` cuts shape `new`; None where it does not."""
+    axis = shard.axis
+    if axis is None:
+        return shard
+    before, block = prod(old[:axis]), prod(old[axis + 1 :])
+    for candidate in reversed(range(len(new))):
+        if prod(new[:candidate]) != before:
+            continue
+        inner = prod(new[candidate + 1 :])
+        if block == inner and old[axis] == new[candidate]:
+            return Shard(candidate, shard.bounds)
+        if not (isinstance(block, int) and isinstance(inner, int)) or inner == 0:
+            continue
+        if all(bound * block % inner == 0 for bound in shard.bounds):
+            return Shard(candidate, tuple(bound * block // inner for bound in shard.bounds))
+    return None
+
+
+def _permute(node: UOp, source: Spread) -> Spread | None:
+    axis = node.arg.index(source.shard.axis)
+    return _each(node, source, Shard(axis, source.shard.bounds), [node.arg] * len(source.parts))
+
+
+def _expand(node: UOp, source: Spread) -> Spread | None:
+    """One element that becomes many is wanted by all."""
+    shard = source.shard
+    if node.shape[shard.axis] != shard.bounds[-1]:
+        return None
+    args = [shard.local_shape(node.shape, place) for place in range(len(source.parts))]
+    return _each(node, source, shard, args)
+
+
+def _pad(node: UOp, source: Spread) -> Spread | None:
+    """The first part grows in front, the last one at the end."""
+    axis, bounds = source.shard.axis, source.shard.bounds
+    before, after = node.arg[axis]
+    if not (isinstance(before, int) and isinstance(after, int)):
+        return None
+    last = len(source.parts) - 1
+    inner = [before + bound for bound in bounds[1:-1]]
+    shard = Shard(axis, (0, *inner, before + bounds[-1] + after))
+    parts = []
+    for place, (part, device) in enumerate(zip(source.parts, source.devices)):
+        shape = shard.local_shape(node.shape, place)
+        if 0 in part.shape or 0 in shape:
+            parts.append(constant(node.dtype, 0, shape, device))
+            continue
+        pairs = list(node.arg)
+        pairs[axis] = (before if place == 0 else 0, after if place == last else 0)
+        whole = not any(isinstance(x, UOp) or x for pair in pairs for x in pair)
+        parts.append(part if whole else part.pad(tuple(pairs)))
+    return Spread(tuple(parts), source.devices, shard)
+
+
+def _shrink(node: UOp, source: Spread) -> Spread | None:
+    """Every part keeps what it has of the window."""
+    axis, bounds = source.shard.axis, source.shard.bounds
+    start, stop = node.arg[axis]
+    if not (isinstance(start, int) and isinstance(stop, int)):
+        return None
+    kept = [min(max(bound, start), stop) for bound in bounds]
+    shard = Shard(axis, tuple(bound - start for bound in kept))
+    args = []
+    for bound, (low, high) in zip(bounds, pairwise(kept)):
+        window = list(node.arg)
+        window[axis] = (low - bound, high - bound)
+        args.append(tuple(window))
+    return _each(node, source, shard, args)
+
+
+def _flip(node: UOp, source: Spread) -> Spread | None:
+    """Along the cut the parts change places too."""
+    shard, parts = source.shard, source.parts
+    if not node.arg[shard.axis]:
+        return _each(node, source, shard, [node.arg] * len(parts))
+    total = shard.bounds[-1]
+    turned = Shard(shard.axis, tuple(total - bound for bound in reversed(shard.bounds)))
+    made = []
+    for place, device in enumerate(source.devices):
+        part = parts[len(parts) - 1 - place]
+        if 0 in part.shape:
+            made.append(nothing(node.dtype, part.shape, device))
+        else:
+            made.append(carried(part, device).flip(node.arg))
+    return Spread(tuple(made), source.devices, turned)
+
+
+_RULES = {
+    Ops.RESHAPE: _reshape,
+    Ops.PERMUTE: _permute,
+    Ops.EXPAND: _expand,
+    Ops.PAD: _pad,
+    Ops.SHRINK: _shrink,
+    Ops.FLIP: _flip,
+}

@@ -1,0 +1,351 @@
+"""What becomes of each kind of node whose sources are on several devices: one walk, sources first.
+
+Elementwise operations work on parts that are laid out alike, movement takes the cut along where it
+can, reduces across the cut end in an all-reduce, and every part stays where its memory is. `multi`
+starts the walk and puts its results back together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weft.base.errors import DeviceError, ScheduleError
+from weft.schedule.allreduce import all_reduce
+from weft.schedule.context import ScheduleContext
+from weft.schedule.metadata import made_at
+from weft.schedule.multi_movement import moved_parts
+from weft.schedule.multi_parts import (
+    EVERYWHERE,
+    Spread,
+    arranged,
+    carried,
+    constant,
+    cut,
+    gathered,
+    made_on,
+    nothing,
+)
+from weft.schedule.uses import is_stored
+from weft.uop import GroupOp, Ops, Shard, UOp, identity_element
+from weft.uop.sharding import parts_of
+
+Found = UOp | Spread
+_NUMBERS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
+_UNARY = frozenset({Ops.CONTIGUOUS}) | GroupOp.Identity
+
+
+def taken_apart(order: Mapping[UOp, None], ctx: ScheduleContext) -> dict[UOp, Found]:
+    """What every node of `order` (sources first) becomes: a node on one device, or parts.
+
+    Raises DeviceError for operands that are not on the same devices, ScheduleError for an operation
+    that is not defined for parts, and for a write to what is no memory.
+    """
+    walk = _Expander(ctx)
+    for node in order:
+        walk.found[node] = walk.node(node)
+    return walk.found
+
+
+class _Expander:
+    """One walk over a graph, sources first. `found` is what every node has become."""
+
+    def __init__(self, ctx: ScheduleContext) -> None:
+        self.ctx = ctx
+        self.found: dict[UOp, Found] = {}
+        self.everywhere: dict[UOp, Spread] = {}
+
+    def node(self, node: UOp) -> Found:
+        """What one node becomes; its sources are in `found`."""
+        if is_stored(node) or not node.src:
+            return node
+        if node.op in (Ops.CONST, Ops.IOTA):
+            return self._placed(node)
+        rule = _RULES.get(node.op)
+        found = [self.found[source] for source in node.src]
+        if not any(isinstance(each, Spread) for each in found):
+            if rule is not None and _several(node):
+                return rule(self, node)
+            return node.over(tuple(found))  # type: ignore[arg-type]
+        if rule is None:
+            raise ScheduleError(
+                f"{node.op.name} is not defined for values on several devices",
+                asked=f"{node.op.name} on {node.device}" + made_at(node),
+                try_="move it to one device first, x.to(...)",
+            )
+        return rule(self, node)
+
+    def _placed(self, node: UOp) -> Found:
+        """A constant, or a counter, on every one of its devices."""
+        devices = node.src[0].arg
+        if not isinstance(devices, tuple):
+            return node
+        places = [UOp(Ops.DEVICE, arg=device) for device in devices]
+        return Spread(tuple(node.over((place,)) for place in places), devices)
+
+    # ---- layouts ------------------------------------------------------------------------------
+
+    def arranged(self, node: UOp, shard: Shard, like: Spread, user: UOp) -> Spread:
+        """The value of `node` laid out by `shard` on the devices of `like`."""
+        found = self.found[node]
+        if isinstance(found, UOp):
+            return _remade(found, node, shard, like, user)
+        if found.devices != like.devices:
+            raise _elsewhere(user, like.devices, found.devices)
+        if found.shard == shard:
+            return found
+        if found.shard.axis is not None and (shard.axis is None or _repeats(node)):
+            found = self.whole(node)
+        return arranged(found, node.shape, found.devices, shard)
+
+    def whole(self, node: UOp) -> Spread:
+        """All of `node` on each of its devices. What repeats elements does so after the journey."""
+        known = self.everywhere.get(node)
+        if known is not None:
+            return known
+        moves, below = [], node
+        if _repeats(node):
+            while below.op in GroupOp.Movement:
+                moves.append(below)
+                below = below.src[0]
+        found = self.found[below]
+        result = arranged(found, below.shape, found.devices, EVERYWHERE)  # type: ignore[union-attr]
+        for move in reversed(moves):
+            result = Spread(tuple(move.over((part,)) for part in result.parts), result.devices)
+        self.everywhere[node] = result
+        return result
+
+    # ---- rules: one per kind of node ----------------------------------------------------------
+
+    def multi(self, node: UOp) -> Spread:
+        """Parts that stand in memory."""
+        parts = tuple(self.found[part] for part in parts_of(node))
+        return Spread(parts, tuple(part.device for part in parts), node.arg)  # type: ignore[arg-type]
+
+    def stack(self, node: UOp) -> Found:
+        """Taken apart by the MULTI above."""
+        return node
+
+    def select(self, node: UOp) -> Found:
+        """One of the parts."""
+        found = self.found[node.src[0]]
+        return found.parts[node.arg] if isinstance(found, Spread) else found
+
+    def unary(self, node: UOp) -> Spread:
+        """Markers and copies of one's own, of each part."""
+        found = self.found[node.src[0]]
+        parts = [part if 0 in part.shape else node.over((part,)) for part in found.parts]  # type: ignore[union-attr]
+        return Spread(tuple(parts), found.devices, found.shard)  # type: ignore[union-attr]
+
+    def elementwise(self, node: UOp) -> Spread:
+        """Every operand laid out as the most evenly cut one among them is."""
+        like = _layout(node, [self.found[source] for source in node.src])
+        if node.op is Ops.BITCAST and (resized := self._resized(node, like)) is not None:
+            return resized
+        columns = [self._column(source, like, node) for source in node.src]
+        parts = []
+        for place, operands in enumerate(zip(*columns)):
+            shape = like.shard.local_shape(node.shape, place)
+            if 0 in shape:
+                parts.append(nothing(node.dtype, shape, like.devices[place]))
+            else:
+                parts.append(node.over(operands))
+        return Spread(tuple(parts), like.devices, like.shard)
+
+    def _column(self, source: UOp, like: Spread, user: UOp) -> tuple[UOp, ...]:
+        if source.op not in _NUMBERS:
+            return self.arranged(source, like.shard, like, user).parts
+        found = self.found[source]
+        if isinstance(found, Spread):  # of constants among themselves one has to keep its place
+            return found.parts
+        bare = UOp(Ops.CONST, source.dtype, (), source.arg) if source.op is Ops.CONST else source
+        return (bare,) * len(like.devices)
+
+    def _resized(self, node: UOp, like: Spread) -> Spread | None:
+        """A bitcast to elements of another size, where the last axis is cut."""
+        old, new = node.src[0].dtype.itemsize, node.dtype.itemsize
+        shard = like.shard
+        if old == new or shard.axis != len(node.shape) - 1:
+            return None
+        if any(bound * old % new for bound in shard.bounds):
+            parts = self.whole(node.src[0]).parts
+            return Spread(tuple(node.over((part,)) for part in parts), like.devices)
+        cast = Shard(shard.axis, tuple(bound * old // new for bound in shard.bounds))
+        parts = []
+        for place, (part, device) in enumerate(zip(like.parts, like.devices)):
+            shape = cast.local_shape(node.shape, place)
+            parts.append(nothing(node.dtype, shape, device) if 0 in shape else node.over((part,)))
+        return Spread(tuple(parts), like.devices, cast)
+
+    def movement(self, node: UOp) -> Spread:
+        """Of each part, or of the whole on every device."""
+        source = node.src[0]
+        moved = moved_parts(node, self.found[source])  # type: ignore[arg-type]
+        return moved_parts(node, self.whole(source)) if moved is None else moved  # type: ignore[return-value]
+
+    def reduce(self, node: UOp) -> Spread:
+        """Of each part; over the cut axis of all of them together."""
+        found: Spread = self.found[node.src[0]]  # type: ignore[assignment]
+        shard, crossing = found.shard, found.shard.axis in node.arg.axes
+        parts = []
+        for place, (part, device) in enumerate(zip(found.parts, found.devices)):
+            shape = node.shape if crossing else shard.local_shape(node.shape, place)
+            if 0 in shape:
+                parts.append(nothing(node.dtype, shape, device))
+            elif 0 in part.shape:
+                identity = identity_element(node.arg.op, node.dtype)
+                parts.append(constant(node.dtype, identity, shape, device))
+            else:
+                parts.append(node.over((part,)))
+        if not crossing:
+            return Spread(tuple(parts), found.devices, shard)
+        return _reduced(node.arg.op, found, parts)
+
+    def copy(self, node: UOp) -> Found:
+        """To one device: gathered there. To several: laid out as asked."""
+        source, target = node.src[0], node.src[1].arg
+        found = self.found[source]
+        if not isinstance(target, tuple):
+            if isinstance(found, UOp):
+                return node.over((found, node.src[1]))
+            return self._gathered(node, source, found, target)
+        shard = node.arg if isinstance(node.arg, Shard) else EVERYWHERE
+        if isinstance(found, UOp):
+            parts = [
+                carried(cut(_with_place(found, device), shard.axis, *_span(shard, i)), device)
+                for i, device in enumerate(target)
+            ]
+            return Spread(tuple(parts), target, shard)
+        if found.devices == target and node.arg is None:
+            return found
+        if found.shard.axis is not None and (shard.axis is None or _repeats(source)):
+            found = self.whole(source)
+        return arranged(found, node.shape, target, shard)
+
+    def _gathered(self, node: UOp, source: UOp, found: Spread, target: str) -> UOp:
+        if self.ctx.computes(target):
+            return gathered(found, source.shape, target)
+        # what only stores cannot join parts
+        whole = gathered(found, source.shape, found.devices[0]).contiguous()
+        return node.over((whole, node.src[1]))
+
+    def assign(self, node: UOp) -> Spread:
+        """Each part of the value into the same part of the destination."""
+        target, value = node.src
+        found = self.found[target]
+        if not isinstance(found, Spread):
+            raise _elsewhere(node, (str(target.device),), _devices(self.found[value]))
+        if value.op in _NUMBERS:
+            values = self._column(value, found, node)
+        else:
+            values = self.arranged(value, found.shard, found, node).parts
+        parts = [_written(node, part, new) for part, new in zip(found.parts, values)]
+        return Spread(tuple(parts), found.devices, found.shard)
+
+
+_RULES: dict[Ops, Callable[[_Expander, UOp], Found]] = {
+    Ops.MULTI: _Expander.multi,
+    Ops.MSTACK: _Expander.stack,
+    Ops.MSELECT: _Expander.select,
+    Ops.REDUCE_AXIS: _Expander.reduce,
+    Ops.COPY: _Expander.copy,
+    Ops.ASSIGN: _Expander.assign,
+    **dict.fromkeys(_UNARY, _Expander.unary),
+    **dict.fromkeys(GroupOp.Elementwise, _Expander.elementwise),
+    **dict.fromkeys(GroupOp.Movement, _Expander.movement),
+}
+
+
+def _reduced(op: Ops, found: Spread, parts: list[UOp]) -> Spread:
+    """Partial results of those that have elements, reduced and given to everybody."""
+    given = [i for i, part in enumerate(found.parts) if 0 not in part.shape]
+    given = given or list(range(len(parts)))
+    devices = tuple(found.devices[i] for i in given)
+    totals = dict(zip(devices, all_reduce(op, tuple(parts[i] for i in given), devices)))
+    first = totals[devices[0]]
+    everybody = [totals[d] if d in totals else carried(first, d) for d in found.devices]
+    return Spread(tuple(everybody), found.devices)
+
+
+def _several(node: UOp) -> bool:
+    """Whether a node whose sources are on one device is on several."""
+    if node.op is Ops.COPY:
+        return isinstance(node.src[1].arg, tuple)
+    return node.op in (Ops.MULTI, Ops.MSTACK)
+
+
+def _devices(found: Found) -> Any:
+    return found.devices if isinstance(found, Spread) else found.device
+
+
+def _span(shard: Shard, place: int) -> tuple[int, int]:
+    return (0, 0) if shard.axis is None else (shard.bounds[place], shard.bounds[place + 1])
+
+
+def _with_place(value: UOp, device: str) -> UOp:
+    """A value that is nowhere is made where it is wanted."""
+    made = made_on(value, device) if value.device is None else None
+    return value if made is None else made
+
+
+def _repeats(node: UOp) -> bool:
+    """Whether there is an expand in the movement on top of a value."""
+    while node.op in GroupOp.Movement:
+        if node.op is Ops.EXPAND:
+            return True
+        node = node.src[0]
+    return False
+
+
+def _layout(node: UOp, found: list[Found]) -> Spread:
+    """The operand whose layout the others take: cut, and as evenly as any."""
+    spreads = [each for each in found if isinstance(each, Spread)]
+    for each in spreads:
+        if each.devices != spreads[0].devices:
+            raise _elsewhere(node, spreads[0].devices, each.devices)
+    cut_ones = [each for each in spreads if each.shard.axis is not None]
+    # the largest part decides how long everybody works: fractions of the axis are compared
+    return min(cut_ones or spreads, key=lambda each: each.shard.largest / _extent(each.shard))
+
+
+def _extent(shard: Shard) -> int:
+    return max(shard.bounds[-1], 1) if shard.bounds else 1
+
+
+def _remade(found: UOp, node: UOp, shard: Shard, like: Spread, user: UOp) -> Spread:
+    """A value of constants and counters, made on all devices of `like`."""
+    parts = []
+    for place, device in enumerate(like.devices):
+        made = made_on(found, device)
+        if made is None:
+            raise _elsewhere(user, like.devices, found.device)
+        parts.append(cut(made, shard.axis, *_span(shard, place)))
+    return Spread(tuple(parts), like.devices, shard)
+
+
+def _elsewhere(user: UOp, devices: tuple[str, ...], other: Any) -> DeviceError:
+    return DeviceError(
+        "the operands are on different devices",
+        asked=f"{user.op.name} of a value on {devices} with one on {other}" + made_at(user),
+        because="each device computes its part from memory of its own",
+        try_=f"lay the other one out alike: x.shard({devices!r}), with an axis or without",
+    )
+
+
+def _written(node: UOp, target: UOp, value: UOp) -> UOp:
+    if 0 in target.shape:
+        return target
+    memory = target.base
+    whole = target is memory or (target.st.contiguous and target.size == memory.size)
+    if memory.op not in _MEMORY or not whole or node.arg is not None:
+        raise ScheduleError(
+            "only the whole of a sharded value's memory can be written",
+            asked=f"a write to {node.shape} on {node.device}" + made_at(node),
+            because=f"each part has to be a buffer of its own, and one is {memory.op.name}",
+            try_="replace the value instead: x.replace(...)",
+        )
+    if value.op not in _NUMBERS and value.shape != memory.shape:
+        value = value.reshape(memory.shape)
+    written = node.over((memory, value))
+    return written if written.shape == target.shape else written.reshape(target.shape)

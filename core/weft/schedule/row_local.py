@@ -1,0 +1,92 @@
+"""Which rows of what is read does a row of the reader need: only the same one?
+
+A value of n elements has P rows, for every P that divides n: row r is the elements from r * n / P
+on. A read is *row-local* for P where every row of the reader reads within the same row of what is
+read. Where that holds for all reads in a kernel, it can run row by row, one after the other, and
+whatever is read by nobody else need not leave the chip.
+
+Everything here is about integers; symbolic shapes have no rows.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from weft.base.sequences import prod
+from weft.shape import ShapeTracker
+from weft.uop import UOp
+
+Rows = frozenset[int]
+# the numbers of rows that a read allows; None: all of them
+Allowed = Rows | None
+
+
+def both(a: Allowed, b: Allowed) -> Allowed:
+    """What two reads allow together."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a & b
+
+
+def rows_of_shape(shape: tuple[object, ...]) -> Rows:
+    """The numbers of rows that are products of leading axes; none for a symbolic shape."""
+    found, count = {1}, 1
+    for extent in shape:
+        if not isinstance(extent, int) or extent == 0:
+            return frozenset()
+        count *= extent
+        found.add(count)
+    return frozenset(found)
+
+
+@lru_cache(4096)
+def rows_of_view(st: ShapeTracker, size: object) -> Allowed:
+    """For which numbers of rows `st`, over something of `size` elements, is row-local."""
+    if not isinstance(size, int) or size == 0:
+        return frozenset()
+    allowed: Allowed = None
+    views = st.views
+    for number, view in enumerate(views):
+        below = prod(views[number - 1].shape) if number else size
+        if not isinstance(below, int):
+            return frozenset()
+        allowed = both(allowed, _rows_of_one(view, below))
+    return allowed
+
+
+def _rows_of_one(view: object, size: int) -> Allowed:
+    shape, strides, offset, mask = view.shape, view.strides, view.offset, view.mask  # type: ignore[attr-defined]
+    numbers = (*shape, *strides, offset, *(x for pair in mask or () for x in pair))
+    if any(isinstance(x, UOp) for x in numbers) or 0 in shape:
+        return frozenset()
+    if view.contiguous and prod(shape) == size:  # type: ignore[attr-defined]
+        return None
+    # What the axes from each on can add to the address, at least and at most. That a mask excludes
+    # some of it does not help: the address would still have to be cut in row and place.
+    low, high = [offset] * (len(shape) + 1), [offset] * (len(shape) + 1)
+    for axis in reversed(range(len(shape))):
+        ends = (0, (shape[axis] - 1) * strides[axis])
+        low[axis], high[axis] = low[axis + 1] + min(ends), high[axis + 1] + max(ends)
+    allowed, count = set(), 1
+    for outer in range(len(shape) + 1):
+        if outer:
+            count *= shape[outer - 1]
+            if mask is not None and mask[outer - 1] != (0, shape[outer - 1]):
+                break
+        if size % count:
+            continue
+        length = size // count
+        if low[outer] >= 0 and high[outer] < length and _walks(shape, strides, outer, length):
+            allowed.add(count)
+    return frozenset(allowed)
+
+
+def _walks(shape: tuple[int, ...], strides: tuple[int, ...], outer: int, length: int) -> bool:
+    """Whether the first `outer` axes step from row to row of `length` elements, in order."""
+    step = length
+    for axis in reversed(range(outer)):
+        if shape[axis] != 1:
+            if strides[axis] != step:
+                return False
+            step *= shape[axis]
+    return True

@@ -1,0 +1,99 @@
+"""A long reduce to few elements in two steps, so that a wide device has something to do in each.
+
+The first step leaves up to 256 partial results for each element, the second combines them. It is
+worth it where one kernel runs in parallel, and needs an axis along which memory is really walked: a
+repeated element would only be loaded by more hands.
+
+in:  spec.tensor      out: spec.tensor, every value equal (floats are summed in another order)
+"""
+
+from __future__ import annotations
+
+from weft.base.sequences import prod
+from weft.base.settings import settings
+from weft.schedule.clean_reduce import reduced_as
+from weft.schedule.context import ScheduleContext
+from weft.schedule.edits import Edit
+from weft.schedule.uses import Uses, is_stored
+from weft.uop import GroupOp, Ops, Reduce, UOp
+
+_MOST_PARTS = 256
+_FEWEST_PARTS = 8
+_PLACELESS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+_STORES = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
+# how much of an expression is searched for memory that moves along an axis
+_MOST_NODES = 64
+
+
+def split_reduces(uses: Uses, ctx: ScheduleContext) -> dict[UOp, Edit]:
+    """The reduces of a graph that are to be done in two steps."""
+    if not settings.SPLIT_REDUCEOP:
+        return {}
+    found: dict[UOp, Edit] = {}
+    for node in uses.order:
+        if node.op is Ops.REDUCE_AXIS and (choice := split_of(node, ctx)) is not None:
+            found[node] = lambda done, node=node, choice=choice: in_two_steps(
+                node, done.get(node.src[0], node.src[0]), *choice
+            )
+    return found
+
+
+def split_of(node: UOp, ctx: ScheduleContext) -> tuple[int, int] | None:
+    """(axis, number of parts) by which a reduce is to be split; None where it stays whole."""
+    source, device = node.src[0], node.device
+    extents = (*source.shape, *node.shape)
+    if any(isinstance(extent, UOp) for extent in extents) or not isinstance(device, str):
+        return None
+    after = prod(node.shape)
+    if prod(source.shape) < settings.REDUCEOP_SPLIT_THRESHOLD * after or after == 0:
+        return None
+    if not ctx.is_parallel(device):
+        return None
+    moving = [axis for axis in node.arg.axes if _moves(source, axis)]
+    most = min(_MOST_PARTS, (1 << settings.REDUCEOP_SPLIT_SIZE) // after)
+    for parts in range(most, _FEWEST_PARTS - 1, -1):
+        for axis in moving:
+            if source.shape[axis] % parts == 0 and source.shape[axis] > parts:
+                return axis, parts
+    return None
+
+
+def in_two_steps(node: UOp, source: UOp, axis: int, parts: int) -> UOp:
+    """reduce(x) -> reduce(contiguous(reduce(x in parts)))"""
+    reduce, shape, rank = node.arg, source.shape, len(source.shape)
+    split = source.reshape((*shape[:axis], parts, shape[axis] // parts, *shape[axis + 1 :]))
+    order = (*range(axis), *range(axis + 1, rank + 1), axis)
+    first = reduced_as(node, split.permute(order), Reduce(reduce.op, reduce.axes))
+    stored = UOp(Ops.CONTIGUOUS, node.dtype, (first,))
+    last = reduced_as(node, stored, Reduce(reduce.op, (rank,)))
+    return last.reshape(node.shape)
+
+
+def _moves(source: UOp, axis: int) -> bool:
+    """Whether memory below an expression is walked along an axis of it, and no counter.
+
+    Where a counter runs along the axis, elements are picked by their place: code generation finds
+    them by address, which it could not do of a part.
+    """
+    found = False
+    stack, seen = [source], {source}
+    while stack:
+        node = stack.pop()
+        if node.op in GroupOp.Elementwise and node.op is not Ops.BITCAST:
+            stack.extend(s for s in node.src if s not in seen)
+            seen.update(node.src)
+            if len(seen) > _MOST_NODES:
+                return False
+        elif node.base.op in _PLACELESS or node.st.real_strides(ignore_valid=True)[axis] == 0:
+            continue
+        elif _counts(node.base):
+            return False
+        else:
+            found = True
+    return found
+
+
+def _counts(base: UOp) -> bool:
+    """Whether a value depends on its place by a counter."""
+    below = base.toposort(gate=lambda u: not is_stored(u) and u.op not in _STORES)
+    return any(node.op is Ops.IOTA for node in below)

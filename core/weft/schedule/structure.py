@@ -1,0 +1,221 @@
+"""What the schedule of a graph depends on, as a value that can be looked up.
+
+A `Structure` numbers the nodes of a graph in the order of one walk and writes down, for each, its
+operation, dtype, argument and the numbers of its sources. What differs from one run of a program to
+the next is left out: which memory a BUFFER is (its number says which other places mean the same
+one), which value a variable is bound to, and the running numbers that keep copies apart. Provenance
+counts by the names of the Tensor methods, not by lines.
+
+in:  spec.tensor      out: `Structure`, or None for graphs that hold kernels already
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from weft.base.settings import settings
+from weft.device import binding, registry
+from weft.shape import ShapeTracker
+from weft.uop import Ops, UOp
+
+# Nothing of what these say shows in a schedule or in a program.
+_WITHOUT_EFFECT = frozenset(
+    {
+        "DEVICE", "DEBUG", "JIT", "VIZ", "PROCESS_REPLAY", "CACHE_DIR", "CACHE", "DISABLE_PLUGINS",
+        "TRACE_PLUGINS", "DEFAULT_FLOAT", "SEED", "SCHEDULE_CACHE", "MEMORY_PLANNER",
+    }
+)  # fmt: skip
+_SETTINGS = tuple(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
+
+# Arguments known to hold no nodes, so that they need not be searched again.
+_plain: set[Any] = set()
+_MOST_PLAIN = 1 << 16
+# Nodes below these say nothing more; identity of the node is identity of the value.
+_ENDS = frozenset({Ops.CONST, Ops.VCONST, Ops.DEVICE, Ops.DEFINE_VAR})
+
+
+@dataclass(eq=False, slots=True)
+class Structure:
+    """The walk over one graph.
+
+    sink: the graph. places: the number of each of its nodes; not of those below BUFFER and CONST.
+    buffers: its BUFFER nodes, by first occurrence. values: the variables that are bound in it.
+    sources: for each node the numbers of its sources. key: equal for graphs with equal schedules.
+    """
+
+    sink: UOp
+    places: dict[UOp, int]
+    buffers: list[UOp]
+    values: dict[UOp, int]
+    sources: list[tuple[int, ...]]
+    key: tuple[Any, ...]
+
+
+class _TwoValues(Exception):
+    """One variable, two values: there is no schedule for that."""
+
+
+def structure_of(sink: UOp) -> Structure | None:
+    """The structure of the graph below `sink`.
+
+    None where kernels are pending in it, or where one variable is bound to two values.
+    """
+    collecting = gc.isenabled()
+    gc.disable()  # thousands of tuples and no garbage among them
+    try:
+        return _structure_of(sink)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _structure_of(sink: UOp) -> Structure | None:
+    places: dict[UOp, int] = {}
+    buffers: list[UOp] = []
+    values: dict[UOp, int] = {}
+    devices: set[str] = set()
+    sources: list[tuple[int, ...]] = []
+    rows: list[Any] = []
+    numbered: dict[Any, int] = {}
+    has_writes = False
+    try:
+        for node in walk(sink):
+            op = node.op
+            below: tuple[int, ...] = ()
+            if op is Ops.BUFFER:
+                device = node.src[0].arg
+                _add_devices(devices, device)
+                buffers.append(node)
+                row: Any = (op, node.dtype, node.arg, device)
+            elif op in _ENDS:
+                _add_devices(devices, node.device)
+                row = node
+            elif op is Ops.BIND:
+                _bind(node, values)
+                row = (op, node.src[0])
+            elif op is Ops.KERNEL:
+                return None
+            else:
+                arg = node.arg
+                if arg is not None and arg not in _plain:
+                    arg = _general(arg, values, numbered)
+                below = tuple([places[source] for source in node.src])
+                meta = getattr(node, "meta", None)
+                if meta is None:
+                    row = (op, node.dtype, arg, below)
+                else:
+                    row = (op, node.dtype, arg, below, meta.name, meta.backward)
+                has_writes = has_writes or op is Ops.ASSIGN
+            places[node] = len(rows)
+            rows.append(row)
+            sources.append(below)
+    except _TwoValues:
+        return None
+    key = (tuple(rows), _around(devices), _shared(buffers) if has_writes else None)
+    return Structure(sink, places, buffers, values, sources, key)
+
+
+def walk(sink: UOp) -> dict[UOp, None]:
+    """`sink.toposort()` that does not look below what is a leaf here."""
+    order: dict[UOp, None] = {}
+    stack: list[UOp | None] = [sink]
+    path: list[UOp] = []
+    pop, push = stack.pop, stack.append
+    while stack:
+        node = pop()
+        if node is None:
+            order[path.pop()] = None
+            continue
+        if node in order:
+            continue
+        src = node.src
+        if not src or (op := node.op) is Ops.BUFFER or op is Ops.BIND or op in _ENDS:
+            order[node] = None
+            continue
+        path.append(node)
+        push(None)
+        for source in src[::-1]:
+            if source not in order:
+                push(source)
+    return order
+
+
+def _add_devices(devices: set[str], device: Any) -> None:
+    if device.__class__ is str:
+        devices.add(device)
+    elif device is not None:
+        devices.update(device)
+
+
+def _around(devices: set[str]) -> tuple[Any, ...]:
+    """What stands around a graph: its devices as they are opened now, and the settings."""
+    opened = tuple([(name, registry.open(name)) for name in sorted(devices)])
+    return opened, tuple([getattr(settings, name) for name in _SETTINGS])
+
+
+def _shared(buffers: list[UOp]) -> tuple[bool, ...]:
+    """Which memory others see windows of: the scheduler asks where there are writes."""
+    return tuple([binding.is_shared(node) for node in buffers])
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def _general(arg: Any, values: dict[UOp, int], numbered: dict[Any, int]) -> Any:
+    """An argument without what differs between runs of one program."""
+    if _is_running_number(arg):
+        # ("leaf", 17) and the like keep equal values apart: which of them it is must show, not 17
+        return arg[0], numbered.setdefault(arg, len(numbered))
+    free = _unbound(arg, values)
+    if free is arg:
+        if len(_plain) >= _MOST_PLAIN:
+            _plain.clear()
+        _plain.add(arg)
+    return free
+
+
+def _is_running_number(arg: Any) -> bool:
+    return (
+        arg.__class__ is tuple
+        and len(arg) == 2
+        and arg[0].__class__ is str
+        and arg[1].__class__ is int
+    )
+
+
+def _unbound(arg: Any, values: dict[UOp, int]) -> Any:
+    """`arg` with its bound variables free; `arg` itself where there is none."""
+    if isinstance(arg, UOp):
+        bound = [node for node in arg.toposort() if node.op is Ops.BIND]
+        for node in bound:
+            _bind(node, values)
+        return arg.substitute({node: node.src[0] for node in bound}) if bound else arg
+    if isinstance(arg, tuple):
+        free = tuple([_unbound(item, values) for item in arg])
+        same = all(new is old for new, old in zip(free, arg))
+        return arg if same else free
+    if isinstance(arg, ShapeTracker):
+        tracker, found = arg.unbind()
+        for variable, value in found.items():
+            _note(variable, value, values)
+        return tracker if found else arg
+    if is_dataclass(arg):
+        changed = {}
+        for field in fields(arg):
+            old = getattr(arg, field.name)
+            if (new := _unbound(old, values)) is not old:
+                changed[field.name] = new
+        return replace(arg, **changed) if changed else arg  # type: ignore[type-var]
+    return arg
+
+
+def _bind(node: UOp, values: dict[UOp, int]) -> None:
+    variable, value = node.unbind()
+    _note(variable, value, values)
+
+
+def _note(variable: UOp, value: int, values: dict[UOp, int]) -> None:
+    if values.setdefault(variable, value) != value:
+        raise _TwoValues

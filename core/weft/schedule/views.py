@@ -1,0 +1,411 @@
+"""Movement between reduces and their readers: pushed down, so that it costs no kernel.
+
+A reduce is stored where its reader sees it in another order. Computed in that order from the start
+it joins its reader; a reduce of a reduce is one reduce; what works on one source works before it is
+repeated, on fewer elements.
+
+in:  spec.tensor      out: spec.tensor, every value equal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.base.settings import settings
+from weft.schedule.clean_copy import same_moves
+from weft.schedule.clean_reduce import reduced_as
+from weft.schedule.edits import Edit
+from weft.schedule.uses import LEAVES, Use, Uses, is_stored
+from weft.shape import ShapeTracker
+from weft.uop import GroupOp, Ops, Reduce, UOp
+
+_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+# what has memory of its own whoever reads it
+_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
+# movement under which every element still is there once
+_REARRANGES = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
+# how large an expression around a reduce may be to be computed in another order
+_MOST_NODES = 64
+# elements that are in the caches in whichever order they are walked
+_SMALL = 1 << 15
+# elements that are walked in a row, so that it does not matter where the next row is
+_LONG = 512
+
+
+def tidy_views(uses: Uses) -> dict[UOp, Edit]:
+    """What is to change in a graph; none, nearly always. To be asked again after a change."""
+    edits: dict[UOp, Edit] = {}
+    touched: set[UOp] = set()
+    for rule in (merged_reduces, served_by_copies, rearranged_reduces, hoisted_steps):
+        for changes, region in rule(uses):
+            if touched.isdisjoint(region):
+                edits.update(changes)
+                touched.update(region)
+    return edits
+
+
+def moves_between(node: UOp, base: UOp) -> list[UOp]:
+    """The movement nodes from `base` up to `node`, lowest first."""
+    moves = []
+    while node is not base:
+        moves.append(node)
+        node = node.src[0]
+    return moves[::-1]
+
+
+Change = tuple[dict[UOp, Edit], set[UOp]]
+
+
+# ---- reduces of reduces -------------------------------------------------------------------------
+
+
+def merged_reduces(uses: Uses) -> list[Change]:
+    """reduce(moves(reduce(x))) -> reduce(moves(x))   of one kind, the inner read by nobody else"""
+    found: list[Change] = []
+    # through padding the backward pass of a convolution is one reduce, that adds zeros at the rims
+    through = _REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if settings.FUSE_CONV_BW else ())}
+    for node in uses.order:
+        if node.op is not Ops.REDUCE_AXIS:
+            continue
+        inner = node.src[0].base
+        if inner.op is not Ops.REDUCE_AXIS or inner.arg.op is not node.arg.op:
+            continue
+        if inner in uses.sinks or len(uses.of[inner]) != 1 or not _is_static(inner.src[0]):
+            continue
+        moves = moves_between(node.src[0], inner)
+        if any(move.op not in through for move in moves) or not _adds_zeros(node, moves):
+            continue
+        if _walks_in_order(node, inner) or any(move.op is Ops.PAD for move in moves):
+            found.append(({node: _merged(node, inner, moves)}, {node, inner}))
+    return found
+
+
+def _adds_zeros(node: UOp, moves: list[UOp]) -> bool:
+    """Whether padding in between is what the reduce starts from."""
+    return node.arg.op is Ops.ADD or all(move.op is not Ops.PAD for move in moves)
+
+
+def _walks_in_order(node: UOp, inner: UOp) -> bool:
+    """Whether both reduces are over the innermost axes of memory, or both over the outermost.
+
+    What lies between would be walked across, and two kernels are quicker than that.
+    """
+    whole = inner.src[0].shape
+    if prod(whole) <= _SMALL or prod(node.shape) == 1:
+        return True
+    view = _tracker(node.src[0], inner)
+    if view is None:
+        return False
+    axes = [(n, s) for n, s in enumerate(view.views[0].strides) if view.shape[n] != 1]
+    reduced = [stride for axis, stride in axes if axis in node.arg.axes]
+    kept = [stride for axis, stride in axes if axis not in node.arg.axes]
+    long = [axis for axis, extent in enumerate(whole) if extent != 1]
+    first = [axis for axis in long if axis in inner.arg.axes]
+    if min(kept) > max(reduced, default=0):
+        return first == long[len(long) - len(first) :]
+    return min(reduced, default=0) > max(kept) and first == long[: len(first)]
+
+
+def _merged(node: UOp, inner: UOp, moves: list[UOp]) -> Edit:
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        source = done[inner.src[0]]
+        if prod(node.shape) == 1 and all(move.op in _REARRANGES for move in moves):
+            every = Reduce(node.arg.op, tuple(range(len(source.shape))))
+            return reduced_as(node, source, every).reshape(node.shape)
+        moved, first = _reduced_last(inner, source, moves)
+        axes = (*node.arg.axes, *range(first, len(moved.shape)))
+        reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
+        return reduced.reshape(node.shape)
+
+    return edit
+
+
+def _reduced_last(reduce: UOp, source: UOp, moves: list[UOp]) -> tuple[UOp, int]:
+    """`source` with its reduced axes last, and what is left moved by `moves`; where those start."""
+    axes, shape = reduce.arg.axes, source.shape
+    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    extents = tuple(shape[axis] for axis in axes)
+    moved = source
+    if (order := (*kept, *axes)) != tuple(range(len(shape))):
+        moved = moved.permute(order)
+    moved = moved.reshape((*reduce.shape, *extents))
+    for move in moves:
+        moved = _moved_beside(moved, move, extents)
+    return moved, len(moved.shape) - len(extents)
+
+
+def _moved_beside(node: UOp, move: UOp, extents: tuple[Any, ...]) -> UOp:
+    """A movement of the leading axes; `extents` are those of the axes behind them."""
+    rank = len(node.shape) - len(extents)
+    arg = move.arg
+    if move.op is Ops.RESHAPE:
+        arg = (*arg, *extents)
+    elif move.op is Ops.PERMUTE:
+        arg = (*arg, *range(rank, rank + len(extents)))
+    elif move.op is Ops.FLIP:
+        arg = (*arg, *(False,) * len(extents))
+    elif move.op is Ops.PAD:
+        arg = (*arg, *((0, 0),) * len(extents))
+    else:  # SHRINK
+        arg = (*arg, *((0, extent) for extent in extents))
+    return UOp(move.op, node.dtype, (node,), arg)
+
+
+# ---- reduces in the order of their readers ------------------------------------------------------
+
+
+def rearranged_reduces(uses: Uses) -> list[Change]:
+    """permute(f(reduce(x))) -> f'(reduce(permute'(x)))   when all readers see that order"""
+    found: list[Change] = []
+    for node in uses.order:
+        if node.op is not Ops.REDUCE_AXIS and node.op not in GroupOp.Elementwise:
+            continue
+        readers = uses.of[node]
+        if node in uses.sinks or not readers or not _is_static(node):
+            continue
+        if not _seen_rearranged(node, readers):
+            continue
+        region = _region_below(node, uses)
+        if any(u.op is Ops.REDUCE_AXIS for u in region) and _stays_quick(node, readers, region):
+            tops = {use.source for use in readers}
+            changes = {top: _rearranged(top, node, region) for top in tops}
+            found.append((changes, region | tops))
+    return found
+
+
+def _seen_rearranged(node: UOp, readers: list[Use]) -> bool:
+    """Whether all readers, one of them elementwise, see the elements in one other order."""
+    seen = _tracker(readers[0].source, node)
+    if seen is None or seen.contiguous:
+        return False
+    for use in readers:
+        moves = moves_between(use.source, node)
+        if any(move.op not in _REARRANGES for move in moves):
+            return False
+        if _flat(_tracker(use.source, node)) is not _flat(seen):
+            return False
+    return any(_joins(use.user) for use in readers)
+
+
+def _joins(user: UOp) -> bool:
+    return not is_stored(user) and (
+        user.op in GroupOp.Elementwise or user.op in (Ops.CONTIGUOUS, Ops.ASSIGN)
+    )
+
+
+def _tracker(source: UOp, base: UOp) -> ShapeTracker | None:
+    """The view of `base` that `source` is, in one view; None where it takes more."""
+    st = ShapeTracker.from_shape(base.shape) if source is base else source.st.simplify()
+    return st if len(st.views) == 1 else None
+
+
+def _flat(st: ShapeTracker | None) -> ShapeTracker | None:
+    return None if st is None else st.reshape((prod(st.shape),))
+
+
+def _region_below(node: UOp, uses: Uses) -> set[UOp]:
+    """`node` and what is computed with it alone: elementwise, down to reduces."""
+    region = {node}
+    waiting = [node]
+    while waiting and len(region) <= _MOST_NODES:
+        current = waiting.pop()
+        if current.op is Ops.REDUCE_AXIS:
+            continue
+        for source in current.src:
+            base = source.base
+            if base in region or base in uses.sinks or is_stored(base):
+                continue
+            if base.op is not Ops.REDUCE_AXIS and base.op not in GroupOp.Elementwise:
+                continue
+            if all(use.user in region and _same_elements(use, base) for use in uses.of[base]):
+                region.add(base)
+                waiting.append(base)
+    return region
+
+
+def _same_elements(use: Use, base: UOp) -> bool:
+    if use.source is base:
+        return True
+    return prod(use.source.shape) == prod(base.shape) and use.source.st.simplify().contiguous
+
+
+def _stays_quick(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
+    """Whether memory is walked as well in the other order.
+
+    Long runs stay runs; or all of it is in the caches anyway; or, where the innermost axis stays
+    innermost, the same memory is read so often that its order does not matter, as in a product of
+    matrices.
+    """
+    reduces = [u for u in region if u.op is Ops.REDUCE_AXIS]
+    if all(prod(u.src[0].shape) <= _SMALL for u in reduces):
+        return True
+    view = _tracker(readers[0].source, node)
+    run = 1
+    for extent, stride in (
+        () if view is None else zip(view.shape[::-1], view.views[0].strides[::-1])
+    ):
+        if extent != 1 and stride != run:
+            break
+        run *= extent
+    return run >= _LONG or (run > 1 and all(_reads_often(u) for u in reduces))
+
+
+def _reads_often(reduce: UOp) -> bool:
+    """Whether something that moves along the reduced axes is read again along others."""
+    stack, seen = [reduce.src[0]], {reduce.src[0]}
+    while stack and len(seen) <= _MOST_NODES:
+        node = stack.pop()
+        if node.op in GroupOp.Elementwise and node.op is not Ops.BITCAST:
+            stack.extend(s for s in node.src if s not in seen)
+            seen.update(node.src)
+        elif node.op not in _SCALARS:
+            strides = node.st.real_strides(ignore_valid=True)
+            still = [a for a, stride in enumerate(strides) if stride == 0 and node.shape[a] != 1]
+            if any(strides[axis] != 0 for axis in reduce.arg.axes) and still:
+                return True
+    return False
+
+
+def _rearranged(top: UOp, node: UOp, region: set[UOp]) -> Edit:
+    moves = moves_between(top, node)
+
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        return _in_order_of(node, moves, region, done, {})
+
+    return edit
+
+
+def _in_order_of(
+    node: UOp,
+    moves: list[UOp],
+    region: set[UOp],
+    done: Mapping[UOp, UOp],
+    made: dict[UOp, UOp],
+) -> UOp:
+    """`node` seen through `moves`, which are made below it."""
+    if node in made:
+        return made[node]
+    shape = moves[-1].shape
+    if node.op is Ops.REDUCE_AXIS:
+        moved, first = _reduced_last(node, done[node.src[0]], moves)
+        axes = tuple(range(first, len(moved.shape)))
+        reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
+        made[node] = reduced.reshape(shape)
+        return made[node]
+    src = []
+    for source in node.src:
+        if source.op in _SCALARS:
+            src.append(done.get(source, source))
+        elif source.base in region and source.base is not node:
+            below = moves_between(source, source.base)
+            src.append(_in_order_of(source.base, [*below, *moves], region, done, {}))
+        else:
+            src.append(_through(done.get(source, source), moves))
+    made[node] = node.over(tuple(src))
+    return made[node]
+
+
+def _through(node: UOp, moves: list[UOp]) -> UOp:
+    for move in moves:
+        node = UOp(move.op, node.dtype, (node,), move.arg)
+    return node
+
+
+# ---- copies in another order --------------------------------------------------------------------
+
+
+def served_by_copies(uses: Uses) -> list[Change]:
+    """f(x), contiguous(permute(x)) -> f(permute back(contiguous)), ...   when x holds a reduce"""
+    found: list[Change] = []
+    for copy in uses.order:
+        if copy.op is not Ops.CONTIGUOUS:
+            continue
+        source = copy.src[0]
+        base = source.base
+        if base.op in _MEMORY or base.op in LEAVES or base in uses.sinks or not _is_static(base):
+            continue
+        others = [use for use in uses.of[base] if use.user is not copy]
+        if not others or source is base or any(is_stored(use.user) for use in others):
+            continue
+        back = source.st.invert(base.shape)
+        moves = moves_between(source, base)
+        if back is None or any(move.op not in _REARRANGES for move in moves):
+            continue
+        region = _region_below(base, uses)
+        if not any(u.op is Ops.REDUCE_AXIS for u in region):
+            continue
+        if not _stays_quick(base, [Use(copy, source)], region):
+            continue
+        users = {use.user for use in others}
+        changes = {user: _served(user, base, copy, moves) for user in users}
+        found.append((changes, users | {base, copy}))
+    return found
+
+
+def _served(user: UOp, base: UOp, copy: UOp, moves: list[UOp]) -> Edit:
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        stored = UOp(copy.op, copy.dtype, (_through(done[base], moves),), copy.arg)
+        instead = _undone(stored, base, moves)
+        src = tuple(
+            same_moves(source, base, instead) if source.base is base else done.get(source, source)
+            for source in user.src
+        )
+        return user.over(src)
+
+    return edit
+
+
+def _undone(node: UOp, base: UOp, moves: list[UOp]) -> UOp:
+    """The moves from `base` up to `node` taken back."""
+    for move in reversed(moves):
+        if move.op is Ops.RESHAPE:
+            node = node.reshape(move.src[0].shape)
+        elif move.op is Ops.PERMUTE:
+            order = tuple(sorted(range(len(move.arg)), key=move.arg.__getitem__))
+            node = node.permute(order)
+        else:
+            node = UOp(Ops.FLIP, node.dtype, (node,), move.arg)
+    return node
+
+
+# ---- steps before an expand ---------------------------------------------------------------------
+
+
+def hoisted_steps(uses: Uses) -> list[Change]:
+    """f(expand(x)) -> expand(f(x))   when f has no other source and widens nothing"""
+    found: list[Change] = []
+    for node in uses.order:
+        if node.op not in GroupOp.Elementwise or is_stored(node):
+            continue
+        sources = [source for source in node.src if source.op not in _SCALARS]
+        if len(sources) != 1 or node.dtype.itemsize > sources[0].dtype.itemsize:
+            continue
+        source = sources[0]
+        base = source.base
+        if base.op in _MEMORY or base.op in LEAVES or base in uses.sinks or base.op is Ops.IOTA:
+            continue
+        if source is base or len(uses.of[base]) != 1 or not _is_static(source):
+            continue
+        if any(use.user.op in GroupOp.Meta for use in uses.of[node]):
+            continue  # what a copy reads stands in memory as it is
+        if node.op is Ops.BITCAST and node.dtype.itemsize != source.dtype.itemsize:
+            continue
+        moves = moves_between(source, base)
+        grows = prod(source.shape) > prod(base.shape)
+        if grows and all(move.op in _REARRANGES or move.op is Ops.EXPAND for move in moves):
+            found.append(({node: _hoisted(node, source, base)}, {node, base}))
+    return found
+
+
+def _hoisted(node: UOp, source: UOp, base: UOp) -> Edit:
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        src = tuple(done[base] if s is source else done.get(s, s) for s in node.src)
+        return _through(node.over(src), moves_between(source, base))
+
+    return edit
+
+
+def _is_static(node: UOp) -> bool:
+    return not any(isinstance(extent, UOp) for extent in node.shape)

@@ -1,0 +1,106 @@
+"""Distinct elements, and places in sorted rows."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ShapeError
+from weft.base.promotion import least_upper_dtype
+from weft.tensor.protocol import TensorBase
+
+_COUNTED = 1 << 22
+"""Up to so many comparisons are made at once rather than by halving."""
+
+
+class SetsMixin(TensorBase):
+    """Methods on what occurs."""
+
+    __slots__ = ()
+
+    def unique(self, return_inverse: bool = False, return_counts: bool = False) -> Any:
+        """The distinct elements in rising order, (k,); computed at once, since k is not known.
+
+        With return_inverse also where each element stands among them (int32, the shape of self),
+        with return_counts also how often each occurs (int32, (k,)). NaN counts as equal to itself.
+        """
+        flat = self.reshape(-1)
+        if flat.shape[0] == 0:
+            nothing = self.__class__.zeros(0, dtype=dtypes.int32, device=self.device)
+            found: list[Any] = [flat, nothing.reshape(self.shape), nothing]
+            return self._asked(found, return_inverse, return_counts)
+        ordered, places = flat.detach().sort()
+        fresh = ordered[1:] != ordered[:-1]
+        if dtypes.is_float(self.dtype):
+            fresh = fresh & ~(ordered[1:].isnan() & ordered[:-1].isnan())
+        first = self.__class__.ones(1, dtype=dtypes.bool, device=self.device).cat(fresh)
+        group = first.cast(dtypes.int32).cumsum(0) - 1
+        first.realize(ordered, places, group)
+        values = ordered[first]
+        found = [values]
+        if return_inverse:
+            back = group.zeros_like().scatter(0, places, group)
+            found.append(back.reshape(self.shape))
+        else:
+            found.append(None)
+        if return_counts:
+            steps = self.__class__.arange(
+                int(values.shape[0]), dtype=dtypes.int32, device=self.device
+            )
+            ends = group.searchsorted(steps, right=True)
+            found.append(ends - ends.pad(((1, 0),))[:-1])
+        else:
+            found.append(None)
+        return self._asked(found, return_inverse, return_counts)
+
+    @staticmethod
+    def _asked(found: list[Any], inverse: bool, counts: bool) -> Any:
+        chosen = [found[0], *found[1:2] * inverse, *found[2:] * counts]
+        return chosen[0] if len(chosen) == 1 else tuple(chosen)
+
+    def searchsorted(self, values: Any, right: bool = False) -> Self:
+        """Where each of `values` would be inserted to keep self in rising order; int32.
+
+        self (n,), or (..., n) with values (..., m). Before equal elements, or with `right` behind
+        them. NaN belongs to the end. By counting, or for many by halving.
+        :raises ShapeError: where the batches differ.
+        """
+        given: Any = self._as_tensor(values, self)
+        if not self.shape or (self.shape[:-1] and self.shape[:-1] != given.shape[:-1]):
+            raise ShapeError(
+                "sorted rows and values do not fit together",
+                asked=f"searchsorted of {given.shape} in {self.shape}",
+                because="there is one sorted row, or one for each row of values",
+                try_="values.reshape(...) to the same leading axes",
+            )
+        dtype = least_upper_dtype(self.dtype, given.dtype)
+        rows, given = self.detach().cast(dtype), given.detach().cast(dtype)
+        size = int(self.shape[-1])
+        shared = len(self.shape) == 1
+        if size * given.numel() <= _COUNTED:
+            line = rows if shared else rows.unsqueeze(-2)
+            return _precedes(line, given.unsqueeze(-1), right).sum(-1, dtype=dtypes.int32)
+        low: Any = given.zeros_like(dtype=dtypes.int32)
+        span = 1 << size.bit_length()
+        while span > 1:
+            span //= 2
+            middle = low + span
+            at = (middle - 1).minimum(size - 1).contiguous()
+            element = rows[at] if shared else rows.gather(-1, at)
+            inside = (middle <= size) & _precedes(element, given, right)
+            low = inside.where(middle, low).contiguous()
+        return low
+
+    def isin(self, elements: Any) -> Self:
+        """Which elements of self occur in `elements`; bool, the shape of self."""
+        others: Any = self._as_tensor(elements, self).reshape(-1)
+        return (self.unsqueeze(-1) == others).any(-1)
+
+
+def _precedes(a: Any, value: Any, right: bool) -> Any:
+    """Whether a stands before the place of `value`: a < value or a <= value; NaN is largest."""
+    before = a <= value if right else a < value
+    if not dtypes.is_float(a.dtype):
+        return before
+    last = value.isnan() if right else value.isnan() & ~a.isnan()
+    return before | last

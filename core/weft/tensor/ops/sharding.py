@@ -1,0 +1,117 @@
+"""One tensor on several devices: laid out, taken apart, asked about.
+
+A sharded tensor has the shape of the whole and is used as any other; the scheduler makes one graph
+per device of it. Parts may differ in size: an axis of 5 on two devices is 3 and 2. Beside a sharded
+operand a replicated one is cut where it is needed, without a copy; one that is cut along another
+axis is laid out anew, with copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from weft.base.errors import ArgumentError, ShapeError
+from weft.device import registry
+from weft.schedule import placement_of
+from weft.tensor.interop import moved
+from weft.tensor.protocol import TensorBase, record
+from weft.uop import Ops, Shard, UOp
+from weft.uop.sharding import even_bounds
+
+
+class ShardingMixin(TensorBase):
+    """Methods about tensors on several devices."""
+
+    __slots__ = ()
+
+    def shard(self, devices: Sequence[str], axis: int | None = None) -> Self:
+        """The same value on several devices: cut along `axis`, or whole on each of them for None.
+
+        What is sharded already is laid out anew, with as few copies as that takes. Gradients flow
+        back to where the value came from.
+
+        :raises ArgumentError: if `devices` are no sequence of distinct devices.
+        :raises IndexingError: if there is no such axis.
+        :raises UnknownDevice: if no installed plugin serves one of them.
+        """
+        return self._wrap(self._laid_out(devices, axis))
+
+    def shard_(self, devices: Sequence[str], axis: int | None = None) -> Self:
+        """`shard` in place; a leaf that requires gradients stays one. Returns self."""
+        node = self._laid_out(devices, axis)
+        self._uop = self._own_identity(node) if self._requires_grad and self.is_leaf else node
+        return self
+
+    def shard_like(self, other: TensorBase) -> Self:
+        """Where `other` is, and cut as it is if the axis that is cut has the same size.
+
+        Replicated where it has not. For a tensor on one device this is `to(other.device)`.
+        """
+        device = other.device
+        if not isinstance(device, tuple):
+            return self.to(device)
+        layout = placement_of(other._uop) or Shard()
+        axis = layout.axis
+        if axis is not None and (axis >= self.ndim or self.shape[axis] != layout.bounds[-1]):
+            layout = Shard()
+        return self._wrap(_copied(self._uop, device, layout))
+
+    @property
+    def layout(self) -> Shard | None:
+        """How it lies on its devices: the axis and the bounds of the parts; None on one device."""
+        return placement_of(self._uop) if isinstance(self._uop.device, tuple) else None
+
+    def shards(self) -> list[Self]:
+        """The part of each device, as a tensor on that device; nothing is copied.
+
+        :raises ArgumentError: if it is on one device.
+        """
+        device, layout = self.device, self.layout
+        if layout is None:
+            raise ArgumentError(
+                "this tensor is on one device",
+                asked=f"the shards of {self.shape} on {device}",
+                try_="x.shard(devices, axis)",
+            )
+        parts: list[Any] = []
+        for place, name in enumerate(device):
+            part: Any = self
+            if layout.axis is not None:
+                window = [(0, extent) for extent in self.shape]
+                window[layout.axis] = layout.bounds[place : place + 2]
+                part = self.shrink(tuple(window))
+            parts.append(part.to(name))
+        return parts
+
+    def _laid_out(self, devices: Sequence[str], axis: int | None) -> UOp:
+        if not isinstance(devices, (tuple, list)):
+            raise ArgumentError(
+                "a tensor is sharded over several devices",
+                asked=f"shard({devices!r})",
+                because="that is no sequence of them",
+                try_="a tuple of device strings, or x.to(device) for one",
+            )
+        target = registry.placement(tuple(devices))
+        at = None if axis is None else self._resolve_dim(axis)
+        if isinstance(target, str):
+            return moved(self._uop, target)
+        if at is None:
+            return _copied(self._uop, target, Shard())
+        extent = self._uop.shape[at]
+        if not isinstance(extent, int):
+            raise ShapeError(
+                "only an axis of definite size can be cut",
+                asked=f"shard of {self.shape} along axis {axis}",
+                because=f"its size {extent.render()} depends on variables",
+                try_="another axis, or axis=None for the whole on each device",
+            )
+        return _copied(self._uop, target, Shard(at, even_bounds(extent, len(target))))
+
+
+def _copied(node: UOp, devices: tuple[str, ...], layout: Shard) -> UOp:
+    """`node` laid out; constants take no memory and need no copy."""
+    if node.op is Ops.CONST:
+        return UOp.const(node.dtype, node.arg, devices)
+    place = UOp(Ops.DEVICE, arg=devices)
+    return record(Ops.COPY, node.dtype, (node, place), layout)

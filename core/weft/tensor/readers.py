@@ -1,0 +1,122 @@
+"""Who still reads what is about to be overwritten: seen to before a graph is scheduled.
+
+Writing never changes another tensor's value. The scheduler orders and copies inside one graph; the
+tensors that are alive elsewhere are known here only.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from weft.device import registry
+from weft.schedule.assigns import kept
+from weft.schedule.structure import walk
+from weft.tensor.live import live_tensors, put_back
+from weft.uop import GroupOp, Ops, UOp
+from weft.uop.sharding import parts_of
+
+if TYPE_CHECKING:
+    from weft.tensor.protocol import TensorBase
+
+_THROUGH = GroupOp.Movement | GroupOp.Identity
+_copies = itertools.count()
+
+
+def sink_of(tensors: Sequence[TensorBase]) -> UOp:
+    """SINK over the graphs of tensors."""
+    return UOp(Ops.SINK, src=tuple(dict.fromkeys([t._uop for t in tensors])))
+
+
+def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
+    """Writing never changes another tensor's value: see to those that still read the old one.
+
+    A live tensor with work pending on memory that is about to be overwritten is computed in the
+    same schedule, before the write; one that is a mere view of it gets a copy. Returns them.
+    """
+    protected: dict[int, TensorBase] = {}
+    copies: dict[UOp, UOp] = {}
+    writes = _pending_writes(sink_of(tensors))
+    while writes:
+        computed: dict[UOp, None] = {}
+        for tensor in _readers(writes):
+            tensor._uop = _protected(tensor._uop, writes, copies, computed)
+            protected[id(tensor)] = tensor
+        put_back(_stored_once(computed))
+        # what is computed along with the others may write as well
+        before = writes
+        writes = _pending_writes(sink_of([*tensors, *protected.values()]))
+        if writes.keys() <= before.keys():
+            break
+    return list(protected.values())
+
+
+def _pending_writes(sink: UOp) -> dict[UOp, list[UOp]]:
+    """The ASSIGN nodes below that are not kernels yet, by the version that they overwrite."""
+    writes: dict[UOp, list[UOp]] = {}
+    for node in walk(sink):
+        if node.op is Ops.ASSIGN and node.src[1].op is not Ops.KERNEL:
+            version = node.src[0].base
+            writes.setdefault(version, []).append(node)
+            if version.op is Ops.MULTI:  # whoever reads one part of it reads what is overwritten
+                for part in parts_of(version):
+                    writes.setdefault(part.base, []).append(node)
+    return writes
+
+
+def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
+    """The live tensors that need a version of memory which is about to be overwritten."""
+    writers = {writer for found in writes.values() for writer in found}
+    live = live_tensors()
+    reads: set[UOp] = set()
+    for node in walk(sink_of(live)):
+        if node in writes:
+            reads.add(node)
+        elif node not in writers:
+            for source in node.src:
+                if source in reads:
+                    reads.add(node)
+                    break
+    return [tensor for tensor in live if tensor._uop in reads]
+
+
+def _protected(
+    node: UOp,
+    writes: Mapping[UOp, list[UOp]],
+    copies: dict[UOp, UOp],
+    computed: dict[UOp, None],
+) -> UOp:
+    """`node` over a copy of the memory that it views; what is to be computed goes to `computed`."""
+    device = node.device
+    if isinstance(device, str) and registry.capabilities(device).memory.persistent:
+        return node  # what outlives the process is shared with others by nature
+    below = node
+    while below.op in _THROUGH:
+        below = below.src[0]
+    if below in writes or _has_part_in(writes, below):
+        if below not in copies:
+            copies[below] = kept(below)
+        return node.substitute({below: copies[below]})
+    base = node.base
+    if base.op is Ops.ASSIGN or (base.op is Ops.CONTIGUOUS and base.arg is not None):
+        return node
+    computed[base] = None
+    return node
+
+
+def _has_part_in(writes: Mapping[UOp, list[UOp]], node: UOp) -> bool:
+    """Whether a value stands in parts, one of them in memory that is about to be overwritten."""
+    return node.op is Ops.MULTI and any(part.base in writes for part in parts_of(node))
+
+
+def _stored_once(computed: Mapping[UOp, None]) -> dict[UOp, UOp]:
+    """Where each of these values will stand, for all who read it: none is computed twice."""
+    done: dict[UOp, UOp] = {}
+    for node in UOp(Ops.SINK, src=tuple(computed)).toposort():
+        rebuilt = node.over(tuple([done.get(source, source) for source in node.src]))
+        if node in computed:
+            value = rebuilt.src[0] if node.op is Ops.CONTIGUOUS else rebuilt
+            rebuilt = UOp(Ops.CONTIGUOUS, node.dtype, (value,), ("kept", next(_copies)))
+        done[node] = rebuilt
+    return {node: done[node] for node in computed}

@@ -1,0 +1,79 @@
+"""Capabilities in plain types and back, so that a kernel can be lowered for a device that is not
+here.
+
+A field that a record does not have is what it is by default; one that this version does not know is
+passed over: both happen where the capturing checkout was another.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import DTypeError, FormatError
+from weft.device.capabilities import FrozenMap
+
+
+def plain(value: Any) -> Any:
+    """A capability in types that JSON has."""
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted((plain(item) for item in value), key=str)
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return value
+
+
+def read(kind: Any, value: Any) -> Any:
+    """What `plain` was given, where it was a `kind`: a class, or the annotation of a field.
+
+    Raises FormatError for what cannot be one.
+    """
+    try:
+        return _read(kind, value)
+    except (TypeError, ValueError, KeyError, AttributeError, DTypeError) as error:
+        raise FormatError(
+            "these are no capabilities",
+            asked=f"reading {getattr(kind, '__name__', kind)}",
+            because=f"{type(error).__name__}: {error}",
+            try_="capture again",
+        ) from error
+
+
+def _read(kind: Any, value: Any) -> Any:
+    origin, inside = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        if value is None:
+            return None
+        return _read(next(k for k in inside if k is not type(None)), value)
+    if origin is tuple:
+        if inside[-1] is Ellipsis:
+            return tuple([_read(inside[0], item) for item in value])
+        return tuple([_read(k, item) for k, item in zip(inside, value, strict=True)])
+    if origin is frozenset:
+        return frozenset(_read(inside[0], item) for item in value)
+    if origin is Mapping:
+        return FrozenMap({_read(inside[0], k): _read(inside[1], v) for k, v in value.items()})
+    if kind is DType:
+        return dtypes.to_dtype(value)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        names = {f.name for f in dataclasses.fields(kind)}
+        return kind(**{k: _read(hints[k], v) for k, v in value.items() if k in names})
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value

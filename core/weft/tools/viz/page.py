@@ -1,0 +1,83 @@
+"""The page: one file that holds its style, its program and its data, and asks for nothing else.
+
+Data are JSON in a script element that is not run; large ones are packed with gzip, which browsers
+unpack themselves. Whatever a recording says, it cannot end that element nor become markup.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from weft.base.errors import FileError
+
+FOLDER = Path(__file__).parent
+SCRIPTS = (
+    "model.js",
+    "layout.js",
+    "elements.js",
+    "graph_view.js",
+    "tree.js",
+    "details.js",
+    "timeline.js",
+    "page.js",
+)
+LARGE = 200_000
+
+
+def page(data: dict[str, Any], title: str) -> str:
+    """The whole page as text."""
+    script = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    parts = {
+        "@STYLE@": (FOLDER / "page.css").read_text(encoding="utf-8"),
+        "@SCRIPT@": script,
+        "@DATA@": data_element(data),
+    }
+    template = (FOLDER / "page.html").read_text(encoding="utf-8")
+    # line by line, so that what is put in is not searched for marks again
+    return "\n".join(
+        parts.get(line.strip()) or line.replace("@TITLE@", html.escape(title))
+        for line in template.split("\n")
+    )
+
+
+def data_element(data: dict[str, Any], large: int = LARGE) -> str:
+    """The script element that holds the data."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    if len(text) <= large:
+        # the only characters by which an element, a comment or an entity could begin or end
+        for character in "<>&":
+            text = text.replace(character, f"\\u{ord(character):04x}")
+        return f'<script id="data" type="application/json">{text}</script>'
+    packed = base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+    return f'<script id="data" type="application/gzip+base64">{packed}</script>'
+
+
+def write_page(data: dict[str, Any], path: str | os.PathLike[str], title: str = "weft") -> Path:
+    """Write the page whole or not at all; the path it has then. Raises FileError."""
+    target = Path(path).expanduser().absolute()
+    text = page(data, title)
+    temporary = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=".weft-viz-", dir=target.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise FileError(
+            "the page cannot be written",
+            asked=f"write {len(text):,} characters to {target}",
+            because=str(error),
+            try_="WEFT_VIZ=path of a file that can be written",
+        ) from error
+    return target

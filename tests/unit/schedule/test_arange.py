@@ -1,0 +1,105 @@
+"""Index arithmetic stays where it is read; counters take no memory."""
+
+from weft.base.dtype import dtypes
+from weft.base.settings import settings
+from weft.schedule.arange import is_counted, is_counter, picks_in
+from weft.schedule.realize_map import must_realize
+from weft.schedule.uses import uses_in
+from weft.testing.graphs import buffer, kernels
+from weft.uop import Ops, UOp
+
+ROWS, COLUMNS, PICKED = 9, 4, 5
+
+
+def counter(count=ROWS, device="X"):
+    return UOp(Ops.IOTA, dtypes.int, (UOp(Ops.DEVICE, arg=device),), count)
+
+
+def lookup(index, table):
+    """table (ROWS, COLUMNS) at index (PICKED,)."""
+    shape = (PICKED, COLUMNS, ROWS)
+    index = index.reshape((PICKED, 1, 1)).expand(shape)
+    places = counter().reshape((1, 1, ROWS)).expand(shape)
+    seen = table.permute((1, 0)).reshape((1, COLUMNS, ROWS)).expand(shape)
+    return index.eq(places).where(seen, 0.0).reduce(Ops.ADD, (2,))
+
+
+def numbers():
+    return buffer(PICKED, dtypes.int)
+
+
+def table():
+    return buffer(ROWS * COLUMNS).reshape((ROWS, COLUMNS))
+
+
+def test_a_lookup_is_one_kernel():
+    i = numbers()
+    from_the_end = (i < 0).where(i + ROWS, i)
+    with settings.override(GROUP_KERNELS=0):
+        assert len(kernels(lookup(from_the_end, table()))) == 1
+
+
+def test_switched_off_nothing_is_known_of_counters():
+    uses = uses_in(UOp.sink(lookup(numbers() * 3, table())))
+    assert picks_in(uses).inline
+    with settings.override(FUSE_ARANGE=0):
+        assert not picks_in(uses).inline and not picks_in(uses).picked
+
+
+def test_what_is_picked_from_is_computed_for_what_is_picked():
+    few = lookup(numbers(), (table() + 1.0))
+    with settings.override(GROUP_KERNELS=0):
+        assert len(kernels(few)) == 1
+
+
+def test_what_is_picked_from_is_stored_when_more_is_picked_than_there_is():
+    shape = (PICKED * 9, COLUMNS, ROWS)
+    index = buffer(PICKED * 9, dtypes.int).reshape((PICKED * 9, 1, 1)).expand(shape)
+    places = counter().reshape((1, 1, ROWS)).expand(shape)
+    dear = (table() + 1.0).permute((1, 0)).reshape((1, COLUMNS, ROWS)).expand(shape)
+    picked = index.eq(places).where(dear, 0.0).reduce(Ops.ADD, (2,))
+    assert len(kernels(picked)) == 2
+
+
+def test_what_is_reduced_is_stored_although_it_is_an_index():
+    counted = buffer(PICKED * 3, dtypes.int).reshape((PICKED, 3)).reduce(Ops.ADD, (1,))
+    found = uses_in(UOp.sink(lookup(counted.reshape((PICKED,)), table())))
+    reduces = {n for n in found.order if n.op is Ops.REDUCE_AXIS}
+    assert not picks_in(found).inline & reduces
+
+
+def test_long_index_arithmetic_is_stored():
+    i = numbers()
+    for _ in range(40):
+        i = (i * 3 + 1) % ROWS
+    assert len(kernels(lookup(i, table()))) == 2
+
+
+def test_a_sum_that_picks_reads_once_per_result():
+    graph = lookup(numbers(), table())
+    picked = picks_in(uses_in(UOp.sink(graph))).picked
+    assert list(picked.values()) == [PICKED * COLUMNS]
+
+
+def test_a_graph_without_counters_has_no_picks():
+    found = picks_in(uses_in(UOp.sink(buffer(4) + 1)))
+    assert not found.inline and not found.picked
+
+
+def test_counters_and_what_little_is_done_with_them():
+    i = counter()
+    assert is_counter(i) and is_counter((i * 2 + 1).cast(dtypes.float).reshape((3, 3)))
+    assert not is_counter(i + numbers()) and not is_counter(buffer(4))
+    assert is_counted(i.reshape((1, ROWS)).expand((ROWS, ROWS)) < 3)
+    assert not is_counted(buffer(4)) and not is_counted(i.reduce(Ops.ADD, (0,)))
+
+
+def test_nothing_is_stored_for_a_counter():
+    for node in (counter(), counter() * 2 + 1, counter().reshape((3, 3)).permute((1, 0))):
+        assert not must_realize(uses_in(UOp.sink(node)))
+        assert not kernels(node)
+
+
+def test_memory_is_what_contiguous_is_asked_for():
+    assert len(kernels(counter().contiguous())) == 1
+    assert [ast.op for ast in kernels(counter().copy_to_device("Y"))] == [Ops.SINK, Ops.COPY]

@@ -1,0 +1,253 @@
+"""Kernels that share their loops become one."""
+
+import pytest
+
+from weft import Tensor
+from weft.base.settings import settings
+from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
+from weft.testing.graphs import buffer, kernels, lookup, ops_of, writes
+from weft.uop import Ops, UOp, to_text
+from weft.uop.args import Row
+
+GRID = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(64, 64, 64))))
+NO_ROWS = Capabilities(compute=ComputeCaps(limits=KernelLimits(row_bytes=0)))
+
+
+def slots(ast, op):
+    """The arguments that a kernel stores or loads."""
+    return sorted({u.src[0].base.arg for u in ast.toposort() if u.op is op})
+
+
+def rows_in(ast):
+    return [u for u in ast.toposort() if u.op is Ops.CONTIGUOUS and isinstance(u.arg, Row)]
+
+
+def softmax_of(x):
+    shape = x.shape
+    power = (x - x.reduce(Ops.MAX, (1,)).expand(shape)).exp2()
+    return power, power / power.reduce(Ops.ADD, (1,)).expand(shape)
+
+
+# ---- side by side -------------------------------------------------------------------------------
+
+
+def test_two_outputs_of_one_input_are_one_kernel_that_reads_it_once():
+    x = buffer(12)
+    (ast,) = kernels(x + 1, x * 2)
+    assert slots(ast, Ops.STORE) == [0, 1] and slots(ast, Ops.LOAD) == [2]
+
+
+def test_switched_off_every_kernel_has_one_output():
+    x = buffer(12).reshape((3, 4))
+    with settings.override(GROUP_KERNELS=0):
+        assert [len(ast.src) for ast in kernels(x + 1, x * 2)] == [1, 1]
+        assert len(kernels(softmax_of(x)[1])) == 3
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_sum_and_max_of_one_input_share_their_loops(axes):
+    x = buffer(12).reshape((3, 4))
+    (ast,) = kernels(x.reduce(Ops.ADD, axes), x.reduce(Ops.MAX, axes))
+    assert len(ast.src) == 2 and ops_of(ast).count(Ops.REDUCE_AXIS) == 2
+
+
+def test_sums_along_different_axes_do_not():
+    x = buffer(16).reshape((4, 4))
+    assert len(kernels(x.reduce(Ops.ADD, (0,)), x.reduce(Ops.ADD, (1,)))) == 2
+
+
+def test_products_that_share_an_operand_keep_their_blocks():
+    x, a, b = (buffer(64).reshape((8, 8)) for _ in range(3))
+    assert len(kernels(matmul(x, a), matmul(x, b))) == 2
+
+
+def test_the_gradient_of_a_bias_comes_with_that_of_the_weights():
+    x, dy = buffer(16 * 4).reshape((16, 4)), buffer(16 * 8).reshape((16, 8))
+    weights = matmul(x.permute((1, 0)), dy)
+    (ast,) = kernels(weights, dy.reduce(Ops.ADD, (0,)))
+    shapes = [store.src[0].arg.shape for store in ast.src]
+    assert shapes == [(4, 8, 1), (1, 8, 1)]
+
+
+def test_no_more_buffers_than_the_device_takes():
+    x = buffer(4)
+    tight = Capabilities(compute=ComputeCaps(limits=KernelLimits(max_buffers=3)))
+    assert len(kernels(x + 1, x * 2, ctx=lookup(X=tight))) == 1
+    assert len(kernels(x + 1, x * 2, x - 3, ctx=lookup(X=tight))) == 2
+    with settings.override(MAX_KERNEL_BUFFERS=2):
+        assert len(kernels(x + 1, x * 2)) == 2
+
+
+def test_a_kernel_does_not_grow_without_end():
+    x = buffer(4)
+    asts = kernels(*(x * float(n) for n in range(500)))
+    assert 500 / 160 <= len(asts) <= 40
+
+
+# ---- up and down --------------------------------------------------------------------------------
+
+
+def test_what_is_asked_for_and_read_on_is_stored_and_not_read_again():
+    x = buffer(12)
+    (ast,) = kernels(x + 1, (x + 1) * 2)
+    assert slots(ast, Ops.STORE) == [0, 1] and slots(ast, Ops.LOAD) == [2]
+
+
+def test_a_softmax_keeps_its_powers_in_a_row():
+    (ast,) = kernels(softmax_of(buffer(32).reshape((4, 8)))[1])
+    (row,) = rows_in(ast)
+    assert row.shape == (4, 8) and row.arg == Row(1)
+    assert ops_of(ast).count(Ops.EXP2) == 1 and ops_of(ast).count(Ops.REDUCE_AXIS) == 2
+
+
+def test_powers_that_are_asked_for_too_are_a_second_output():
+    (ast,) = kernels(*softmax_of(buffer(32).reshape((4, 8))))
+    assert slots(ast, Ops.STORE) == [0, 1] and slots(ast, Ops.LOAD) == [2]
+    assert ops_of(ast).count(Ops.EXP2) == 1
+
+
+def test_what_does_not_fit_on_chip_is_computed_again_as_before():
+    long = buffer(4 * 8192).reshape((4, 8192))
+    (ast,) = kernels(softmax_of(long)[1])
+    assert not rows_in(ast)
+    (ast,) = kernels(softmax_of(buffer(32).reshape((4, 8)))[1], ctx=lookup(X=NO_ROWS))
+    assert not rows_in(ast)
+
+
+def test_a_stored_value_that_several_loops_need_is_not_recomputed_where_it_does_not_fit():
+    def made(columns):
+        value = buffer(4 * columns).reshape((4, columns)).sqrt()
+        return kernels(value, value.reduce(Ops.ADD, (1,)))
+
+    assert len(made(64)) == 1 and len(made(8192)) == 2
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x: x.reduce(Ops.ADD, (0,)).expand((4, 4)),  # each column is read by all rows
+        lambda x: x.reduce(Ops.ADD, (0, 1)).expand((4, 4)),  # one row: nothing to share out
+        lambda x: x.reduce(Ops.ADD, (1,)).expand((4, 4)).permute((1, 0)),
+        lambda x: (x.reduce(Ops.ADD, (1,)) * 1.5).flip((True, False)).expand((4, 4)),
+    ],
+)
+def test_rows_that_are_read_elsewhere_are_stored(read):
+    x = buffer(16).reshape((4, 4))
+    assert len(kernels(x / read(x))) == 2
+
+
+def test_a_third_kernel_in_between_keeps_two_apart():
+    x = buffer(16).reshape((4, 4))
+    value = x + 1
+    between = value.permute((1, 0)).contiguous() * 2
+    asts = kernels(value, between.contiguous(), value * between.permute((0, 1)))
+    assert len(asts) == 2
+
+
+def matmul(a, b):
+    (m, k), n = a.shape, b.shape[1]
+    left = a.reshape((m, 1, k)).expand((m, n, k))
+    right = b.permute((1, 0)).reshape((1, n, k)).expand((m, n, k))
+    return (left * right).reduce(Ops.ADD, (2,))
+
+
+def test_a_product_of_matrices_is_not_given_what_it_would_read_for_every_row():
+    x, w = buffer(64).reshape((8, 8)), buffer(64).reshape((8, 8))
+    assert len(kernels(matmul(softmax_of(x)[1], w))) == 2
+
+
+def test_attention_is_given_its_rows_on_chip():
+    def t(device):
+        return Tensor.empty(2, 3, 128, 16, device=device)
+
+    items = t("NULL").scaled_dot_product_attention(t("NULL"), t("NULL")).schedule()
+    assert len(items) == 2
+    assert not rows_in(items[0].ast) and len(rows_in(items[1].ast)) == 2
+
+
+# ---- writes -------------------------------------------------------------------------------------
+
+
+def test_writes_of_one_shape_are_one_kernel():
+    value, mean, gradient = buffer(8), buffer(8), buffer(8)
+    moved = mean.assign(mean * 0.9 + gradient * 0.1)
+    order = writes(value.assign(value - moved * 0.01), moved)
+    assert {write.src[0] for write in order} == {value, mean}
+    (kernel,) = {write.src[1] for write in order}
+    assert set(kernel.src) == {value, mean, gradient}
+
+
+def test_an_old_value_is_read_in_the_kernel_that_overwrites_it_only_where_it_is():
+    a = buffer(8)
+    assert len(kernels(a * 2, a.assign(a + 1))) == 1
+    flipped = (a.flip((True,)) * 2).contiguous()
+    asts = kernels(flipped, a.assign(a + 1))
+    assert len(asts) == 2 and ops_of(asts[0]).count(Ops.MUL) == 1
+
+
+def test_a_write_of_a_window_is_nobodys_row():
+    x = Tensor.empty(8, device="REF")
+    x[2:4] = 1.0
+    assert len((x + 1).schedule(x)) == 2
+
+
+# ---- at the end ---------------------------------------------------------------------------------
+
+
+def test_something_small_runs_before_what_needs_it_where_kernels_run_in_one_place():
+    def asts(device):
+        mean = buffer(64 * 4).reshape((64, 4)).reduce(Ops.ADD, (1,)).reshape((1, 64)) * 0.25
+        weights = buffer(64 * 500).reshape((64, 500))
+        return kernels(matmul(mean, weights), ctx=lookup(X=device))
+
+    (ast,) = asts(Capabilities(compute=ComputeCaps()))
+    (row,) = rows_in(ast)
+    assert row.arg == Row(0) and row.shape == (1, 64)
+    assert len(asts(GRID)) == 2
+
+
+def test_devices_and_symbolic_sizes_are_left_alone():
+    n = UOp.variable("n", 1, 4)
+    x = buffer(4).shrink(((0, n.bind(3)),))
+    assert len(kernels(x + 1, x * 2)) == 2
+    one, two = buffer(4), buffer(4, device="Y")
+    assert len(kernels(one + 1, two + 1)) == 2
+
+
+# ---- as text ------------------------------------------------------------------------------------
+
+
+def momentum():
+    value, mean, gradient = buffer(8), buffer(8), buffer(8)
+    moved = mean.assign(mean * 0.9 + gradient)
+    return moved, value.assign(value - moved * 0.1)
+
+
+def weights_and_bias():
+    x, dy = buffer(8).reshape((4, 2)), buffer(12).reshape((4, 3))
+    return matmul(x.permute((1, 0)), dy), dy.reduce(Ops.ADD, (0,))
+
+
+def sum_and_max():
+    x = buffer(12).reshape((3, 4))
+    return x.reduce(Ops.ADD, (1,)), x.reduce(Ops.MAX, (1,))
+
+
+CASES = {
+    "softmax_keeps_a_row": lambda: softmax_of(buffer(32).reshape((4, 8)))[1:],
+    "powers_are_a_second_output": lambda: softmax_of(buffer(32).reshape((4, 8))),
+    "sum_and_max": sum_and_max,
+    "two_writes": momentum,
+    "weights_and_bias": weights_and_bias,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_before_and_after(name, golden):
+    parts = []
+    for switch in (0, 1):
+        with settings.override(GROUP_KERNELS=switch):
+            asts = kernels(*CASES[name]())
+        parts += [f"# {'after' if switch else 'before'}: {len(asts)} kernels"]
+        parts += [to_text(ast) for ast in asts]
+    assert "\n\n".join(parts) == golden.file(f"passes/group_kernels/{name}.uop")

@@ -1,0 +1,46 @@
+"""The tensors that are alive, and what is put under them."""
+
+import gc
+
+from weft import Tensor
+from weft.tensor.live import is_settled, live_tensors, put_back, waiting_tensors
+
+
+def position(tensor):
+    return next(i for i, found in enumerate(live_tensors()) if found is tensor)
+
+
+def known(tensor, tensors):
+    return any(found is tensor for found in tensors)
+
+
+def test_they_come_in_the_order_of_their_making():
+    made = [Tensor([float(i)]) for i in range(50)]
+    places = [position(t) for t in made]
+    assert places == sorted(places)
+
+
+def test_the_dead_are_gone():
+    before = len(live_tensors())
+    tensor = Tensor([1.0]) + 1
+    assert len(live_tensors()) > before
+    del tensor
+    gc.collect()
+    assert len(live_tensors()) <= before
+
+
+def test_only_some_are_waiting():
+    done = Tensor([1.0, 2.0]).contiguous().realize()
+    pending, number, counter = done + 1, Tensor(3.0), Tensor.arange(4)
+    assert known(pending, waiting_tensors())
+    for tensor in (done, number, counter):
+        assert is_settled(tensor.uop) and not known(tensor, waiting_tensors())
+
+
+def test_what_is_put_back_reaches_all_that_wait():
+    done = Tensor([1.0, 2.0]).contiguous().realize()
+    one = done + 1
+    two = one * 2
+    other = Tensor([5.0, 6.0]).contiguous().realize()
+    put_back({one.uop: other.uop})
+    assert one.uop is other.uop and two.tolist() == [10.0, 12.0]

@@ -1,0 +1,64 @@
+"""Live tensors that read what is about to be overwritten."""
+
+from weft import Tensor
+from weft.tensor.readers import protect_readers
+
+
+def own(*values):
+    return Tensor(list(values)).contiguous().realize()
+
+
+def test_without_writes_nobody_is_touched():
+    x = own(1.0, 2.0)
+    y = x + 1
+    before = y.uop
+    assert protect_readers([y]) == [] and y.uop is before
+
+
+def test_who_computes_with_the_old_value_is_computed_too():
+    x = own(1.0, 2.0)
+    reader, bystander = x + 1, own(3.0) + 1
+    before = bystander.uop
+    x.assign(x * 2)
+    (found,) = protect_readers([x])
+    assert found is reader and bystander.uop is before
+    x.realize()
+    assert (x.tolist(), reader.tolist()) == ([2.0, 4.0], [2.0, 3.0])
+
+
+def test_who_views_the_old_value_has_a_copy():
+    x = own(1.0, 2.0, 3.0)
+    view, other = x[1:], x.reshape(3, 1)
+    x.assign(x * 2)
+    found = protect_readers([x])
+    assert {id(t) for t in found} == {id(view), id(other)}
+    assert view.uop.base is other.uop.base  # of one copy
+    x.realize()
+    assert view.tolist() == [2.0, 3.0] and other.tolist() == [[1.0], [2.0], [3.0]]
+
+
+def test_who_reads_the_new_value_is_left_alone():
+    x = own(1.0, 2.0)
+    x.assign(x * 2)
+    reader = x + 1
+    before = reader.uop
+    assert protect_readers([x]) == [] and reader.uop is before
+    assert reader.tolist() == [3.0, 5.0]
+
+
+def test_what_is_computed_along_may_write_and_have_readers_of_its_own():
+    x, y = own(1.0), own(10.0)
+    old = y + 1
+    y.assign(y + x)  # reads x before it is written
+    x.assign(x * 5)
+    found = protect_readers([x])
+    assert {id(y), id(old)} <= {id(t) for t in found}
+    x.realize()
+    assert (x.item(), y.item(), old.item()) == (5.0, 11.0, 11.0)
+
+
+def test_who_waits_for_a_kernel_is_run_in_time():
+    x = own(1.0, 2.0)
+    waiting = (x + 1).kernelize()
+    x.assign(x * 2).realize()
+    assert (x.tolist(), waiting.tolist()) == ([2.0, 4.0], [2.0, 3.0])
