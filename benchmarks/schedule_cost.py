@@ -249,7 +249,10 @@ def cells(case: str, times: dict[str, Any] | None) -> list[str]:
         return [times["failed"], *["-"] * 5]
     if "schedule" not in times:
         return [shown(times["record"]), *["-"] * 5]
-    parts = [shown(times[part]) for part in ("record", "schedule", "lower", "render")]
+    parts = [
+        shown(times[part]) if times[part] else "-"
+        for part in ("record", "schedule", "lower", "render")
+    ]
     return [*parts, shown(total(times)), str(int(times["kernels"]))]
 
 

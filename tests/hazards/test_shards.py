@@ -45,3 +45,27 @@ def test_a_write_happens_once_however_little_of_it_is_read():
     x += 1
     assert x[0].item() == 2.0
     assert x.tolist() == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.flip(0).fuse(),
+        lambda x: x[0].fuse(),
+        lambda x: ~(x - 3).unsqueeze(-1).expand(2, 3, 4),
+        lambda x: (x + 1).unsqueeze(0).expand(5, 2, 3).fuse() * 2,
+    ],
+)
+def test_what_is_copied_to_another_device_stands_in_memory_first(change):
+    a = np.arange(6, dtype=np.int32).reshape(2, 3)
+    value = change(Tensor(a, device="REF").realize())
+    there, here = value.to("REF:1").tolist(), value.tolist()
+    assert there == here
+
+
+def test_two_names_of_one_sharded_result_are_two_values():
+    x = Tensor([1.0, 2.0, 3.0], device="REF").shard(THREE, 0)
+    doubled = x + x
+    other = doubled.detach().realize()
+    other += other
+    assert (other.tolist(), doubled.tolist()) == ([4.0, 8.0, 12.0], [2.0, 4.0, 6.0])

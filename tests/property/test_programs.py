@@ -10,6 +10,8 @@ SETTINGS = [
     {"NOOPT": 1},
     {"SPEC": 1},
     {"GROUP_KERNELS": 0},
+    {"FUSE_ARANGE": 0},
+    {"FUSE_CONV_BW": 1},
     {"MAX_KERNEL_BUFFERS": 3},
     {"MAX_KERNEL_BUFFERS": 5},
     {"MAX_KERNEL_BUFFERS": 8},

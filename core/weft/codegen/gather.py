@@ -45,16 +45,21 @@ class _Pick:
 
 def run(sink: UOp) -> UOp:
     """The kernel without the loops that pick one of their turns."""
-    if not settings.FUSE_ARANGE:
+    nodes = sink.toposort()
+    if not settings.FUSE_ARANGE or not any(map(_compares_integers, nodes)):
         return sink
     made: dict[UOp, UOp] = {}
-    for node in sink.toposort():
+    for node in nodes:
         src = tuple([made[source] for source in node.src])
         same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
         if node.op is Ops.REDUCE and node.arg.values == 1:
             same = _without_loops(same)
         made[node] = same
     return made[sink]
+
+
+def _compares_integers(node: UOp) -> bool:
+    return node.op in (Ops.CMPEQ, Ops.CMPNE) and dtypes.is_int(node.src[0].dtype)
 
 
 def _without_loops(reduce: UOp) -> UOp:

@@ -66,10 +66,10 @@ class _OnChip:
 
 
 class _Lowerer:
-    def __init__(self, together: bool) -> None:
+    def __init__(self, together: bool, outer: int) -> None:
         self.values: dict[Task, UOp] = {}
         self.numbers = itertools.count()
-        self.nests = StoreNests(together)
+        self.nests = StoreNests(together, outer)
         self.outputs: set[UOp] = set()
         # (extents, indices outside, depth) -> ranges; and what these are once a reduce used them
         self.loops: dict[Any, list[_Shared]] = {}
@@ -272,6 +272,11 @@ class _Lowerer:
                 raise _moved_row(node, "it would be computed in a loop over what is inside")
             if index.vmin < 0 or index.vmax >= most(extent):
                 raise _moved_row(node, "it is read beyond its outer axes")
+        turns = [loop.src[0] for loop in set().union(*map(ranges_of, outer))]
+        if prod([most(turn) for turn in turns]) > prod(
+            [most(e) for e in shape_of(node)[: len(outer)]]
+        ):
+            raise _moved_row(node, "several turns of a loop would compute the same row")
         extents = tuple(extent for extent in shape if not is_one(extent))
         size = prod([most(extent) for extent in shape])
         array = UOp(Ops.DEFINE_REG, node.dtype.ptr(size, AddrSpace.REG), (), len(self.rows))
@@ -440,7 +445,8 @@ def run(ast: UOp, together: bool = False) -> UOp:
     SpecError for a node that has no value inside a kernel, and for a buffer that is read at other
     places than those where it is written.
     """
-    lowerer = _Lowerer(together)
+    rows = (u.arg.outer for u in ast.toposort() if isinstance(u.arg, Row))
+    lowerer = _Lowerer(together, max(rows, default=0))
     # the stores with most axes come first, so that those with fewer share their loops
     order = sorted(
         range(len(ast.src)),

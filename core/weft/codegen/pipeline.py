@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
-from weft.codegen import estimate, expander, gather, launch_dims, lowerer, merge, tails
+from weft.codegen import epilogue, estimate, expander, gather, launch_dims, lowerer, merge, tails
 from weft.codegen.decompose import run as decompose
 from weft.codegen.linearize import order
 from weft.codegen.opt import heuristic
@@ -38,6 +38,10 @@ class Context:
     fused: frozenset[DType]
 
 
+def _epilogue(ast: UOp, ctx: Context) -> UOp:
+    return epilogue.run(ast, ctx.target) if ctx.choose is heuristic.choose else ast
+
+
 def _lowerer(ast: UOp, ctx: Context) -> UOp:
     return lowerer.run(ast, together=ctx.target.compute.limits.global_size is not None)
 
@@ -59,6 +63,7 @@ def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
 
 
 BEFORE = (
+    Pass("epilogue", _epilogue, kernel_ast.verify),
     Pass("lowerer", _lowerer, lowered.verify),
     Pass("gather", lambda sink, ctx: gather.run(sink), lowered.verify),
     Pass("merge", lambda sink, ctx: merge.run(sink), lowered.verify),

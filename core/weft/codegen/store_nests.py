@@ -36,10 +36,12 @@ class StoreNests:
 
     together: whether stores share loops though each would be faster by itself, which is what a
     launch grid needs: without an axis that all stores have there would be no grid.
+    outer: how many leading axes all of them share in any case, since rows are kept on chip there.
     """
 
-    def __init__(self, together: bool) -> None:
+    def __init__(self, together: bool, outer: int = 0) -> None:
         self.together = together
+        self.outer = outer
         self.nests: list[_Nest] = []
 
     def add(self, shape: Shape, value: UOp, ranges: dict[int, UOp]) -> None:
@@ -55,7 +57,9 @@ class StoreNests:
             whole = len(ranges) == axes
             if ranges and self._nest_in_order(ranges) and self._worth(nest, value, whole):
                 return ranges
-        return {}
+        if not self.outer or not self.nests:
+            return {}
+        return {axis: loop for axis, loop in self.nests[0].ranges.items() if axis < self.outer}
 
     def _nest_in_order(self, ranges: dict[int, UOp]) -> bool:
         sets = [nest.loops for nest in self.nests]

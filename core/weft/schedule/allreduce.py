@@ -16,7 +16,7 @@ from itertools import pairwise
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.multi_parts import carried, cut, joined
-from weft.uop import Ops, UOp
+from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import even_bounds
 
 
@@ -42,6 +42,25 @@ def _plain(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[U
     result = []
     for device in devices:
         there = [carried(part, device) for part in held]
+        total = there[0]
+        for part in there[1:]:
+            total = total.alu(op, part)
+        result.append(total)
+    return tuple(result)
+
+
+def reduce_scatter(
+    op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...], shard: Shard
+) -> tuple[UOp, ...]:
+    """`parts`, one on each of `devices`, reduced, of which each device gets what `shard` gives it.
+
+    Half of what an all-reduce sends, for a result that is wanted cut. The bits are those of the
+    plain way.
+    """
+    held = [_held(part) for part in parts]
+    result = []
+    for device, (start, stop) in zip(devices, pairwise(shard.bounds)):
+        there = [carried(cut(part, shard.axis, start, stop), device) for part in held]
         total = there[0]
         for part in there[1:]:
             total = total.alu(op, part)

@@ -16,7 +16,7 @@ from weft.schedule.pipeline import kernelize_map
 from weft.schedule.recipe import Recipe, recipe_for
 from weft.schedule.structure import Structure
 
-MOST_NODES = 1 << 19
+MOST_NODES = 1 << 18
 """Nodes in all structures that are kept, together."""
 
 

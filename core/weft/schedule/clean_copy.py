@@ -8,12 +8,13 @@ from __future__ import annotations
 from weft.base.sequences import prod
 from weft.schedule.constants import constant_of, full
 from weft.schedule.context import ScheduleContext
+from weft.schedule.moves import same_moves
 from weft.uop import Ops, PatternMatcher, UOp, UPat
 
 clean_copy = PatternMatcher("clean_copy")
 
 # what has memory of its own, row-major, or will
-_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
+MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
 
 
 @clean_copy.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
@@ -46,21 +47,16 @@ def copies_of_views(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | None:
     return None
 
 
+@clean_copy.rule(UPat(Ops.COPY, src=(UPat(Ops.FUSE, name="mark"), UPat(Ops.DEVICE)), name="node"))
+def copies_of_marks(node: UOp, mark: UOp) -> UOp:
+    """copy(fuse(x)) -> copy(contiguous(fuse(x))): the mark goes, and x may be a view by then"""
+    return UOp(Ops.COPY, node.dtype, (mark.contiguous(), node.src[1]), node.arg)
+
+
 def _is_no_smaller(source: UOp, base: UOp) -> bool:
     """Whether a view has at least as many elements as what it is a view of."""
     moved, whole = prod(source.shape), prod(base.shape)
     return isinstance(moved, int) and isinstance(whole, int) and 0 < whole <= moved
-
-
-def same_moves(node: UOp, base: UOp, other: UOp) -> UOp:
-    """The movement between `base` and `node`, over `other`."""
-    moves = []
-    while node is not base:
-        moves.append(node)
-        node = node.src[0]
-    for move in reversed(moves):
-        other = UOp(move.op, other.dtype, (other,), move.arg)
-    return other
 
 
 @clean_copy.rule(UPat(Ops.CONTIGUOUS, name="node"))
@@ -70,7 +66,7 @@ def needless_contiguous(node: UOp) -> UOp | None:
         return None  # a copy that was asked for, or an image
     source = node.src[0]
     base = source.base
-    if base.op not in _MEMORY:
+    if base.op not in MEMORY:
         return None
     whole = source is base or (source.st.contiguous and source.size == base.size)
     return source if whole else None

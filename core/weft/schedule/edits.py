@@ -13,6 +13,8 @@ from weft.schedule.uses import is_stored
 from weft.uop import UOp
 
 Edit = Callable[[Mapping[UOp, UOp]], UOp]
+# edits that belong together, and all nodes that they are about: no other edit may touch those
+Change = tuple[dict[UOp, Edit], set[UOp]]
 
 
 def rebuild(sink: UOp, edits: Mapping[UOp, Edit]) -> dict[UOp, UOp]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Any
 
 from weft.base.sequences import prod
@@ -23,6 +24,7 @@ class Facts:
     memory, and for how many rows each read stays in its row. nodes: how many steps it has.
     reduces: shape and axes of the loops that accumulate. tiled: whether one of them uses what it
     reads again and again, as a product of matrices does, so that its loops want to be blocked.
+    batch: of so many products of matrices it consists, by its leading axes.
     """
 
     root: UOp
@@ -32,6 +34,7 @@ class Facts:
     nodes: int = 0
     reduces: frozenset[tuple[Any, ...]] = frozenset()
     tiled: bool = False
+    batch: int = 0
 
     @property
     def size(self) -> int:
@@ -79,7 +82,10 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
         if node.op is Ops.REDUCE_AXIS:
             mine = both(mine, rows_of_reduce(node))
             reduces[tuple(node.src[0].shape), node.arg.axes] = None
-            known.tiled = known.tiled or is_tiled(node)
+            if len(operands := reused_operands(node)) > 1:
+                known.tiled = True
+                first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))
+                known.batch = gcd(known.batch, prod(node.src[0].shape[:first]))
         elif node.op is Ops.ASSIGN and node is not root:
             mine = frozenset()
         for source in node.src if node.op is not Ops.ASSIGN else node.src[-1:]:

@@ -48,7 +48,7 @@ def _end_of_chain(reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dic
 
 
 def _before_widening(end: UOp) -> UOp:
-    """What is stored where a chain ends: before a cast to a wider dtype, which is for the reader."""
+    """What is stored where a chain ends: before a cast to a wider dtype, which readers do."""
     while end.op is Ops.CAST and end.dtype.itemsize > end.src[0].dtype.itemsize:
         if not _same_elements(end.src[0], end.src[0].base):
             break

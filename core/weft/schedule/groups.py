@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Any
 
 from weft.base.sequences import prod
@@ -320,9 +321,8 @@ class _Grouping:
         if self.ctx.is_parallel(a.device) or self._allowed_between(a, b) is not None:
             return None
         common = both(a.allowed, b.allowed) or frozenset()
-        matrix = min(known.size for known in facts)
-        batch = max((rows for rows in common if rows < matrix), default=1)
-        if batch == 1 or not all(known.tiled for known in facts):
+        batch = gcd(*(known.batch for known in facts))
+        if batch < 2 or batch not in common or not all(known.tiled for known in facts):
             return None
         if max(_steps(reduce) for known in facts for reduce in known.reduces) > _SMALL_MATRICES:
             return None
@@ -378,6 +378,7 @@ class _Grouping:
             for member in members
             if member in self.uses.sinks
             or member.op is Ops.ASSIGN
+            or member in self.writer
             or member in self.writer  # a copy that was made to be written
             or any(reader not in inside for reader in self.readers.get(member, ()))
             or not self.readers.get(member)

@@ -77,18 +77,18 @@ class AstBuilder:
         """The AST of `node` over its own shape, or another one with as many elements."""
         whole = ShapeTracker.from_shape(node.shape if shape is None else shape)
         root = self._key(node, whole)
-        stack = [root]
+        stack = [(root, False)]
         while stack:
-            key = stack[-1]
+            key, ready = stack.pop()
             if key in self.built:
-                stack.pop()
                 continue
-            needed = [child for child in self._children(key) if child not in self.built]
-            if needed:
-                stack.extend(reversed(needed))
-                continue
+            if not ready:
+                needed = [child for child in self._children(key) if child not in self.built]
+                if needed:
+                    stack.append((key, True))
+                    stack.extend((child, False) for child in reversed(needed))
+                    continue
             self.built[key] = self._assemble(key)
-            stack.pop()
         return self._masked(node, root)
 
     def _key(self, node: UOp, st: ShapeTracker) -> tuple[UOp, ShapeTracker]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.base.errors import ScheduleError
-from weft.base.sequences import prod
 from weft.device import binding
 from weft.schedule.context import ScheduleContext
 from weft.schedule.group_facts import loop_shape

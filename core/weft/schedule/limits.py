@@ -1,13 +1,38 @@
 """No kernel touches more buffers than its device takes: inputs are stored first where it would.
 
+A choice between two values reads three things at once, which is one more than a kernel of three
+buffers may: there it becomes two halves, each zero where the other is not, and their bits together.
+
 in:  the nodes that become kernels      out: the same, and what had to be stored
 """
 
 from __future__ import annotations
 
+from weft.base.dtype import dtypes
 from weft.schedule.context import ScheduleContext
 from weft.schedule.uses import Uses, is_stored
-from weft.uop import Ops, UOp
+from weft.uop import Ops, PatternMatcher, UOp, UPat
+
+narrow = PatternMatcher("narrow")
+# an output and two inputs: with fewer nothing could be computed from two things
+_FEWEST = 3
+_BITS = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
+
+
+@narrow.rule(UPat(Ops.WHERE, name="node"))
+def in_two_halves(node: UOp, ctx: ScheduleContext) -> UOp | None:
+    """where(c, a, b) -> bits(where(c, a, 0)) | bits(where(c, 0, b))   of three buffers at most"""
+    if not isinstance(node.device, str) or ctx.max_buffers(node.device) != _FEWEST:
+        return None
+    if any(source.base.op in (Ops.CONST, Ops.IOTA) for source in node.src):
+        return None
+    where, yes, no = node.src
+    bits = dtypes.bool if node.dtype is dtypes.bool else _BITS[node.dtype.itemsize]
+    yes, no = (arm if arm.dtype is bits else arm.bitcast(bits) for arm in (yes, no))
+    nothing = UOp.const(bits, 0)
+    halves = [where.where(yes, nothing), where.where(nothing, no)]
+    both = UOp(Ops.OR, bits, tuple(half.contiguous() for half in halves))
+    return both if node.dtype is bits else both.bitcast(node.dtype)
 
 
 def limit_buffers(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> dict[UOp, None]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.base.errors import DeviceError, ScheduleError
-from weft.schedule.allreduce import all_reduce
+from weft.schedule.allreduce import all_reduce, reduce_scatter
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
 from weft.schedule.multi_movement import moved_parts
@@ -49,12 +49,16 @@ def taken_apart(order: Mapping[UOp, None], ctx: ScheduleContext) -> dict[UOp, Fo
 
 
 class _Expander:
-    """One walk over a graph, sources first. `found` is what every node has become."""
+    """One walk over a graph, sources first. `found` is what every node has become.
+
+    everywhere: what was gathered. partial: of reduces across the cut, what each device has of them.
+    """
 
     def __init__(self, ctx: ScheduleContext) -> None:
         self.ctx = ctx
         self.found: dict[UOp, Found] = {}
         self.everywhere: dict[UOp, Spread] = {}
+        self.partial: dict[UOp, Spread] = {}
 
     def node(self, node: UOp) -> Found:
         """What one node becomes; its sources are in `found`."""
@@ -200,6 +204,8 @@ class _Expander:
                 parts.append(node.over((part,)))
         if not crossing:
             return Spread(tuple(parts), found.devices, shard)
+        if all(0 not in part.shape for part in found.parts):
+            self.partial[node] = Spread(tuple(parts), found.devices)
         return _reduced(node.arg.op, found, parts)
 
     def copy(self, node: UOp) -> Found:
@@ -212,16 +218,29 @@ class _Expander:
             return self._gathered(node, source, found, target)
         shard = node.arg if isinstance(node.arg, Shard) else EVERYWHERE
         if isinstance(found, UOp):
-            parts = [
-                carried(cut(_with_place(found, device), shard.axis, *_span(shard, i)), device)
-                for i, device in enumerate(target)
-            ]
-            return Spread(tuple(parts), target, shard)
+            return _laid_out(found, target, shard)
         if found.devices == target and node.arg is None:
             return found
-        if found.shard.axis is not None and (shard.axis is None or _repeats(source)):
+        if (scattered := self._scattered(source, target, shard)) is not None:
+            return scattered
+        everywhere = shard.axis is None and target == found.devices
+        if found.shard.axis is not None and (everywhere or _repeats(source)):
             found = self.whole(source)
         return arranged(found, node.shape, target, shard)
+
+    def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Spread | None:
+        """A reduce across the cut that is wanted cut: nobody is sent what it does not keep."""
+        moves, below = [], source
+        while below.op in GroupOp.Movement:
+            moves.append(below)
+            below = below.src[0]
+        found = self.partial.get(below)
+        if found is None or shard.axis is None or found.devices != target or _repeats(source):
+            return None
+        for move in reversed(moves):
+            found = Spread(tuple(move.over((part,)) for part in found.parts), target)
+        op = below.arg.op
+        return Spread(reduce_scatter(op, found.parts, target, shard), target, shard)
 
     def _gathered(self, node: UOp, source: UOp, found: Spread, target: str) -> UOp:
         if self.ctx.computes(target):
@@ -236,8 +255,12 @@ class _Expander:
         found = self.found[target]
         if not isinstance(found, Spread):
             raise _elsewhere(node, (str(target.device),), _devices(self.found[value]))
+        source = self.found[value.src[0]] if value.op is Ops.COPY else None
         if value.op in _NUMBERS:
             values = self._column(value, found, node)
+        elif isinstance(source, UOp) and value.device == found.devices:
+            # from one device: no more is sent to each than it keeps
+            values = _laid_out(source, found.devices, found.shard).parts
         else:
             values = self.arranged(value, found.shard, found, node).parts
         parts = [_written(node, part, new) for part, new in zip(found.parts, values)]
@@ -283,10 +306,39 @@ def _span(shard: Shard, place: int) -> tuple[int, int]:
     return (0, 0) if shard.axis is None else (shard.bounds[place], shard.bounds[place + 1])
 
 
+def _laid_out(value: UOp, devices: tuple[str, ...], shard: Shard) -> Spread:
+    """A value on one device, or on none, given out to several."""
+    value = _origin(value, shard)
+    parts = [
+        carried(cut(_with_place(value, device), shard.axis, *_span(shard, place)), device)
+        for place, device in enumerate(devices)
+    ]
+    return Spread(tuple(parts), devices, shard)
+
+
 def _with_place(value: UOp, device: str) -> UOp:
     """A value that is nowhere is made where it is wanted."""
     made = made_on(value, device) if value.device is None else None
     return value if made is None else made
+
+
+def _origin(value: UOp, shard: Shard) -> UOp:
+    """What a copy is of, so that each device gets its part from there: if that is a stretch."""
+    base, moves = value, []
+    while base.op is Ops.RESHAPE:
+        moves.append(base)
+        base = base.src[0]
+    leading = value.shape[: shard.axis or 0]
+    if base.op is not Ops.COPY or not isinstance(base.device, str):
+        return value
+    source = base.src[0]
+    if any(extent != 1 for extent in leading) or source.base.op is not Ops.BUFFER:
+        return value
+    if source is not source.base and not source.st.contiguous:
+        return value
+    for move in reversed(moves):
+        source = UOp(Ops.RESHAPE, source.dtype, (source,), move.arg)
+    return source
 
 
 def _repeats(node: UOp) -> bool:

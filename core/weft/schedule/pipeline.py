@@ -19,7 +19,7 @@ from weft.schedule.grouper import group_reduces
 from weft.schedule.groups import Group, group_kernels
 from weft.schedule.images import images
 from weft.schedule.kernels import create_kernels, storage_under
-from weft.schedule.limits import limit_buffers
+from weft.schedule.limits import limit_buffers, narrow
 from weft.schedule.multi import Expansion, expand
 from weft.schedule.order import kernel_writes, waiting_for_each_other
 from weft.schedule.realize_map import must_realize
@@ -35,7 +35,7 @@ from weft.spec.passes import Pass, Picture, run_passes
 from weft.uop import GroupOp, Ops, UOp, rewrite_map
 from weft.uop.sharding import sharding_seen
 
-CLEAN = simplify + storage
+CLEAN = simplify + storage + narrow
 CLEAN_WITH_IMAGES = images + CLEAN
 # rules that look at readers see what others changed only in the next round
 _MOST_ROUNDS = 4

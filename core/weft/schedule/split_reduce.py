@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
+from weft.schedule.arange import picks_in
 from weft.schedule.clean_reduce import reduced_as
 from weft.schedule.context import ScheduleContext
 from weft.schedule.edits import Edit
@@ -30,8 +31,11 @@ def split_reduces(uses: Uses, ctx: ScheduleContext) -> dict[UOp, Edit]:
     if not settings.SPLIT_REDUCEOP:
         return {}
     found: dict[UOp, Edit] = {}
+    picks = {reader for reader, _ in picks_in(uses).picked}  # these become an address, not a loop
     for node in uses.order:
-        if node.op is Ops.REDUCE_AXIS and (choice := split_of(node, ctx)) is not None:
+        if node.op is not Ops.REDUCE_AXIS or node.src[0] in picks:
+            continue
+        if (choice := split_of(node, ctx)) is not None:
             found[node] = lambda done, node=node, choice=choice: in_two_steps(
                 node, done.get(node.src[0], node.src[0]), *choice
             )

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weft.base.sequences import prod
-from weft.schedule.clean_copy import same_moves
 from weft.schedule.edits import Edit
+from weft.schedule.moves import same_moves
 from weft.schedule.uses import Use, Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 

@@ -14,18 +14,23 @@ from typing import Any
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
-from weft.schedule.clean_copy import same_moves
+from weft.schedule.clean_copy import MEMORY
 from weft.schedule.clean_reduce import reduced_as
-from weft.schedule.edits import Edit
+from weft.schedule.edits import Change, Edit
+from weft.schedule.hoist import hoisted_steps
+from weft.schedule.moves import (
+    REARRANGES,
+    is_static,
+    moves_between,
+    same_moves,
+    through,
+    undone,
+)
 from weft.schedule.uses import LEAVES, Use, Uses, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, Reduce, UOp
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
-# what has memory of its own whoever reads it
-_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER_VIEW})
-# movement under which every element still is there once
-_REARRANGES = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
 # how large an expression around a reduce may be to be computed in another order
 _MOST_NODES = 64
 # elements that are in the caches in whichever order they are walked
@@ -46,18 +51,6 @@ def tidy_views(uses: Uses) -> dict[UOp, Edit]:
     return edits
 
 
-def moves_between(node: UOp, base: UOp) -> list[UOp]:
-    """The movement nodes from `base` up to `node`, lowest first."""
-    moves = []
-    while node is not base:
-        moves.append(node)
-        node = node.src[0]
-    return moves[::-1]
-
-
-Change = tuple[dict[UOp, Edit], set[UOp]]
-
-
 # ---- reduces of reduces -------------------------------------------------------------------------
 
 
@@ -65,17 +58,17 @@ def merged_reduces(uses: Uses) -> list[Change]:
     """reduce(moves(reduce(x))) -> reduce(moves(x))   of one kind, the inner read by nobody else"""
     found: list[Change] = []
     # through padding the backward pass of a convolution is one reduce, that adds zeros at the rims
-    through = _REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if settings.FUSE_CONV_BW else ())}
+    passable = REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if settings.FUSE_CONV_BW else ())}
     for node in uses.order:
         if node.op is not Ops.REDUCE_AXIS:
             continue
         inner = node.src[0].base
         if inner.op is not Ops.REDUCE_AXIS or inner.arg.op is not node.arg.op:
             continue
-        if inner in uses.sinks or len(uses.of[inner]) != 1 or not _is_static(inner.src[0]):
+        if inner in uses.sinks or len(uses.of[inner]) != 1 or not is_static(inner.src[0]):
             continue
         moves = moves_between(node.src[0], inner)
-        if any(move.op not in through for move in moves) or not _adds_zeros(node, moves):
+        if any(move.op not in passable for move in moves) or not _adds_zeros(node, moves):
             continue
         if _walks_in_order(node, inner) or any(move.op is Ops.PAD for move in moves):
             found.append(({node: _merged(node, inner, moves)}, {node, inner}))
@@ -111,7 +104,7 @@ def _walks_in_order(node: UOp, inner: UOp) -> bool:
 def _merged(node: UOp, inner: UOp, moves: list[UOp]) -> Edit:
     def edit(done: Mapping[UOp, UOp]) -> UOp:
         source = done[inner.src[0]]
-        if prod(node.shape) == 1 and all(move.op in _REARRANGES for move in moves):
+        if prod(node.shape) == 1 and all(move.op in REARRANGES for move in moves):
             every = Reduce(node.arg.op, tuple(range(len(source.shape))))
             return reduced_as(node, source, every).reshape(node.shape)
         moved, first = _reduced_last(inner, source, moves)
@@ -163,7 +156,7 @@ def rearranged_reduces(uses: Uses) -> list[Change]:
         if node.op is not Ops.REDUCE_AXIS and node.op not in GroupOp.Elementwise:
             continue
         readers = uses.of[node]
-        if node in uses.sinks or not readers or not _is_static(node):
+        if node in uses.sinks or not readers or not is_static(node):
             continue
         if not _seen_rearranged(node, readers):
             continue
@@ -182,7 +175,7 @@ def _seen_rearranged(node: UOp, readers: list[Use]) -> bool:
         return False
     for use in readers:
         moves = moves_between(use.source, node)
-        if any(move.op not in _REARRANGES for move in moves):
+        if any(move.op not in REARRANGES for move in moves):
             return False
         if _flat(_tracker(use.source, node)) is not _flat(seen):
             return False
@@ -282,35 +275,30 @@ def _in_order_of(
     moves: list[UOp],
     region: set[UOp],
     done: Mapping[UOp, UOp],
-    made: dict[UOp, UOp],
+    made: dict[tuple[UOp, ...], UOp],
 ) -> UOp:
     """`node` seen through `moves`, which are made below it."""
-    if node in made:
-        return made[node]
+    key = (node, *moves)
+    if key in made:
+        return made[key]
     shape = moves[-1].shape
     if node.op is Ops.REDUCE_AXIS:
         moved, first = _reduced_last(node, done[node.src[0]], moves)
         axes = tuple(range(first, len(moved.shape)))
         reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
-        made[node] = reduced.reshape(shape)
-        return made[node]
+        made[key] = reduced.reshape(shape)
+        return made[key]
     src = []
     for source in node.src:
         if source.op in _SCALARS:
             src.append(done.get(source, source))
         elif source.base in region and source.base is not node:
             below = moves_between(source, source.base)
-            src.append(_in_order_of(source.base, [*below, *moves], region, done, {}))
+            src.append(_in_order_of(source.base, [*below, *moves], region, done, made))
         else:
-            src.append(_through(done.get(source, source), moves))
-    made[node] = node.over(tuple(src))
-    return made[node]
-
-
-def _through(node: UOp, moves: list[UOp]) -> UOp:
-    for move in moves:
-        node = UOp(move.op, node.dtype, (node,), move.arg)
-    return node
+            src.append(through(done.get(source, source), moves))
+    made[key] = node.over(tuple(src))
+    return made[key]
 
 
 # ---- copies in another order --------------------------------------------------------------------
@@ -324,14 +312,14 @@ def served_by_copies(uses: Uses) -> list[Change]:
             continue
         source = copy.src[0]
         base = source.base
-        if base.op in _MEMORY or base.op in LEAVES or base in uses.sinks or not _is_static(base):
+        if base.op in MEMORY or base.op in LEAVES or base in uses.sinks or not is_static(base):
             continue
         others = [use for use in uses.of[base] if use.user is not copy]
         if not others or source is base or any(is_stored(use.user) for use in others):
             continue
         back = source.st.invert(base.shape)
         moves = moves_between(source, base)
-        if back is None or any(move.op not in _REARRANGES for move in moves):
+        if back is None or any(move.op not in REARRANGES for move in moves):
             continue
         region = _region_below(base, uses)
         if not any(u.op is Ops.REDUCE_AXIS for u in region):
@@ -346,8 +334,8 @@ def served_by_copies(uses: Uses) -> list[Change]:
 
 def _served(user: UOp, base: UOp, copy: UOp, moves: list[UOp]) -> Edit:
     def edit(done: Mapping[UOp, UOp]) -> UOp:
-        stored = UOp(copy.op, copy.dtype, (_through(done[base], moves),), copy.arg)
-        instead = _undone(stored, base, moves)
+        stored = UOp(copy.op, copy.dtype, (through(done[base], moves),), copy.arg)
+        instead = undone(stored, moves)
         src = tuple(
             same_moves(source, base, instead) if source.base is base else done.get(source, source)
             for source in user.src
@@ -355,57 +343,3 @@ def _served(user: UOp, base: UOp, copy: UOp, moves: list[UOp]) -> Edit:
         return user.over(src)
 
     return edit
-
-
-def _undone(node: UOp, base: UOp, moves: list[UOp]) -> UOp:
-    """The moves from `base` up to `node` taken back."""
-    for move in reversed(moves):
-        if move.op is Ops.RESHAPE:
-            node = node.reshape(move.src[0].shape)
-        elif move.op is Ops.PERMUTE:
-            order = tuple(sorted(range(len(move.arg)), key=move.arg.__getitem__))
-            node = node.permute(order)
-        else:
-            node = UOp(Ops.FLIP, node.dtype, (node,), move.arg)
-    return node
-
-
-# ---- steps before an expand ---------------------------------------------------------------------
-
-
-def hoisted_steps(uses: Uses) -> list[Change]:
-    """f(expand(x)) -> expand(f(x))   when f has no other source and widens nothing"""
-    found: list[Change] = []
-    for node in uses.order:
-        if node.op not in GroupOp.Elementwise or is_stored(node):
-            continue
-        sources = [source for source in node.src if source.op not in _SCALARS]
-        if len(sources) != 1 or node.dtype.itemsize > sources[0].dtype.itemsize:
-            continue
-        source = sources[0]
-        base = source.base
-        if base.op in _MEMORY or base.op in LEAVES or base in uses.sinks or base.op is Ops.IOTA:
-            continue
-        if source is base or len(uses.of[base]) != 1 or not _is_static(source):
-            continue
-        if any(use.user.op in GroupOp.Meta for use in uses.of[node]):
-            continue  # what a copy reads stands in memory as it is
-        if node.op is Ops.BITCAST and node.dtype.itemsize != source.dtype.itemsize:
-            continue
-        moves = moves_between(source, base)
-        grows = prod(source.shape) > prod(base.shape)
-        if grows and all(move.op in _REARRANGES or move.op is Ops.EXPAND for move in moves):
-            found.append(({node: _hoisted(node, source, base)}, {node, base}))
-    return found
-
-
-def _hoisted(node: UOp, source: UOp, base: UOp) -> Edit:
-    def edit(done: Mapping[UOp, UOp]) -> UOp:
-        src = tuple(done[base] if s is source else done.get(s, s) for s in node.src)
-        return _through(node.over(src), moves_between(source, base))
-
-    return edit
-
-
-def _is_static(node: UOp) -> bool:
-    return not any(isinstance(extent, UOp) for extent in node.shape)

@@ -37,7 +37,16 @@ def live_tensors() -> list[TensorBase]:
 
 def waiting_tensors() -> list[TensorBase]:
     """Those of which something is pending."""
-    return [tensor for tensor in live_tensors() if not is_settled(tensor._uop)]
+    found = []
+    for reference in list(_live):  # there may be thousands, and most of them are plain memory
+        tensor = reference()
+        if tensor is None:
+            continue
+        node = tensor._uop
+        below = node.src[0] if node.op is Ops.RESHAPE else node
+        if below.op not in SETTLED and not is_settled(node):
+            found.append(tensor)
+    return found
 
 
 def is_settled(node: UOp) -> bool:

@@ -457,7 +457,7 @@ class Tensor(
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
         memory = (ctypes.c_uint8 * (prod(shape) * kind.itemsize)).from_address(ptr)
         node = interop.host_node(memory, kind, tuple(shape))
-        return cls._from_node(interop.moved(node, registry.canonical(device)))
+        return cls._from_node(interop.moved(node, registry.placement(device)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         raw = bytes(self.data().cast("B")) if self.numel() else b""

@@ -550,11 +550,14 @@ def gather(p: Program) -> None:
     p.make(f"{name}[{at}]" if axis == 0 else f"{name}[:, {at}]", moved(v, made))
 
 
+_HOLDS = (".contiguous()", ".detach()", ".clone()", ".contiguous().contiguous()", ".fuse()")
+
+
 @step
 def hold(p: Program) -> None:
-    """The same value once more: in memory of its own, or not."""
+    """The same value once more: in memory of its own, or not, or asked for in one kernel."""
     name = p.pick()
     if name is None:
         return
-    text = p.choice([".contiguous()", ".detach()", ".clone()", ".contiguous().contiguous()"])
+    text = p.choice(_HOLDS)
     p.make(f"{name}{text}", p.values[name])

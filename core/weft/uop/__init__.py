@@ -27,7 +27,7 @@ from weft.uop.tree import tree_text
 
 __all__ = [
     "AxisKind", "BufferView", "GroupOp", "Kernel", "KernelInfo", "Ops", "PatternMatcher",
-    "RangeArg", "Reduce", "Shard", "UOp", "UPat", "Var", "Variable", "Window", "device_of", "exec_alu",
-    "from_text", "graph_rewrite", "identity_element", "render", "rewrite_map", "sint", "to_text",
-    "tree_text",
+    "RangeArg", "Reduce", "Shard", "UOp", "UPat", "Var", "Variable", "Window", "device_of",
+    "exec_alu", "from_text", "graph_rewrite", "identity_element", "render", "rewrite_map", "sint",
+    "to_text", "tree_text",
 ]  # fmt: skip

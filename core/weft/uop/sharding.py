@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -45,11 +46,8 @@ class Shard:
     axis: int | None = None
     bounds: tuple[int, ...] = ()
 
-    def __post_init__(self) -> None:
-        note_sharding()
-
-    def __reduce__(self) -> tuple[type[Shard], tuple[int | None, tuple[int, ...]]]:
-        return Shard, (self.axis, self.bounds)
+    def __reduce__(self) -> tuple[Any, tuple[int | None, tuple[int, ...]]]:
+        return _read, (self.axis, self.bounds)
 
     @property
     def largest(self) -> int:
@@ -75,6 +73,7 @@ def even_bounds(extent: int, parts: int) -> tuple[int, ...]:
 
 def stacked(parts: Sequence[UOp], shard: Shard) -> UOp:
     """Single-device values, in the order of the devices, as one value."""
+    note_sharding()
     stack = UOp(Ops.MSTACK, parts[0].dtype, tuple(parts))
     return UOp(Ops.MULTI, stack.dtype, (stack,), shard)
 
@@ -86,7 +85,14 @@ def parts_of(multi: UOp) -> tuple[UOp, ...]:
 
 def laid_out(value: UOp, devices: tuple[str, ...], shard: Shard) -> UOp:
     """`value` on `devices` as `shard` says."""
+    note_sharding()
     return UOp(Ops.COPY, value.dtype, (value, UOp(Ops.DEVICE, arg=devices)), shard)
 
 
-register_arg(Shard)
+def _read(axis: int | None, bounds: tuple[int, ...]) -> Shard:
+    """A Shard that comes from outside, in a graph."""
+    note_sharding()
+    return Shard(axis, bounds)
+
+
+register_arg(Shard, _read)

@@ -107,6 +107,24 @@ def test_the_lowered_text_before_and_after(golden):
     assert to_text(from_text(to_text(before))) == to_text(before)
 
 
+def test_addresses_in_large_tables_have_64_bits():
+    rows, width = 1 << 20, 1 << 12
+    shape = (4, width, rows)
+    index = load(1, 4, shape, (1, 0, 0), dtypes.int)
+    places = UOp(Ops.IOTA, dtypes.int, (), rows).view(ShapeTracker.from_shape(shape, (0, 0, 1)))
+    table = load(2, rows * width, shape, (0, 1, width))
+    total = UOp(
+        Ops.REDUCE_AXIS, dtypes.float,
+        (index.eq(places).where(table, UOp.const(dtypes.float, 0.0)),), Reduce(Ops.ADD, (2,)),
+    )  # fmt: skip
+    out = pointer(0, 4 * width).view(ShapeTracker.from_shape((4, width, 1)))
+    sink = after(UOp.sink(out.store(total)))
+    (address,) = [n for n in sink.toposort() if n.op is Ops.INDEX and n.src[0].arg == 2]
+    products = [n for n in address.src[1].toposort() if n.op is Ops.MUL]
+    assert address.src[1].dtype is dtypes.long
+    assert all(product.dtype is dtypes.long for product in products)
+
+
 def test_switched_off_every_loop_stays():
     with settings.override(FUSE_ARANGE=0):
         assert len(loops(after(lookup()))) == 1

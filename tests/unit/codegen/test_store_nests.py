@@ -207,3 +207,18 @@ def test_sums_in_one_loop_share_the_registers():
         return sum(u.op is Ops.DEFINE_REG for u in program.uops)
 
     assert instances(2) <= 16 and instances(2, 3) <= 16
+
+
+@pytest.mark.parametrize("columns", [64, 768])
+def test_a_factor_too_large_for_a_cache_is_walked_in_strips(columns):
+    """x @ w.T: all of w would be read again for every few rows of x."""
+    rows, depth = 64, 1024
+    x = pointer(1, rows * depth).view(
+        shape(rows, 1, depth).expand((rows, columns, depth))
+    ).load()  # fmt: skip
+    w = pointer(2, columns * depth).view(
+        shape(1, columns, depth).expand((rows, columns, depth))
+    ).load()  # fmt: skip
+    ast = UOp.sink(store(0, (x * w).reduce(Ops.ADD, (2,)), rows, columns, 1))
+    kinds = [opt.kind for opt in lower(ast, WIDE).applied]
+    assert (OptKind.SPLIT in kinds and OptKind.SWAP in kinds) == (columns == 768)

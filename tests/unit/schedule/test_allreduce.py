@@ -3,9 +3,9 @@
 import pytest
 
 from weft.base.settings import settings
-from weft.schedule.allreduce import all_reduce, rings
+from weft.schedule.allreduce import all_reduce, reduce_scatter, rings
 from weft.testing.graphs import buffer
-from weft.uop import Ops, UOp
+from weft.uop import Ops, Shard, UOp
 
 NAMES = ("X", "Y", "Z", "W")
 
@@ -70,3 +70,12 @@ def test_plainly_all_devices_compute_in_one_order():
         order.append(total)
         held = [n.src[0] if n.op is Ops.COPY else n for n in reversed(order)]
         assert [n.base.device for n in held] == list(devices)
+
+
+def test_what_is_wanted_cut_is_sent_cut():
+    devices = NAMES[:3]
+    parts = tuple(buffer(12, device=device) for device in devices)
+    found = reduce_scatter(Ops.MAX, parts, devices, Shard(0, (0, 4, 8, 12)))
+    assert [(part.shape, part.device) for part in found] == [((4,), name) for name in devices]
+    copies = [node.size for node in UOp.sink(*found).toposort() if node.op is Ops.COPY]
+    assert copies == [4] * 6

@@ -2,10 +2,12 @@
 
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
+from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.schedule.arange import is_counted, is_counter, picks_in
 from weft.schedule.realize_map import must_realize
 from weft.schedule.uses import uses_in
 from weft.testing.graphs import buffer, kernels
+from weft.testing.graphs import lookup as devices
 from weft.uop import Ops, UOp
 
 ROWS, COLUMNS, PICKED = 9, 4, 5
@@ -103,3 +105,14 @@ def test_nothing_is_stored_for_a_counter():
 def test_memory_is_what_contiguous_is_asked_for():
     assert len(kernels(counter().contiguous())) == 1
     assert [ast.op for ast in kernels(counter().copy_to_device("Y"))] == [Ops.SINK, Ops.COPY]
+
+
+def test_a_sum_that_picks_is_not_cut_in_two_steps():
+    rows = 1 << 20
+    wide = KernelLimits(global_size=(65535, 65535, 64), local_size=(256, 1, 1), local_threads=256)
+    ctx = devices(X=Capabilities(compute=ComputeCaps(limits=wide)))
+    seen = buffer(rows).reshape((1, rows))
+    index = buffer(1, dtypes.int).reshape((1, 1)).expand((1, rows))
+    picked = index.eq(counter(rows).reshape((1, rows))).where(seen, 0.0)
+    assert len(kernels(picked.reduce(Ops.ADD, (1,)), ctx=ctx)) == 1
+    assert len(kernels((seen * 2.0).reduce(Ops.ADD, (1,)), ctx=ctx)) == 2

@@ -164,25 +164,3 @@ def test_nan_reaches_what_follows_it_only():
     x = np.ones(100, np.float32)
     x[40] = np.nan
     np.testing.assert_array_equal(Tensor(x).cumsum(0).numpy(), np.cumsum(x))
-
-
-# ---- the backward pass of a convolution ----------------------------------------------------------
-
-
-@pytest.mark.parametrize("padding, stride", [(0, 1), (1, 1), (1, 2)])
-def test_both_reduces_of_a_convolution_backwards_in_one_kernel(padding, stride):
-    x = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
-    w = np.random.default_rng(1).standard_normal((4, 3, 3, 3)).astype(np.float32)
-    counts, values = [], []
-    for fused in (0, 1):
-        with settings.override(FUSE_CONV_BW=fused):
-            image, weight = (t.requires_grad_() for t in on("REF", x, w))
-            y = image.conv2d(weight, padding=padding, stride=stride).relu()
-            (y * y).sum().backward()
-            before = stats.kernels
-            y.realize(image.grad, weight.grad)
-            counts.append(stats.kernels - before)
-            values.append([t.numpy() for t in (y, image.grad, weight.grad)])
-    assert counts[1] < counts[0] <= 5
-    for a, b in zip(*values):
-        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)

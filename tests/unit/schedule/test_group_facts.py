@@ -44,7 +44,14 @@ def test_a_product_of_matrices_is_tiled_and_a_product_with_a_vector_is_not():
     assert not is_tiled(product(m=1)) and not is_tiled(product(n=1))
     x = buffer(24).reshape((4, 6))
     assert not is_tiled((x - x.reduce(Ops.MAX, (1,)).expand((4, 6))).reduce(Ops.ADD, (1,)))
-    assert facts_of(product(), {}).work > 4 * 5 * 6
+    assert facts_of(product(), {}).work > 4 * 5 * 6 and facts_of(product(), {}).batch == 1
+
+
+def test_a_batch_is_what_all_operands_move_along():
+    a = buffer(96).reshape((2, 2, 4, 1, 6)).expand((2, 2, 4, 5, 6))
+    b = buffer(120).reshape((2, 2, 1, 5, 6)).expand((2, 2, 4, 5, 6))
+    known = facts_of((a * b).reduce(Ops.ADD, (4,)), {})
+    assert known.tiled and known.batch == 4
 
 
 def test_the_loops_of_a_write_are_those_of_its_window():

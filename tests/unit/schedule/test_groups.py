@@ -5,8 +5,9 @@ import pytest
 from weft import Tensor
 from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
+from weft.shape import ShapeTracker
 from weft.testing.graphs import buffer, kernels, lookup, ops_of, writes
-from weft.uop import Ops, UOp, to_text
+from weft.uop import Ops, UOp, Window, to_text
 from weft.uop.args import Row
 
 GRID = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(64, 64, 64))))
@@ -59,6 +60,20 @@ def test_sums_along_different_axes_do_not():
 def test_products_that_share_an_operand_keep_their_blocks():
     x, a, b = (buffer(64).reshape((8, 8)) for _ in range(3))
     assert len(kernels(matmul(x, a), matmul(x, b))) == 2
+
+
+def batched(a, b):
+    (n, m, k), c = a.shape, b.shape[2]
+    left = a.reshape((n, m, 1, k)).expand((n, m, c, k))
+    right = b.permute((0, 2, 1)).reshape((n, 1, c, k)).expand((n, m, c, k))
+    return (left * right).reduce(Ops.ADD, (3,))
+
+
+def test_products_of_small_matrices_share_their_batch():
+    x, a, b = (buffer(3 * 64).reshape((3, 8, 8)) for _ in range(3))
+    (ast,) = kernels(batched(x, a), batched(b, x))
+    assert [store.src[0].arg.shape for store in ast.src] == [(3, 8, 8, 1)] * 2
+    assert len(kernels(batched(x, a), batched(b, x), ctx=lookup(X=GRID))) == 2
 
 
 def test_the_gradient_of_a_bias_comes_with_that_of_the_weights():
@@ -189,6 +204,17 @@ def test_a_write_of_a_window_is_nobodys_row():
     x = Tensor.empty(8, device="REF")
     x[2:4] = 1.0
     assert len((x + 1).schedule(x)) == 2
+
+
+def test_a_copy_that_is_written_to_is_stored():
+    a = buffer(8)
+    window = Window(ShapeTracker.from_shape((8,)).shrink(((2, 4),)))
+    first = a.assign(buffer(2), window)
+    copy = UOp(Ops.CONTIGUOUS, a.dtype, (a,), ("kept", -1))
+    order = writes(first, copy.assign(buffer(2) + 1, window), copy * 2)
+    assert len({write.src[0] for write in order}) == len(order)
+    written = [write.src[0] for write in order]
+    assert a in written and any(version.op is Ops.ASSIGN for version in written)
 
 
 # ---- at the end ---------------------------------------------------------------------------------

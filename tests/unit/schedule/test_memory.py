@@ -1,6 +1,7 @@
 """Where the intermediates of a schedule stand: never two in one place at one time."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,10 @@ from hypothesis import strategies as st
 
 from weft import Tensor
 from weft.base.settings import settings
+from weft.device import registry
 from weft.device.capabilities import MemoryCaps
 from weft.engine import stats
+from weft.schedule.cache import schedules
 from weft.schedule.memory import Need, arrange, in_one_arena, in_whole_buffers, lay_out
 
 ARENAS = MemoryCaps(alignment=1)
@@ -163,6 +166,18 @@ def test_sharing_room_lowers_the_peak_and_changes_nothing(apart, device):
             found.append((values, stats.peak_memory - before))
         assert found[0][0] == found[1][0] == [i * math.prod(range(2, 8)) for i in range(1000)]
         assert found[0][1] < found[1][1]
+
+
+def test_it_is_done_without_sub_buffers_too(apart, monkeypatch):
+    opened = registry.open("REF")
+    without = replace(opened.capabilities, memory=MemoryCaps(alignment=None))
+    monkeypatch.setattr(opened, "capabilities", without)
+    schedules.clear()
+    stats.reset()
+    x = Tensor.arange(100, device="REF").contiguous().realize()
+    assert long_chain(x).tolist() == [i * math.prod(range(2, 8)) for i in range(100)]
+    assert stats.planned_bytes == 2 * x.nbytes() and stats.unplanned_bytes == 5 * x.nbytes()
+    schedules.clear()
 
 
 def test_what_a_tensor_holds_is_its_own(apart):

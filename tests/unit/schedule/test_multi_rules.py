@@ -88,3 +88,36 @@ def test_errors_name_both_sides():
     with pytest.raises(ScheduleError, match="buffer of its own"):
         computed = [part + 1 for part in parts_of(halves(4))]
         became(stacked(computed, Shard(0, (0, 2, 4))).assign(halves(4)))
+
+
+def test_parts_come_straight_from_where_a_copy_is_from():
+    host = buffer(4, device="H")
+    there = host.copy_to_device("X").reshape((2, 2))
+    found = became(laid_out(there, DEVICES, Shard(0, (0, 1, 2))))
+    assert [part.op for part in found.parts] == [Ops.COPY, Ops.COPY]
+    assert all(part.src[0].base is host for part in found.parts)
+    # columns are no stretch of memory: the whole goes to X once, and its parts from there
+    found = became(laid_out(there, DEVICES, Shard(1, (0, 1, 2))))
+    assert found.parts[0].base.op is Ops.COPY and found.parts[1].op is Ops.COPY
+    assert found.parts[1].src[0].base is found.parts[0].base
+
+
+def test_a_write_from_one_device_sends_each_what_it_keeps():
+    x = halves(4)
+    value = UOp(Ops.COPY, dtypes.float, (buffer(4), UOp(Ops.DEVICE, arg=DEVICES)))
+    found = became(x.assign(value))
+    assert [n.size for n in UOp.sink(*found.parts).toposort() if n.op is Ops.COPY] == [2]
+
+
+def test_a_move_to_other_devices_gathers_on_neither_side_first():
+    x = halves(4)
+    found = became(laid_out(x, ("Z", "W"), Shard()))
+    assert [part.shape for part in found.parts] == [(4,), (4,)]
+    assert [n.size for n in UOp.sink(*found.parts).toposort() if n.op is Ops.COPY] == [2] * 4
+
+
+def test_a_reduce_that_is_wanted_cut_is_scattered():
+    total = halves(4, 6).reduce(Ops.ADD, (0,)).reshape((2, 3)).permute((1, 0))
+    found = became(laid_out(total, DEVICES, Shard(1, (0, 1, 2))))
+    assert [part.shape for part in found.parts] == [(3, 1), (3, 1)]
+    assert [n.size for n in UOp.sink(*found.parts).toposort() if n.op is Ops.COPY] == [3, 3]

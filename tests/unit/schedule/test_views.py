@@ -4,9 +4,9 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.schedule import ScheduleContext
+from weft.schedule.hoist import hoisted_steps
 from weft.schedule.uses import uses_in
 from weft.schedule.views import (
-    hoisted_steps,
     merged_reduces,
     rearranged_reduces,
     served_by_copies,
@@ -85,6 +85,10 @@ CASES = {
     "root_before_expand": (
         hoisted_steps,
         lambda: rows().reshape((2, 3, 1)).expand((2, 3, 4)).sqrt() + cube(1),
+    ),
+    "a_chain_before_expand": (
+        hoisted_steps,
+        lambda: (rows().reshape((2, 3, 1)).expand((2, 3, 4)) * 0.25 + 1.0).sqrt() + cube(1),
     ),
     "narrowing_cast_before_expand": (
         hoisted_steps,
@@ -194,6 +198,14 @@ def test_a_product_of_matrices_keeps_its_tiles():
 def test_a_product_of_matrices_is_stored_in_the_order_of_its_heads():
     heads = product_of_matrices().reshape((64, 4, 16)).permute((1, 0, 2))
     assert not unchanged(heads + memory(2, 4, 64, 16))
+
+
+def test_steps_that_part_and_meet_are_moved_once():
+    value = rows()
+    for _ in range(20):
+        value = value * (value + 1.0)
+    (after,) = edited(tidy_views, value.permute((1, 0)) + memory(1, 3, 2))
+    assert len(after.toposort()) < 64
 
 
 def test_long_runs_may_be_anywhere():

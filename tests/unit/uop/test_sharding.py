@@ -1,12 +1,14 @@
 """How values lie on several devices, as nodes and as text."""
 
 import pickle
+import subprocess
+import sys
 
 import pytest
 
 from weft.base.dtype import dtypes
 from weft.uop import Ops, Shard, UOp, from_text, to_text
-from weft.uop.sharding import even_bounds, laid_out, parts_of, sharding_seen, stacked
+from weft.uop.sharding import even_bounds, laid_out, parts_of, stacked
 
 
 @pytest.mark.parametrize(
@@ -30,9 +32,17 @@ def test_a_shard_knows_the_shape_of_each_part():
     assert Shard().local_shape((2, 5), 1) == (2, 5)
 
 
-def test_whoever_makes_a_shard_makes_graphs_be_searched():
-    Shard()
-    assert sharding_seen()
+def test_only_programs_on_several_devices_have_graphs_searched():
+    code = """
+from weft import Tensor
+from weft.uop.sharding import sharding_seen
+(Tensor([1.0, 2.0], device="REF") + 1).sum().tolist()
+print(sharding_seen())
+Tensor.zeros(2, device=("REF", "REF:1"))
+print(sharding_seen())
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.split() == ["False", "True"], found.stderr
 
 
 def test_a_shard_pickles_and_prints_and_parses():

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.ranges import CLOSING, extent_of, loops_of
+from weft.codegen.ranges import CLOSING, extent_of, loops_of, ranges_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -362,7 +362,11 @@ class _Choice:
     # ---- loop order ---------------------------------------------------------------------------
 
     def order(self, reduce: UOp) -> None:
-        """The loop over strips of the vectorised operand goes outermost where these fit a cache."""
+        """The loop over strips of the operand that is read again goes outermost.
+
+        A strip is what fits a cache: one turn of the loop where the lanes are along it, as many as
+        there is room for where they are along the sum.
+        """
         kernel, nest = self.kernel, self.kernel.nests[reduce]
         loops = [
             (i, axis)
@@ -372,9 +376,12 @@ class _Choice:
         if len(loops) != 2:
             return
         (first, outer), (second, inner) = loops
-        if inner.home not in self.lanes_of or outer.home is inner.home:
-            return
         own = loops_of(reduce)
+        along = inner.home in self.lanes_of
+        if outer.home is inner.home or not (along or any(loop in self.lanes_of for loop in own)):
+            return
+        if any(outer.home in ranges_of(fill) for fill in kernel.fills):
+            return
         if any(loops_of(r) != own and outer.home in kernel.nests[r] for r in kernel.reduces):
             return  # the other would be carried out again and again
         turns = math.prod(_turns(loop) for loop in loops_of(reduce))
@@ -384,8 +391,15 @@ class _Choice:
             side = math.prod(_side_by_side(axis) for axis in kernel.axes if axis.home is inner.home)
             strip = turns * side * access.node.dtype.itemsize
             whole = turns * _turns(inner.home) * access.node.dtype.itemsize
-            if strip <= _STATIONARY < 4 * whole:
+            if not strip <= _STATIONARY < 4 * whole:
+                return
+            if along:
                 _attempt(kernel, OptKind.SWAP, first, second)
+            elif _STATIONARY < whole and isinstance(inner.extent, int):
+                strips = ceildiv(inner.extent, _STATIONARY // strip)
+                part = ceildiv(inner.extent, strips)
+                if part > 1 and _attempt(kernel, OptKind.SPLIT, second, part):
+                    _attempt(kernel, OptKind.SWAP, first, second)
             return
 
 

@@ -1,8 +1,9 @@
 """Indexing: reading and writing parts of a tensor, as NumPy does.
 
-Ints, slices (negative steps too), None and "..." are movement. Integer tensors pick: each element
-is found by comparing the index with every place, which the compiler fuses into the reader. An
-index tensor beyond the axis picks 0, and writes nothing: it is not known before it is computed.
+Ints, slices (negative steps too), None and "..." are movement. Integer tensors pick: an element is
+said to be the sum of all where the index equals their place, which code generation makes a load at
+that place. An index tensor beyond the axis picks 0, and writes nothing: it is not known before it
+is computed.
 Boolean masks are computed at once, because the shape of the result depends on them.
 """
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError
+from weft.base.intmath import ceildiv, round_up
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.tensor.ops.operands import cast_node
@@ -188,64 +189,59 @@ class ReduceMixin(TensorBase):
     # ---- scans --------------------------------------------------------------------------------
 
     def _scan(self, op: Ops, axis: int, start: Any) -> Any:
-        """Running reduction: windows that end at each element, reduced."""
+        """Running reduction along an axis, `start` being what nothing reduces to."""
         if not self.shape or 0 in self.shape:
             return self._wrap(self._uop)
-        at = self._resolve_dim(axis)
-        rank = len(self.shape)
-        last = self.permute(*(i for i in range(rank) if i != at), at)
-        scanned = last._scan_last(op, start)
-        order = list(range(rank - 1))
-        order.insert(at, rank - 1)
-        return scanned.permute(*order)
+        return self._scanned(op, self._resolve_dim(axis), start)
 
-    def _scan_last(self, op: Ops, start: Any) -> Any:
-        """Along the last axis: within blocks, upon what comes before each block.
+    def _scanned(self, op: Ops, at: int, start: Any) -> Any:
+        """Within blocks, upon what comes before each block.
 
         Blocks are short, since every element looks at all of its block; a long axis is cut in rows
         first, each of which is scanned in one go.
         """
-        size = self.shape[-1]
+        size = self.shape[at]
         if size <= _BLOCK:
-            return self._scan_block(op, start)
+            return self._scan_block(op, at, start)
         if size <= _SCANNED_ROW:
-            return self._scan_blocks(op, start, _BLOCK, lambda t: t._scan_block(op, start))
-        rows = -(-size // _SCANNED_ROW)
-        within = lambda t: t._scan_last(op, start)  # noqa: E731
-        if rows > _SCANNED_ROW:
-            return self._scan_blocks(op, start, _SCANNED_ROW, within, within)
-        return self._scan_blocks(op, start, _SCANNED_ROW, within)
+            return self._scan_blocks(op, at, start, _BLOCK)
+        length = round_up(ceildiv(size, ceildiv(size, _SCANNED_ROW)), _BLOCK)
+        return self._scan_blocks(op, at, start, length)
 
-    def _scan_blocks(
-        self, op: Ops, start: Any, block: int, within: Any, between: Any = None
-    ) -> Any:
-        """Each block scanned by `within`, the totals of the blocks by `between`."""
-        size = self.shape[-1]
-        front = tuple(None for _ in self.shape[:-1])
-        count = -(-size // block)
+    def _scan_blocks(self, op: Ops, at: int, start: Any, block: int) -> Any:
+        """Each block scanned by itself, and upon the totals of the blocks before."""
+        size = self.shape[at]
+        count = ceildiv(size, block)
+
+        def along(x: Any, first: int, last: int) -> Any:
+            return tuple((first, last) if axis == at else None for axis in range(x.ndim))
+
         cut = self
         if size % block:
-            cut = self.pad((*front, (0, count * block - size)), value=start)
-        cut = cut.unflatten(-1, (count, block))
-        totals = cut._reduce(op, -1, False)
-        if between is None:
-            before = totals._scan_block(op, start, 0)
+            cut = self.pad(along(self, 0, count * block - size), value=start)
+        cut = cut.unflatten(at, (count, block))
+        totals = cut._reduce(op, at + 1, False)
+        if count <= _SCANNED_ROW:
+            before = totals._scan_block(op, at, start, 0)
         else:
-            before = between(totals).shrink((*front, (0, count - 1)))
-            before = before.pad((*front, (1, 0)), value=start)
-        before, inside = before.unsqueeze(-1), within(cut)
+            before = totals._scanned(op, at, start)
+            before = before.shrink(along(before, 0, count - 1))
+            before = before.pad(along(before, 1, 0), value=start)
+        before, inside = before.unsqueeze(at + 1), cut._scanned(op, at + 1, start)
         if op is Ops.MUL:
             whole = before * inside
         else:
             whole = before + inside if op is Ops.ADD else before.maximum(inside)
-        return whole.flatten(-2).shrink((*front, (0, size)))
+        whole = whole.flatten(at, at + 1)
+        return whole.shrink(along(whole, 0, size))
 
-    def _scan_block(self, op: Ops, start: Any, own: int = 1) -> Any:
+    def _scan_block(self, op: Ops, at: int, start: Any, own: int = 1) -> Any:
         """Every element looks at all before it (`own`: and at itself)."""
-        size = self.shape[-1]
+        size = self.shape[at]
         places = self.__class__.arange(size, device=self.device)
         seen = places < places.unsqueeze(-1) + own
-        return seen.where(self.unsqueeze(-2), start)._reduce(op, -1, False)
+        seen = seen.reshape((size, size, *(1,) * (self.ndim - at - 1)))
+        return seen.where(self.unsqueeze(at), start)._reduce(op, at + 1, False)
 
     def cumsum(self, axis: int = 0) -> Self:
         """Running sum; short types accumulate as in `sum`."""

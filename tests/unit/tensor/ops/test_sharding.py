@@ -175,6 +175,15 @@ def test_reduces(over, axis, ring):
         same((x + 8).prod(over), np.asarray((a + 8).prod(over)))
 
 
+@pytest.mark.parametrize("axis", LAYOUTS)
+def test_sums_that_are_laid_out_cut(axis):
+    a, b = numbers(5, 7), numbers(7, 4)
+    product = (sharded(a, 1, THREE) @ sharded(b, 0, THREE)).shard(THREE, axis)
+    assert product.layout.axis == axis
+    same(product, a @ b)
+    same((product + 1).max(0), (a @ b + 1).max(0))
+
+
 def test_mean_variance_softmax_and_argmax():
     a = numbers(5, 4)
     for axis in (0, 1):
@@ -232,6 +241,46 @@ def test_selection_of_one_part_copies_nothing():
     x = sharded(numbers(4, 2), 0)
     second = x.shards()[1]
     assert not [item for item in (second + 1).schedule() if item.ast.op.name == "COPY"]
+
+
+WHOLE = np.linspace(-1, 1, 4 * 3 * 3 * 3, dtype=np.float32).reshape(4, 3, 3, 3)
+COMPOSED = {
+    "convolution": ((4, 3, 6, 6), lambda x, on: x.conv2d(on(WHOLE), padding=1).max_pool2d((2, 2))),
+    "layernorm": ((5, 6, 2), lambda x, on: x.layernorm()),
+    "attention": ((4, 5, 3), lambda x, on: x.scaled_dot_product_attention(x, x, is_causal=True)),
+    "sort": ((7, 2, 2), lambda x, on: x.sort(0)[0]),
+    "gather": ((7, 2, 2), lambda x, on: x[on(np.array([6, 0, 3], np.int32))]),
+    "triangle": ((2, 5, 5), lambda x, on: x.tril() @ x),
+    "roll": ((7, 2, 2), lambda x, on: x.roll(2, 0)),
+    "repeat": ((7, 2, 2), lambda x, on: x.repeat_interleave(2, 0)),
+}
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("what", COMPOSED)
+def test_methods_that_are_composed_of_others(what, axis):
+    shape, compute = COMPOSED[what]
+    a = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    alone = compute(Tensor(a, device="REF"), lambda w: Tensor(w, device="REF"))
+    together = compute(sharded(a, axis, THREE), lambda w: Tensor(w, device=THREE))
+    np.testing.assert_allclose(together.numpy(), alone.numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("axis", LAYOUTS)
+def test_windows_of_symbolic_size(axis):
+    a = numbers(6, 4)
+    n = UOp.variable("n", 1, 6).bind(4)
+    window = sharded(a, axis).shrink(((0, n), None))
+    same((window * 2).sum(0), (a[:4] * 2).sum(0))
+    assert (window + 1).sum().item() == (a[:4] + 1).sum()
+
+
+def test_long_chains_are_no_recursion():
+    x = sharded(numbers(4), 0)
+    y = x
+    for _ in range(3000):
+        y = y + 1
+    same(y, numbers(4) + 3000)
 
 
 # ---- writing -----------------------------------------------------------------------------------

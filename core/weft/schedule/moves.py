@@ -1,0 +1,47 @@
+"""Movement nodes as lists: taken off a value, put on another, taken back."""
+
+from __future__ import annotations
+
+from weft.uop import Ops, UOp
+
+# movement under which every element still is there once
+REARRANGES = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
+
+
+def moves_between(node: UOp, base: UOp) -> list[UOp]:
+    """The movement nodes from `base` up to `node`, lowest first."""
+    moves = []
+    while node is not base:
+        moves.append(node)
+        node = node.src[0]
+    return moves[::-1]
+
+
+def through(node: UOp, moves: list[UOp]) -> UOp:
+    """`moves` of `node`."""
+    for move in moves:
+        node = UOp(move.op, node.dtype, (node,), move.arg)
+    return node
+
+
+def same_moves(node: UOp, base: UOp, other: UOp) -> UOp:
+    """The movement between `base` and `node`, over `other`."""
+    return through(other, moves_between(node, base))
+
+
+def undone(node: UOp, moves: list[UOp]) -> UOp:
+    """`node`, which is the last of `moves`, with all of them (rearrangements) taken back."""
+    for move in reversed(moves):
+        if move.op is Ops.RESHAPE:
+            node = node.reshape(move.src[0].shape)
+        elif move.op is Ops.PERMUTE:
+            order = tuple(sorted(range(len(move.arg)), key=move.arg.__getitem__))
+            node = node.permute(order)
+        else:
+            node = UOp(Ops.FLIP, node.dtype, (node,), move.arg)
+    return node
+
+
+def is_static(node: UOp) -> bool:
+    """Whether no extent is symbolic."""
+    return not any(isinstance(extent, UOp) for extent in node.shape)

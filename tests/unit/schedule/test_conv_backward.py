@@ -1,0 +1,52 @@
+"""The backward pass of a convolution: two sums with padding in between, or one."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor
+from weft.base.settings import settings
+from weft.engine import stats
+from weft.testing.graphs import buffer, kernels
+from weft.uop import Ops, to_text
+
+
+def padded_sums(inner, outer):
+    """Windows of three are summed where they came from, as the gradient of a pooled view is."""
+    x = buffer(24).reshape((2, 4, 3)).reduce(inner, (0,)).reshape((4, 3))
+    rims = x.pad(((1, 1), (0, 0))).reshape((2, 3, 3))
+    return rims.reduce(outer, (1,))
+
+
+def test_a_sum_of_a_padded_sum_is_one_sum(golden):
+    texts = []
+    for fused in (0, 1):
+        with settings.override(FUSE_CONV_BW=fused, GROUP_KERNELS=0):
+            asts = kernels(padded_sums(Ops.ADD, Ops.ADD))
+        assert len(asts) == (1 if fused else 2)
+        texts += [f"# FUSE_CONV_BW={fused}", *(to_text(ast) for ast in asts)]
+    assert "\n".join(texts) == golden
+
+
+@pytest.mark.parametrize("inner, outer", [(Ops.MAX, Ops.MAX), (Ops.ADD, Ops.MAX)])
+def test_a_maximum_does_not_start_from_the_zeros_of_padding(inner, outer):
+    with settings.override(FUSE_CONV_BW=1, GROUP_KERNELS=0):
+        assert len(kernels(padded_sums(inner, outer))) == 2
+
+
+@pytest.mark.parametrize("padding, stride", [(0, 1), (1, 1), (1, 2)])
+def test_both_reduces_of_a_convolution_backwards_in_one_kernel(padding, stride):
+    x = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
+    w = np.random.default_rng(1).standard_normal((4, 3, 3, 3)).astype(np.float32)
+    counts, values = [], []
+    for fused in (0, 1):
+        with settings.override(FUSE_CONV_BW=fused):
+            image, weight = (Tensor(a, device="REF").realize().requires_grad_() for a in (x, w))
+            y = image.conv2d(weight, padding=padding, stride=stride).relu()
+            (y * y).sum().backward()
+            before = stats.kernels
+            y.realize(image.grad, weight.grad)
+            counts.append(stats.kernels - before)
+            values.append([t.numpy() for t in (y, image.grad, weight.grad)])
+    assert counts[1] < counts[0] <= 5
+    for a, b in zip(*values):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
