@@ -40,8 +40,8 @@ _MOST_BUFFERS = 24
 _NEIGHBOURS = 4
 # how much memory a product of matrices may read again for every row that it is given on chip
 _NEAR = 512 * 1024
-# A product of matrices of fewer steps than this costs less than to start one more kernel: it may be
-# computed row by row, without its blocks.
+# Where a kernel is spread over many work items, a product of matrices of more steps than this is
+# not computed row by row: one item would have to do alone what many do together.
 _SMALL_PRODUCT = 1 << 19
 # products of many small matrices with no more steps than this may be computed in one kernel
 _SMALL_MATRICES = 1 << 25
@@ -333,38 +333,36 @@ class _Grouping:
     def _keeps_blocks(self, facts: Sequence[Facts], rows: int, alike: bool) -> bool:
         """Whether the products of matrices of a group are computed as well as alone.
 
-        Where all loops are alike, one is, beside what does not accumulate. Row by row the last one
-        may be, which is given its rows on chip and reads little beside them; one whose rows are
-        needed by others only where it is small.
+        Where all loops are alike, one is, beside what does not accumulate. Row by row those may be
+        that read little beside their rows.
         """
         if alike:
             summed = sum(bool(known.reduces) for known in facts)
             return summed < 2 or not any(known.tiled for known in facts)
-        read = {base for known in facts for base in known.reads}
+        parallel = self.ctx.is_parallel(str(facts[0].root.device))
         for known in facts:
             if not known.tiled:
                 continue
             if known.size == rows or not near_products(known.root, rows, self):
                 return False
-            if known.root in read and max(map(_steps, known.reduces)) > _SMALL_PRODUCT:
+            if parallel and max(map(_steps, known.reduces)) > _SMALL_PRODUCT:
                 return False
         return True
 
     def products_below(self, root: UOp) -> list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]:
-        """The products of matrices in the kernel of `root`, each with what it uses again."""
-        known = self.products.get(root)
-        if known is None:
-            below = UOp(Ops.SINK, src=(root,)).toposort(
+        """The products of matrices in the kernel of `root`, each with its operands."""
+        if (found := self.products.get(root)) is None:
+            tree = UOp(Ops.SINK, src=(root,)).toposort(
                 gate=lambda u: u is root or not self.is_read(u)
             )
-            known = self.products[root] = [
-                (node, operands)
-                for node in below
-                if node.op is Ops.REDUCE_AXIS
-                and (node is root or not self.is_read(node))
-                and len(operands := reused_operands(node)) > 1
-            ]
-        return known
+            reduces = (
+                node
+                for node in tree
+                if node.op is Ops.REDUCE_AXIS and (node is root or not self.is_read(node))
+            )
+            each = ((node, reused_operands(node)) for node in reduces)
+            found = self.products[root] = [pair for pair in each if len(pair[1]) > 1]
+        return found
 
     def is_read(self, node: UOp) -> bool:
         """Whether a node is read from memory where no group has it."""

@@ -24,7 +24,6 @@ from weft.schedule.order import gather_values, in_order, kernel_writes
 from weft.schedule.structure import Structure
 from weft.uop import GroupOp, Ops, UOp
 
-
 _MOST_PATTERNS = 64
 
 

@@ -37,6 +37,8 @@ def moved(node: UOp, device: str | tuple[str, ...]) -> UOp:
         return node
     if node.op is Ops.CONST:
         return UOp.const(node.dtype, node.arg, device)
+    if node.op is Ops.IOTA and isinstance(device, str):
+        return node.replace(src=(UOp(Ops.DEVICE, arg=device),))
     return UOp(Ops.COPY, node.dtype, (node, UOp(Ops.DEVICE, arg=device)))
 
 

@@ -119,7 +119,7 @@ MORE = {
         2,
         lambda: backward(lambda x, g, b: x.layernorm() * g + b, (64, 128), (128,), (128,)),
     ),
-    "attention": (2, lambda: [t(2, 4, 128, 32).scaled_dot_product_attention(
+    "attention": (1, lambda: [t(2, 4, 128, 32).scaled_dot_product_attention(
         t(2, 4, 128, 32), t(2, 4, 128, 32))]),
     "conv and relu, forward and backward": (5, lambda: conv()),
     "transformer block": (8, lambda: [block(t(2, 32, 64), 4, t)]),
@@ -152,3 +152,19 @@ def test_at_most_so_many_kernels(name):
     most, made = MORE[name]
     with settings.override(DEVICE=DEVICE):
         assert 0 < count(*made()) <= most
+
+
+@pytest.mark.parametrize("device", ["REF", "REF:vector", "CPU"])
+def test_the_numbers_of_attention_forward_and_backward(device):
+    rng = numpy.random.default_rng(2)
+    data = [rng.standard_normal((1, 2, 9, 9)).astype(numpy.float32) for _ in range(4)]
+    found = []
+    for grouped in (0, 1):
+        with settings.override(GROUP_KERNELS=grouped):
+            q, k, v = (Tensor(part, device=device).requires_grad_() for part in data[:3])
+            y = q.scaled_dot_product_attention(k, v, is_causal=True)
+            gradients = y.gradient(q, k, v, gradient=Tensor(data[3], device=device))
+            y.realize(*gradients)
+            found.append([each.numpy() for each in (y, *gradients)])
+    for one, other in zip(*found):
+        numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)

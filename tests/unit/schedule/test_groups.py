@@ -171,13 +171,15 @@ def test_a_product_of_matrices_is_not_given_what_it_would_read_for_every_row():
     assert len(kernels(matmul(softmax_of(x)[1], w))) == 2
 
 
-def test_attention_is_given_its_rows_on_chip():
+def test_attention_is_one_kernel_with_three_rows():
     def t(device):
         return Tensor.empty(2, 3, 128, 16, device=device)
 
     items = t("NULL").scaled_dot_product_attention(t("NULL"), t("NULL")).schedule()
-    assert len(items) == 2
-    assert not rows_in(items[0].ast) and len(rows_in(items[1].ast)) == 2
+    assert [len(rows_in(item.ast)) for item in items] == [3]
+    # spread over many work items its products are computed by themselves
+    items = t("REF:grid").scaled_dot_product_attention(t("REF:grid"), t("REF:grid")).schedule()
+    assert len(items) == 3
 
 
 # ---- writes -------------------------------------------------------------------------------------
