@@ -69,3 +69,23 @@ def test_two_names_of_one_sharded_result_are_two_values():
     other = doubled.detach().realize()
     other += other
     assert (other.tolist(), doubled.tolist()) == ([4.0, 8.0, 12.0], [2.0, 4.0, 6.0])
+
+
+@pytest.mark.parametrize("axis", [0, None])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_write_whose_parts_read_each_other_is_whole_or_not_at_all(axis, grouped):
+    x = Tensor([6, 12], device="REF").shard(THREE[:2], axis).realize()
+    x += x.flip(0).contiguous()
+    if grouped:
+        x.kernelize()
+    assert x[::2].tolist() == [18]
+    assert x.tolist() == [18, 18]
+
+
+def test_a_window_is_written_from_other_places_of_the_same_value():
+    x = Tensor([1, 2, 3, 4], device="REF").shard(THREE, 0).realize()
+    x[1:4] = x[0:3]
+    assert x.tolist() == [1, 1, 2, 3]
+    y = Tensor([1, 2, 3, 4], device="REF").shard(THREE).realize()
+    y[::-2] = y[0:2]
+    assert y.tolist() == [1, 2, 3, 1]

@@ -127,6 +127,10 @@ class GradientError(WeftError, RuntimeError):
     """A gradient that is not defined, or asked for in a way that has no answer."""
 
 
+class CaptureError(WeftError, RuntimeError):
+    """Something that a captured function cannot do, take or return."""
+
+
 class FileError(WeftError, OSError):
     """A file that cannot be read or written."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from weft.base import trace
 from weft.base.settings import settings
 from weft.device import registry
+from weft.engine.capture import recording
 from weft.engine.lower_items import ExecItem, lower_schedule_item
 from weft.engine.report import report_room, report_schedule
 from weft.engine.stats import stats
@@ -38,6 +39,13 @@ def run_schedule(
     if layout is not None and layout.arenas:
         _count_room(layout)
     steps = lower_schedule(items, values)
+    run_steps(steps)
+    if (recorder := recording()) is not None:
+        recorder.add(steps)
+
+
+def run_steps(steps: Sequence[ExecItem]) -> None:
+    """Run what is compiled, and wait until all of it is done."""
     # without anybody to read them, times are not worth waiting for
     watched = trace.enabled("run")
     wait = stats.timing or settings.DEBUG >= 2 or watched

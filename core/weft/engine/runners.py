@@ -12,7 +12,7 @@ from weft.engine.programs import Program
 from weft.uop import UOp
 
 
-def _concrete(size: tuple[Any, ...] | None, values: Mapping[UOp, int]) -> tuple[int, ...] | None:
+def concrete(size: tuple[Any, ...] | None, values: Mapping[UOp, int]) -> tuple[int, ...] | None:
     """A launch size with the variables put in."""
     if size is None:
         return None
@@ -51,8 +51,8 @@ class KernelRunner:
             )
         return program.runner(
             handles,
-            global_size=_concrete(spec.global_size, values),
-            local_size=_concrete(spec.local_size, values),
+            global_size=concrete(spec.global_size, values),
+            local_size=concrete(spec.local_size, values),
             values=[values[v] for v in program.variables],
             wait=wait,
         )

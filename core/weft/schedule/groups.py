@@ -293,24 +293,27 @@ class _Grouping:
     def _beside_product(self, a: _Draft, b: _Draft) -> _Draft | None:
         """A sum that comes with a product of matrices, as the gradient of a bias with that of the
         weights: over the same loops, for some of the axes. It stands beside the blocks."""
-        if len(a.facts) != 1 or len(b.facts) != 1 or a.device != b.device or a.device is None:
+        if a.device is None or a.device != b.device or a.shapes or b.shapes:
             return None
-        (large, small) = (a.facts[0], b.facts[0])
-        if large.size < small.size:
-            large, small = small, large
-        if not large.tiled or small.tiled or not large.rows or not small.rows or small.size == 1:
+        (product, others) = (a, b) if a.facts[0].tiled else (b, a)
+        large, size = product.facts[0], others.facts[0].size
+        if len(product.facts) != 1 or not large.tiled or not 1 < size < large.size:
             return None
-        if {_turns(r) for r in large.reduces} != {_turns(r) for r in small.reduces}:
+        if any(k.tiled or k.size != size or not k.rows for k in others.facts):
             return None
-        if self._allowed_between(a, b) is not None or large.size == small.size:
+        turns = {_turns(reduce) for known in others.facts for reduce in known.reduces}
+        if not large.rows or {_turns(reduce) for reduce in large.reduces} != turns:
             return None
-        facts = sorted((large, small), key=lambda known: self.number[known.root])
-        if self._buffers(facts, [known.root for known in facts]) > self._limit(a.device):
+        if self._allowed_between(a, b) is not None or size not in (others.allowed or ()):
             return None
-        shape = _aligned(small.shape, large.shape)
-        if shape is None:
+        facts = sorted((*a.facts, *b.facts), key=lambda known: self.number[known.root])
+        members = [known.root for known in facts]
+        if self._buffers(facts, self._stored(members)) > self._limit(a.device):
             return None
-        return _Draft(facts, frozenset(), a.device, {small.root: shape})
+        shapes = {known.root: _aligned(known.shape, large.shape) for known in others.facts}
+        if None in shapes.values():
+            return None
+        return _Draft(facts, frozenset(), a.device, {n: s for n, s in shapes.items() if s})
 
     def _batched_products(self, a: _Draft, b: _Draft) -> _Draft | None:
         """Two products of small matrices, for the same batch: each has its blocks, one matrix after
@@ -407,7 +410,8 @@ class _Grouping:
 
     def _group(self, draft: _Draft) -> Group:
         members = draft.members
-        group = Group(members, self._stored(members), draft.shapes)
+        stored = self._stored(members)
+        group = Group(members, stored, {n: s for n, s in draft.shapes.items() if n in stored})
         if len(members) == 1 or draft.shapes or not draft.allowed:
             return group
         rows = max(draft.allowed)

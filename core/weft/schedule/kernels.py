@@ -100,7 +100,7 @@ def _compute_together(group: Group, stored: dict[UOp, UOp], ctx: ScheduleContext
     for node in group.stored:
         if node.op is Ops.ASSIGN:
             _check_in_place(ast, sources.slots[targets[node]], node)
-    kernel = _finished(ast, sources, builder, len(targets))
+    kernel = _finished(ast, sources, builder)
     return {node: UOp(Ops.ASSIGN, to.dtype, (to, kernel)) for node, to in targets.items()}
 
 
@@ -145,7 +145,7 @@ def _one_device(node: UOp) -> str:
     return device
 
 
-def _finished(ast: UOp, sources: KernelSources, builder: AstBuilder, outputs: int) -> UOp:
+def _finished(ast: UOp, sources: KernelSources, builder: AstBuilder) -> UOp:
     """The KERNEL: what it writes, what else it reads, and the values of its variables."""
     bound = tuple(
         UOp(Ops.BIND, variable.dtype, (variable, UOp.const(variable.dtype, value)))

@@ -59,6 +59,8 @@ def reshaped_cut(shard: Shard, old: tuple[Any, ...], new: tuple[Any, ...]) -> Sh
             return Shard(candidate, shard.bounds)
         if not (isinstance(block, int) and isinstance(inner, int)) or inner == 0:
             continue
+        if shard.bounds[-1] * block != new[candidate] * inner:
+            continue  # there are no elements at all
         if all(bound * block % inner == 0 for bound in shard.bounds):
             return Shard(candidate, tuple(bound * block // inner for bound in shard.bounds))
     return None

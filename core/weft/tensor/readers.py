@@ -15,7 +15,7 @@ from weft.schedule.assigns import kept
 from weft.schedule.structure import walk
 from weft.tensor.live import live_tensors, put_back
 from weft.uop import GroupOp, Ops, UOp
-from weft.uop.sharding import parts_of
+from weft.uop.sharding import parts_of, sharding_seen
 
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
@@ -25,8 +25,16 @@ _copies = itertools.count()
 
 
 def sink_of(tensors: Sequence[TensorBase]) -> UOp:
-    """SINK over the graphs of tensors."""
-    return UOp(Ops.SINK, src=tuple(dict.fromkeys([t._uop for t in tensors])))
+    """SINK over the graphs of tensors, and over writes to several devices below them.
+
+    Such a write is carried out on all of its devices or on none: one of them may read what another
+    overwrites, even if the tensors have no use for its part.
+    """
+    sink = UOp(Ops.SINK, src=tuple(dict.fromkeys([t._uop for t in tensors])))
+    if not sharding_seen():
+        return sink
+    wide = [n for n in walk(sink) if n.op is Ops.ASSIGN and isinstance(n.device, tuple)]
+    return UOp(Ops.SINK, src=tuple(dict.fromkeys([*sink.src, *wide]))) if wide else sink
 
 
 def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:

@@ -9,6 +9,7 @@ from weft.base import trace
 from weft.base.settings import settings
 from weft.device import binding
 from weft.engine import run_schedule
+from weft.engine.capture import recording
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
 from weft.schedule.cache import prepare
 from weft.schedule.kernels import storage_under
@@ -55,14 +56,17 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
     pending = [t for t in tensors if not is_settled(t._uop)]
     if not pending:
         return
+    recorder = recording()
     with trace.span("realize"):
         protected = protect_readers(pending)
+        if recorder is not None:
+            recorder.protected.extend(protected)
         sink = sink_of([*pending, *protected])
         structure = structure_of(sink)
         if structure is None:
             _realize_kernels(sink)
             return
-        plan = bool(settings.MEMORY_PLANNER)
+        plan = bool(settings.MEMORY_PLANNER) and recorder is None  # a replay plans for all steps
         filled = prepare(structure).fill(structure, _touched(structure), plan)
         run_schedule(filled.items, filled.values, filled.layout)
         put_back(filled.becomes)

@@ -19,6 +19,8 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.scalars import pack
 from weft.base.settings import settings
+from weft.device import binding
+from weft.engine.capture import recording
 from weft.tensor.interop import host_node, moved
 from weft.uop import Ops, UOp
 
@@ -38,6 +40,8 @@ def manual_seed(seed: int) -> None:
         raise ArgumentError("a seed is an integer", asked=f"manual_seed({seed!r})")
     _seed = seed & _MASK
     _drawn.clear()
+    if (recorder := recording()) is not None:
+        recorder.draws.append(_seed)
 
 
 def key() -> int:
@@ -54,12 +58,19 @@ def key() -> int:
 
 def draw(device: str | tuple[str, ...], blocks: int) -> UOp:
     """Key and counter of the next draw of `blocks` blocks: a (2,) uint64 node on `device`."""
-    counter = _drawn.get(device, 0)
-    _drawn[device] = (counter + blocks) & _MASK
-    memory = bytearray(pack((counter, key()), dtypes.uint64))
+    memory = bytearray(next_block(device, blocks))
     node = host_node(memory, dtypes.uint64, (2,))
     _counters[node] = (device, blocks)
+    if (recorder := recording()) is not None:
+        recorder.draws.append((memory, binding.buffer_of(node), device, blocks))
     return moved(node, device)
+
+
+def next_block(device: str | tuple[str, ...], blocks: int) -> bytes:
+    """Counter and key of the next draw, which is taken: what stands in the memory of a draw."""
+    counter = _drawn.get(device, 0)
+    _drawn[device] = (counter + blocks) & _MASK
+    return pack((counter, key()), dtypes.uint64)
 
 
 def counter_of(node: UOp) -> tuple[str | tuple[str, ...], int] | None:

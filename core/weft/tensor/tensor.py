@@ -14,6 +14,7 @@ from weft.base.errors import ArgumentError, DTypeError, GradientError, ShapeErro
 from weft.base.scalars import pack, unpack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
+from weft.engine.capture import recording
 from weft.tensor import interop, realize
 from weft.tensor.live import forget, remember
 from weft.tensor.ops.activations import ActivationsMixin
@@ -333,6 +334,8 @@ class Tensor(
         self._definite_shape("reading a tensor")
         if 0 in self.shape or self._constant_value() is not None:
             return self
+        if (recorder := recording()) is not None:
+            recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
             return self.detach().to(self._uop.device[0])._settled()
         held = self.detach().contiguous() if owned_storage(self._uop) is None else self

@@ -64,7 +64,10 @@ def _output(p: Program, name: str, v: Value, axis: int, keep: bool) -> str:
     if how == "plus":
         return p.make(f"{name} + 1", lambda d: stored(x + np.ones((), x.dtype), d, v.error))
     wide = _wide(v)
-    return p.make(f"{name}.float() * {name}", lambda d: stored(wide * wide, d, 2 * v.error * v.top))
+    return p.make(
+        f"{name}.float() * {name}",
+        lambda d: stored(wide * wide, d, v.error * (2 * v.top + v.error)),
+    )
 
 
 @step

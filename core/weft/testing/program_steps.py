@@ -139,7 +139,7 @@ def joined(op: str, a: Value, b: Value, dtype: DType) -> Value:
             return stored(made, dtype, a.error + b.error)
         if op == "*":
             made = (x & y) if dtype is dtypes.bool else x * y
-            return stored(made, dtype, a.error * b.top + b.error * a.top)
+            return stored(made, dtype, a.error * b.top + b.error * a.top + a.error * b.error)
         return stored(np.maximum(x, y) if op == "max" else np.minimum(x, y), dtype,
                       max(a.error, b.error))  # fmt: skip
 

@@ -84,6 +84,14 @@ def test_the_gradient_of_a_bias_comes_with_that_of_the_weights():
     assert shapes == [(4, 8, 1), (1, 8, 1)]
 
 
+def test_a_bias_is_moved_beside_the_gradient_of_its_weights():
+    x, dy, bias = buffer(16 * 4).reshape((16, 4)), buffer(16 * 8).reshape((16, 8)), buffer(8)
+    weights = matmul(x.permute((1, 0)), dy)
+    moved = bias.assign(bias - dy.reduce(Ops.ADD, (0,)).reshape((8,)) * 0.1)
+    order = writes(weights, moved)
+    assert len({write.src[1] for write in order}) == 1 and len(order) == 2
+
+
 def test_no_more_buffers_than_the_device_takes():
     x = buffer(4)
     tight = Capabilities(compute=ComputeCaps(limits=KernelLimits(max_buffers=3)))
@@ -217,6 +225,37 @@ def test_a_copy_that_is_written_to_is_stored():
     assert len({write.src[0] for write in order}) == len(order)
     written = [write.src[0] for write in order]
     assert a in written and any(version.op is Ops.ASSIGN for version in written)
+
+
+def test_writes_of_one_kernel_happen_once_whoever_asks_first():
+    a = Tensor([1.0, 2.0, 3.0], device="REF").realize()
+    b = Tensor([10.0, 20.0, 30.0], device="REF").realize()
+    a.assign(a + 1)
+    b.assign(b + a)
+    Tensor.kernelize(a, b)
+    assert a.numpy().tolist() == [2.0, 3.0, 4.0]
+    assert b.numpy().tolist() == [12.0, 23.0, 34.0]
+    assert a.numpy().tolist() == [2.0, 3.0, 4.0]
+
+
+def test_a_small_state_is_updated_in_place_and_used_in_one_kernel():
+    count = Tensor([1.0, 2.0], device="REF").realize()
+    values = Tensor([float(n) for n in range(32)], device="REF").realize()
+    count.assign(count * 2)
+    values.assign(values / count[0:1] + count[1:2])
+    assert len(count.schedule(values)) == 1
+
+
+@pytest.mark.parametrize("device", ["REF", "REF:grid", "CPU"])
+def test_the_numbers_of_a_small_state(device):
+    count = Tensor([1.0, 2.0], device=device).realize()
+    values = Tensor([float(n) for n in range(32)], device=device).realize()
+    for _ in range(2):
+        count.assign(count * 2)
+        values.assign(values / count[0:1] + count[1:2])
+        count.realize(values)
+    assert count.numpy().tolist() == [4.0, 8.0]
+    assert values.numpy().tolist() == [(n / 2 + 4) / 4 + 8 for n in range(32)]
 
 
 # ---- at the end ---------------------------------------------------------------------------------

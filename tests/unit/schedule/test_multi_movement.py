@@ -35,6 +35,7 @@ def moved(shape, shard, move):
         ((24,), 0, (0, 12, 24), (4, 6), Shard(0, (0, 2, 4))),
         ((24,), 0, (0, 13, 24), (4, 6), None),
         ((1, 4), 0, (0, 1, 1), (4,), Shard(0, (0, 4, 4))),
+        ((0, 8), 1, (0, 4, 8), (0, 4), None),
     ],
 )
 def test_a_reshape_keeps_the_cut_where_whole_blocks_lie_in_one_part(

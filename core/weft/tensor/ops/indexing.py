@@ -287,6 +287,8 @@ class IndexingMixin(TensorBase):
         tracked = part._uop.st if storage is not None and part._uop.base is storage else None
         if isinstance(self._uop.device, tuple):  # a window of several memories is no window
             tracked = None
+            if storage is not None:  # all of self is written: it may be read at its own places only
+                new = new.contiguous()
         differentiable = grad_enabled() and (self._requires_grad or new._requires_grad)
         if tracked is not None and not differentiable:
             tracked = tracked.simplify()

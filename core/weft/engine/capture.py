@@ -1,0 +1,62 @@
+"""What happens while somebody records: the steps that run, and what could not be replayed.
+
+Recording is a matter of the context (thread or task) that asked for it: others run as ever. Nested
+recordings do not exist; who finds one under way takes part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from weft.base.errors import CaptureError
+
+if TYPE_CHECKING:
+    from weft.engine.lower_items import ExecItem
+
+
+class Recording:
+    """steps: what ran, in order. draws: what the random stream was asked for, in order: a seed, or
+    (memory of the counter, its buffer, device, blocks). protected: tensors that were moved out of the way of a
+    write, their values unchanged. what: what is recorded, for errors.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.steps: list[ExecItem] = []
+        self.draws: list[Any] = []
+        self.protected: list[Any] = []
+
+    def add(self, steps: Sequence[ExecItem]) -> None:
+        """These have run."""
+        self.steps.extend(steps)
+
+    def refuse_reading(self, shape: tuple[Any, ...]) -> None:
+        """:raises CaptureError: a value is read by Python, which a replay would not do again."""
+        raise CaptureError(
+            "a value is read in the middle of a captured function",
+            asked=f"item, tolist, numpy or data of a tensor of shape {shape} inside {self.what}",
+            because="a replay runs the same kernels again, and no Python: what Python does with "
+            "the value now would be done for all values to come",
+            try_="return the tensor and read it outside; choose with where(); or, to run without "
+            "capturing, with settings.override(JIT=0): ...",
+        )
+
+
+_recording: ContextVar[Recording | None] = ContextVar("weft_recording", default=None)
+
+recording = _recording.get
+"""The recording that is under way in this context, or None."""
+
+
+@contextmanager
+def recorded(what: str) -> Iterator[Recording]:
+    """Record what is run inside."""
+    made = Recording(what)
+    token = _recording.set(made)
+    try:
+        yield made
+    finally:
+        _recording.reset(token)

@@ -1,0 +1,487 @@
+"""Recorded steps, to be run again on other memory without looking at any graph.
+
+Every memory that a recording touches is one of these:
+
+given     passed in at every replay: inputs, and state that a function reads or writes
+output    new at every replay
+scratch   needed during a replay only; all of it shares one plan, and is kept between replays
+kept      read, and the same at every replay: numbers from Python, and what is computed of them alone
+
+What is computed of kept memory alone is not computed again. Argument lists are made once; a replay
+changes the places in them where given and new memory stands. Kernels in a row go to the device as
+one submission where it takes that (`weft_graph`).
+
+in:  list[ExecItem] that ran      out: `Replay`, which runs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from weft.base import trace
+from weft.base.settings import settings
+from weft.device import registry, transfer
+from weft.device.buffer import Buffer
+from weft.device.opened import OpenDevice
+from weft.device.program import Launch
+from weft.engine.execute import run_steps
+from weft.engine.lower_items import ExecItem
+from weft.engine.runners import CopyRunner, KernelRunner, ViewRunner, concrete
+from weft.engine.stats import stats
+from weft.schedule import Layout
+from weft.schedule.memory import Need, lay_out
+from weft.uop import Ops, UOp
+
+GIVEN, OUTPUT, SCRATCH, KEPT = "given", "output", "scratch", "kept"
+_FEWEST_IN_GRAPH = 2
+
+
+class Unreplayable(Exception):
+    """These steps cannot be run on other memory; the message says why."""
+
+
+@dataclass(eq=False, slots=True)
+class Memory:
+    """One owner of bytes. kind: see above. place: which of the given, or of the outputs."""
+
+    kind: str
+    buffer: Buffer
+    place: int = -1
+    writes: int = 0
+    reads: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Argument:
+    """What a step is given: all of a memory, or `window` = (elements, dtype, first byte) of it."""
+
+    memory: Memory
+    window: tuple[int, Any, int] | None
+
+    def of(self, buffer: Buffer) -> Buffer:
+        """This argument, `buffer` standing for the memory."""
+        return buffer if self.window is None else buffer.view(*self.window)
+
+
+@dataclass(eq=False, slots=True)
+class Step:
+    """One step with where its arguments come from; `written` and `read` are places in them."""
+
+    item: ExecItem
+    arguments: list[Argument]
+    written: tuple[int, ...]
+    read: tuple[int, ...]
+
+
+@dataclass(eq=False, slots=True)
+class _Patch:
+    """Where one memory stands in the argument lists: as a handle, or (copies) as a buffer."""
+
+    handles: list[tuple[list[Any], int]] = field(default_factory=list)
+    others: list[tuple[list[Any], int, Argument, bool]] = field(default_factory=list)
+
+    def put(self, buffer: Buffer) -> None:
+        handle = buffer.handle
+        for arguments, index in self.handles:
+            arguments[index] = handle
+        for arguments, index, argument, whole in self.others:
+            part = argument.of(buffer)
+            arguments[index] = part if whole else part.handle
+
+
+class Replay:
+    """Recorded steps over memory that changes.
+
+    :param items: what ran, in order, each intermediate in memory of its own.
+    :param given: the buffers that stand for what is passed in.
+    :param loose: the first so many of them are not held on to between replays.
+    :param known: the ids of all other buffers that were there before.
+    :param volatile: the ids of buffers whose content changes between replays.
+    :param outputs: buffers that are new at every replay.
+    :param dynamic: variables whose values are passed in.
+    :raises Unreplayable: where memory overlaps in a way that other memory need not.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[ExecItem],
+        given: Sequence[Buffer],
+        loose: int = 0,
+        known: Iterable[int] = (),
+        volatile: Iterable[int] = (),
+        outputs: Sequence[Buffer] = (),
+        dynamic: Iterable[UOp] = (),
+    ) -> None:
+        self._given = list(given)
+        self._loose = loose
+        self._outputs = list(outputs)
+        self._memories: dict[int, Memory] = {}
+        self._dynamic = frozenset(dynamic)
+        for place, buffer in enumerate(self._given):
+            self._memories[id(buffer)] = Memory(GIVEN, buffer, place)
+        fresh = {id(_owner(b)) for b in self._outputs}
+        everything = [self._step(item) for item in items if not isinstance(item.prg, ViewRunner)]
+        self._settle(everything, fresh, frozenset(known))
+        self.recorded = everything
+        self.steps = self._without_constants(everything, frozenset(volatile))
+        self._layout = Layout()
+        self._ready = False
+
+    # ---- what the steps are ---------------------------------------------------------------------
+
+    def _step(self, item: ExecItem) -> Step:
+        arguments = [self._argument(buffer) for buffer in item.bufs]
+        if isinstance(item.prg, KernelRunner):
+            program = item.prg.p.program
+            return Step(item, arguments, program.outs, program.ins)
+        return Step(item, arguments, (0,), (1,))
+
+    def _argument(self, buffer: Buffer) -> Argument:
+        found = self._memories.get(id(buffer))
+        if found is not None:
+            return Argument(found, None)
+        owner = _owner(buffer)
+        found = self._memories.get(id(owner))
+        if found is None:
+            for candidate in self._given:
+                start = buffer.offset - candidate.offset
+                if candidate.base is owner and 0 <= start <= candidate.nbytes - buffer.nbytes:
+                    found = self._memories[id(candidate)]
+                    return Argument(found, (buffer.size, buffer.dtype, start))
+            if any(candidate.base is owner for candidate in self._given):
+                raise Unreplayable("an input is a window of other memory that it uses")
+            found = self._memories[id(owner)] = Memory(SCRATCH, owner)
+        whole = buffer is owner
+        return Argument(found, None if whole else (buffer.size, buffer.dtype, buffer.offset))
+
+    def _settle(self, steps: list[Step], fresh: set[int], known: frozenset[int]) -> None:
+        """Which kind each memory is: what is read before it is written was there before."""
+        for step in steps:
+            for place in step.read:
+                memory = step.arguments[place].memory
+                memory.reads += 1
+                if memory.kind is SCRATCH and not memory.writes:
+                    memory.kind = KEPT
+            for place in step.written:
+                step.arguments[place].memory.writes += 1
+        for key, memory in self._memories.items():
+            if memory.kind is SCRATCH and key in known:
+                memory.kind = KEPT
+        for place, buffer in enumerate(self._outputs):
+            owner = _owner(buffer)
+            memory = self._memories.get(id(owner))
+            if memory is None or memory.kind is not SCRATCH:
+                if memory is None or memory.kind is not OUTPUT:
+                    raise Unreplayable("it returns memory that it has not computed")
+                raise Unreplayable("two results are windows of one memory")
+            memory.kind, memory.place = OUTPUT, place
+
+    def _without_constants(self, steps: list[Step], volatile: frozenset[int]) -> list[Step]:
+        """The steps whose results may differ from one replay to the next."""
+        left = []
+        for step in steps:
+            read = [step.arguments[place].memory for place in step.read]
+            written = [step.arguments[place].memory for place in step.written]
+            constant = (
+                all(m.kind is KEPT and not m.writes and id(m.buffer) not in volatile for m in read)
+                and all(m.kind is SCRATCH and m.writes == 1 for m in written)
+                and self._dynamic.isdisjoint(_variables(step.item))
+            )
+            if not constant:
+                left.append(step)
+                continue
+            for memory in written:
+                memory.kind, memory.writes = KEPT, 0
+        return left
+
+    @property
+    def written(self) -> list[int]:
+        """Which of the given are written."""
+        return [m.place for m in self._memories.values() if m.kind is GIVEN and m.writes]
+
+    @property
+    def read(self) -> set[int]:
+        """Which of the given are read."""
+        return {m.place for m in self._memories.values() if m.kind is GIVEN and m.reads}
+
+    def writes_kept(self) -> bool:
+        """Whether it writes memory that is neither passed in nor its own."""
+        return any(m.kind is KEPT and m.writes for m in self._memories.values())
+
+    def pattern(self) -> list[Any]:
+        """What is done, apart from the memory: equal for two recordings of the same thing."""
+        numbers: dict[int, int] = {}
+        lines: list[Any] = []
+        for step in self.recorded:
+            item = step.item
+            what = item.prg.program if isinstance(item.prg, KernelRunner) else "copy"
+            places = tuple(
+                (numbers.setdefault(id(a.memory), len(numbers)), a.memory.kind, a.memory.place,
+                 a.window)
+                for a in step.arguments
+            )  # fmt: skip
+            fixed = tuple(
+                sorted((v.arg.name, item.values[v]) for v in _variables(item) - self._dynamic)
+            )
+            lines.append((what, places, fixed))
+        return lines
+
+    def numbers(self, volatile: Iterable[int] = ()) -> list[bytes]:
+        """The bytes that Python put in, in the order in which they are read."""
+        skip = set(volatile)
+        found: dict[int, Buffer] = {}
+        for step in self.recorded:
+            for place in step.read:
+                memory = step.arguments[place].memory
+                if memory.kind is KEPT and not memory.writes and id(memory.buffer) not in skip:
+                    if isinstance(memory.buffer._memory, memoryview):
+                        found.setdefault(id(memory.buffer), memory.buffer)
+        return [bytes(buffer.copy_out()) for buffer in found.values()]
+
+    # ---- getting ready --------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Lay out the intermediates and make the argument lists; the recorded memory is let go."""
+        if self._ready:
+            return
+        self._layout = self._plan()
+        arenas = self._layout.allocate()
+        self._devices = [registry.open(name) for name in self._names()]
+        self._wait = [device.synchronize for device in self._devices]
+        self._patches = [_Patch() for _ in self._given]
+        self._new = [_Patch() for _ in self._outputs]
+        self._last: list[Any] = [None] * len(self._given)
+        fixed: dict[int, Buffer] = {}
+        for number, memory in enumerate(self._scratch()):
+            spot = self._layout.spots.get(number)
+            buffer = memory.buffer
+            fixed[id(memory)] = (
+                Buffer(buffer.device, buffer.size, buffer.dtype)
+                if spot is None
+                else arenas[spot.arena].view(buffer.size, buffer.dtype, spot.start)
+            )
+        self._fixed = fixed
+        self._lists = [self._list_for(step, fixed) for step in self.steps]
+        self._values: dict[UOp, int] = {}
+        self._launches = self._make_launches()
+        self._count()
+        self._forget_recorded()
+        self._ready = True
+
+    def _scratch(self) -> list[Memory]:
+        return [m for m in self._memories.values() if m.kind is SCRATCH]
+
+    def _names(self) -> list[str]:
+        return sorted({b.device for step in self.recorded for b in step.item.bufs})
+
+    def _plan(self) -> Layout:
+        if not settings.MEMORY_PLANNER:
+            return Layout()
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        for time, step in enumerate(self.steps):
+            # a copy may go on for longer than its step
+            end = len(self.steps) if step.item.prg.is_kernel is False else time
+            for argument in step.arguments:
+                key = id(argument.memory)
+                first.setdefault(key, time)
+                last[key] = max(end, last.get(key, end))
+        return lay_out(
+            Need(number, m.buffer.device, m.buffer.nbytes, first[id(m)], last[id(m)])
+            for number, m in enumerate(self._scratch())
+            if id(m) in first
+        )
+
+    def _list_for(self, step: Step, fixed: Mapping[int, Buffer]) -> list[Any]:
+        """The arguments of one step: handles in the order of the slots, or the buffers of a copy.
+        Where they change, a patch is noted."""
+        prg = step.item.prg
+        is_kernel = isinstance(prg, KernelRunner)
+        slots = prg.program.slots if isinstance(prg, KernelRunner) else (0, 1)
+        made: list[Any] = [None] * len(slots)
+        for index, slot in enumerate(slots):
+            argument = step.arguments[slot]
+            memory = argument.memory
+            if memory.kind is GIVEN or memory.kind is OUTPUT:
+                patch = (self._patches if memory.kind is GIVEN else self._new)[memory.place]
+                if is_kernel and argument.window is None:
+                    patch.handles.append((made, index))
+                else:
+                    patch.others.append((made, index, argument, not is_kernel))
+            else:
+                buffer = argument.of(fixed.get(id(memory), memory.buffer))
+                made[index] = buffer.handle if is_kernel else buffer
+        return made
+
+    def _make_launches(self) -> list[Callable[[], Any]]:
+        launches: list[Callable[[], Any]] = []
+        self._with_values: list[tuple[int, int]] = []
+        row: list[int] = []
+        for number, step in enumerate(self.steps):
+            plain = isinstance(step.item.prg, KernelRunner) and not _variables(step.item)
+            if plain and row and self._device_of(row[0]) is not self._device_of(number):
+                launches += self._together(row)
+                row = []
+            if plain:
+                row.append(number)
+                continue
+            launches += self._together(row)
+            row = []
+            if isinstance(step.item.prg, KernelRunner):
+                self._with_values.append((len(launches), number))
+                launches.append(lambda: None)
+            else:
+                launches.append(partial(_copy, self._lists[number]))
+        return launches + self._together(row)
+
+    def _device_of(self, number: int) -> OpenDevice:
+        return self.steps[number].item.prg.program.device  # type: ignore[union-attr]
+
+    def _together(self, row: list[int]) -> list[Callable[[], Any]]:
+        """Kernels in a row: one submission if the device takes them so, else one by one."""
+        if len(row) >= _FEWEST_IN_GRAPH and settings.JIT < 2:
+            launches = []
+            for number in row:
+                program, p = self._program(number), self._program(number).p.program
+                handles = tuple(self._lists[number])
+                launches.append(Launch(program.runner, handles, p.global_size, p.local_size))
+            graph = self._device_of(row[0]).graph(launches)
+            if graph is not None:
+                lists = [self._lists[number] for number in row]
+                return [partial(graph, lists, [()] * len(row), wait=False)]
+        return [self._launch(number, {}) for number in row]
+
+    def _program(self, number: int) -> Any:
+        return self.steps[number].item.prg.program  # type: ignore[union-attr]
+
+    def _launch(self, number: int, values: Mapping[UOp, int]) -> Callable[[], Any]:
+        program = self._program(number)
+        p = program.p.program
+        return partial(
+            program.runner, self._lists[number],
+            global_size=concrete(p.global_size, values), local_size=concrete(p.local_size, values),
+            values=[values[v] for v in program.variables], wait=False,
+        )  # fmt: skip
+
+    def _count(self) -> None:
+        self._kernels = self._copies = self._ops = self._bytes = 0
+        for step in self.steps:
+            item = step.item
+            if isinstance(item.prg, KernelRunner):
+                self._kernels += 1
+                estimates = item.prg.p.estimates
+                if isinstance(estimates.ops, int) and isinstance(estimates.bytes, int):
+                    self._ops += estimates.ops
+                    self._bytes += estimates.bytes
+            else:
+                self._copies += 1
+                self._bytes += item.bufs[0].nbytes
+
+    def _forget_recorded(self) -> None:
+        """What the recorded run computed is in nobody's hands any more but the caller's."""
+        self._shapes = [(b.device, b.size, b.dtype) for b in self._outputs]
+        self._owners = [(o.device, o.size, o.dtype) for o in map(_owner, self._outputs)]
+        self._windows = [
+            None if b.base is None else (b.size, b.dtype, b.offset) for b in self._outputs
+        ]
+        blank = [Buffer(b.device, b.size, b.dtype) for b in self._given]
+        for memory in self._memories.values():
+            if memory.kind is GIVEN:
+                memory.buffer = blank[memory.place]
+            elif memory.kind is not KEPT:
+                memory.buffer = Buffer(*_like(memory.buffer))
+        for step in self.steps:
+            step.item.bufs = ()
+        self._memories = {id(m): m for m in self._memories.values()}
+        self._given, self._outputs, self.recorded = blank, [], []
+
+    # ---- running --------------------------------------------------------------------------------
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether its devices are still the ones that it was made on."""
+        return not self._ready or all(registry.open(d.name) is d for d in self._devices)
+
+    def run(
+        self,
+        given: Sequence[Buffer],
+        values: Mapping[UOp, int],
+        instead: Mapping[int, Buffer] | None = None,
+    ) -> list[Buffer]:
+        """Run the steps on `given`, with these values of the variables; gives the outputs.
+
+        instead: by the place of an output, memory that is to be used again for it.
+        """
+        last, loose = self._last, self._loose
+        for place, patch in enumerate(self._patches):
+            buffer = given[place]
+            if place < loose:
+                patch.put(buffer)
+            elif last[place] is not buffer:
+                patch.put(buffer)
+                last[place] = buffer
+        outputs = []
+        for place, (whole, window) in enumerate(zip(self._owners, self._windows)):
+            buffer = instead[place] if instead and place in instead else Buffer(*whole)
+            self._new[place].put(buffer)
+            outputs.append(buffer if window is None else buffer.view(*window))
+        if self._with_values and values != self._values:
+            self._put_values(values)
+        if settings.DEBUG >= 2 or stats.timing or trace.enabled("run"):
+            self._run_watched(given, outputs, values)
+            return outputs
+        for launch in self._launches:
+            launch()
+        for wait in self._wait:
+            wait()
+        stats.kernels += self._kernels
+        stats.copies += self._copies
+        stats.ops += self._ops
+        stats.bytes += self._bytes
+        return outputs
+
+    def _put_values(self, values: Mapping[UOp, int]) -> None:
+        for place, number in self._with_values:
+            fixed = self.steps[number].item.values
+            self._launches[place] = self._launch(number, {**fixed, **values})
+        self._values = dict(values)
+
+    def _run_watched(
+        self, given: Sequence[Buffer], outputs: Sequence[Buffer], values: Mapping[UOp, int]
+    ) -> None:
+        """The same, step by step, for whoever looks on."""
+        items = []
+        for step in self.steps:
+            buffers = []
+            for argument in step.arguments:
+                memory = argument.memory
+                if memory.kind is GIVEN:
+                    buffer = given[memory.place]
+                elif memory.kind is OUTPUT:
+                    buffer = _owner(outputs[memory.place])
+                else:
+                    buffer = self._fixed.get(id(memory), memory.buffer)
+                buffers.append(argument.of(buffer))
+            item = step.item
+            known = {**item.values, **values}
+            items.append(ExecItem(item.prg, tuple(buffers), item.metadata, known))
+        run_steps(items)
+
+
+def _owner(buffer: Buffer) -> Buffer:
+    return buffer if buffer.base is None else buffer.base
+
+
+def _like(buffer: Buffer) -> tuple[str, int, Any]:
+    return buffer.device, buffer.size, buffer.dtype
+
+
+def _variables(item: ExecItem) -> frozenset[UOp]:
+    return frozenset(item.prg.program.variables if isinstance(item.prg, KernelRunner) else ())
+
+
+def _copy(buffers: list[Buffer]) -> None:
+    transfer.copy(buffers[0], buffers[1])
