@@ -1,0 +1,301 @@
+"""What a function reaches besides its arguments: closure, globals, defaults, attributes.
+
+A walk from the function finds every tensor and every Python value in there that may change between
+calls, and remembers how to see that none of it has: a few comparisons by identity, container by
+container. Code is not walked into where it is not the user's (this house, the standard library, and
+array libraries); what is hidden there is found by the memory that kernels read, see `function.py`.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from operator import is_
+from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from typing import Any
+
+from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children
+from weft.tensor.protocol import TensorBase
+
+_NOT_WALKED = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
+_MOST_BYTES = 1 << 16
+_MISSING = object()
+
+DICT, LIST, CELL, NAME, SLOT = "dict", "list", "cell", "name", "slot"
+
+
+def _is_walked(module: Any) -> bool:
+    """Whether code of this module is the user's."""
+    name = module if isinstance(module, str) else ""
+    top = name.partition(".")[0]
+    return name.startswith("weft.nn") or (top not in _NOT_WALKED and top != "weft")
+
+
+class Container:
+    """Something that can be changed, and what was in it."""
+
+    __slots__ = ("keys", "kind", "of", "path", "values")
+
+    def __init__(self, kind: str, of: Any, path: str, keys: list[Any], values: tuple[Any, ...]):
+        self.kind, self.of, self.path, self.keys, self.values = kind, of, path, keys, values
+
+    def now(self) -> tuple[list[Any], tuple[Any, ...]]:
+        """What is in it now."""
+        if self.kind is DICT:
+            return list(self.of), tuple(self.of.values())
+        if self.kind is LIST:
+            return list(range(len(self.of))), tuple(self.of)
+        if self.kind is CELL:
+            return self.keys, (_cell(self.of),)
+        if self.kind is NAME:
+            return self.keys, tuple([self.of.get(key, _MISSING) for key in self.keys])
+        return self.keys, tuple([getattr(self.of, key, _MISSING) for key in self.keys])
+
+    def put(self, key: Any, value: Any) -> None:
+        """Change one of its places."""
+        if self.kind is CELL:
+            self.of.cell_contents = value
+        elif self.kind is SLOT:
+            setattr(self.of, key, value)
+        elif self.kind is LIST and key == len(self.of):
+            self.of.append(value)
+        else:
+            self.of[key] = value
+
+    def snapshot(self) -> None:
+        """From now on what is in it is what was in it."""
+        self.keys, self.values = self.now()
+
+
+def _cell(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+class State:
+    """A walk over what some roots reach.
+
+    signature: of all of it, as of arguments. containers: everything that can be changed, in order.
+    """
+
+    def __init__(self, roots: list[Any], hidden: Callable[[Any], bool]) -> None:
+        self.signature = Arguments((), {})
+        self.containers: list[Container] = []
+        self._seen: dict[int, int] = {}
+        self._alive: list[Any] = []
+        self._arrays: list[tuple[Any, bytes]] = []
+        self._hidden = hidden
+        self.unseen_array = False
+        for root in roots:
+            self._visit(root, getattr(root, "__name__", type(root).__name__))
+        self._remember()
+
+    @property
+    def tensors(self) -> list[TensorBase]:
+        return self.signature.tensors
+
+    # ---- whether it is as it was ----------------------------------------------------------------
+
+    def _remember(self) -> None:
+        self._dicts = [(c.of, c) for c in self.containers if c.kind is DICT]
+        self._lists = [(c.of, c) for c in self.containers if c.kind is LIST]
+        self._others = [c for c in self.containers if c.kind not in (DICT, LIST)]
+        self.snapshot()
+
+    def snapshot(self) -> None:
+        """Take what there is now for what is to be found again."""
+        for container in self.containers:
+            container.snapshot()
+        self._uops = [t._uop for t in self.tensors]
+        self._grads = [t.grad for t in self.tensors]
+        self._flags = [t._requires_grad for t in self.tensors]
+
+    def holds(self) -> bool:
+        """Whether everything still is the same, by identity."""
+        for there, c in self._dicts:
+            if len(there) != len(c.values) or not all(map(is_, there.values(), c.values)):
+                return False
+            if list(there) != c.keys:
+                return False
+        for there, c in self._lists:
+            if len(there) != len(c.values) or not all(map(is_, there, c.values)):
+                return False
+        for c in self._others:
+            if not all(map(is_, c.now()[1], c.values)):
+                return False
+        tensors = self.tensors
+        return (
+            all(map(is_, [t._uop for t in tensors], self._uops))
+            and all(map(is_, [t.grad for t in tensors], self._grads))
+            and [t._requires_grad for t in tensors] == self._flags
+            and all(bytes(memoryview(a).cast("B")) == raw for a, raw in self._arrays)
+        )
+
+    # ---- the walk -------------------------------------------------------------------------------
+
+    def _visit(self, value: Any, path: str) -> None:
+        kind = value.__class__
+        add = self.signature.key.append
+        if kind in PLAIN or kind is float:
+            self.signature.add(value)
+            return
+        if isinstance(value, TensorBase):
+            self.signature.add_tensor(value)
+            return
+        if self._hidden(value):
+            return
+        number = self._seen.get(id(value))
+        if number is not None:
+            add(("again", number))
+            return
+        self._seen[id(value)] = len(self._seen)
+        self._alive.append(value)
+        if isinstance(value, dict):
+            self._enter(DICT, value, path, [f"{path}[{key!r}]" for key in value])
+        elif isinstance(value, (list, deque, bytearray)):
+            self._enter(LIST, value, path, [f"{path}[{place}]" for place in range(len(value))])
+        elif isinstance(value, tuple):
+            add((kind, len(value)))
+            for written, item in children(value):
+                self._visit(item, path + written)
+        elif isinstance(value, (set, frozenset)):
+            self.containers.append(Container(LIST, value, path, [], ()))
+            add((kind, frozenset((i.__class__, i if i.__class__ in PLAIN else Same(i)) for i in value)))
+        elif isinstance(value, enum.Enum):
+            add(Same(value))
+        elif isinstance(value, FunctionType):
+            self._visit_function(value, path)
+        elif isinstance(value, MethodType):
+            self._visit(value.__self__, path)
+            self._visit(value.__func__, path)
+        elif isinstance(value, partial):
+            self._visit((value.func, value.args, value.keywords), path)
+        elif isinstance(value, type):
+            self._visit_class(value, path)
+        else:
+            self._visit_other(value, path)
+
+    def _enter(self, kind: str, of: Any, path: str, paths: list[str]) -> None:
+        """A container that can be changed, and what is in it."""
+        made = Container(kind, of, path, [], ())
+        if kind is DICT:
+            shown = [key for key, item in of.items() if not self._hidden(item)]
+            told = [key if key.__class__ in PLAIN else Same(key) for key in shown]
+            self.signature.key.append((of.__class__, *told))
+        else:
+            self.signature.key.append((of.__class__, len(of)))
+        self.containers.append(made)
+        for item, written in zip(made.now()[1], paths):
+            self._visit(item, written)
+
+    def _enter_names(self, kind: str, of: Any, path: str, names: list[str]) -> None:
+        made = Container(kind, of, path, names, ())
+        self.containers.append(made)
+        self.signature.key.append((kind, *names))
+        for name, item in zip(names, made.now()[1]):
+            self._visit(item, f"{path}.{name}" if path else name)
+
+    def _visit_function(self, function: Any, path: str) -> None:
+        code = function.__code__
+        self.signature.key.append(code)
+        if not _is_walked(function.__globals__.get("__name__")):
+            return
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+            self.containers.append(Container(CELL, cell, name, [name], ()))
+            self._visit(_cell(cell), name)
+        names = sorted(_names_in(code))
+        there = function.__globals__
+        used = [name for name in names if name in there]
+        if used:
+            self._enter_names(NAME, there, "", used)
+        for module in {id(there[n]): there[n] for n in used}.values():
+            if isinstance(module, ModuleType) and _is_walked(module.__name__):
+                within = [name for name in names if name in vars(module)]
+                self._enter_names(NAME, vars(module), module.__name__, within)
+        for value in (function.__defaults__, function.__kwdefaults__):
+            if value:
+                self._visit(value, f"{path}'s defaults")
+
+    def _visit_class(self, kind: type, path: str) -> None:
+        self.signature.key.append(Same(kind))
+        if not _is_walked(kind.__module__) or kind.__module__.startswith("weft."):
+            return
+        for base in kind.__mro__[1:]:
+            if base is not object:
+                self._visit(base, base.__name__)
+        names = [name for name in vars(kind) if not name.startswith("__") or name == "__call__"]
+        made = Container(NAME, vars(kind), path, names, ())
+        self.containers.append(made)
+        self.signature.key.append((NAME, *names))
+        for name, item in zip(names, made.now()[1]):
+            if isinstance(item, property):
+                item = item.fget
+            self._visit(getattr(item, "__func__", item), f"{kind.__name__}.{name}")
+
+    def _visit_other(self, value: Any, path: str) -> None:
+        kind = value.__class__
+        inner = getattr(value, "__wrapped__", None)
+        if isinstance(inner, FunctionType):
+            self._visit(inner, path)
+        elif hasattr(value, "__array_interface__"):
+            self._visit_array(value)
+        elif isinstance(value, SimpleNamespace) or (
+            _is_walked(kind.__module__) and not isinstance(value, ModuleType)
+        ):
+            self._visit(kind, kind.__name__)
+            if hasattr(value, "__dict__"):
+                there = vars(value)
+                self._enter(DICT, there, path, [f"{path}.{name}" for name in there])
+            names = [n for n in _slots_of(kind) if hasattr(value, n)]
+            if names:
+                self._enter_names(SLOT, value, path, names)
+        else:
+            self._visit_foreign(value)
+
+    def _visit_foreign(self, value: Any) -> None:
+        """Something that is not looked into: by value where that is known not to change."""
+        if isinstance(value, ModuleType):
+            self.signature.key.append(Same(value))
+            return
+        before = len(self.signature.roots)
+        try:
+            self.signature.add(value)
+        except Refused:
+            self.signature.key.append(Same(value))
+        del self.signature.roots[before:]
+
+    def _visit_array(self, value: Any) -> None:
+        """An array: its bytes where they are few, else no more than that it is this one."""
+        try:
+            small = memoryview(value).nbytes <= _MOST_BYTES
+            raw = bytes(memoryview(value).cast("B")) if small else None
+        except (TypeError, ValueError, BufferError):
+            raw = None
+        if raw is None:
+            self.unseen_array = True
+            self.signature.key.append(Same(value))
+            return
+        self._arrays.append((value, raw))
+        self.signature.key.append((str(value.dtype), value.shape, raw))
+
+
+def _slots_of(kind: type) -> list[str]:
+    found: list[str] = []
+    for base in kind.__mro__:
+        slots = vars(base).get("__slots__", ())
+        found += (slots,) if isinstance(slots, str) else slots
+    return [name for name in found if name not in ("__dict__", "__weakref__")]
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """The names that code may look up in its globals, that of the functions in it too."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names_in(constant)
+    return names
