@@ -1,6 +1,6 @@
 """weft: a tensor compiler whose every device is a plugin.
 
-    from weft import Tensor, dtypes, Device, Variable, nn, settings
+    from weft import Tensor, dtypes, Device, Variable, jit, nn, settings
 
 The names are imported when they are first asked for: `import weft` itself imports no more than the
 settings. Where those ask for a recording, it begins here, before anything can happen.
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weft.base.settings import settings as settings
     from weft.device.catalogue import catalogue as Device
     from weft.tensor import Tensor as Tensor
+    from weft.tensor.jit import jit as jit
     from weft.uop import UOp
     from weft.uop.symbolic.sint import Variable as Variable
 
@@ -31,6 +32,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "Variable": ("weft.uop.symbolic.sint", "Variable"),
     "WeftError": ("weft.base.errors", "WeftError"),
     "dtypes": ("weft.base.dtype", "dtypes"),
+    "jit": ("weft.tensor.jit", "jit"),
     "nn": ("weft.nn", None),
     "settings": ("weft.base.settings", "settings"),
 }
@@ -42,6 +44,7 @@ __all__ = [
     "Variable",
     "WeftError",
     "dtypes",
+    "jit",
     "nn",
     "settings",
 ]

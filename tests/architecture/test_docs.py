@@ -78,6 +78,20 @@ def test_paths_in_backticks_exist(name: str) -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
+def test_every_system_has_its_room_its_golden_and_its_tests() -> None:
+    table = re.search(
+        r"^\| system \| room \|.*\n\|[-|]+\n((?:\|.*\n?)+)", text_of("CONTRIBUTING.md"), re.M
+    )
+    assert table
+    below = (ROOT / "core" / "weft", None, ROOT / "tests" / "golden", ROOT / "tests")
+    for row in table.group(1).strip().splitlines():
+        name, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+        for folder, cell in zip(below, cells, strict=True):
+            paths = re.findall(r"`([\w/.]+)`", cell) if folder else []
+            assert paths or not folder, f"{name}: {cell}"
+            assert [path for path in paths if not (folder / path).exists()] == [], name
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_links_between_documents_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\((?!http)([^)#]+)\)", text_of(name))

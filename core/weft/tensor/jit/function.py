@@ -1,0 +1,402 @@
+"""`jit`: a function whose kernels are recorded and replayed.
+
+For each signature of arguments and state (shapes, dtypes, places, Python values, how tensors share
+memory, settings) the first two calls run as written, and are recorded. Where both did the same, the
+third and later calls replay: no graph, no schedule, no Python of the function's. Where they did not
+(a number from elsewhere, an iterator that moves on), the function goes on running as written, and a
+warning says why. So a replay does what the function would do, as long as that depends on arguments,
+on what it reaches by closure, globals and attributes, on the random stream, and on nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from weft.base.errors import ArgumentError, CaptureError
+from weft.base.settings import settings
+from weft.device import binding, registry
+from weft.engine.capture import recording
+from weft.schedule.structure import walk
+from weft.tensor import rng
+from weft.tensor.jit.arguments import Arguments, Refused, path_of
+from weft.tensor.jit.results import Known, New, built, placed
+from weft.tensor.jit.state import State
+from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory, traced
+from weft.tensor.live import is_settled, live_tensors
+from weft.tensor.protocol import TensorBase, grad_enabled
+from weft.tensor.realize import realize_tensors
+from weft.tensor.tensor import Tensor
+from weft.uop import Ops, UOp
+
+_MOST_TRIES = 4
+_WITHOUT_EFFECT = frozenset({"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED"})
+_SETTINGS = tuple(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
+
+
+def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
+    """Record what a function computes, and replay it: `@jit` on functions and methods.
+
+    Arguments and results may be containers of any depth: lists, tuples, dicts, dataclasses and
+    their kin, of tensors and of Python values. Another shape, dtype, place or Python value is
+    another signature, and recorded by itself. Results are new tensors at every call; writes to
+    arguments and state persist; random numbers go on as if nothing was replayed.
+
+    :param limit: how many signatures are kept; the least recently used goes first.
+    :raises CaptureError: when called: for arguments that no signature can tell (a generator, an
+        array), for values that are read inside (`item`), and for results that cannot be made again.
+    """
+    if function is None:
+        return lambda inner: Jit(inner, limit)
+    return Jit(function, limit)
+
+
+class Entry:
+    """One signature: what was recorded of it so far. state: what it was found with."""
+
+    __slots__ = ("counts", "is_plain", "links", "reused", "state", "trace", "tries")
+
+    def __init__(self, state: State, links: list[int]) -> None:
+        self.state = state
+        self.links = links
+        self.trace: Trace | None = None
+        self.tries = 0
+        self.is_plain = False
+        self.counts: dict[int, int] = {}
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether two runs have done the same."""
+        return self.tries < 0
+
+
+class Jit:
+    """A recorded function. `reset()` forgets what was recorded.
+
+    replays: how many calls were replayed. reason: why calls are not, where that is so.
+    """
+
+    def __init__(self, function: Callable[..., Any], limit: int = 16) -> None:
+        if not callable(function) or isinstance(function, type):
+            raise ArgumentError(
+                "jit takes a function", asked=f"jit({function!r})", try_="@jit above a def"
+            )
+        if isinstance(function, (staticmethod, classmethod)):
+            function = function.__func__
+        self._function = function
+        self._limit = limit
+        self._lock = threading.RLock()
+        self._attribute = ""
+        self._roots: list[Any] = [function]
+        self.reset()
+        functools.update_wrapper(self, function, updated=())
+
+    def reset(self) -> None:
+        """Forget everything: the next calls are recorded anew."""
+        self._entries: OrderedDict[Any, Entry] = OrderedDict()
+        self._by_call: dict[Any, list[Entry]] = {}
+        self.replays = 0
+        self.reason: str | None = None
+
+    # ---- methods --------------------------------------------------------------------------------
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._attribute = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Jit:
+        if instance is None:
+            return self
+        there = getattr(instance, "__dict__", None)
+        if there is None:
+            raise ArgumentError(
+                "what a method recorded is kept with its instance, which has no place for it",
+                asked=f"{type(instance).__name__}.{self._attribute}",
+                because="the class has __slots__ and no __dict__",
+                try_='add "__dict__" to __slots__, or jit a function that takes the instance',
+            )
+        key = f"jit of {self._attribute}"
+        found = there.get(key)
+        if found is None or found.instance is not instance or found.method is not self:
+            found = there[key] = BoundJit(self, instance)
+        return found
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError(f"{self._attribute} is a captured method, and not to be set")
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__
+
+    def __repr__(self) -> str:
+        name = getattr(self, "__qualname__", "function")
+        return f"<jit {name}: {len(self._entries)} signatures, {self.replays} replays>"
+
+    # ---- calls ----------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not settings.JIT or recording() is not None:
+            return self._function(*args, **kwargs)
+        with self._lock:
+            arguments = self._taken_apart(args, kwargs)
+            entry = self._entry_for(arguments)
+            if not entry.is_plain:
+                if entry.is_ready:
+                    if self._may_replay(entry, arguments):
+                        return self._replayed(entry, arguments)
+                else:
+                    return self._tried(entry, arguments, args, kwargs)
+        return self._function(*args, **kwargs)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self, "__qualname__", repr(self._function))
+
+    def _taken_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
+        try:
+            arguments = Arguments(args, kwargs)
+            if arguments.pending:
+                _make_ready(arguments.tensors)
+                arguments = Arguments(args, kwargs)
+        except Refused as refused:
+            raise self._refusal(refused, args, kwargs) from None
+        return arguments
+
+    def _refusal(self, refused: Refused, args: Any, kwargs: Any) -> CaptureError:
+        code = getattr(self._function, "__code__", None)
+        names = list(code.co_varnames[: code.co_argcount]) if code else []
+        path = None
+        for place, value in enumerate(args):
+            name = names[place] if place < len(names) else f"argument {place}"
+            path = path or path_of(refused.value, value, name)
+        for name, value in kwargs.items():
+            path = path or path_of(refused.value, value, name)
+        kind = type(refused.value).__name__
+        return CaptureError(
+            f"a captured function cannot take a {kind}",
+            asked=f"{path or 'an argument'} of {self._name}",
+            because=str(refused),
+            try_="make a tensor of it first: Tensor(...)"
+            if hasattr(refused.value, "__array__")
+            else "pass tensors, numbers, strings, and lists, tuples or dicts of them",
+        )
+
+    # ---- which recording ------------------------------------------------------------------------
+
+    def _entry_for(self, arguments: Arguments) -> Entry:
+        call = (*arguments.key, _mode())
+        for entry in self._by_call.get(call, ()):
+            signature = entry.state.signature
+            if entry.state.holds() and _links(arguments, signature) == entry.links:
+                return entry
+        state = self._walk(arguments)
+        links = _links(arguments, state.signature)
+        key = (call, tuple(state.signature.key), tuple(links))
+        found = self._entries.get(key)
+        if found is None:
+            found = self._entries[key] = Entry(state, links)
+            self._by_call.setdefault(call, []).append(found)
+            while len(self._entries) > self._limit:
+                self._drop_oldest()
+        else:
+            found.state = state
+            found.counts.clear()
+            self._entries.move_to_end(key)
+        return found
+
+    def _walk(self, arguments: Arguments) -> State:
+        roots = [*self._roots, *arguments.roots]
+        state = State(roots, _is_bound_jit)
+        if state.signature.pending:
+            realize_tensors([t for t in state.tensors if not is_settled(t._uop)])
+            state = State(roots, _is_bound_jit)
+        return state
+
+    def _drop_oldest(self) -> None:
+        key, entry = self._entries.popitem(last=False)
+        entries = self._by_call[key[0]]
+        entries.remove(entry)
+        if not entries:
+            del self._by_call[key[0]]
+
+    # ---- recording ------------------------------------------------------------------------------
+
+    def _tried(
+        self, entry: Entry, arguments: Arguments, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
+        result, trace.result = trace.result, None
+        before = entry.trace
+        entry.tries += 1
+        if trace.reason is not None:
+            self._give_up(entry, trace.reason)
+        elif before is not None and _equal(before.pattern, trace.pattern):
+            trace.replay.prepare()  # type: ignore[union-attr]
+            trace.pattern = None
+            entry.trace, entry.tries = trace, -1
+        elif entry.tries >= _MOST_TRIES:
+            self._give_up(entry, "it does something else at every call with equal arguments")
+        else:
+            entry.trace = trace
+        return result
+
+    def _give_up(self, entry: Entry, reason: str) -> None:
+        entry.is_plain, entry.trace = True, None
+        if self.reason is None:
+            self.reason = reason
+            warnings.warn(
+                f"{self._name} is not captured and runs as written: {reason}", stacklevel=4
+            )
+
+    # ---- replaying ------------------------------------------------------------------------------
+
+    def _may_replay(self, entry: Entry, arguments: Arguments) -> bool:
+        trace: Any = entry.trace
+        for reference, uop in trace.held:
+            tensor = reference()
+            if tensor is None or tensor._uop is not uop:
+                entry.trace, entry.tries = None, 0
+                return False
+        if not trace.replay.is_valid:
+            entry.trace, entry.tries = None, 0
+            return False
+        written = trace.replay.written
+        if not written:
+            return True
+        nodes = [*arguments.nodes, *entry.state.signature.nodes]
+        if any(binding.is_shared(nodes[place]) for place in written):
+            return False
+        suspected = []
+        for place in written:
+            node = nodes[place]
+            if place < len(arguments.nodes) or sys.getrefcount(node) != entry.counts.get(place):
+                suspected.append(place)
+        if suspected:
+            known = {id(t) for t in [*arguments.tensors, *entry.state.tensors]}
+            _protect({nodes[place] for place in suspected}, known)
+            for place in suspected:
+                node = nodes[place]
+                entry.counts[place] = sys.getrefcount(node)
+        return True
+
+    def _replayed(self, entry: Entry, arguments: Arguments) -> Any:
+        trace: Any = entry.trace
+        state = entry.state
+        nodes = [*arguments.nodes, *state.signature.nodes]
+        values = {**state.signature.values, **arguments.values}
+        for draw in trace.draws:
+            if draw.__class__ is int:
+                rng.manual_seed(draw)
+            else:
+                draw[0][:] = rng.next_block(draw[2], draw[3])
+        given = [binding.buffer_of(node) for node in nodes]
+        buffers = trace.replay.run(given, values)
+        self.replays += 1
+        if not buffers and not trace.effects and not trace.templates:
+            if trace.tree.__class__ is not New and trace.tree.__class__ is not Known:
+                return built(trace.tree, _known(arguments, state), ())
+        memory = nodes + new_memory(trace.outputs, buffers)
+        new = [
+            Tensor._from_node(placed(how, memory, values), how.requires_grad, not how.is_leaf)
+            for how in trace.templates
+        ]
+        known = _known(arguments, state)
+        if trace.effects:
+            _take_effect(trace.effects, state, known, new, memory, values)
+        return built(trace.tree, known, new)
+
+
+class BoundJit(Jit):
+    """A captured method of one instance; what is recorded is kept with the instance."""
+
+    def __init__(self, method: Jit, instance: Any) -> None:
+        bound = method._function.__get__(instance)
+        super().__init__(bound, method._limit)
+        self.method, self.instance = method, instance
+        self._attribute = method._attribute
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Jit:
+        return self
+
+    def __reduce__(self) -> Any:
+        return getattr, (self.instance, self._attribute)
+
+
+def _is_bound_jit(value: Any) -> bool:
+    return isinstance(value, BoundJit)
+
+
+def _mode() -> tuple[Any, ...]:
+    """What stands around a call."""
+    return (
+        Tensor.training, grad_enabled(), registry.canonical(None),
+        *[getattr(settings, name) for name in _SETTINGS],
+    )  # fmt: skip
+
+
+def _links(arguments: Arguments, signature: Arguments) -> list[int]:
+    """Which memory of the state each memory of the arguments is; -1 for none."""
+    known = signature.nodes
+    return [known.get(node, -1) for node in arguments.nodes]
+
+
+def _known(arguments: Arguments, state: State) -> list[TensorBase]:
+    """The tensors that were there before, as `trace.Before` numbers them."""
+    return list({id(t): t for t in [*arguments.tensors, *state.tensors]}.values())
+
+
+def _make_ready(tensors: Sequence[TensorBase]) -> None:
+    """Compute what is pending, and give numbers memory of their own: another is not another
+    program."""
+    for tensor in tensors:
+        if tensor._uop.base.op is Ops.CONST and 0 not in tensor._uop.shape:
+            tensor._uop = tensor.detach().clone()._uop
+    realize_tensors(tensors)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # values of foreign kinds may compare as they like
+        return False
+
+
+def _protect(nodes: set[UOp], known: set[int]) -> None:
+    """Writing never changes another tensor's value: those out of sight that read `nodes` get
+    memory of their own."""
+    readers = []
+    for tensor in live_tensors():
+        if id(tensor) in known:
+            continue
+        base = tensor._uop.base
+        if base in nodes or (base.op is not Ops.BUFFER and not nodes.isdisjoint(walk(base))):
+            readers.append(tensor)
+    for tensor in readers:
+        if not is_settled(tensor._uop):
+            realize_tensors([tensor])
+        if not nodes.isdisjoint(walk(tensor._uop)):
+            copy = tensor.detach().clone().realize()
+            tensor._uop = copy._uop
+
+
+def _take_effect(
+    effects: Sequence[Any],
+    state: State,
+    known: Sequence[TensorBase],
+    new: Sequence[TensorBase],
+    memory: Sequence[UOp],
+    values: Mapping[UOp, int],
+) -> None:
+    """What a replay does besides giving a result."""
+    for effect in effects:
+        if effect.__class__ is Turn:
+            tensor, how = known[effect.number], effect.how
+            tensor._uop = placed(how, memory, values)
+            tensor._requires_grad, tensor.is_leaf = how.requires_grad, how.is_leaf
+        elif effect.__class__ is Grad:
+            known[effect.number].grad = built(effect.tree, known, new)
+        elif effect.__class__ is Put:
+            state.containers[effect.container].put(effect.key, built(effect.tree, known, new))

@@ -1,0 +1,329 @@
+"""One run of a function, recorded, and everything that a replay of it has to do.
+
+Besides running kernels a function may put tensors and Python values somewhere: into what it reaches
+(`State`), under tensors that were there before, in its result. A replay does the same with new
+memory. What it could not do makes the recording unreplayable, with the reason.
+
+in:  a function, its arguments and its state      out: `Trace`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import is_
+from typing import Any
+from weakref import ref
+
+from weft.base.dtype import DType
+from weft.device import Buffer, binding, registry
+from weft.engine.capture import Recording, recorded
+from weft.engine.replay import KEPT, Replay, Unreplayable
+from weft.tensor.jit.arguments import Arguments, outline
+from weft.tensor.jit.results import Template, taken_apart, template
+from weft.tensor.jit.state import LIST, State
+from weft.tensor.live import is_settled, live_tensors
+from weft.tensor.protocol import TensorBase
+from weft.tensor.realize import realize_tensors
+from weft.uop import Ops, UOp
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """After a replay: `tree` goes to place `key` of container `container`."""
+
+    container: int
+    key: Any
+    tree: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """After a replay: the known tensor `number` stands as `how` says."""
+
+    number: int
+    how: Template
+
+
+@dataclass(frozen=True, slots=True)
+class Grad:
+    """After a replay: the gradient of the known tensor `number` is `tree`."""
+
+    number: int
+    tree: Any
+
+
+@dataclass(eq=False)
+class Trace:
+    """What one run did.
+
+    result: its value. tree, templates, effects: how to make that again. outputs: device, elements
+    and dtype of the new memory. held: tensors, weakly, over memory that nobody passes in.
+    reason: why it cannot be replayed; None where it can.
+    """
+
+    result: Any
+    tree: Any = None
+    templates: Sequence[Template] = ()
+    effects: Sequence[Any] = ()
+    outputs: Sequence[tuple[str, int, DType]] = ()
+    held: Sequence[tuple[Any, UOp]] = ()
+    draws: Sequence[Any] = ()
+    replay: Replay | None = None
+    reason: str | None = None
+    pattern: Any = None
+
+
+class Before:
+    """What was there before a run."""
+
+    def __init__(self, arguments: Arguments, state: State) -> None:
+        self.tensors: list[TensorBase] = []
+        self.number: dict[int, int] = {}
+        for tensor in [*arguments.tensors, *state.tensors]:
+            if id(tensor) not in self.number:
+                self.number[id(tensor)] = len(self.tensors)
+                self.tensors.append(tensor)
+        self.stands = [(t._uop, t.grad, t._requires_grad, t.is_leaf) for t in self.tensors]
+        self.live = [(ref(t), t._uop) for t in live_tensors() if id(t) not in self.number]
+        self.ids = {id(t()) for t, _ in self.live}
+        graph = UOp(Ops.SINK, src=tuple(dict.fromkeys([uop for _, uop in self.live])))
+        # both are kept, so that the ids of the buffers mean them for as long as this lives
+        self.nodes = [u for u in graph.toposort() if u.op is Ops.BUFFER and binding.is_bound(u)]
+        self.bound = {id(binding.buffer_of(u)): u for u in self.nodes}
+
+
+def traced(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    arguments: Arguments,
+    state: State,
+    name: str,
+) -> Trace:
+    """Run `function`, recorded. Raises what it raises, and CaptureError for what it must not do."""
+    before = Before(arguments, state)
+    with recorded(name) as record:
+        result = function(*args, **kwargs)
+        new: dict[int, TensorBase] = {}
+        tree = taken_apart(result, before.number, new, f"the result of {name}")
+        puts = _puts(state, before, new)
+        grads = _grads(before, new)
+        realize_tensors([*new.values(), *before.tensors])
+    made = Trace(result, tree)
+    try:
+        _check_containers(args, kwargs, arguments)
+        _complete(made, record, before, arguments, state, list(new.values()), [*puts, *grads])
+    except Unreplayable as unreplayable:
+        made.reason = str(unreplayable)
+        made.replay = None
+    return made
+
+
+# ---- what it changed -----------------------------------------------------------------------------
+
+
+def _puts(state: State, before: Before, new: dict[int, TensorBase]) -> list[Put]:
+    """What it put into containers that it reaches."""
+    found = []
+    for number, container in enumerate(state.containers):
+        keys, values = container.now()
+        if len(keys) == len(container.keys) and all(map(is_, values, container.values)):
+            continue
+        old = dict(zip(container.keys, container.values))
+        if container.keys != keys[: len(container.keys)]:
+            found.append(Put(number, None, _Unable(f"it takes something out of {container.path}")))
+            continue
+        for key, value in zip(keys, values):
+            if key in old and old[key] is value:
+                continue
+            if _is_unable(container, key, value, len(old)):
+                why = f"it changes {container.path}, at {key!r}"
+                found.append(Put(number, None, _Unable(why)))
+            else:
+                path = f"{container.path}, at {key!r}"
+                found.append(Put(number, key, taken_apart(value, before.number, new, path)))
+    return found
+
+
+def _is_unable(container: Any, key: Any, value: Any, length: int) -> bool:
+    if container.kind is LIST:
+        return not isinstance(container.of, list) or key > length
+    return not isinstance(value, object) or not hasattr(container, "put") or (
+        type(container.of).__name__ == "mappingproxy"
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Unable:
+    why: str
+
+
+def _grads(before: Before, new: dict[int, TensorBase]) -> list[Grad]:
+    found = []
+    for number, tensor in enumerate(before.tensors):
+        if tensor.grad is not before.stands[number][1]:
+            tree = taken_apart(tensor.grad, before.number, new, "a gradient")
+            found.append(Grad(number, tree))
+    return found
+
+
+def _check_containers(args: Any, kwargs: Any, arguments: Arguments) -> None:
+    """Lists and dicts among the arguments must be as they were."""
+    try:
+        after = Arguments(args, kwargs)
+    except Exception as error:
+        raise Unreplayable("it changes what it was given") from error
+    if len(after.tensors) < len(arguments.tensors) or len(after.roots) != len(arguments.roots):
+        raise Unreplayable("it changes a container that it was given")
+    shape = [part for part in after.key if not _tells_tensor(part)]
+    was = [part for part in arguments.key if not _tells_tensor(part)]
+    outer = [t for t in after.tensors if not any(t is g for g in after.grads)]
+    outer_was = [t for t in arguments.tensors if not any(t is g for g in arguments.grads)]
+    if shape != was or not all(map(is_, outer, outer_was)) or len(outer) != len(outer_was):
+        raise Unreplayable("it changes a container that it was given")
+
+
+def _tells_tensor(part: Any) -> bool:
+    return part == "grad" or (isinstance(part, tuple) and len(part) == 3)
+
+
+# ---- what that takes -----------------------------------------------------------------------------
+
+
+def _complete(
+    made: Trace,
+    record: Recording,
+    before: Before,
+    arguments: Arguments,
+    state: State,
+    new: list[TensorBase],
+    effects: list[Any],
+) -> None:
+    for effect in effects:
+        if isinstance(effect.tree, _Unable):
+            raise Unreplayable(effect.tree.why)
+    if any(t.grad is not None for t in new):
+        raise Unreplayable("a new tensor has a gradient")
+    nodes = [*arguments.nodes, *state.signature.nodes]
+    given = [binding.buffer_of(node) for node in nodes]
+    numbers = {node: number for number, node in enumerate(nodes)}
+    outputs: dict[UOp, int] = {}
+
+    def number_of(node: UOp) -> int:
+        found = numbers.get(node)
+        if found is not None:
+            return found
+        if id(binding.buffer_of(node)) in before.bound:
+            raise Unreplayable("it gives memory of a tensor that is neither argument nor state")
+        return len(nodes) + outputs.setdefault(node, len(outputs))
+
+    made.templates = [template(tensor, number_of) for tensor in new]
+    turns = []
+    for number, tensor in enumerate(before.tensors):
+        uop, _, flag, leaf = before.stands[number]
+        if tensor._uop is not uop or (tensor._requires_grad, tensor.is_leaf) != (flag, leaf):
+            turns.append(Turn(number, template(tensor, number_of)))
+    made.effects = [*turns, *effects]
+    volatile = [id(draw[1]) for draw in record.draws if isinstance(draw, tuple)]
+    replay = Replay(
+        record.steps,
+        given,
+        loose=len(arguments.nodes),
+        known=before.bound,
+        volatile=volatile,
+        outputs=[binding.buffer_of(node) for node in outputs],
+        dynamic=[*arguments.values, *state.signature.values],
+    )
+    _check_others(record, before, new, replay)
+    _check_memory(replay, nodes)
+    made.outputs = [(u.src[0].arg, u.arg, u.dtype) for u in outputs]
+    made.held = _held(replay, before)
+    made.draws = list(record.draws)
+    made.replay = replay
+    made.pattern = (
+        replay.pattern(),
+        replay.numbers(volatile),
+        [draw if isinstance(draw, int) else draw[2:] for draw in record.draws],
+        made.tree,
+        [_shape_of(t) for t in made.templates],
+        [_effect_shape(effect) for effect in made.effects],
+        made.outputs,
+    )
+
+
+def _shape_of(how: Template) -> Any:
+    return outline(how.value, {}, {}), how.memory, how.requires_grad, how.is_leaf
+
+
+def _effect_shape(effect: Any) -> Any:
+    if isinstance(effect, Turn):
+        return effect.number, _shape_of(effect.how)
+    return effect
+
+
+def _check_others(
+    record: Recording, before: Before, new: list[TensorBase], replay: Replay
+) -> None:
+    """No tensor that is out of sight may have come to hold what was computed."""
+    fresh = {id(b) for step in record.steps for b in step.bufs} - set(before.bound)
+    fresh -= {id(buffer) for buffer in replay._given}
+    ours = {id(t) for t in new} | set(before.number) | {id(t) for t in record.protected}
+    was = {id(t()): uop for t, uop in before.live if t() is not None}
+    for tensor in live_tensors():
+        if id(tensor) in ours:
+            continue
+        old = was.get(id(tensor))
+        if old is tensor._uop or (old is not None and not is_settled(old)):
+            continue
+        found = (u for u in tensor._uop.toposort() if u.op is Ops.BUFFER and binding.is_bound(u))
+        if any(id(binding.buffer_of(u)) in fresh for u in found):
+            what = "changes" if old is not None else "keeps"
+            raise Unreplayable(f"it {what} a tensor of shape {tensor.shape} out of sight")
+
+
+def _check_memory(replay: Replay, nodes: Sequence[UOp]) -> None:
+    """What is written must not be seen through other memory."""
+    for place in replay.written:
+        if binding.is_shared(nodes[place]):
+            raise Unreplayable("it writes memory of which there are windows")
+    if not replay.recorded and not replay.pattern():
+        return
+
+
+def _held(replay: Replay, before: Before) -> list[tuple[Any, UOp]]:
+    """The tensors over memory that was there and that nobody passes in: they have to stay."""
+    wanted = {
+        before.bound[id(m.buffer)]
+        for m in replay._memories.values()
+        if m.kind is KEPT and id(m.buffer) in before.bound
+    }
+    if not wanted:
+        return []
+    found = []
+    seen: set[UOp] = set()
+    for reference, uop in before.live:
+        below = {u for u in uop.toposort() if u.op is Ops.BUFFER} & wanted
+        tensor = reference()
+        if below and tensor is not None and is_settled(uop) and tensor._uop is uop:
+            found.append((reference, uop))
+            seen |= below
+    for node in wanted - seen:
+        if not _is_lasting(node):
+            raise Unreplayable("it reads memory over which no tensor stands that it could watch")
+    return found
+
+
+def _is_lasting(node: UOp) -> bool:
+    device = node.src[0].arg
+    return isinstance(device, str) and registry.capabilities(device).memory.persistent
+
+
+def new_memory(outputs: Iterable[tuple[str, int, DType]], buffers: Sequence[Buffer]) -> list[UOp]:
+    """A BUFFER node for each of these buffers."""
+    made = []
+    for (device, size, dtype), buffer in zip(outputs, buffers):
+        node = UOp.new_buffer(device, size, dtype)
+        binding.bind(node, buffer)
+        made.append(node)
+    return made
