@@ -108,6 +108,18 @@ def test_the_benchmarks_quoted_are_those_of_the_last_run() -> None:
     assert table == [line for line in results if line.startswith("|")]
 
 
+def test_the_kernels_quoted_are_those_of_the_last_run() -> None:
+    counted = {}
+    for line in text_of("benchmarks/kernels.md").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        counted[cells[0]] = (cells[1], cells[3]) if len(cells) > 3 else ()
+    quoted = re.search(r"<!-- kernels -->\n(.*?)<!-- end", text_of("README.md"), re.S)
+    assert quoted
+    for line in quoted.group(1).splitlines()[2:]:
+        name, ours, theirs = (cell.strip() for cell in line.strip("|").split("|")[:3])
+        assert counted[name] == (ours, theirs), name
+
+
 def test_the_journey_prints_what_it_says() -> None:
     found = doctest.DocTestParser().get_doctest(
         text_of("CONTRIBUTING.md").replace("\n```\n", "\n\n"), {}, "CONTRIBUTING.md", None, 0

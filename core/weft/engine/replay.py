@@ -125,6 +125,7 @@ class Replay:
         fresh = {id(_owner(b)) for b in self._outputs}
         everything = [self._step(item) for item in items if not isinstance(item.prg, ViewRunner)]
         self._settle(everything, fresh, frozenset(known))
+        everything = self._without_unread(everything)
         self.recorded = everything
         self.steps = self._without_constants(everything, frozenset(volatile))
         self._layout = Layout()
@@ -178,6 +179,22 @@ class Replay:
                     raise Unreplayable("it returns memory that it has not computed")
                 raise Unreplayable("two results are windows of one memory")
             memory.kind, memory.place = OUTPUT, place
+
+    def _without_unread(self, steps: list[Step]) -> list[Step]:
+        """The steps that somebody needs: copies for tensors that are elsewhere go."""
+        left = []
+        needed: set[int] = set()
+        for step in reversed(steps):
+            written = [step.arguments[place].memory for place in step.written]
+            if all(m.kind is SCRATCH and id(m) not in needed for m in written):
+                for memory in written:
+                    memory.writes -= 1
+                for place in step.read:
+                    step.arguments[place].memory.reads -= 1
+                continue
+            needed.update(id(step.arguments[place].memory) for place in step.read)
+            left.append(step)
+        return left[::-1]
 
     def _without_constants(self, steps: list[Step], volatile: frozenset[int]) -> list[Step]:
         """The steps whose results may differ from one replay to the next."""

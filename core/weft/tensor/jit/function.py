@@ -59,7 +59,7 @@ def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
 class Entry:
     """One signature: what was recorded of it so far. state: what it was found with."""
 
-    __slots__ = ("counts", "is_plain", "links", "reused", "state", "trace", "tries")
+    __slots__ = ("counts", "is_plain", "links", "state", "trace", "tries", "watched")
 
     def __init__(self, state: State, links: list[int]) -> None:
         self.state = state
@@ -67,7 +67,9 @@ class Entry:
         self.trace: Trace | None = None
         self.tries = 0
         self.is_plain = False
-        self.counts: dict[int, int] = {}
+        # the nodes over memory that is written, and how many hold on to each of them
+        self.watched: list[UOp] | None = None
+        self.counts: list[int] = []
 
     @property
     def is_ready(self) -> bool:
@@ -203,7 +205,7 @@ class Jit:
                 self._drop_oldest()
         else:
             found.state = state
-            found.counts.clear()
+            found.watched = None
             self._entries.move_to_end(key)
         return found
 
@@ -227,6 +229,13 @@ class Jit:
     def _tried(
         self, entry: Entry, arguments: Arguments, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
+        if entry.trace is not None:
+            # so that readers out of sight do not make this run differ from the last
+            nodes = [*arguments.nodes, *entry.state.signature.nodes]
+            written = {nodes[place] for place in entry.trace.replay.written}  # type: ignore[union-attr]
+            known = {id(t) for t in [*arguments.tensors, *entry.state.tensors]}
+            if written:
+                _protect(written, known)
         trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
         result, trace.result = trace.result, None
         before = entry.trace
@@ -269,17 +278,10 @@ class Jit:
         nodes = [*arguments.nodes, *entry.state.signature.nodes]
         if any(binding.is_shared(nodes[place]) for place in written):
             return False
-        suspected = []
-        for place in written:
-            node = nodes[place]
-            if place < len(arguments.nodes) or sys.getrefcount(node) != entry.counts.get(place):
-                suspected.append(place)
-        if suspected:
+        if written[0] < len(arguments.nodes) or entry.watched is None or not _unseen(entry):
             known = {id(t) for t in [*arguments.tensors, *entry.state.tensors]}
-            _protect({nodes[place] for place in suspected}, known)
-            for place in suspected:
-                node = nodes[place]
-                entry.counts[place] = sys.getrefcount(node)
+            _protect({nodes[place] for place in written}, known)
+            _watch(entry, {nodes[place] for place in written})
         return True
 
     def _replayed(self, entry: Entry, arguments: Arguments) -> Any:
@@ -362,6 +364,26 @@ def _equal(one: Any, other: Any) -> bool:
         return bool(one == other)
     except Exception:  # values of foreign kinds may compare as they like
         return False
+
+
+def _watch(entry: Entry, written: set[UOp]) -> None:
+    """Note how many hold on to the nodes under which memory stands that is written.
+
+    A view can only be made by holding on to one of them. So for as long as no count changes there
+    is no new reader, and not all tensors need to be looked at.
+    """
+    found: dict[UOp, None] = {}
+    for tensor in entry.state.tensors:
+        below = walk(tensor._uop)
+        if not written.isdisjoint(below):
+            found.update((node, None) for node in below if node.src)
+    entry.watched = list(found)
+    del found
+    entry.counts = list(map(sys.getrefcount, entry.watched))
+
+
+def _unseen(entry: Entry) -> bool:
+    return list(map(sys.getrefcount, entry.watched or ())) == entry.counts
 
 
 def _protect(nodes: set[UOp], known: set[int]) -> None:

@@ -1,0 +1,81 @@
+"""Copy the rows that the README quotes out of what the benchmarks wrote.
+
+    python benchmarks/quote.py
+
+It reads kernels.md, schedule_cost.md and results.md beside it and replaces what stands between the
+README's marks; nothing is measured.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+README = HERE.parent / "README.md"
+
+KERNELS = [
+    "softmax", "layernorm", "softmax backward", "layernorm backward", "sum + max of one input",
+    "attention forward", "attention forward + backward", "cumsum(4096)", "GPT block forward",
+    "GPT block forward + backward", "ResNet-50 forward", "Adam step, 4 tensors",
+]  # fmt: skip
+COSTS = [
+    "record one op", "ResNet-50 forward", "ResNet-50 forward again",
+    "GPT-2 small forward + backward", "GPT-2 small forward + backward again", "pending 100000 ops",
+]  # fmt: skip
+
+
+def rows(name: str) -> list[list[str]]:
+    """The cells of every row of the table in a file."""
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
+    return [[cell.strip() for cell in x.strip("|").split("|")] for x in lines if x.startswith("|")]
+
+
+def table(head: list[str], body: list[list[str]]) -> str:
+    """Markdown."""
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def kernels() -> str:
+    """Kernels and bytes of the programs quoted, beside the peer's."""
+    found = {row[0]: row for row in rows("kernels.md")}
+    head = ["program", "weft", "tinygrad", "weft moves", "tinygrad moves"]
+    body = [[name, found[name][1], found[name][3], found[name][4].split(" (")[0], found[name][5]]
+            for name in KERNELS]  # fmt: skip
+    return table(head, body)
+
+
+def costs() -> str:
+    """What recording, scheduling and lowering cost, beside the peer."""
+    found = {(row[0], row[1]): row for row in rows("schedule_cost.md")}
+    column = {"record one op": 2}
+    body = []
+    for name in COSTS:
+        at = column.get(name, 6)
+        cells = [found.get((name, peer), []) for peer in ("weft", "tinygrad")]
+        body.append([name, *(c[at] if len(c) > at and c[at] != "-" else c[2] for c in cells)])
+    return table(["case", "weft", "tinygrad"], body)
+
+
+def replaced(text: str, mark: str, content: str) -> str:
+    """`content` between the marks of that name."""
+    return re.sub(
+        rf"(<!-- {mark}[^>]*-->\n).*?(<!-- end of {mark} -->)",
+        lambda found: f"{found[1]}{content}\n{found[2]}",
+        text,
+        flags=re.S,
+    )
+
+
+def main() -> None:
+    """Rewrite the README."""
+    text = README.read_text(encoding="utf-8")
+    results = (HERE / "results.md").read_text(encoding="utf-8").split("\n\n", 1)[1].strip()
+    for mark, content in (("benchmarks", results), ("kernels", kernels()), ("costs", costs())):
+        text = replaced(text, mark, content)
+    README.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
