@@ -9,7 +9,8 @@ moved    bytes: what a kernel loads and stores, of one buffer at most its size e
          value that is read again from a cache costs once
 flops    arithmetic in kernels, every turn of every loop; addresses are none; a multiply-add is two
 ideal    bytes: each input once and each output once. flops: every node of the tensor graph once for
-         each of its elements (reduces: of what they read), as if each were a kernel
+         each of its elements (reduces: of what they read; a multiply-add
+         two), as if each were a kernel
 
 Peer: `python -m pip install tinygrad==0.14.0`.
 """
@@ -51,7 +52,7 @@ def _ideal(tensors: Sequence[Any]) -> Counts:
         elif node.op is Ops.REDUCE_AXIS:
             flops += prod(node.src[0].shape)
         elif node.op in GroupOp.ALU:
-            flops += prod(node.shape)
+            flops += prod(node.shape) * (1 + (node.op is Ops.MULACC))
     return {"ideal moved": moved, "ideal flops": flops}
 
 

@@ -77,7 +77,9 @@ def both(program, replays=None, quiet=True):
 def test_positional_and_keyword_arguments():
     def program(wrap):
         step = wrap(lambda a, *, b: a * 2 + b)
-        return [step(Tensor(numbers(3, seed=i)), b=Tensor(numbers(3, seed=9 + i))) for i in range(CALLS)]
+        return [
+            step(Tensor(numbers(3, seed=i)), b=Tensor(numbers(3, seed=9 + i))) for i in range(CALLS)
+        ]
 
     both(program, CALLS - 2)
 
@@ -95,7 +97,12 @@ def test_inputs_in_containers():
     def program(wrap):
         @wrap
         def step(lists, pair, batch):
-            return lists[0] + lists[1]["deep"][0] * pair.right - pair.left + batch.images @ batch.labels
+            return (
+                lists[0]
+                + lists[1]["deep"][0] * pair.right
+                - pair.left
+                + batch.images @ batch.labels
+            )
 
         found = []
         for i in range(CALLS):
@@ -401,6 +408,102 @@ def test_tensors_out_of_sight_are_watched():
 
     made = both(program)
     assert made.replays > CALLS
+
+
+def test_what_is_computed_of_hidden_tensors_alone_is_not_constant():
+    hidden = __import__("types").ModuleType("numpy.hidden")
+
+    def program(wrap):
+        look = vars(hidden)
+        look["w"] = Tensor(numbers(4, 4)).realize()
+        take = eval("lambda key: look[key]", {"look": look, "__name__": "numpy.hidden"})
+        step = wrap(lambda x: x + take("w").sum(0).contiguous().realize())
+        found = []
+        for i in range(2 * CALLS):
+            found.append(step(Tensor(numbers(4))))
+            if i > CALLS:
+                look["w"].assign(look["w"] * 3).realize()
+        return found
+
+    made = both(program)
+    assert made.replays > CALLS
+
+
+def test_views_of_an_input_keep_what_they_were_when_it_is_written():
+    def program(wrap):
+        @wrap
+        def step(x):
+            x.assign(x + 1)
+            return x.sum()
+
+        found = []
+        for i in range(CALLS):
+            x = Tensor(numbers(3, 3, seed=i)).realize()
+            row, pending = x[0], x.T * 2
+            found += [step(x), row, pending, x]
+        return found
+
+    both(program)
+
+
+def test_gradients_of_inputs():
+    def program(wrap):
+        @wrap
+        def step(x):
+            loss = (x * x).sum()
+            loss.backward()
+            return loss
+
+        found = []
+        for i in range(CALLS):
+            x = Tensor(numbers(4, seed=i), requires_grad=True)
+            found += [step(x), x.grad * 1, step(x), x.grad]
+        return found
+
+    both(program)
+
+
+def test_state_that_changes_places():
+    def program(wrap):
+        state = [Tensor(numbers(4)).realize(), Tensor(numbers(4, seed=2)).realize()]
+
+        @wrap
+        def step(x):
+            old = state[0]
+            state[0], state[1] = state[1], (old * 0.5 + x).realize()
+            return old, state[0] + x
+
+        return [step(Tensor(numbers(4, seed=i))) for i in range(2 * CALLS)] + [state]
+
+    both(program)
+
+
+def test_results_that_are_the_old_value_of_what_is_assigned():
+    def program(wrap):
+        a = Tensor(numbers(4, 4)).realize()
+
+        @wrap
+        def step(x):
+            y = a + 0
+            a.assign(x)
+            return y, a.T + 1, a[1:3]
+
+        return [step(Tensor(numbers(4, 4, seed=i)).realize()) for i in range(CALLS)]
+
+    both(program, CALLS - 2)
+
+
+def test_two_captured_functions_over_one_state():
+    def program(wrap):
+        a = Tensor(numbers(3)).realize()
+        add, scale = wrap(lambda x: a.assign(a + x)), wrap(lambda x: a.assign(a * x))
+        found = []
+        for i in range(CALLS):
+            added = add(Tensor([1.0, 2.0, float(i)])) * 1
+            found += [added, scale(Tensor([0.5, 0.5, 2.0])) * 1]
+        return [*found, a]
+
+    both(program, CALLS - 2)
 
 
 def test_assign_to_an_input_persists():
@@ -957,6 +1060,23 @@ def test_variables_change_without_recording_again():
         n.bind(11)
 
 
+def test_a_cache_written_at_a_variable():
+    place = Variable("place", 0, 7)
+
+    def program(wrap):
+        cache = Tensor.zeros(8, 4).contiguous().realize()
+
+        @wrap
+        def step(x, at):
+            cache[at] = x
+            return cache.sum(0)
+
+        found = [step(Tensor(numbers(4, seed=i)), place.bind(i)) for i in range(8)]
+        return [*found, cache]
+
+    both(program, 6)
+
+
 def test_variables_in_the_shapes_of_inputs_and_results():
     n = Variable("n", 1, 10)
     table = Tensor(numbers(10, 4)).realize()
@@ -1006,6 +1126,28 @@ def test_files(tmp_path):
         stored = Tensor(path).bitcast(dtypes.float32)
         step = wrap(lambda x: x + stored.to(x.device))
         return [step(Tensor(numbers(8, seed=i))) for i in range(CALLS)]
+
+    both(program, CALLS - 2)
+
+
+def test_files_that_change(tmp_path):
+    path = tmp_path / "numbers.bin"
+
+    def program(wrap):
+        path.write_bytes(numbers(8).tobytes())
+
+        @wrap
+        def step(x):
+            return x + (Tensor(path).to(x.device).bitcast(dtypes.float32) * 2).realize()
+
+        found = []
+        for i in range(CALLS):
+            found.append(step(Tensor(numbers(8))) * 1)
+            found[-1].realize()
+            if i > 2:
+                with open(path, "r+b") as file:
+                    file.write(numbers(8, seed=i).tobytes())
+        return found
 
     both(program, CALLS - 2)
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from weft.autograd.slopes import slope_of
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
@@ -76,6 +77,12 @@ def cast(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 def unchanged(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     """The value is that of the source."""
     return (upstream,)
+
+
+@rule(Ops.SLOPE)
+def slope(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
+    """g times the derivative that the function is known to have"""
+    return (None, upstream * slope_of(node))
 
 
 @rule(Ops.CONTIGUOUS_BACKWARD)

@@ -105,7 +105,12 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("NOOPT", 0, "1: kernels are lowered without hand-written optimisations"),
     Setting("BEAM", 0, "width of the kernel search; no effect yet: the heuristic chooses"),
-    Setting("JIT", 1, "whether jit captures; no effect yet: there is no jit"),
+    Setting(
+        "JIT",
+        1,
+        "jit: 0 runs functions as written, 1 records and replays, 2 without handing kernels to the "
+        "device together",
+    ),
     Setting(
         "VIZ",
         "",
@@ -246,6 +251,14 @@ class Settings:
         """
         checked = {_row(name).env: str(_row(name).check(v)) for name, v in changes.items()}
         return {**os.environ, **checked}
+
+    def reader(self, *names: str) -> Callable[[], list[Any]]:
+        """A function that gives the present values of these settings, in their order, quickly.
+
+        ArgumentError for a name that is not in the table.
+        """
+        readers = [_variables[_row(name).name].get for name in names]
+        return lambda: [read() for read in readers]
 
     def table(self) -> tuple[Setting, ...]:
         """Every setting there is, in the order of the documentation."""

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """steps: what ran, in order. draws: what the random stream was asked for, in order: a seed, or
-    (memory of the counter, its buffer, device, blocks). protected: tensors that were moved out of the way of a
-    write, their values unchanged. what: what is recorded, for errors.
+    """What happened while it was under way.
+
+    what: what is recorded, for errors. steps: what ran, in order. draws: what the random stream was
+    asked for, in order: a seed, or (memory of the counter, its buffer, device, blocks). protected:
+    tensors that were moved out of the way of a write, their values unchanged.
     """
 
     def __init__(self, what: str) -> None:
@@ -42,6 +44,16 @@ class Recording:
             "the value now would be done for all values to come",
             try_="return the tensor and read it outside; choose with where(); or, to run without "
             "capturing, with settings.override(JIT=0): ...",
+        )
+
+    def refuse_window(self, asked: str, size: str) -> None:
+        """:raises CaptureError: a window fits for the values of now, and may not for others."""
+        raise CaptureError(
+            "a window that other values of its variables would move out of the axis",
+            asked=f"{asked} inside {self.what}",
+            because=f"the axis has {size} elements; a replay takes other values of the variables, "
+            "and runs no Python that could check them",
+            try_="variables with bounds for which it always fits: Variable(name, low, high)",
         )
 
 

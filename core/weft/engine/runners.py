@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
+from weft.base.errors import ArgumentError
 from weft.device import transfer
 from weft.device.buffer import Buffer
 from weft.engine.programs import Program
@@ -49,6 +50,7 @@ class KernelRunner:
                 values=(),
                 wait=wait,
             )
+        _check_bound(program.variables, values)
         return program.runner(
             handles,
             global_size=concrete(spec.global_size, values),
@@ -56,6 +58,16 @@ class KernelRunner:
             values=[values[v] for v in program.variables],
             wait=wait,
         )
+
+
+def _check_bound(variables: Sequence[UOp], values: Mapping[UOp, int]) -> None:
+    for variable in variables:
+        if variable not in values:
+            raise ArgumentError(
+                f"variable {variable.arg.name!r} has no value",
+                asked="a kernel whose sizes depend on it",
+                try_=f"{variable.arg.name}.bind(value) where the shape is made",
+            )
 
 
 class CopyRunner:

@@ -60,14 +60,30 @@ class Accesses(Expressions):
             )
         memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
         through = self.helpers.memory_type(memory)
-        space = "" if kind.space is AddrSpace.REG else self.dialect.global_qualifier
+        space = self.dialect.global_qualifier
+        if kind.space is AddrSpace.REG:
+            space = self.dialect.private_qualifier
         if kind.space is AddrSpace.LOCAL:
             space = self.dialect.shared_qualifier or ""
         const = "" if writing or kind.space is not AddrSpace.GLOBAL else "const "
-        address = (
-            name if at.op is Ops.CONST and at.arg == 0 else (f"({name} + {self.text(at, PLUS)})")
-        )
+        address = self._address(index)
+        if " " in address:
+            address = f"({address})"
         return Expression(f"*({space}{const}{through}*){address}", UNARY)
+
+    def _address(self, index: UOp) -> str:
+        """A pointer to the first element behind an INDEX."""
+        name, at = self.text(index.src[0], ATOM), index.src[1]
+        return name if at.op is Ops.CONST and at.arg == 0 else f"{name} + {self.text(at, PLUS)}"
+
+    def written(self, index: UOp, dtype: DType, value: str) -> str:
+        """The statement, without its end, that stores `value`. Raises as `place`."""
+        place = self.place(index, dtype, writing=True).text
+        vectors = self.dialect.vectors
+        if vectors is not None and vectors.store and _is_spread(index, dtype):
+            pointer = self._address(index)
+            return vectors.store.format(count=dtype.count, value=value, pointer=pointer)
+        return f"{place} = {value}"
 
     def _read(self, index: UOp, dtype: DType) -> Expression:
         register = index.src[0].dtype.space is AddrSpace.REG  # type: ignore[attr-defined]
@@ -77,6 +93,13 @@ class Accesses(Expressions):
         if dtype.count & (dtype.count - 1):
             return self._read_lanes(index, dtype)
         found = self.place(index, dtype)
+        vectors = self.dialect.vectors
+        if vectors is not None and vectors.loaded and index.src[0].dtype.base is not dtype:
+            name = self.helpers.type(dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype)
+            found = Expression(vectors.loaded.format(type=name, place=found.text))
+        if vectors is not None and vectors.load and _is_spread(index, dtype):
+            pointer = self._address(index)
+            found = Expression(vectors.load.format(count=dtype.count, pointer=pointer))
         if is_mask(dtype):
             return self.from_bytes(found, dtypes.uint8.vec(dtype.count))
         if dtype is dtypes.bool:
@@ -114,3 +137,8 @@ class Accesses(Expressions):
         if not is_mask(value.dtype):
             return self.text(value)
         return self.text(value, LOOSE, 1) if register else self.to_bytes(value)
+
+
+def _is_spread(index: UOp, dtype: DType) -> bool:
+    """Whether a vector is read or written where scalars are declared."""
+    return dtype.count > 1 and index.src[0].dtype.base is dtype.scalar()

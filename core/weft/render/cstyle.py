@@ -96,14 +96,18 @@ class _Kernel:
     def _parameters(self) -> str:
         pointers = {u.arg: u.dtype for u in self.program.uops if u.op is Ops.DEFINE_GLOBAL}
         words = []
-        for slot in self.program.globals:
+        for place, slot in enumerate(self.program.globals):
             dtype = pointers[slot]
             const = "" if slot in self.program.outs else "const "
             kind = f"{self.dialect.global_qualifier}{const}{self._storage_type(dtype.base)}*"
-            words.append(" ".join(filter(None, (kind, self.dialect.restrict, f"data{slot}"))))
+            name = f"data{slot}{self.dialect.buffer_suffix.format(place=place)}"
+            words.append(" ".join(filter(None, (kind, self.dialect.restrict, name))))
         for variable in self.program.variables:
-            words.append(f"const {self.helpers.type(variable.dtype)} {variable.arg.name}")
-        return ", ".join([*words, *self.dialect.extra_parameters])
+            type_name = self.helpers.type(variable.dtype)
+            words.append(
+                self.dialect.variable_parameter.format(type=type_name, name=variable.arg.name)
+            )
+        return ", ".join(filter(None, [*words, *self.dialect.extra_parameters]))
 
     def _storage_type(self, dtype: DType) -> str:
         if dtype.count > 1:
@@ -123,7 +127,7 @@ class _Kernel:
             if u.op is Ops.DEFINE_GLOBAL:
                 self.values.known[u] = Expression(f"data{u.arg}")
             elif u.op is Ops.DEFINE_VAR:
-                self.values.known[u] = Expression(u.arg.name)
+                self.values.known[u] = Expression(self.dialect.variable.format(name=u.arg.name))
             elif u.op is Ops.DEFINE_REG and isinstance(kind, PtrDType):
                 self._declare_register(u, kind)
             elif u.op is Ops.DEFINE_LOCAL and isinstance(kind, PtrDType):
@@ -193,15 +197,14 @@ class _Kernel:
     def _store(self, u: UOp) -> None:
         index, value = u.src[0], u.src[1]
         kind = index.src[0].dtype
-        assert isinstance(kind, PtrDType)  # self.values.place refuses the rest below
+        assert isinstance(kind, PtrDType)  # self.values.written refuses the rest below
         gate = f"if ({self.values.text(index.src[2])}) " if len(index.src) > 2 else ""
         whole = kind.base is value.dtype
         if not whole and value.dtype.count & (value.dtype.count - 1):
             self._store_lanes(index, value, gate)
             return
-        place = self.values.place(index, value.dtype, writing=True).text
         text = self.values.stored(value, whole and is_mask(value.dtype))
-        self._line(f"{gate}{place} = {text};")
+        self._line(f"{gate}{self.values.written(index, value.dtype, text)};")
 
     def _store_lanes(self, index: UOp, value: UOp, gate: str) -> None:
         """Vectors of three lanes and the like are longer in C than in memory."""
@@ -211,7 +214,7 @@ class _Kernel:
         self._line(f"{self.helpers.type(dtype)} {name} = {self.values.stored(value, True)};")
         for lane, place in enumerate(self.values.lane_places(index, value.dtype)):
             test = " != 0" if is_mask(value.dtype) else ""
-            self._line(f"{gate}{place} = {name}[{lane}]{test};")
+            self._line(f"{gate}{place} = {self.values.lane(name, lane)}{test};")
 
     def _special(self, u: UOp) -> None:
         prefix, axis = u.arg.rstrip("0123456789"), u.arg[-1]

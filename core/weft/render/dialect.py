@@ -83,6 +83,8 @@ class VectorStyle:
     :param memory_name: the type through which memory is read and written; field ``name``.
     :param memory_typedef: a line that declares that one, empty where there is no need; fields
         ``name``, ``align`` (bytes of one lane).
+    :param loaded: of what is read through that type, as a value; fields ``type``, ``place``; empty:
+        it is one.
     :param literal: of one value per lane; fields ``type``, ``lanes``.
     :param splat: of one value for all lanes; fields ``type``, ``value``; empty: write all lanes.
     :param lane: one lane of a vector; fields ``vector``, ``lane``.
@@ -90,6 +92,9 @@ class VectorStyle:
     :param shuffle: lanes of two vectors; fields ``a``, ``b``, ``lanes``; empty: by literal.
     :param convert: to another vector type of as many lanes; fields ``value``, ``type``.
     :param bitcast: to another vector type of as many bytes; fields ``value``, ``type``.
+    :param load: of consecutive scalars that need not be aligned; fields ``pointer`` (to the first
+        of them), ``count``; empty: through a pointer to the memory type.
+    :param store: of a vector to such a place, with field ``value`` as well; empty: likewise.
     :param functions: like ``CDialect.functions``, for vectors of that lane.
     """
 
@@ -97,6 +102,7 @@ class VectorStyle:
     typedef: str = "typedef {scalar} {name} __attribute__((ext_vector_type({count})));"
     memory_name: str = "{name}_m"
     memory_typedef: str = "typedef {name} {name}_m __attribute__((aligned({align}), may_alias));"
+    loaded: str = ""
     literal: str = "({type}){{{lanes}}}"
     splat: str = "({type})({value})"
     lane: str = "{vector}[{lane}]"
@@ -104,6 +110,8 @@ class VectorStyle:
     shuffle: str = "__builtin_shufflevector({a}, {b}, {lanes})"
     convert: str = "__builtin_convertvector({value}, {type})"
     bitcast: str = "({type})({value})"
+    load: str = ""
+    store: str = ""
     functions: Mapping[Ops, str] = field(
         default_factory=lambda: FrozenMap(
             {
@@ -126,10 +134,15 @@ class CDialect:
     :param global_qualifier: of pointers to the device's memory, with a trailing blank.
     :param restrict: of such pointers, after the star; empty where there is none.
     :param shared_qualifier: of memory shared by a work group; None: there is none.
+    :param private_qualifier: of pointers to a work item's own arrays, with a trailing blank.
     :param aligned: after the declaration of an array, with a blank before it; field ``bytes``;
         empty: it is as it comes.
     :param barrier: the statement by which a work group waits for itself; None: there is none.
     :param index: expressions for the launch indices, three per prefix ("gidx", "lidx").
+    :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).
+    :param variable_parameter: of a variable; fields ``type``, ``name``; empty: they are no
+        parameters of their own.
+    :param variable: a variable where it is used; field ``name``.
     :param extra_parameters: further kernel parameters, after buffers and variables.
     :param type_names: of scalar dtypes, as values.
     :param memory_types: of scalar dtypes where they lie in memory, if that differs.
@@ -150,9 +163,13 @@ class CDialect:
     global_qualifier: str = ""
     restrict: str = "restrict"
     shared_qualifier: str | None = None
+    private_qualifier: str = ""
     aligned: str = " __attribute__((aligned({bytes})))"
     barrier: str | None = None
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
+    buffer_suffix: str = ""
+    variable_parameter: str = "const {type} {name}"
+    variable: str = "{name}"
     extra_parameters: tuple[str, ...] = ()
     type_names: Mapping[DType, str] = C_TYPES
     memory_types: Mapping[DType, str] = field(

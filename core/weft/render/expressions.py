@@ -323,6 +323,8 @@ class Expressions:
                 return helpers.convert(f"{helpers.narrow(double)}({text})", target)
             if source.scalar().itemsize < 4:
                 return helpers.convert(helpers.convert(text, single), target)
+            if dtypes.float64 not in self.dialect.type_names:
+                return helpers.convert(f"{helpers.sticky_single(source)}({text})", target)
             exact = helpers.convert(text, double)
             if source.scalar().itemsize == 8:
                 exact = f"{helpers.sticky(source)}({text})"
@@ -374,7 +376,7 @@ class Expressions:
         for source in u.src:
             text = self.text(source, ATOM, width)
             count = source.dtype.count
-            lanes += [text if count == 1 else self._lane(text, i) for i in range(count)]
+            lanes += [text if count == 1 else self.lane(text, i) for i in range(count)]
         vectors = self.dialect.vectors
         counts = {s.dtype.count for s in u.src}
         if len(u.src) == 2 and len(counts) == 1 and min(counts) > 1 and vectors and vectors.shuffle:
@@ -383,7 +385,8 @@ class Expressions:
             return Expression(vectors.shuffle.format(a=a, b=b, lanes=order), ATOM, width)
         return Expression(self.helpers.literal(tuple(lanes), dtype), ATOM, width)
 
-    def _lane(self, text: str, lane: int) -> str:
+    def lane(self, text: str, lane: int) -> str:
+        """One lane of a vector."""
         vectors = self.dialect.vectors
         assert vectors is not None  # no vector could have been written
         names = vectors.lane_names
@@ -398,7 +401,7 @@ class Expressions:
             return Expression(self.helpers.splat(picked.text, u.dtype), UNARY)
         width = self.known[value].mask
         if len(u.arg) == 1:
-            lane = self._lane(self.text(value, ATOM, width), u.arg[0])
+            lane = self.lane(self.text(value, ATOM, width), u.arg[0])
             return Expression(f"{lane} != 0", COMPARE) if width else Expression(lane)
         dtype = mask_dtype(width, u.dtype.count) if width else u.dtype
         vectors = self.dialect.vectors
@@ -409,7 +412,7 @@ class Expressions:
             return Expression(vectors.shuffle.format(a=text, b=text, lanes=order), ATOM, width)
         text = self.text(value, ATOM, width)
         return Expression(
-            self.helpers.literal(tuple(self._lane(text, i) for i in u.arg), dtype), ATOM, width
+            self.helpers.literal(tuple(self.lane(text, i) for i in u.arg), dtype), ATOM, width
         )
 
     def _custom(self, u: UOp) -> Expression:

@@ -238,3 +238,29 @@ class Helpers:
             f"x = {lossy} ? (x & ~{low}) | {bit} : x;",
             f"return {self.convert('x', double)};",
         )
+
+    def sticky_single(self, source: DType) -> str:
+        """32- and 64-bit integers to float32 such that rounding again to a narrower float is
+        rounding once: `sticky` for languages without float64.
+
+        Of the bits that float32 would cut off only that there are some is kept. Each step leaves at
+        most 24 bits, of which at least 10 count: bfloat16 has 8, and for float16 all of this is infinite.
+        """
+        steps = ((24, 8),) if source.scalar().itemsize == 4 else ((50, 41), (38, 27), (24, 14))
+        zero = self.const(0, source)
+        body = []
+        signed = not dtypes.is_unsigned(source)
+        for start, bit in steps:
+            low, kept = self.const((1 << bit) - 1, source), self.const(1 << bit, source)
+            large = f"x >= {self.const(1 << start, source)}"
+            if signed:
+                large = f"({large}) | (x < {self.const(-(1 << start), source)})"
+            body.append(f"x = ({large}) & ((x & {low}) != {zero}) ? (x & ~{low}) | {kept} : x;")
+        single = dtypes.float32.vec(source.count)
+        return self._define(
+            f"sticky_single_{self.tag(source)}",
+            single,
+            f"{self.type(source)} x",
+            *body,
+            f"return {self.convert('x', single)};",
+        )

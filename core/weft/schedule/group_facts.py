@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.base.sequences import prod
 from weft.schedule.arange import is_counted
+from weft.schedule.kernel_ast import elements
 from weft.schedule.row_local import Allowed, Rows, both, rows_of_shape, rows_of_view
 from weft.schedule.uses import LEAVES, is_stored
 from weft.uop import GroupOp, Ops, UOp
@@ -43,10 +44,9 @@ class Facts:
 
     @property
     def work(self) -> int:
-        """About how many steps it takes."""
-        return max((prod(shape) for shape, _ in self.reduces), default=0) + self.size * (
-            1 + self.nodes
-        )
+        """About how many steps it takes, with symbolic extents at their upper bound."""
+        reduced = max((elements(shape) for shape, _ in self.reduces), default=0)
+        return reduced + elements(self.shape) * (1 + self.nodes)
 
 
 def loop_shape(root: UOp) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import gcd
+from math import gcd, inf
 from typing import Any
 
 from weft.base.sequences import prod
@@ -43,6 +43,10 @@ _NEAR = 512 * 1024
 # Where a kernel is spread over many work items, a product of matrices of more steps than this is
 # not computed row by row: one item would have to do alone what many do together.
 _SMALL_PRODUCT = 1 << 19
+# how many times the steps of its values, each computed once, a kernel of several members may make
+_MOST_AGAIN = 1.25
+# elements that are in the caches in whichever order they are walked
+_IN_CACHES = 1 << 15
 # products of many small matrices with no more steps than this may be computed in one kernel
 _SMALL_MATRICES = 1 << 25
 
@@ -270,7 +274,7 @@ class _Grouping:
         loops = [frozenset().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
         if any(tiled):
             return False
-        if alike and loops[0] == loops[1] and loops[0]:
+        if alike and loops[0] == loops[1] and (loops[0] or self._reads_the_same(a, b)):
             return True
         if not alike and rows == 1:
             return False
@@ -281,6 +285,11 @@ class _Grouping:
             if (read := known.reads.get(shared, frozenset())) is not None and shared in known.reads
         )
 
+    def _reads_the_same(self, a: _Draft, b: _Draft) -> bool:
+        """Whether two groups read the same things, and so more than one they had in common."""
+        one, other = ({base for k in draft.facts for base in k.reads} for draft in (a, b))
+        return one == other and len(one) > 1
+
     def _in_one_go(self, a: _Draft, b: _Draft) -> bool:
         """Whether two groups may run one after the other in one kernel, although they have no loop
         in common: only at the end, when nothing better was found, where a kernel runs in one place,
@@ -288,7 +297,17 @@ class _Grouping:
         if not self.at_the_end or self.ctx.is_parallel(str(a.device)):
             return False
         work = [sum(known.work for known in draft.facts) for draft in (a, b)]
-        return min(work) * 8 <= max(work)
+        return min(work) * 8 <= max(work) and self._read_in_order(a, b)
+
+    def _read_in_order(self, a: _Draft, b: _Draft) -> bool:
+        """Whether no reduce of one group is computed where the other reads it, if that is across
+        the order in which it walks memory."""
+        theirs = {known.root: known for draft in (a, b) for known in draft.facts}
+        return all(
+            not (known.reduces and sum(map(_steps, known.reduces)) > _IN_CACHES)
+            or not any(_is_across(use.source, base) for use in self.uses.of[base])
+            for base, known in theirs.items()
+        )
 
     def _beside_product(self, a: _Draft, b: _Draft) -> _Draft | None:
         """A sum that comes with a product of matrices, as the gradient of a bias with that of the
@@ -297,6 +316,8 @@ class _Grouping:
             return None
         (product, others) = (a, b) if a.facts[0].tiled else (b, a)
         large, size = product.facts[0], others.facts[0].size
+        if not isinstance(size, int) or not isinstance(large.size, int):
+            return None  # symbolic
         if len(product.facts) != 1 or not large.tiled or not 1 < size < large.size:
             return None
         if any(k.tiled or k.size != size or not k.rows for k in others.facts):
@@ -396,10 +417,16 @@ class _Grouping:
         return _MOST_BUFFERS if limit is None else min(limit, _MOST_BUFFERS)
 
     def _kept(
-        self, members: Sequence[UOp], stored: Sequence[UOp], rows: int, device: str | None
+        self,
+        members: Sequence[UOp],
+        stored: Sequence[UOp],
+        rows: int,
+        device: str | None,
+        most_again: float = inf,
     ) -> list[UOp] | None:
         most = self.ctx.row_bytes(device) if device is not None else 0
-        return rows_kept(members, frozenset(stored), rows, most, self.memory.__contains__)
+        is_read = self.memory.__contains__
+        return rows_kept(members, frozenset(stored), rows, most, is_read, most_again)
 
     # ---- the end -------------------------------------------------------------------------------
 
@@ -416,7 +443,8 @@ class _Grouping:
             return group
         rows = max(draft.allowed)
         if any(known.size != rows for known in draft.facts):
-            group.kept = self._kept(members, group.stored, rows, draft.device) or []
+            kept = self._kept(members, group.stored, rows, draft.device, _MOST_AGAIN)
+            group.kept = kept or []
         own = {node: loop_shape(node) for node in group.stored}
         own.update((node, tuple(node.shape)) for node in group.kept)
         if group.kept or len(set(own.values())) > 1:
@@ -427,6 +455,16 @@ class _Grouping:
 
 def _steps(reduce: tuple[Any, ...]) -> int:
     return prod(reduce[0])
+
+
+def _is_across(source: UOp, base: UOp) -> bool:
+    """Whether a movement goes through `base` in steps along what is not its innermost axis."""
+    if source is base:
+        return False
+    view = source.st.simplify().views[-1]
+    pairs = zip(reversed(view.shape), reversed(view.strides))
+    inner = next((stride for extent, stride in pairs if extent != 1 and stride != 0), 1)
+    return inner not in (1, -1)
 
 
 def _turns(reduce: tuple[Any, ...]) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.base.dtype import dtypes
-from weft.base.errors import DeviceError
+from weft.base.errors import DeviceError, ScheduleError
 from weft.base.sequences import prod
 from weft.schedule.images import pointer_to, read_dtype
 from weft.shape import ShapeTracker
@@ -46,6 +46,23 @@ class KernelSources:
         """The kernel argument for the memory behind `stored`."""
         slot = self.slots.setdefault(stored, len(self.slots))
         return UOp(Ops.DEFINE_GLOBAL, pointer_to(stored), (), slot)
+
+    def bind(self, values: Mapping[UOp, int]) -> None:
+        """These variables are bound. :raises ScheduleError: if one has another value already."""
+        for variable, value in values.items():
+            if self.bound.setdefault(variable, value) != value:
+                raise two_values(variable, self.bound[variable], value)
+
+
+def two_values(variable: UOp, one: int, other: int) -> ScheduleError:
+    """What is to be said of a variable that cannot have one value."""
+    name = variable.arg.name
+    return ScheduleError(
+        f"variable {name!r} has two values in one schedule",
+        asked=f"{name} = {one} and {other}",
+        because="one schedule runs with one value for each variable",
+        try_="realize the tensors one after the other, or two Variables",
+    )
 
 
 class AstBuilder:
@@ -159,7 +176,7 @@ class AstBuilder:
 
     def _unbound(self, st: ShapeTracker) -> ShapeTracker:
         free, values = st.unbind()
-        self.sources.bound.update(values)
+        self.sources.bind(values)
         return free
 
     def _load(self, node: UOp, st: ShapeTracker) -> UOp:
@@ -179,7 +196,7 @@ class AstBuilder:
             return UOp.const(node.dtype, node.arg) if node.src else node
         if node.op is Ops.BIND:
             variable, value = node.unbind()
-            self.sources.bound[variable] = value
+            self.sources.bind({variable: value})
             return variable
         return node
 

@@ -123,7 +123,7 @@ def _store(node: UOp, target: UOp, shape: tuple[Any, ...] | None, builder: AstBu
     else:
         window = ShapeTracker.from_shape(loop_shape(node) if shape is None else shape)
     free, bound = window.unbind()
-    builder.sources.bound.update(bound)
+    builder.sources.bind(bound)
     part = node.op is Ops.ASSIGN and node.arg is not None
     built = builder.value(node.src[1] if part else node, shape)
     builder.nodes[node] = None

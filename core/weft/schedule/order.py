@@ -17,6 +17,7 @@ from weft.base.errors import ScheduleError
 from weft.device import binding
 from weft.device.buffer import Buffer
 from weft.schedule.item import ScheduleItem, stored_slots
+from weft.schedule.kernel_ast import two_values
 from weft.schedule.kernels import storage_under
 from weft.uop import Ops, UOp
 
@@ -158,10 +159,5 @@ def gather_values(writes: list[UOp]) -> dict[UOp, int]:
                 continue
             variable, value = source.unbind()
             if values.setdefault(variable, value) != value:
-                raise ScheduleError(
-                    f"variable {variable.arg.name!r} has two values in one schedule",
-                    asked=f"{variable.arg.name} = {values[variable]} and {value}",
-                    because="one schedule runs with one value for each variable",
-                    try_="realize the tensors one after the other",
-                )
+                raise two_values(variable, values[variable], value)
     return values

@@ -12,6 +12,8 @@ in:  the members of a group and its number of rows      out: the nodes that are 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from weft.base.sequences import prod
@@ -32,39 +34,124 @@ _ENDLESS = 1 << 20
 Contexts = frozenset[Any]
 
 
+@dataclass(eq=False, slots=True)
+class _Tree:
+    """What a kernel computes: its nodes, how large each is and how dear, and how deep."""
+
+    members: Collection[UOp]
+    stored: Collection[UOp]
+    rows: int
+    order: list[UOp]
+    sizes: dict[UOp, Any]
+    dear: Mapping[UOp, int]
+    depth: Mapping[UOp, int]
+
+
+@dataclass(eq=False, slots=True)
+class _Choice:
+    """The nodes chosen for Rows, sources first, and in how many loops each node is computed."""
+
+    chosen: list[UOp]
+    places: dict[UOp, int]
+    strays: set[UOp]
+
+
 def rows_kept(
     members: Collection[UOp],
     stored: Collection[UOp],
     rows: int,
     most_bytes: int,
     is_read: Callable[[UOp], bool],
+    most_again: float = inf,
 ) -> list[UOp] | None:
     """The nodes to keep as Rows, sources first; None where what must be kept does not fit.
 
     members: the kernels that are to share their loops, each run once for every one of `rows`.
     is_read: whether a node is read from memory, if it is no member.
+    most_again: how many times the steps that would do, if nothing were computed twice, may be made;
+    cheap values are computed again rather than kept only as long as that holds.
     """
     order = _tree(members, is_read)
     sizes = {node: prod(node.shape) for node in order}
-    dear = _dearness(sizes, rows)
-    contexts: dict[UOp, set[Any]] = {node: set() for node in order}
+    dear, depth = _dearness(sizes, rows), _depths(order)
+    tree = _Tree(members, stored, rows, order, sizes, dear, depth)
+    choice = _choose(tree, most_bytes, frozenset())
+    if choice is None:
+        return None
+    once = sum(_steps_of(node, sizes) for node in order)
+    return (
+        choice.chosen if most_again == inf else _spared(tree, choice, most_bytes, once, most_again)
+    )
+
+
+def _spared(
+    tree: _Tree, choice: _Choice, most_bytes: int, once: int, most_again: float
+) -> list[UOp]:
+    """More Rows until few enough steps are made: the shortest first, of those what saves most."""
+    extra: frozenset[UOp] = frozenset()
+    steps = _steps_made(tree, choice)
+    while steps > most_again * once:
+        best = None
+        for node in _cheap_ones(tree, choice):
+            tried = _choose(tree, most_bytes, extra | {node})
+            if tried is None or node not in tried.chosen:
+                continue
+            figures = (node.dtype.itemsize * tree.sizes[node], _steps_made(tree, tried))
+            if figures[1] < steps and (best is None or figures < best[0]):
+                best = figures, node, tried
+        if best is None:
+            break
+        (_, steps), node, choice = best
+        extra |= {node}
+    return choice.chosen
+
+
+def _cheap_ones(tree: _Tree, choice: _Choice) -> list[UOp]:
+    """What is computed in several loops."""
+    return [
+        node
+        for node in tree.order
+        if choice.places[node] > 1
+        and tree.sizes[node] > tree.rows
+        and node not in choice.strays
+        and node.op in GroupOp.ALU
+        and not only_says_where(node)
+    ]
+
+
+def _steps_of(node: UOp, sizes: Mapping[UOp, Any]) -> int:
+    """How many steps all elements of a value take, a multiply-add being two."""
+    if node.op is Ops.REDUCE_AXIS:
+        return prod(node.src[0].shape)
+    return sizes[node] * (1 + (node.op is Ops.MULACC)) if node.op in GroupOp.ALU else 0
+
+
+def _steps_made(tree: _Tree, choice: _Choice) -> int:
+    """The same of all values, each as often as it is computed."""
+    return sum(_steps_of(node, tree.sizes) * choice.places[node] for node in tree.order)
+
+
+def _choose(tree: _Tree, most_bytes: int, extra: frozenset[UOp]) -> _Choice | None:
+    """What is dear enough to be kept, and `extra`; None where it does not fit."""
+    members, rows, dear = tree.members, tree.rows, tree.dear
+    contexts: dict[UOp, set[Any]] = {node: set() for node in tree.order}
+    places: dict[UOp, int] = {}
     used: set[UOp] = set()
     grows: set[UOp] = set()
     strays: set[UOp] = set()  # read in other rows than their own: never kept, but computed again
     for member in members:
-        if member in stored:
+        if member in tree.stored:
             inner = prod(loop_shape(member)) // rows
             contexts[member].add(("store", inner))
-    depth = _depths(order)
     chosen: list[UOp] = []
     room = most_bytes
-    for node in reversed(order):
+    for node in reversed(tree.order):
         here = contexts[node]
-        size = sizes[node]
+        size = tree.sizes[node]
         # what was written is read from where it is kept: its old value may be gone from memory
         written = node.op is Ops.ASSIGN and node in used
         dear_here = size > rows and _is_wanted(node, members, len(here), node in grows, dear[node])
-        if written or dear_here:
+        if written or dear_here or node in extra:
             length = size // rows * node.dtype.itemsize
             fits = length <= room and node not in strays
             if not fits or size % rows or rows not in rows_of_shape(node.shape):
@@ -74,9 +161,10 @@ def rows_kept(
                 room -= length
                 chosen.append(node)
                 here = {("row", node)}
+        places[node] = len(here) if size > rows else 1
         if node.op is Ops.REDUCE_AXIS:
             inner = prod(node.src[0].shape) // rows
-            here = {("reduce", inner, node.arg.axes, depth[node])}
+            here = {("reduce", inner, node.arg.axes, tree.depth[node])}
         for source in node.src if node.op is not Ops.ASSIGN else node.src[-1:]:
             base = source.base
             if base not in contexts:
@@ -85,9 +173,9 @@ def rows_kept(
             used.add(base)
             if node in strays or not _is_local(node, source, base, rows):
                 strays.add(base)
-            if source is not base and prod(source.shape) > sizes[base]:
+            if source is not base and prod(source.shape) > tree.sizes[base]:
                 grows.add(base)
-    return chosen[::-1]
+    return _Choice(chosen[::-1], places, strays)
 
 
 def _is_local(node: UOp, source: UOp, base: UOp, rows: int) -> bool:

@@ -113,7 +113,9 @@ def _structure_of(sink: UOp) -> Structure | None:
             sources.append(below)
     except _TwoValues:
         return None
-    key = (tuple(rows), _around(devices), _shared(buffers) if has_writes else None)
+    # a variable that is bound and one that is not look alike in the rows
+    bound = frozenset(values)
+    key = (tuple(rows), bound, _around(devices), _shared(buffers) if has_writes else None)
     return Structure(sink, places, buffers, values, sources, key)
 
 

@@ -12,7 +12,15 @@ from typing import Any
 
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.uop import Ops, UOp, sint
-from weft.uop.symbolic.sint import as_node, fold, high_of, low_of, resolve, sprod
+from weft.uop.symbolic.sint import (
+    as_node,
+    fold,
+    high_of,
+    low_of,
+    resolve,
+    sprod,
+    unbind_sint,
+)
 
 Shape = tuple[sint, ...]
 Pairs = tuple[tuple[sint, sint], ...]
@@ -76,7 +84,7 @@ def normalise_axes(axes: Any, ndim: int, asked: str = "") -> tuple[int, ...]:
 
 def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
     """The new shape: one -1 is worked out, None keeps the size that stood there."""
-    asked = f"reshape {shape} -> {tuple(new)}"
+    asked = f"reshape {say_shape(shape)} -> {say_shape(tuple(new))}"
     sizes: list[sint] = []
     unknown: int | None = None
     for position, value in enumerate(new):
@@ -109,7 +117,8 @@ def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
         raise ShapeError(
             f"a reshape keeps the number of elements: {_say(before)} is not {_say(after)}",
             asked=asked,
-            because=f"{shape} has {_say(before)} elements, {result} has {_say(after)}",
+            because=f"{say_shape(shape)} has {_say(before)} elements, "
+            f"{say_shape(result)} has {_say(after)}",
             try_="-1 for one of the sizes works it out",
         )
     return result
@@ -152,7 +161,7 @@ def permute_arg(shape: Shape, order: Sequence[Any]) -> tuple[int, ...]:
 
 def expand_arg(shape: Shape, new: Sequence[Any]) -> Shape:
     """The full new shape: -1 or None keeps an axis, further axes may stand in front."""
-    asked = f"expand {shape} -> {tuple(new)}"
+    asked = f"expand {say_shape(shape)} -> {say_shape(tuple(new))}"
     if len(new) < len(shape):
         raise ShapeError(
             "an expand does not lose axes",
@@ -233,7 +242,7 @@ def split_padding(shape: Shape, padding: Pairs) -> tuple[Pairs, Pairs]:
 
 def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
     """[start, stop) per axis; None keeps an axis whole."""
-    asked = f"shrink {shape} to {tuple(window)}"
+    asked = f"shrink {say_shape(shape)} to {say_shape(tuple(window))}"
     if len(window) != len(shape):
         raise ShapeError(
             f"{len(window)} windows do not fit {len(shape)} axes",
@@ -246,27 +255,48 @@ def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
             result.append((0, extent))
             continue
         start, stop = (as_size(value, asked) for value in pair)
-        if (
-            low_of(start) < 0 or high_of(fold(start - stop)) > 0 or low_of(fold(extent - stop)) < 0
-        ) and not _may_fit(start, stop, extent):
+        if not always_inside(start, stop, extent) and not _fits_now(start, stop, extent):
+            values = _said_values(start, stop, extent)
             raise ShapeError(
                 f"the window {_say(start)} to {_say(stop)} is not inside axis {axis}",
                 asked=asked,
-                because=f"the axis has {_say(extent)} elements",
+                because=f"the axis has {_say(extent)} elements{values}",
             )
         result.append((start, stop))
     return tuple(result)
 
 
-def _may_fit(start: sint, stop: sint, extent: sint) -> bool:
-    """Whether a symbolic window fits for some values; which ones is checked when they are bound."""
+def always_inside(start: sint, stop: sint, extent: sint) -> bool:
+    """Whether [start, stop) is in an axis whatever the values of the variables."""
+    return (
+        low_of(start) >= 0 and high_of(fold(start - stop)) <= 0 and low_of(fold(extent - stop)) >= 0
+    )
+
+
+def _fits_now(start: sint, stop: sint, extent: sint) -> bool:
+    """Whether a symbolic window fits for what its variables are bound to; for some value, where
+    there are free ones."""
     if not _symbolic(start, stop, extent):
         return False
+    start, stop, extent = (_at_its_values(value) for value in (start, stop, extent))
     return (
         high_of(start) >= 0
         and low_of(fold(start - stop)) <= 0
         and high_of(fold(extent - stop)) >= 0
     )
+
+
+def _at_its_values(value: sint) -> sint:
+    """A symbolic int with its bound variables at their values."""
+    free, values = unbind_sint(value)
+    if not isinstance(free, UOp):
+        return free
+    return fold(free.substitute({u: UOp.const(u.dtype, now) for u, now in values.items()}))
+
+
+def _said_values(*values: sint) -> str:
+    bound = {u.arg.name: now for value in values for u, now in unbind_sint(value)[1].items()}
+    return "".join(f", and {name} is {now} here" for name, now in sorted(bound.items()))
 
 
 def flip_arg(shape: Shape, axes: Any) -> tuple[bool, ...]:
@@ -293,9 +323,14 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
         if any(size != wide[0] for size in wide):
             clash = next(size for size in wide if size != wide[0])
             raise ShapeError(
-                f"shapes {' and '.join(map(str, shapes))} do not broadcast",
-                asked="one shape for " + ", ".join(map(str, shapes)),
-                because=f"axis {position} would have to be {_say(wide[0])} and {_say(clash)}",
+                f"shapes {' and '.join(map(say_shape, shapes))} do not broadcast",
+                asked="one shape for " + ", ".join(map(say_shape, shapes)),
+                because=f"axis {position} would have to be {_say(wide[0])} and {_say(clash)}"
+                + (
+                    _said_values(wide[0]) + _said_values(clash)
+                    if _say(clash) == _say(wide[0])
+                    else ""
+                ),
                 try_="sizes must be equal, or 1, counted from the last axis",
             )
         result.append(wide[0] if wide else 1)
@@ -360,5 +395,15 @@ def _symbolic(*values: sint) -> bool:
     return any(isinstance(value, UOp) for value in values)
 
 
-def _say(value: sint) -> str:
+def say_shape(shape: Any) -> str:
+    """A shape, window or padding as people write it: symbolic sizes by their expressions."""
+    if isinstance(shape, list | tuple):
+        if not any([isinstance(item, UOp | list | tuple) for item in shape]):
+            return str(tuple(shape))
+        items = [say_shape(item) for item in shape]
+        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+    return _say(shape)
+
+
+def _say(value: Any) -> str:
     return value.render() if isinstance(value, UOp) else str(value)

@@ -6,7 +6,7 @@ from weft.base.dtype import ImageDType, PtrDType, dtypes
 from weft.uop import BufferView, GroupOp, Kernel, Ops, Reduce, Shard, UOp, Window
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
-_IDENTITY = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
+_IDENTITY = GroupOp.Identity | {Ops.CONTIGUOUS}
 _WRITABLE = frozenset(
     {Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW, Ops.MULTI}
 )

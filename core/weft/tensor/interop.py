@@ -17,6 +17,7 @@ from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
+from weft.uop.symbolic.sint import fold, high_of, sprod
 
 if TYPE_CHECKING:
     import numpy
@@ -39,7 +40,17 @@ def moved(node: UOp, device: str | tuple[str, ...]) -> UOp:
         return UOp.const(node.dtype, node.arg, device)
     if node.op is Ops.IOTA and isinstance(device, str):
         return node.replace(src=(UOp(Ops.DEVICE, arg=device),))
+    if any(isinstance(size, UOp) for size in node.shape):
+        return _moved_with_room(node, device)
     return UOp(Ops.COPY, node.dtype, (node, UOp(Ops.DEVICE, arg=device)))
+
+
+def _moved_with_room(node: UOp, device: str | tuple[str, ...]) -> UOp:
+    """A value of symbolic shape, copied with room for its largest sizes: copies have one length."""
+    count = sprod(node.shape)
+    room = prod(high_of(size) for size in node.shape)
+    flat = node.reshape((count,)).pad(((0, fold(room - count)),))
+    return moved(flat, device).shrink(((0, count),)).reshape(node.shape)
 
 
 def from_scalar(value: Any, dtype: DType | None, device: str | tuple[str, ...]) -> UOp:

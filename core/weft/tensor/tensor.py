@@ -15,6 +15,7 @@ from weft.base.scalars import pack, unpack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.engine.capture import recording
+from weft.shape.movement import say_shape
 from weft.tensor import interop, realize
 from weft.tensor.live import forget, remember
 from weft.tensor.ops.activations import ActivationsMixin
@@ -44,6 +45,7 @@ from weft.tensor.ops.sorting import SortingMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.protocol import TensorBase, grad_mode, record
 from weft.uop import Ops, UOp
+from weft.uop.symbolic.sint import evaluate_sint, fold, sprod
 
 if TYPE_CHECKING:
     import numpy
@@ -147,11 +149,11 @@ class Tensor(
 
     def numel(self) -> Any:
         """Number of elements."""
-        return prod(self._uop.shape)
+        return sprod(self._uop.shape)
 
     def nbytes(self) -> Any:
         """Bytes of all elements."""
-        return self.numel() * self._uop.dtype.itemsize
+        return fold(self.numel() * self._uop.dtype.itemsize)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one axis."""
@@ -177,7 +179,7 @@ class Tensor(
         u = self._uop
         buffer = u.base.realized if u.base.op in (Ops.BUFFER, Ops.MULTI) else None
         kind = f"<{u.base.op}: {u.base.op.value}>"
-        node = f"<UOp {u.device} {u.shape} {u.dtype.name} ({kind}, {buffer})>"
+        node = f"<UOp {u.device} {say_shape(u.shape)} {u.dtype.name} ({kind}, {buffer})>"
         grad = None if self.grad is None else self.grad.uop.base.op
         return f"<Tensor {node} on {self.device} with grad {grad}>"
 
@@ -330,8 +332,12 @@ class Tensor(
     # ---- out of here --------------------------------------------------------------------------
 
     def _settled(self) -> Any:
-        """This value, computed now: a constant, or the whole of a buffer in row-major order."""
-        self._definite_shape("reading a tensor")
+        """This value, computed now: a constant, or a buffer from its start in row-major order.
+
+        Of a shape with bound variables it is what they are bound to: its sizes are ints.
+        """
+        if any(isinstance(s, UOp) for s in self.shape):
+            return self._at_its_values()
         if 0 in self.shape or self._constant_value() is not None:
             return self
         if (recorder := recording()) is not None:
@@ -341,22 +347,28 @@ class Tensor(
         held = self.detach().contiguous() if owned_storage(self._uop) is None else self
         return held.realize()
 
+    def _at_its_values(self) -> Any:
+        """Of a symbolic shape: computed by the kernels of that shape, seen in its present sizes."""
+        extents = _bound_shape(self.shape)
+        value = 0 if 0 in extents else self._constant_value()
+        if value is not None:
+            return self.full(extents, value, dtype=self._uop.dtype, device=self.device)
+        if (recorder := recording()) is not None:
+            recorder.refuse_reading(self.shape)
+        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
+        storage = held.realize()._uop.base
+        # its memory has room for the largest sizes; what there is of it stands at the front
+        count = prod(extents)
+        front = UOp(Ops.SHRINK, storage.dtype, (storage,), ((0, count),))
+        return self._from_node(front.reshape(extents))
+
     def _buffer(self) -> Buffer:
         """The memory of a settled value that is no constant."""
         storage, tracked = self._uop.base, self._uop.st
-        whole = tracked.contiguous and self.numel() == storage.size
-        if storage.op is not Ops.BUFFER or not whole:
+        if storage.op is not Ops.BUFFER or not tracked.contiguous:
             raise WeftError("this tensor was not computed", asked=f"the memory of {self._uop.op}")
-        return binding.buffer_of(storage)
-
-    def _definite_shape(self, what: str) -> None:
-        if any(not isinstance(s, int) for s in self.shape):
-            raise ShapeError(
-                f"{what} needs a definite shape",
-                asked=f"shape {tuple(s if isinstance(s, int) else s.render() for s in self.shape)}",
-                because="it depends on variables",
-                try_="bind them, and pad or shrink to a fixed size",
-            )
+        memory, count = binding.buffer_of(storage), self.numel()
+        return memory if count == storage.size else memory.view(count, memory.dtype, 0)
 
     def _constant_value(self) -> Any:
         """The Python number that every element is, where that needs no computing; else None."""
@@ -377,10 +389,11 @@ class Tensor(
         import numpy
 
         held = self._settled()
-        value = 0 if 0 in self.shape else held._constant_value()
+        shape = held.shape
+        value = 0 if 0 in shape else held._constant_value()
         if value is not None:
-            return numpy.full(self.shape, value, dtype=numpy_dtype(self._uop.dtype))
-        return held._buffer().numpy(window=False).reshape(self.shape)
+            return numpy.full(shape, value, dtype=numpy_dtype(self._uop.dtype))
+        return held._buffer().numpy(window=False).reshape(shape)
 
     def data(self) -> memoryview:
         """The values as a memoryview in the shape of self, in the format of its dtype.
@@ -390,33 +403,37 @@ class Tensor(
         """
         dtype = self._uop.dtype
         held = self._settled()
-        if 0 in self.shape:
+        shape = held.shape
+        if 0 in shape:
             return memoryview(bytearray())
         value = held._constant_value()
         if value is None:
             raw = held._buffer().copy_out()
         else:
-            raw = memoryview(bytearray(pack((value,), dtype) * self.numel()))
+            raw = memoryview(bytearray(pack((value,), dtype) * held.numel()))
         if dtype.fmt is None or dtype is dtypes.float16:
             return raw
-        return raw.cast(dtype.fmt, self.shape) if self.shape else raw.cast(dtype.fmt)
+        return raw.cast(dtype.fmt, shape) if shape else raw.cast(dtype.fmt)
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers; a number for a 0-d tensor."""
         held = self._settled()
-        if 0 in self.shape:
-            return interop.nested([], self.shape)
+        shape = held.shape
+        if 0 in shape:
+            return interop.nested([], shape)
         value = held._constant_value()
         if value is not None:
-            return interop.nested([value] * self.numel(), self.shape)
+            return interop.nested([value] * held.numel(), shape)
         buffer = held._buffer()
-        return interop.nested(unpack(buffer.as_memoryview(), buffer.dtype), self.shape)
+        return interop.nested(unpack(buffer.as_memoryview(), buffer.dtype), shape)
 
     def item(self) -> Any:
         """The only element, as a Python number.
 
         :raises ShapeError: if there is not exactly one.
         """
+        if any(isinstance(s, UOp) for s in self.shape):
+            return self._settled().item()
         if self.numel() != 1:
             raise ShapeError(
                 "item is of one element",
@@ -463,8 +480,9 @@ class Tensor(
         return cls._from_node(interop.moved(node, registry.placement(device)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raw = bytes(self.data().cast("B")) if self.numel() else b""
-        return _restore, (raw, self._uop.dtype, self.shape, self._requires_grad)
+        held = self._settled()
+        raw = bytes(held.data().cast("B")) if held.numel() else b""
+        return _restore, (raw, self._uop.dtype, held.shape, self._requires_grad)
 
     def __copy__(self) -> Self:
         return self._from_node(self._uop, self._requires_grad, not self.is_leaf)
@@ -474,6 +492,19 @@ class Tensor(
         if self._requires_grad:
             made.requires_grad_()
         return made
+
+
+def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """The sizes at the values that their variables are bound to."""
+    try:
+        return tuple(evaluate_sint(size, {}) for size in shape)
+    except ArgumentError:
+        raise ShapeError(
+            "reading a tensor needs a definite shape",
+            asked=f"shape {say_shape(shape)}",
+            because="it depends on variables that have no value",
+            try_="variable.bind(value) where the shape is made",
+        ) from None
 
 
 class _Training(ContextDecorator):

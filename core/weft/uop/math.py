@@ -7,6 +7,11 @@ from typing import Any, Self
 from weft.uop.ops import Ops
 
 
+def has_graph(other: Any) -> bool:
+    """Whether this stands over a node rather than being one: its own operators know what to do."""
+    return not isinstance(other, (int, float, MathMixin)) and hasattr(other, "uop")
+
+
 class MathMixin:
     """What `alu` and `const_like` are enough for."""
 
@@ -24,6 +29,8 @@ class MathMixin:
         return other if isinstance(other, MathMixin) else self.const_like(other)
 
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> Self:
+        if has_graph(other):
+            return NotImplemented
         other = self._fix(other)
         return other.alu(op, self) if reverse else self.alu(op, other)
 
@@ -109,10 +116,10 @@ class MathMixin:
         return self._binary(Ops.CMPLT, other, True)
 
     def __le__(self, other: Any) -> Self:
-        return (self > other).logical_not()
+        return NotImplemented if has_graph(other) else (self > other).logical_not()
 
     def __ge__(self, other: Any) -> Self:
-        return (self < other).logical_not()
+        return NotImplemented if has_graph(other) else (self < other).logical_not()
 
     def ne(self, other: Any) -> Self:
         """Not equal, as a node."""

@@ -18,7 +18,7 @@ from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, SpecError, WeftError
 from weft.base.scalars import truncate
 from weft.uop.args import AxisKind, RangeArg, Reduce, Var
-from weft.uop.math import MathMixin
+from weft.uop.math import MathMixin, has_graph
 from weft.uop.ops import GroupOp, Ops
 
 _INTEGERS = frozenset(dtypes.ints)
@@ -248,6 +248,8 @@ class UOp(MathMixin):
 
     def _binary(self, op: Ops, other: Any, reverse: bool = False) -> UOp:
         if other.__class__ is not UOp:
+            if has_graph(other):
+                return NotImplemented
             other = self._fix(other)
         return other.alu(op, self) if reverse else self.alu(op, other)
 
@@ -507,7 +509,8 @@ class UOp(MathMixin):
                 f"{node.render(simplify=False)} has no single value",
                 asked=f"{kind.__name__}() of a {self.op} node",
                 because=f"it is between {node.vmin} and {node.vmax}",
-                try_="bind its variables, or realize the tensor",
+                try_="sizes that are known here, or a Variable whose bounds decide it: what it is "
+                "bound to is for kernels, not for Python to branch on",
             )
         return kind(node.arg)
 

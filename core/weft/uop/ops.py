@@ -114,6 +114,8 @@ class Ops(IntEnum):
     CONST = auto()
     CUSTOM = auto()  # a raw statement; arg: format string
     CUSTOMI = auto()  # a raw expression; arg: format string
+    # derivatives
+    SLOPE = auto()  # (value, argument): identity of a named function's value; arg: its name, ...
 
     __str__ = Enum.__str__
 
@@ -143,7 +145,9 @@ class GroupOp:
     UnsafePad = frozenset(
         {Ops.RECIP, Ops.LOG2, Ops.EXP2, Ops.IDIV, Ops.MOD, Ops.POW, Ops.FDIV, Ops.CMPEQ}
     )
-    Identity = frozenset({Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
+    Identity = frozenset(
+        {Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.SLOPE}
+    )
     # schedule items that are carried out without a compiled program
     Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW})
     Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})

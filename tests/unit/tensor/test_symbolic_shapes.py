@@ -29,9 +29,8 @@ def test_one_element():
 
 def test_what_needs_a_definite_shape():
     variable = Variable("n", 1, 8)
-    x = Tensor(A)[: variable.bind(4)]
     with pytest.raises(ShapeError, match="definite"):
-        x.numpy()
+        Tensor(A)[:variable].numpy()
     with pytest.raises(ShapeError):
         Tensor.empty(variable.bind(2))
     with pytest.raises(ArgumentError):

@@ -25,7 +25,7 @@ from weft.engine.capture import recording
 from weft.schedule.structure import walk
 from weft.tensor import rng
 from weft.tensor.jit.arguments import Arguments, Refused, path_of
-from weft.tensor.jit.results import Known, New, built, placed
+from weft.tensor.jit.results import New, built, placed
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory, traced
 from weft.tensor.live import is_settled, live_tensors
@@ -36,7 +36,9 @@ from weft.uop import Ops, UOp
 
 _MOST_TRIES = 4
 _WITHOUT_EFFECT = frozenset({"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED"})
-_SETTINGS = tuple(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
+_settings_now = settings.reader(
+    *(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
+)
 
 
 def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
@@ -102,6 +104,7 @@ class Jit:
         """Forget everything: the next calls are recorded anew."""
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
         self._by_call: dict[Any, list[Entry]] = {}
+        self._last: tuple[list[Any], list[Any], Entry] | None = None
         self.replays = 0
         self.reason: str | None = None
 
@@ -131,7 +134,7 @@ class Jit:
         raise AttributeError(f"{self._attribute} is a captured method, and not to be set")
 
     def __reduce__(self) -> Any:
-        return self.__qualname__
+        return self._name
 
     def __repr__(self) -> str:
         name = getattr(self, "__qualname__", "function")
@@ -189,7 +192,17 @@ class Jit:
     # ---- which recording ------------------------------------------------------------------------
 
     def _entry_for(self, arguments: Arguments) -> Entry:
-        call = (*arguments.key, _mode())
+        mode = _mode()
+        last = self._last
+        if last is not None and last[0] == arguments.key and last[1] == mode:
+            entry = last[2]
+            if entry.state.holds() and _links(arguments, entry.state.signature) == entry.links:
+                return entry
+        found = self._find(arguments, (*arguments.key, *mode))
+        self._last = (arguments.key, mode, found)
+        return found
+
+    def _find(self, arguments: Arguments, call: tuple[Any, ...]) -> Entry:
         for entry in self._by_call.get(call, ()):
             signature = entry.state.signature
             if entry.state.holds() and _links(arguments, signature) == entry.links:
@@ -223,6 +236,8 @@ class Jit:
         entries.remove(entry)
         if not entries:
             del self._by_call[key[0]]
+        if self._last is not None and self._last[2] is entry:
+            self._last = None
 
     # ---- recording ------------------------------------------------------------------------------
 
@@ -281,33 +296,37 @@ class Jit:
         if written[0] < len(arguments.nodes) or entry.watched is None or not _unseen(entry):
             known = {id(t) for t in [*arguments.tensors, *entry.state.tensors]}
             _protect({nodes[place] for place in written}, known)
-            _watch(entry, {nodes[place] for place in written})
+            entry.watched = _holders(entry.state, {nodes[place] for place in written})
+            entry.counts = list(map(sys.getrefcount, entry.watched))
         return True
 
     def _replayed(self, entry: Entry, arguments: Arguments) -> Any:
         trace: Any = entry.trace
         state = entry.state
         nodes = [*arguments.nodes, *state.signature.nodes]
-        values = {**state.signature.values, **arguments.values}
+        values = arguments.values
+        if state.signature.values:
+            values = {**state.signature.values, **values}
         for draw in trace.draws:
             if draw.__class__ is int:
                 rng.manual_seed(draw)
             else:
                 draw[0][:] = rng.next_block(draw[2], draw[3])
-        given = [binding.buffer_of(node) for node in nodes]
-        buffers = trace.replay.run(given, values)
+        buffers = trace.replay.run([*map(binding.buffer_of, nodes)], values)
         self.replays += 1
-        if not buffers and not trace.effects and not trace.templates:
-            if trace.tree.__class__ is not New and trace.tree.__class__ is not Known:
-                return built(trace.tree, _known(arguments, state), ())
-        memory = nodes + new_memory(trace.outputs, buffers)
+        if buffers:
+            nodes += new_memory(trace.outputs, buffers)
         new = [
-            Tensor._from_node(placed(how, memory, values), how.requires_grad, not how.is_leaf)
+            Tensor._from_node(placed(how, nodes, values), how.requires_grad, not how.is_leaf)
             for how in trace.templates
         ]
+        if trace.tree.__class__ is New and not trace.effects:
+            return new[trace.tree.number]
         known = _known(arguments, state)
         if trace.effects:
-            _take_effect(trace.effects, state, known, new, memory, values)
+            _take_effect(trace.effects, state, known, new, nodes, values)
+            if trace.swaps:
+                state.swap([(number, new[place]) for number, place in trace.swaps])
         return built(trace.tree, known, new)
 
 
@@ -331,12 +350,11 @@ def _is_bound_jit(value: Any) -> bool:
     return isinstance(value, BoundJit)
 
 
-def _mode() -> tuple[Any, ...]:
+def _mode() -> list[Any]:
     """What stands around a call."""
-    return (
-        Tensor.training, grad_enabled(), registry.canonical(None),
-        *[getattr(settings, name) for name in _SETTINGS],
-    )  # fmt: skip
+    mode = _settings_now()
+    mode += (Tensor.training, grad_enabled(), registry.canonical(None))
+    return mode
 
 
 def _links(arguments: Arguments, signature: Arguments) -> list[int]:
@@ -366,20 +384,18 @@ def _equal(one: Any, other: Any) -> bool:
         return False
 
 
-def _watch(entry: Entry, written: set[UOp]) -> None:
-    """Note how many hold on to the nodes under which memory stands that is written.
+def _holders(state: State, written: set[UOp]) -> list[UOp]:
+    """The nodes of the state under which memory stands that is written.
 
-    A view can only be made by holding on to one of them. So for as long as no count changes there
-    is no new reader, and not all tensors need to be looked at.
+    A view can only be made by holding on to one of them. So for as long as nobody else holds on to
+    them there is no new reader, and not all tensors need to be looked at.
     """
     found: dict[UOp, None] = {}
-    for tensor in entry.state.tensors:
+    for tensor in state.tensors:
         below = walk(tensor._uop)
         if not written.isdisjoint(below):
             found.update((node, None) for node in below if node.src)
-    entry.watched = list(found)
-    del found
-    entry.counts = list(map(sys.getrefcount, entry.watched))
+    return list(found)
 
 
 def _unseen(entry: Entry) -> bool:

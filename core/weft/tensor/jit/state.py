@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from operator import is_
 from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
@@ -115,6 +115,18 @@ class State:
         self._grads = [t.grad for t in self.tensors]
         self._flags = [t._requires_grad for t in self.tensors]
 
+    def swap(self, changes: Iterable[tuple[int, TensorBase]]) -> None:
+        """Tensors that stand as others did have taken their places, by number: the signature is the
+        same, over other memory."""
+        signature = self.signature
+        nodes = list(signature.nodes)
+        for number, tensor in changes:
+            old = self._uops[number].base
+            nodes[signature.nodes[old]] = tensor._uop.base
+            signature.tensors[number] = tensor
+        signature.nodes = {node: number for number, node in enumerate(nodes)}
+        self.snapshot()
+
     def holds(self) -> bool:
         """Whether everything still is the same, by identity."""
         for there, c in self._dicts:
@@ -165,7 +177,12 @@ class State:
                 self._visit(item, path + written)
         elif isinstance(value, (set, frozenset)):
             self.containers.append(Container(LIST, value, path, [], ()))
-            add((kind, frozenset((i.__class__, i if i.__class__ in PLAIN else Same(i)) for i in value)))
+            add(
+                (
+                    kind,
+                    frozenset((i.__class__, i if i.__class__ in PLAIN else Same(i)) for i in value),
+                )
+            )
         elif isinstance(value, enum.Enum):
             add(Same(value))
         elif isinstance(value, FunctionType):
@@ -244,8 +261,10 @@ class State:
             self._visit(inner, path)
         elif hasattr(value, "__array_interface__"):
             self._visit_array(value)
-        elif isinstance(value, SimpleNamespace) or (
-            _is_walked(kind.__module__) and not isinstance(value, ModuleType)
+        elif (
+            kind is SimpleNamespace
+            or kind.__module__ == "argparse"
+            or (_is_walked(kind.__module__) and not isinstance(value, ModuleType))
         ):
             self._visit(kind, kind.__name__)
             if hasattr(value, "__dict__"):
@@ -262,6 +281,8 @@ class State:
         if isinstance(value, ModuleType):
             self.signature.key.append(Same(value))
             return
+        if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+            self.unseen_array = self.unseen_array or not isinstance(value, type)
         before = len(self.signature.roots)
         try:
             self.signature.add(value)

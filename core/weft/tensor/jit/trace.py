@@ -9,18 +9,23 @@ in:  a function, its arguments and its state      out: `Trace`
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_
+from types import MappingProxyType
 from typing import Any
 from weakref import ref
 
 from weft.base.dtype import DType
 from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
-from weft.engine.replay import KEPT, Replay, Unreplayable
+from weft.engine.recorded import KEPT, Unreplayable
+from weft.engine.replay import Replay
+from weft.schedule.structure import walk
 from weft.tensor.jit.arguments import Arguments, outline
-from weft.tensor.jit.results import Template, taken_apart, template
+from weft.tensor.jit.results import New, Template, taken_apart, template
 from weft.tensor.jit.state import LIST, State
 from weft.tensor.live import is_settled, live_tensors
 from weft.tensor.protocol import TensorBase
@@ -66,7 +71,8 @@ class Trace:
     tree: Any = None
     templates: Sequence[Template] = ()
     effects: Sequence[Any] = ()
-    outputs: Sequence[tuple[str, int, DType]] = ()
+    outputs: Sequence[tuple[UOp, int, DType]] = ()
+    swaps: Sequence[tuple[int, int]] | None = None
     held: Sequence[tuple[Any, UOp]] = ()
     draws: Sequence[Any] = ()
     replay: Replay | None = None
@@ -149,9 +155,7 @@ def _puts(state: State, before: Before, new: dict[int, TensorBase]) -> list[Put]
 def _is_unable(container: Any, key: Any, value: Any, length: int) -> bool:
     if container.kind is LIST:
         return not isinstance(container.of, list) or key > length
-    return not isinstance(value, object) or not hasattr(container, "put") or (
-        type(container.of).__name__ == "mappingproxy"
-    )  # fmt: skip
+    return isinstance(container.of, MappingProxyType)
 
 
 @dataclass(frozen=True)
@@ -225,6 +229,7 @@ def _complete(
         if tensor._uop is not uop or (tensor._requires_grad, tensor.is_leaf) != (flag, leaf):
             turns.append(Turn(number, template(tensor, number_of)))
     made.effects = [*turns, *effects]
+    made.swaps = _swaps(made.effects, before, state, new, nodes)
     volatile = [id(draw[1]) for draw in record.draws if isinstance(draw, tuple)]
     replay = Replay(
         record.steps,
@@ -235,21 +240,80 @@ def _complete(
         outputs=[binding.buffer_of(node) for node in outputs],
         dynamic=[*arguments.values, *state.signature.values],
     )
-    _check_others(record, before, new, replay)
+    volatile_set = frozenset(volatile)
     _check_memory(replay, nodes)
-    made.outputs = [(u.src[0].arg, u.arg, u.dtype) for u in outputs]
+    _check_values(record, {**state.signature.values, **arguments.values})
+    if state.unseen_array and replay.numbers(volatile_set):
+        raise Unreplayable("it makes tensors of Python values and reaches an array of over 64 KiB")
+    if (seen := _out_of_sight(record, before, new, given)) is not None:
+        gc.collect()  # what is in a ring of references only is nobody's
+        del seen
+        seen = _out_of_sight(record, before, new, given)
+    if seen is not None:
+        raise Unreplayable(seen)
+    made.outputs = [(u.src[0], u.arg, u.dtype) for u in outputs]
     made.held = _held(replay, before)
     made.draws = list(record.draws)
     made.replay = replay
     made.pattern = (
         replay.pattern(),
-        replay.numbers(volatile),
+        replay.numbers(volatile_set),
         [draw if isinstance(draw, int) else draw[2:] for draw in record.draws],
         made.tree,
         [_shape_of(t) for t in made.templates],
         [_effect_shape(effect) for effect in made.effects],
         made.outputs,
     )
+
+
+def _swaps(
+    effects: list[Any],
+    before: Before,
+    state: State,
+    new: list[TensorBase],
+    given: Iterable[UOp],
+) -> list[tuple[int, int]] | None:
+    """Which tensors of the state others take the place of, if the effects do no more than that."""
+    place = {id(t): number for number, t in enumerate(state.tensors)}
+    met = Counter(id(value) for c in state.containers for value in c.values)
+    met.update(id(before.stands[before.number[id(t)]][1]) for t in state.tensors)
+    over = Counter(
+        node for t in state.tensors for node in _nodes_of(before.stands[before.number[id(t)]][0])
+    )
+    taken = set(given)
+    found: list[tuple[int, int]] = []
+    for effect in effects:
+        target = None if isinstance(effect, Put) else before.tensors[effect.number]
+        if target is not None and id(target) not in place:
+            continue
+        if isinstance(effect, Turn) or not isinstance(effect.tree, New):
+            return None
+        if isinstance(effect, Put):
+            container = state.containers[effect.container]
+            old = dict(zip(container.keys, container.values)).get(effect.key)
+        else:
+            old = before.stands[effect.number][1]
+        if not isinstance(old, TensorBase) or met[id(old)] != 1 or id(old) not in place:
+            return None
+        uop, grad, flag, leaf = before.stands[before.number[id(old)]]
+        made = new[effect.tree.number]
+        nodes = _nodes_of(uop)
+        if len(nodes) != 1 or over[nodes[0]] != 1 or grad is not None:
+            return None
+        if (flag, leaf) != (made._requires_grad, made.is_leaf):
+            return None
+        if outline(uop, {}, {}) != outline(made._uop, {}, {}):
+            return None
+        (memory,) = _nodes_of(made._uop)
+        if memory in taken:
+            return None
+        taken.add(memory)
+        found.append((place[id(old)], effect.tree.number))
+    return found
+
+
+def _nodes_of(uop: UOp) -> list[UOp]:
+    return [u for u in walk(uop) if u.op is Ops.BUFFER]
 
 
 def _shape_of(how: Template) -> Any:
@@ -262,14 +326,14 @@ def _effect_shape(effect: Any) -> Any:
     return effect
 
 
-def _check_others(
-    record: Recording, before: Before, new: list[TensorBase], replay: Replay
-) -> None:
-    """No tensor that is out of sight may have come to hold what was computed."""
-    fresh = {id(b) for step in record.steps for b in step.bufs} - set(before.bound)
-    fresh -= {id(buffer) for buffer in replay._given}
+def _out_of_sight(
+    record: Recording, before: Before, new: list[TensorBase], given: Sequence[Buffer]
+) -> str | None:
+    """What it did to a tensor that is neither in its result nor in what it reaches, if anything."""
+    touched = {id(b) for step in record.steps for b in step.bufs} - set(before.bound)
+    touched.update(map(id, given))
     ours = {id(t) for t in new} | set(before.number) | {id(t) for t in record.protected}
-    was = {id(t()): uop for t, uop in before.live if t() is not None}
+    was = {id(tensor): uop for t, uop in before.live if (tensor := t()) is not None}
     for tensor in live_tensors():
         if id(tensor) in ours:
             continue
@@ -277,18 +341,28 @@ def _check_others(
         if old is tensor._uop or (old is not None and not is_settled(old)):
             continue
         found = (u for u in tensor._uop.toposort() if u.op is Ops.BUFFER and binding.is_bound(u))
-        if any(id(binding.buffer_of(u)) in fresh for u in found):
+        if any(id(binding.buffer_of(u)) in touched for u in found):
             what = "changes" if old is not None else "keeps"
-            raise Unreplayable(f"it {what} a tensor of shape {tensor.shape} out of sight")
+            return f"it {what} a tensor of shape {tensor.shape} where it cannot be seen"
+    return None
 
 
 def _check_memory(replay: Replay, nodes: Sequence[UOp]) -> None:
-    """What is written must not be seen through other memory."""
+    """What is written must not be seen through other memory, nor be out of sight."""
     for place in replay.written:
         if binding.is_shared(nodes[place]):
             raise Unreplayable("it writes memory of which there are windows")
-    if not replay.recorded and not replay.pattern():
-        return
+    if replay.writes_kept():
+        raise Unreplayable("it writes to a tensor that is neither argument nor state")
+
+
+def _check_values(record: Recording, values: Mapping[UOp, int]) -> None:
+    """A variable that is passed in must not be bound to something else inside."""
+    for step in record.steps:
+        for variable, value in step.values.items():
+            if values.get(variable, value) != value:
+                name = variable.arg.name
+                raise Unreplayable(f"it binds {name!r}, which is passed in, to another value")
 
 
 def _held(replay: Replay, before: Before) -> list[tuple[Any, UOp]]:
@@ -319,11 +393,11 @@ def _is_lasting(node: UOp) -> bool:
     return isinstance(device, str) and registry.capabilities(device).memory.persistent
 
 
-def new_memory(outputs: Iterable[tuple[str, int, DType]], buffers: Sequence[Buffer]) -> list[UOp]:
+def new_memory(outputs: Iterable[tuple[UOp, int, DType]], buffers: Sequence[Buffer]) -> list[UOp]:
     """A BUFFER node for each of these buffers."""
     made = []
     for (device, size, dtype), buffer in zip(outputs, buffers):
-        node = UOp.new_buffer(device, size, dtype)
+        node = UOp(Ops.BUFFER, dtype, (device, UOp.unique()), size)
         binding.bind(node, buffer)
         made.append(node)
     return made

@@ -6,7 +6,7 @@ import math
 from typing import Any, Self
 
 from weft.base.dtype import dtypes
-from weft.tensor.ops.transcendental import in_wide
+from weft.tensor.ops.transcendental import in_wide, with_slope
 from weft.tensor.protocol import TensorBase
 
 
@@ -22,6 +22,7 @@ class ActivationsMixin(TensorBase):
         return (self > 0).where(self, self.detach().maximum(0))
 
     @in_wide
+    @with_slope("sigmoid")
     def sigmoid(self) -> Self:
         """1 / (1 + exp(-x)), of exp(-|x|), which cannot overflow."""
         negative = self < 0
@@ -35,14 +36,16 @@ class ActivationsMixin(TensorBase):
 
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
         """alpha x + beta, between 0 and 1."""
-        return (self * alpha + beta).clamp(0.0, 1.0)
+        return (self * alpha + beta).hardtanh(0.0, 1.0)
 
     @in_wide
+    @with_slope("elu")
     def elu(self, alpha: float = 1.0) -> Self:
         """x above 0, else alpha (exp(x) - 1)."""
         return (self > 0).where(self, self._below_zero().expm1() * alpha)
 
     @in_wide
+    @with_slope("celu")
     def celu(self, alpha: float = 1.0) -> Self:
         """x above 0, else alpha (exp(x / alpha) - 1)."""
         return (self > 0).where(self, (self._below_zero() / alpha).expm1() * alpha)
@@ -65,16 +68,17 @@ class ActivationsMixin(TensorBase):
         return self.silu()
 
     def relu6(self) -> Self:
-        """Between 0 and 6."""
-        return self.clamp(0, 6)
+        """Between 0 and 6. Gradient at both: 0."""
+        return self.hardtanh(0, 6)
 
     def hardswish(self) -> Self:
         """x times (x + 3, between 0 and 6) / 6."""
         return self * (self + 3).relu6() * (1 / 6)
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
-        """Between min_val and max_val."""
-        return self.clamp(min_val, max_val)
+        """Between min_val and max_val. Gradient at both: 0, unlike that of `clamp`."""
+        above = (self >= max_val).where(max_val, self)
+        return (self <= min_val).where(min_val, above)
 
     @in_wide
     def gelu(self, approximate: str = "tanh") -> Self:
@@ -91,8 +95,8 @@ class ActivationsMixin(TensorBase):
         return self * (self * 1.702).sigmoid()
 
     def leaky_relu(self, neg_slope: float = 0.01) -> Self:
-        """x, or neg_slope x below 0."""
-        return (self < 0).where(self * neg_slope, self)
+        """x, or neg_slope x where it is not above 0."""
+        return (self > 0).where(self, self * neg_slope)
 
     @in_wide
     def mish(self) -> Self:
@@ -100,6 +104,7 @@ class ActivationsMixin(TensorBase):
         return self * self.softplus().tanh()
 
     @in_wide
+    @with_slope("softplus")
     def softplus(self, beta: float = 1.0) -> Self:
         """log(1 + exp(beta x)) / beta, as max(x, 0) + log1p(exp(-|x|)), which cannot overflow."""
         x = self * beta

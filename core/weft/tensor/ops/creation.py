@@ -13,10 +13,12 @@ from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.sequences import prod
 from weft.device import registry
+from weft.shape.movement import say_shape
 from weft.tensor.ops.movement import as_tuple
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import stacked
+from weft.uop.symbolic.sint import as_node, fold, smax
 
 
 def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -50,7 +52,7 @@ class CreationMixin(TensorBase):
         if not isinstance(size, int):
             raise ShapeError(
                 "storage has a definite size",
-                asked=f"empty{extents}",
+                asked=f"empty{say_shape(extents)}",
                 try_="the largest size, and a window of it: Tensor.empty(10).shrink(((0, n),))",
             )
         node = _memory(registry.placement(device), size, kind)
@@ -107,18 +109,43 @@ class CreationMixin(TensorBase):
 
         Of the default int where all arguments are ints, else of the default float.
 
-        :raises ArgumentError: for a step of 0.
+        Start and stop may be symbolic ints: the result is as long as their values say.
+
+        :raises ArgumentError: for a step of 0, or a symbolic range whose step is no int.
         """
         if stop is None:
             start, stop = 0, start
-        if step == 0:
+        if not isinstance(step, UOp) and step == 0:
             raise ArgumentError("a range needs a step", asked=f"arange({start}, {stop}, 0)")
+        if any(isinstance(x, UOp) for x in (start, stop, step)):
+            kind = dtypes.default_int if dtype is None else to_dtype(dtype)
+            made = cls._symbolic_range(start, stop, step, kind, device)
+            return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
         whole = all(isinstance(x, int) for x in (start, stop, step))
         default = dtypes.default_int if whole else dtypes.default_float
         kind = default if dtype is None else to_dtype(dtype)
         count = -((start - stop) // step) if whole else math.ceil((stop - start) / step)
         made = cls._counted(max(count, 0), start, step, kind, whole, device)
         return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+
+    @classmethod
+    def _symbolic_range(
+        cls, start: Any, stop: Any, step: Any, kind: DType, device: str | None
+    ) -> Any:
+        """The front of a counter that goes as far as the bounds of the variables allow."""
+        if not all(isinstance(x, (int, UOp)) for x in (start, stop)) or not isinstance(step, int):
+            raise ArgumentError(
+                "a symbolic range has ints for its ends, and a step that is known",
+                asked=f"arange({say_shape(start)}, {say_shape(stop)}, {say_shape(step)})",
+            )
+        way = stop - start if step > 0 else start - stop
+        count = smax(fold((as_node(way) + (abs(step) - 1)) // abs(step)), 0)
+        if isinstance(count, int):
+            i = cls._counted(count, 0, step, dtypes.default_int, True, device)
+        else:
+            i = cls._counted(count.vmax, 0, step, dtypes.default_int, True, device)
+            i = i.shrink(((0, count),))
+        return (i + start).cast(kind)
 
     @classmethod
     def _counted(

@@ -162,7 +162,11 @@ class ElementwiseMixin(OperandsMixin):
                     try_=f"x.float() ** {x}",
                 )
             power = base._multiplied_out(abs(int(x)))
-            return power if x >= 0 else power.reciprocal()
+            power = power if x >= 0 else power.reciprocal()
+            if 0 <= x <= 2 or not dtypes.is_float(dtype):
+                return power
+            marked = record(Ops.SLOPE, dtype, (power._uop, base._uop), ("power", int(x)))
+            return power._wrap(known_facts(marked, base._uop.shape, base._uop.device))
         if not dtypes.is_float(dtype):
             return base._integer_power(self.full_like(x, dtype=dtype))
         if x == 0.5:

@@ -14,11 +14,12 @@ from typing import Any, Self
 from weft.base.dtype import dtypes
 from weft.base.errors import DTypeError, GradientError, IndexingError
 from weft.base.sequences import prod
-from weft.shape.movement import broadcast_shapes, inverse_move
+from weft.shape.movement import broadcast_shapes, inverse_move, say_shape
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.ops.scatter import from_front
 from weft.tensor.protocol import TensorBase, grad_enabled, record
 from weft.uop import Ops, UOp, Window
+from weft.uop.symbolic.sint import fold, high_of
 
 
 class IndexingMixin(TensorBase):
@@ -166,7 +167,8 @@ class IndexingMixin(TensorBase):
             last = start + (count - 1) * step
             return (start, last + 1, step) if step > 0 else (last, start + 1, step)
         if isinstance(item, UOp):
-            return item, item + 1, 1
+            at = _from_the_front(item, size)
+            return at, fold(at + 1), 1
         if isinstance(size, int) and not -size <= item < size:
             raise IndexingError(
                 f"index {item} is out of range",
@@ -178,11 +180,19 @@ class IndexingMixin(TensorBase):
         return at, at + 1, 1
 
     def _symbolic_span(self, size: Any, item: slice) -> tuple[Any, Any, int]:
+        asked = ":".join("" if x is None else say_shape(x) for x in (item.start, item.stop))
         if item.step not in (None, 1):
             raise IndexingError(
-                "a symbolic slice has no step", asked=repr(item), try_="a step of 1"
+                "a symbolic slice has no step",
+                asked=f"[{asked}:{say_shape(item.step)}]",
+                because="how many elements it picks is no sum of variables",
+                try_="a step of 1, or flip",
             )
-        return 0 if item.start is None else item.start, size if item.stop is None else item.stop, 1
+        start = 0 if item.start is None else _from_the_front(item.start, size)
+        stop = size if item.stop is None else _from_the_front(item.stop, size)
+        if all(isinstance(x, int) for x in (start, stop, size)):
+            return min(start, stop), stop, 1
+        return start, stop, 1
 
     def _strided(self, steps: list[int]) -> Any:
         """Every steps[i]-th element of each axis, from the first on."""
@@ -377,6 +387,12 @@ class IndexingMixin(TensorBase):
             num_classes = int((self.max() + 1).item()) if self.numel() else 0
         classes = self.__class__.arange(num_classes, device=self.device)
         return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
+
+
+def _from_the_front(at: Any, size: Any) -> Any:
+    """A symbolic position counted from the front; what is always below zero counts from the end."""
+    position = fold(at)
+    return fold(size + position) if high_of(position) < 0 else position
 
 
 def _is_mask(item: Any) -> bool:

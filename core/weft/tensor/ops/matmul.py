@@ -7,6 +7,7 @@ from typing import Any, Self
 from weft.base.dtype import dtypes, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
+from weft.shape.movement import say_shape
 from weft.tensor.protocol import TensorBase
 
 
@@ -29,11 +30,12 @@ class MatmulMixin(TensorBase):
         inner = b[-min(len(b), 2)] if b else None
         if not a or not b or a[-1] != inner:
             raise ShapeError(
-                f"shapes {a} and {b} do not multiply",
-                asked=f"{a} @ {b}",
+                f"shapes {say_shape(a)} and {say_shape(b)} do not multiply",
+                asked=f"{say_shape(a)} @ {say_shape(b)}",
                 because="a 0-d tensor has no axis to sum over"
                 if not a or not b
-                else f"the last axis of the left has {a[-1]}, that of the right {inner}",
+                else f"the last axis of the left has {say_shape(a[-1])}, that of the right "
+                f"{say_shape(inner)}",
                 try_="x.transpose(-1, -2) of one of them" if a and b else "x * y",
             )
         kind = least_upper_dtype(self._uop.dtype, w._uop.dtype)

@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.errors import ArgumentError, ShapeError
+from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype
 from weft.base.sequences import argsort, prod
+from weft.engine.capture import recording
 from weft.shape.movement import (
+    always_inside,
     broadcast_shapes,
     expand_arg,
     flip_arg,
@@ -19,12 +22,14 @@ from weft.shape.movement import (
     pad_arg,
     permute_arg,
     reshape_arg,
+    say_shape,
     shrink_arg,
     split_padding,
 )
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
-from weft.uop import Ops
+from weft.uop import Ops, UOp
+from weft.uop.symbolic.sint import fold
 
 
 def as_tuple(first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -111,6 +116,10 @@ class MovementMixin(TensorBase):
         """
         own = self._uop.shape
         window = shrink_arg(own, tuple(arg))
+        if (recorder := recording()) is not None:
+            for (start, stop), size in zip(window, own):
+                if not always_inside(start, stop, size):
+                    recorder.refuse_window(f"shrink to {say_shape(window)}", say_shape(size))
         if window == tuple((0, s) for s in own):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
@@ -292,15 +301,22 @@ class MovementMixin(TensorBase):
         """
         axis = self._resolve_dim(dim)
         length = self.shape[axis]
-        if isinstance(sizes, int):
+        if isinstance(sizes, (int, UOp)):
+            if isinstance(length, UOp) or isinstance(sizes, UOp):
+                raise ShapeError(
+                    "how many pieces there are depends on variables",
+                    asked=f"split({say_shape(sizes)}, dim={dim}) of shape {say_shape(self.shape)}",
+                    because=f"axis {axis} has {say_shape(length)} elements",
+                    try_="the size of each piece: split([...])",
+                )
             if sizes <= 0:
                 raise ArgumentError("pieces have at least one element", asked=f"split({sizes})")
             sizes = [min(sizes, length - i) for i in range(0, max(length, 1), sizes)]
-        if sum(sizes) != length:
+        if fold(sum(sizes)) != length:
             raise ShapeError(
                 f"the pieces do not add up to {length}",
                 asked=f"split({list(sizes)}, dim={dim}) of shape {self.shape}",
-                because=f"their sum is {sum(sizes)}",
+                because=f"their sum is {say_shape(fold(sum(sizes)))}",
             )
         pieces, at = [], 0
         for size in sizes:
@@ -314,6 +330,8 @@ class MovementMixin(TensorBase):
         if not isinstance(chunks, int) or chunks <= 0:
             raise ArgumentError("chunks is a number above 0", asked=f"chunk({chunks!r})")
         length = self.shape[self._resolve_dim(dim)]
+        if isinstance(length, UOp):
+            return self.split(ceildiv(length, chunks), dim)
         if length == 0:
             return tuple(self._wrap(self._uop) for _ in range(chunks))
         return self.split(-(-length // chunks), dim)

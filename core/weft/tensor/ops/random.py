@@ -12,7 +12,8 @@ from weft.device import registry
 from weft.tensor import rng
 from weft.tensor.ops.creation import shape_of_arguments
 from weft.tensor.protocol import TensorBase, record
-from weft.uop import Ops
+from weft.uop import Ops, UOp
+from weft.uop.symbolic.sint import high_of
 
 
 class RandomMixin(TensorBase):
@@ -27,11 +28,12 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def _blocks(cls, shape: tuple[int, ...], device: str | None) -> Any:
-        """64 random bits for every element."""
+        """64 random bits for every element; as many are drawn as the largest sizes need."""
         where = registry.placement(device)
+        if any(isinstance(size, UOp) for size in shape):
+            room = tuple(high_of(size) for size in shape)
+            return cls._blocks(room, device).shrink(tuple((0, size) for size in shape))
         count = prod(shape)
-        if not isinstance(count, int):
-            raise ArgumentError("random numbers need a definite shape", asked=f"shape {shape}")
         state = cls._from_node(rng.draw(where, count))
         counter, key = state[0:1], state[1:2]
         places = cls.arange(count, device=where).cast(dtypes.uint64) + counter

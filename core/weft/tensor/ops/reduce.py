@@ -19,7 +19,7 @@ from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, Reduce
 
 # A scan looks at so many elements at once, and does so many of them in one row.
-_BLOCK = 32
+_BLOCK = 16
 _SCANNED_ROW = 4096
 
 
@@ -112,14 +112,19 @@ class ReduceMixin(TensorBase):
 
     def std(self, axis: Any = None, keepdim: bool = False, correction: float = 1) -> Self:
         """Standard deviation."""
-        return self.var(axis, keepdim, correction).sqrt()
+        return self.var(axis, keepdim, correction)._deviation()
 
     def std_mean(
         self, axis: Any = None, keepdim: bool = False, correction: float = 1
     ) -> tuple[Self, Self]:
         """Standard deviation and mean."""
         variance, mean = self.var_mean(axis, keepdim, correction)
-        return variance.sqrt(), mean
+        return variance._deviation(), mean
+
+    def _deviation(self) -> Any:
+        """The square root of a variance; of none the gradient is 0."""
+        root = self.sqrt()
+        return root._wrap(record(Ops.SLOPE, root.dtype, (root._uop, self._uop), ("deviation",)))
 
     # ---- exponentials -------------------------------------------------------------------------
 
@@ -175,9 +180,9 @@ class ReduceMixin(TensorBase):
         if dtypes.is_float(x._uop.dtype):
             hits = hits | x.isnan()
         shape = tuple(-1 if i == at else 1 for i in range(len(self.shape)))
-        # counted down, so that the largest of the hits is the first
-        countdown = self.__class__.arange(size, 0, -1, device=self.device).reshape(shape)
-        found = size - (hits.where(countdown, 0)).max(at, keepdim)
+        # turned round, so that the largest of the hits is the first; there is one in every row
+        turned = ~self.__class__.arange(size, device=self.device).reshape(shape)
+        found = ~hits.where(turned, dtypes.int32.min)._reduce(Ops.MAX, at, keepdim)
         return found.cast(dtypes.int32)
 
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:

@@ -32,7 +32,7 @@ class SortingMixin(TensorBase):
         if size <= _COUNTED:
             places = rows.detach()._counted_places(index, descending)
         else:
-            places = rows.detach()._bitonic(index._expanded(rows.shape), descending)
+            places = rows.detach()._bitonic(descending)
         values = rows.gather(-1, places)
         return values.permute(*back), places.permute(*back)
 
@@ -80,44 +80,48 @@ class SortingMixin(TensorBase):
             .reshape((*self.shape[:-1], size))
         )
 
-    def _bitonic(self, index: Any, descending: bool) -> Any:
-        """Places by a network over the next power of two; what fills it up goes last."""
+    def _sort_keys(self, descending: bool) -> Any:
+        """Integers in the order of the elements, equal ones for ties; NaN is the largest."""
+        dtype = self._uop.dtype
+        if not dtypes.is_float(dtype):
+            keys = self.cast(dtypes.uint8) if dtype is dtypes.bool else self
+            return ~keys if descending else keys
+        wide = self if dtype is dtypes.float64 else self.cast(dtypes.float32)
+        whole = dtypes.int64 if dtype is dtypes.float64 else dtypes.int32
+        # of negative numbers the larger magnitude is the smaller number; -0 is 0
+        bits = (wide == 0).where(0, wide.bitcast(whole))
+        keys = wide.isnan().where(whole.max, (bits < 0).where(bits ^ whole.max, bits))
+        return ~keys if descending else keys
+
+    def _bitonic(self, descending: bool) -> Any:
+        """Places by a network over the next power of two; what fills it up goes last.
+
+        Every bit of a place is an axis of its own, so that a step reads nothing outside of the
+        block of places that it orders: steps over small blocks share their kernels.
+        """
         size = self.shape[-1]
-        full = 1 << (size - 1).bit_length()
-        front = tuple(None for _ in self.shape[:-1])
-        pads = (*front, (0, full - size))
-        x = self.pad(pads).contiguous()
-        # where nothing was, places from `size` on: they come after everything
-        i = index.pad(pads, value=size).contiguous()
-        stages = full.bit_length() - 1
+        stages = (size - 1).bit_length()
+        front = self.shape[:-1]
+        shape = (*front, *(2,) * stages)
+        keys = self._sort_keys(descending)
+        fill = (*(None for _ in front), (0, (1 << stages) - size))
+        x = keys.pad(fill, value=keys._uop.dtype.max).reshape(shape).contiguous()
+        # what fills up comes after everything that is as large, since its place is larger
+        i = self.__class__.arange(1 << stages, device=self.device)
+        i = i.reshape((*(1,) * len(front), *shape[len(front) :]))._expanded(shape).contiguous()
         for stage in range(stages):
             for distance in range(stage, -1, -1):
-                x, i = x._exchange(i, size, distance, stage, distance == stage, descending)
-        return i.shrink((*front, (0, size)))
+                x, i = x._exchanged(i, distance, distance == stage)
+        i = i.reshape((*front, 1 << stages))
+        return i.shrink((*(None for _ in front), (0, size)))
 
-    def _exchange(
-        self, i: Any, size: int, distance: int, stage: int, flip: bool, descending: bool
-    ) -> tuple[Any, Any]:
-        """Pairs 2**distance apart (mirrored, in the first step of a stage) put in order."""
-        block = 2 << distance
-        front = self.shape[:-1]
-
-        def halves(t: Any) -> tuple[Any, Any]:
-            t = t.reshape((*front, -1, 2, block // 2))
-            a, b = t[..., 0, :], t[..., 1, :]
-            return a, b.flip(-1) if flip else b
-
-        a, b = halves(self)
-        ia, ib = halves(i)
-        fill_a, fill_b = ia == size, ib == size
-        tie = ~a._before(b, descending) & ~b._before(a, descending) & (ib < ia)
-        swap = ((b._before(a, descending) | tie) & ~fill_b) | (fill_a & ~fill_b)
-
-        def joined(first: Any, second: Any) -> Any:
-            second = second.flip(-1) if flip else second
-            return first.stack(second, dim=-2).reshape(self.shape).contiguous()
-
-        return (
-            joined(swap.where(b, a), swap.where(a, b)),
-            joined(swap.where(ib, ia), swap.where(ia, ib)),
-        )
+    def _exchanged(self, i: Any, distance: int, mirrored: bool) -> tuple[Any, Any]:
+        """Pairs 2**distance apart (`mirrored`: within blocks of twice that) put in order."""
+        axis = len(self.shape) - 1 - distance
+        turned = tuple(range(axis, len(self.shape))) if mirrored else (axis,)
+        x, j = self.flip(turned), i.flip(turned)
+        second = self.__class__.arange(2, device=self.device).cast(dtypes.bool)
+        second = second.reshape((2, *(1,) * distance))
+        # each of a pair finds by itself which of the two it becomes
+        own = ((self < x) | ((self == x) & (i < j))) != second
+        return own.where(self, x).contiguous(), own.where(i, j).contiguous()

@@ -78,6 +78,28 @@ def in_wide(function: Callable[..., Any]) -> Callable[..., Any]:
     return widened
 
 
+def with_slope(name: str) -> Callable[..., Any]:
+    """The derivative of a method is the one of that name in `weft.autograd.slopes`, at the
+    parameters that it is called with."""
+
+    def marked(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def sloped(self: Any, *parameters: Any, **named: Any) -> Any:
+            value = function(self, *parameters, **named)
+            return sloped_value(value, self, name, *parameters, *named.values())
+
+        return sloped
+
+    return marked
+
+
+def sloped_value(value: Any, argument: Any, name: str, *parameters: Any) -> Any:
+    """`value`, whose derivative with respect to `argument` is the one of that name."""
+    u = value._uop
+    node = record(Ops.SLOPE, u.dtype, (u, argument._uop), (name, *parameters))
+    return value._wrap(known_facts(node, u.shape, u.device))
+
+
 class TranscendentalMixin(TensorBase):
     """Methods for functions of real numbers."""
 
@@ -117,9 +139,11 @@ class TranscendentalMixin(TensorBase):
         high, low = _LOG2_E_LOW[own]
         scaled = x * high
         power = scaled.exp2()
-        return power * self._from_node(_correction(x._uop, scaled._uop, high, low))
+        value = power * self._from_node(_correction(x._uop, scaled._uop, high, low))
+        return sloped_value(value, x, "exp")
 
     @in_wide
+    @with_slope("expm1")
     def expm1(self) -> Self:
         """exp(x) - 1, exact near 0."""
         x = self
@@ -129,11 +153,13 @@ class TranscendentalMixin(TensorBase):
         return small.where(near, power - 1)
 
     @in_wide
+    @with_slope("log")
     def log(self) -> Self:
         """Natural logarithm; -inf at 0, NaN below."""
         return self.log2() * _LN_2
 
     @in_wide
+    @with_slope("log1p")
     def log1p(self) -> Self:
         """log(1 + x), exact near 0: what 1 + x loses is put back to first order."""
         whole = self + 1
@@ -141,6 +167,7 @@ class TranscendentalMixin(TensorBase):
         return whole.log() + (lost.abs() < 1).where(lost, 0)
 
     @in_wide
+    @with_slope("log10")
     def log10(self) -> Self:
         """Decimal logarithm."""
         return self.log2() * math.log10(2.0)
@@ -148,17 +175,20 @@ class TranscendentalMixin(TensorBase):
     # ---- circular -----------------------------------------------------------------------------
 
     @in_wide
+    @with_slope("cos")
     def cos(self) -> Self:
         """Cosine, as 1 - 2 sin(x/2) ** 2: halving is exact where adding a quarter turn is not."""
         half = (self * 0.5).sin()
         return 1 - half * half * 2
 
     @in_wide
+    @with_slope("tan")
     def tan(self) -> Self:
         """Tangent."""
         return self.sin() / self.cos()
 
     @in_wide
+    @with_slope("atan")
     def atan(self) -> Self:
         """Arc tangent.
 
@@ -176,11 +206,13 @@ class TranscendentalMixin(TensorBase):
         return (self < 0).where(-angle, angle)
 
     @in_wide
+    @with_slope("asin")
     def asin(self) -> Self:
         """Arc sine; NaN outside [-1, 1]."""
         return (self / ((1 - self) * (1 + self)).sqrt()).atan()
 
     @in_wide
+    @with_slope("acos")
     def acos(self) -> Self:
         """Arc cosine; NaN outside [-1, 1]."""
         return ((1 - self) / (1 + self)).sqrt().atan() * 2
@@ -188,6 +220,7 @@ class TranscendentalMixin(TensorBase):
     # ---- hyperbolic ---------------------------------------------------------------------------
 
     @in_wide
+    @with_slope("tanh")
     def tanh(self) -> Self:
         """Hyperbolic tangent: -expm1(-2|x|) / (2 + expm1(-2|x|)), with the sign of x."""
         negative = self < 0
@@ -213,6 +246,7 @@ class TranscendentalMixin(TensorBase):
         return (self - _LN_2).exp() + (-self - _LN_2).exp()
 
     @in_wide
+    @with_slope("asinh")
     def asinh(self) -> Self:
         """Inverse hyperbolic sine: log1p(|x| + x*x / (1 + sqrt(1 + x*x))), with the sign of x."""
         negative = self < 0
@@ -225,6 +259,7 @@ class TranscendentalMixin(TensorBase):
         return negative.where(-value, value)
 
     @in_wide
+    @with_slope("acosh")
     def acosh(self) -> Self:
         """Inverse hyperbolic cosine; NaN below 1."""
         large = self > 1e9
@@ -234,6 +269,7 @@ class TranscendentalMixin(TensorBase):
         return large.where(large.where(self, 1).log() + _LN_2, near)
 
     @in_wide
+    @with_slope("atanh")
     def atanh(self) -> Self:
         """Inverse hyperbolic tangent, log1p(2|x| / (1 - |x|)) / 2; NaN outside [-1, 1]."""
         negative = self < 0
@@ -244,6 +280,7 @@ class TranscendentalMixin(TensorBase):
     # ---- the error function -------------------------------------------------------------------
 
     @in_wide
+    @with_slope("erf")
     def erf(self) -> Self:
         """The error function: its Taylor series up to 1/2, beyond as 1 - exp(-x*x) p(t) / (1 + 2x)
         with a polynomial of t = (x - 2) / (x + 2) (the form of Shepherd and Laframboise, 1981)."""

@@ -75,7 +75,7 @@ def run(
     outputs: Sequence[tuple[DType, int]],
     inputs: Sequence[tuple[DType, Sequence[Any]]] = (),
     values: Sequence[int] = (),
-    name: str = "kernel",
+    name: str = "by_hand",
 ) -> list[list[Any]]:
     """Run a program whose first slots are outputs; their values afterwards."""
     linear.verify(builder.nodes)

@@ -18,7 +18,7 @@ def compiler(weft_device, weft_compute):
     return weft_device.compiler
 
 
-def program(name="kernel", number=1):
+def program(name="by_hand", number=1):
     b = Builder()
     b.store(b.argument(0, dtypes.int32, 1), 0, UOp.const(dtypes.int32, number))
     return LinearProgram.of(name, b.nodes)
@@ -36,7 +36,7 @@ def test_bad_source_is_refused_with_the_log(compiler):
 def test_the_same_source_gives_the_same_bytes(weft_device, compiler):
     source = weft_device.renderer.render(program())
     assert weft_device.renderer.render(program()) == source
-    assert compiler.compile(source, "kernel") == compiler.compile(source, "kernel")
+    assert compiler.compile(source, "by_hand") == compiler.compile(source, "by_hand")
 
 
 def test_two_programs_of_one_name(weft_device, weft_compute, weft_bytes):

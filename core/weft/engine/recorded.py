@@ -1,0 +1,266 @@
+"""Recorded steps taken apart: which memory they touch, and what each of it is to a replay.
+
+Every memory is one of these:
+
+given     passed in at every replay: inputs, and state that a function reads or writes
+output    new at every replay
+scratch   needed during a replay only
+kept      the same at every replay: numbers from Python, and what is computed of them alone
+
+Steps whose results nobody needs are left out, and so are those that would compute the same again.
+
+in:  list[ExecItem] that ran      out: `Recorded`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.device import registry
+from weft.device.buffer import Buffer
+from weft.engine.lower_items import ExecItem
+from weft.engine.runners import KernelRunner, ViewRunner
+from weft.uop import UOp
+
+GIVEN, OUTPUT, SCRATCH, KEPT = "given", "output", "scratch", "kept"
+
+
+class Unreplayable(Exception):
+    """These steps cannot be run on other memory; the message says why."""
+
+
+@dataclass(eq=False, slots=True)
+class Memory:
+    """One owner of bytes. kind: see above. place: which of the given, or of the outputs."""
+
+    kind: str
+    buffer: Buffer
+    place: int = -1
+    writes: int = 0
+    reads: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Argument:
+    """What a step is given: all of a memory, or `window` = (elements, dtype, first byte) of it."""
+
+    memory: Memory
+    window: tuple[int, Any, int] | None
+
+    def of(self, buffer: Buffer) -> Buffer:
+        """This argument, `buffer` standing for the memory."""
+        return buffer if self.window is None else buffer.view(*self.window)
+
+
+@dataclass(eq=False, slots=True)
+class Step:
+    """One step with where its arguments come from; `written` and `read` are places in them."""
+
+    item: ExecItem
+    arguments: list[Argument]
+    written: tuple[int, ...]
+    read: tuple[int, ...]
+
+
+class Recorded:
+    """Recorded steps over memory that changes.
+
+    :param items: what ran, in order, each intermediate in memory of its own.
+    :param given: the buffers that stand for what is passed in.
+    :param loose: the first so many of them are not held on to between replays.
+    :param known: the ids of all other buffers that were there before.
+    :param volatile: the ids of buffers whose content changes between replays.
+    :param outputs: buffers that are new at every replay.
+    :param dynamic: variables whose values are passed in.
+    :raises Unreplayable: where memory overlaps in a way that other memory need not.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[ExecItem],
+        given: Sequence[Buffer],
+        loose: int = 0,
+        known: Iterable[int] = (),
+        volatile: Iterable[int] = (),
+        outputs: Sequence[Buffer] = (),
+        dynamic: Iterable[UOp] = (),
+    ) -> None:
+        self._given = list(given)
+        self._loose = loose
+        self._outputs = list(outputs)
+        self._memories: dict[int, Memory] = {}
+        self._dynamic = frozenset(dynamic)
+        for place, buffer in enumerate(self._given):
+            self._memories[id(buffer)] = Memory(GIVEN, buffer, place)
+        everything = [self._step(item) for item in items if not isinstance(item.prg, ViewRunner)]
+        self._settle(everything, frozenset(known))
+        everything = self._without_unread(everything)
+        self.recorded = everything
+        changing = frozenset(known) | frozenset(volatile)
+        self.steps = self._without_constants(everything, changing)
+
+    # ---- what the steps are ---------------------------------------------------------------------
+
+    def _step(self, item: ExecItem) -> Step:
+        arguments = [self._argument(buffer) for buffer in item.bufs]
+        if isinstance(item.prg, KernelRunner):
+            program = item.prg.p.program
+            return Step(item, arguments, program.outs, program.ins)
+        return Step(item, arguments, (0,), (1,))
+
+    def _argument(self, buffer: Buffer) -> Argument:
+        found = self._memories.get(id(buffer))
+        if found is not None:
+            return Argument(found, None)
+        own = owner(buffer)
+        found = self._memories.get(id(own))
+        if found is None:
+            for candidate in self._given:
+                start = buffer.offset - candidate.offset
+                if candidate.base is own and 0 <= start <= candidate.nbytes - buffer.nbytes:
+                    found = self._memories[id(candidate)]
+                    return Argument(found, (buffer.size, buffer.dtype, start))
+            if any(candidate.base is own for candidate in self._given):
+                raise Unreplayable("an input is a window of other memory that it uses")
+            found = self._memories[id(own)] = Memory(SCRATCH, own)
+        whole = buffer is own
+        return Argument(found, None if whole else (buffer.size, buffer.dtype, buffer.offset))
+
+    def _settle(self, steps: list[Step], known: frozenset[int]) -> None:
+        """Which kind each memory is: what is read before it is written was there before."""
+        for step in steps:
+            for place in step.read:
+                memory = step.arguments[place].memory
+                memory.reads += 1
+                if memory.kind is SCRATCH and not memory.writes:
+                    memory.kind = KEPT
+            for place in step.written:
+                step.arguments[place].memory.writes += 1
+        for key, memory in self._memories.items():
+            if memory.kind is SCRATCH and key in known:
+                memory.kind = KEPT
+        for place, buffer in enumerate(self._outputs):
+            own = owner(buffer)
+            memory = self._memories.get(id(own))
+            if memory is None or memory.kind is not SCRATCH:
+                if memory is None or memory.kind is not OUTPUT:
+                    raise Unreplayable("it returns memory that it has not computed")
+                raise Unreplayable("two results are windows of one memory")
+            memory.kind, memory.place = OUTPUT, place
+
+    def _without_unread(self, steps: list[Step]) -> list[Step]:
+        """The steps that somebody needs: copies for tensors that are elsewhere go."""
+        left = []
+        needed: set[int] = set()
+        for step in reversed(steps):
+            written = [step.arguments[place].memory for place in step.written]
+            if all(m.kind is SCRATCH and id(m) not in needed for m in written):
+                for memory in written:
+                    memory.writes -= 1
+                for place in step.read:
+                    step.arguments[place].memory.reads -= 1
+                continue
+            needed.update(id(step.arguments[place].memory) for place in step.read)
+            left.append(step)
+        return left[::-1]
+
+    def _without_constants(self, steps: list[Step], changing: frozenset[int]) -> list[Step]:
+        """The steps whose results may differ from one replay to the next: `changing` is what others
+        may write meanwhile, and so is what outlives the process."""
+        left = []
+        for step in steps:
+            read = [step.arguments[place].memory for place in step.read]
+            written = [step.arguments[place].memory for place in step.written]
+            constant = (
+                all(_is_constant(m, changing) for m in read)
+                and all(m.kind is SCRATCH and m.writes == 1 for m in written)
+                and self._dynamic.isdisjoint(variables(step.item))
+            )
+            if not constant:
+                left.append(step)
+                continue
+            for memory in written:
+                memory.kind, memory.writes = KEPT, 0
+        return left
+
+    @property
+    def written(self) -> list[int]:
+        """Which of the given are written."""
+        return [m.place for m in self._memories.values() if m.kind is GIVEN and m.writes]
+
+    @property
+    def read(self) -> set[int]:
+        """Which of the given are read."""
+        return {m.place for m in self._memories.values() if m.kind is GIVEN and m.reads}
+
+    def writes_kept(self) -> bool:
+        """Whether it writes memory that is neither passed in nor its own."""
+        return any(m.kind is KEPT and m.writes for m in self._memories.values())
+
+    def pattern(self) -> list[Any]:
+        """What is done, apart from the memory: equal for two recordings of the same thing."""
+        numbers: dict[int, int] = {}
+        lines: list[Any] = []
+        for step in self.recorded:
+            item = step.item
+            what = item.prg.program if isinstance(item.prg, KernelRunner) else "copy"
+            places = tuple(
+                (numbers.setdefault(id(a.memory), len(numbers)), a.memory.kind, a.memory.place,
+                 a.window)
+                for a in step.arguments
+            )  # fmt: skip
+            fixed = tuple(
+                sorted((v.arg.name, item.values[v]) for v in variables(item) - self._dynamic)
+            )
+            lines.append((what, places, fixed))
+        return lines
+
+    def numbers(self, volatile: Iterable[int] = ()) -> list[bytes]:
+        """The bytes that Python put in, in the order in which they are read."""
+        skip = set(volatile)
+        found: dict[int, Buffer] = {}
+        for step in self.recorded:
+            for place in step.read:
+                memory = step.arguments[place].memory
+                if memory.kind is KEPT and not memory.writes and id(memory.buffer) not in skip:
+                    if isinstance(memory.buffer._memory, memoryview):
+                        found.setdefault(id(memory.buffer), memory.buffer)
+        return [bytes(buffer.copy_out()) for buffer in found.values()]
+
+    def lines(self) -> list[str]:
+        """What a replay does, for people: one line a step, memory by kind and number."""
+        numbers: dict[int, str] = {}
+        counts: dict[str, int] = {}
+
+        def named(argument: Argument) -> str:
+            memory = argument.memory
+            if id(memory) not in numbers:
+                number = counts.get(memory.kind, 0) if memory.place < 0 else memory.place
+                counts[memory.kind] = number + 1
+                numbers[id(memory)] = f"{memory.kind} {number}"
+            window = argument.window
+            part = "" if window is None else f"[{window[0]} {window[1].name} from byte {window[2]}]"
+            return numbers[id(memory)] + part
+
+        found = []
+        for step in self.steps:
+            written = ", ".join(named(step.arguments[place]) for place in step.written)
+            read = ", ".join(named(step.arguments[place]) for place in step.read)
+            found.append(f"{step.item.prg.name}: {read or 'nothing'} -> {written}")
+        return found
+
+
+def _is_constant(memory: Memory, changing: frozenset[int]) -> bool:
+    if memory.kind is not KEPT or memory.writes or id(memory.buffer) in changing:
+        return False
+    return not registry.capabilities(memory.buffer.device).memory.persistent
+
+
+def owner(buffer: Buffer) -> Buffer:
+    return buffer if buffer.base is None else buffer.base
+
+
+def variables(item: ExecItem) -> frozenset[UOp]:
+    return frozenset(item.prg.program.variables if isinstance(item.prg, KernelRunner) else ())

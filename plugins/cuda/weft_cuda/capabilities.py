@@ -1,0 +1,72 @@
+"""What a GPU can do, in the core's words."""
+
+from __future__ import annotations
+
+from weft.plugin import (
+    COMMON_DTYPES,
+    Capabilities,
+    ComputeCaps,
+    DType,
+    Feature,
+    KernelLimits,
+    MemoryCaps,
+    dtypes,
+)
+from weft_cuda.chip import Chip
+
+MAX_BUFFERS = 480
+"""Parameters have 4096 bytes, 8 for a pointer; some are left for variables."""
+ACCESS_BYTES = 16
+"""The widest single access to memory; wider vectors are several."""
+ALIGNMENT = 16
+"""Windows of an allocation start at multiples of this, so that vector accesses stay aligned."""
+MAX_UPCAST = 32
+"""Accumulators of one thread: with 255 registers more would still fit, but fewer threads would."""
+ROW_BYTES = 4096
+LINK_GROUP = "CUDA"
+
+
+def computed_dtypes() -> frozenset[DType]:
+    """Those with a type in the source: 16-bit floats are types of our own (see `preamble`)."""
+    return COMMON_DTYPES | {dtypes.float16, dtypes.bfloat16}
+
+
+def describe(chip: Chip, compiler: str) -> Capabilities:
+    """Capabilities of `chip` with the compiler of this fingerprint."""
+    known = computed_dtypes()
+    compute = ComputeCaps(
+        dtypes=known,
+        limits=KernelLimits(
+            max_buffers=MAX_BUFFERS,
+            global_size=chip.grid,
+            local_size=chip.block,
+            local_threads=chip.block_threads,
+            shared_bytes=chip.shared_bytes,
+            max_upcast=MAX_UPCAST,
+            row_bytes=ROW_BYTES,
+        ),
+        features=frozenset(
+            {Feature.BARRIER, Feature.SHARED, Feature.GRAPHS, Feature.PARALLEL_COMPILE}
+        ),
+        # Booleans are compared lane by lane, so there is nothing to gain from reading them at once.
+        vector_widths={d: _widths(d) for d in known if d is not dtypes.bool},
+        vector_bytes=0,
+    )
+    return Capabilities(
+        memory=MemoryCaps(
+            alignment=ALIGNMENT, link_group=LINK_GROUP, max_allocation=chip.memory_bytes
+        ),
+        compute=compute,
+        name=chip.name,
+        fingerprint=f"{chip.arch};{compiler}",
+    )
+
+
+def _widths(dtype: DType) -> tuple[int, ...]:
+    """Powers of two that one access takes, widest first."""
+    widths = []
+    width = ACCESS_BYTES // dtype.itemsize
+    while width > 1:
+        widths.append(width)
+        width //= 2
+    return tuple(widths)

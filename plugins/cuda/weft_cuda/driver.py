@@ -1,0 +1,196 @@
+"""What is asked of the driver, and of which package; two back ends answer, with equal results.
+
+`bindings` is by way of cuda-bindings, `pycuda_backend` of pycuda. ``WEFT_CUDA_DRIVER=bindings`` or
+``pycuda`` chooses one; otherwise the first that works is taken, cuda-bindings before pycuda since
+its launches cost less and it has graphs.
+
+Addresses, of the device's memory and of the host's, are plain integers. Everything that can be is
+put into one stream per device and runs in order; `wait` and `synchronize` are where the host waits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import struct
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from weft.plugin import DeviceError, DeviceUnavailable, OutOfMemory
+from weft_cuda.chip import Chip
+
+Grid = tuple[int, int, int]
+
+OUT_OF_MEMORY = 2
+DEINITIALIZED = 4
+_LOST = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719})
+"""After these (illegal address, timeout, assertion, ...) nothing works until the process ends."""
+_TOO_LARGE = 701
+
+
+class Parameters:
+    """The parameters of one kernel as the driver wants them: pointers, then variables.
+
+    :param pointers: how many buffers.
+    :param values: of the variables, as `struct` spells their types, such as ``"iq"``.
+    """
+
+    def __init__(self, pointers: int, values: str = "") -> None:
+        self._format = f"@{values}"
+        self._start = 8 * pointers
+        self.memory = ctypes.create_string_buffer(
+            max(8, self._start + struct.calcsize(self._format))
+        )
+        self.pointers = (ctypes.c_uint64 * pointers).from_buffer(self.memory)
+        base = ctypes.addressof(self.memory)
+        places = [base + 8 * i for i in range(pointers)]
+        for i in range(len(values)):
+            end = struct.calcsize(f"@{values[: i + 1]}")
+            places.append(base + self._start + end - struct.calcsize(values[i]))
+        self._places = (ctypes.c_uint64 * max(1, len(places)))(*places)
+        self.address = ctypes.addressof(self._places)
+        """Of an array with the address of each parameter."""
+
+    def fill(self, addresses: Sequence[int], values: Sequence[int]) -> None:
+        """Set all of them."""
+        self.pointers[:] = addresses
+        struct.pack_into(self._format, self.memory, self._start, *values)
+
+
+class Graph(Protocol):
+    """Kernels bound into one submission."""
+
+    def update(self, number: int, parameters: Parameters) -> None:
+        """Give one of them other parameters."""
+
+    def launch(self) -> None:
+        """Submit it."""
+
+
+class Context(Protocol):
+    """One GPU, opened, with one stream."""
+
+    chip: Chip
+    ordinal: int
+
+    def allocate(self, nbytes: int) -> int:
+        """Device memory. :raises OutOfMemory: if there is none."""
+
+    def free(self, address: int) -> None:
+        """Take it back, once all work so far is done."""
+
+    def pinned(self, nbytes: int) -> int:
+        """Host memory that the device copies from and to by itself."""
+
+    def free_pinned(self, address: int) -> None:
+        """Take that back."""
+
+    def to_device(self, dst: int, src: int, nbytes: int) -> None:
+        """Copy from pinned memory, in stream order."""
+
+    def to_host(self, dst: int, src: int, nbytes: int) -> None:
+        """Copy to pinned memory, in stream order."""
+
+    def copy(self, dst: int, src: int, nbytes: int, source: Any) -> None:
+        """Copy from device memory of `source`, a context of the same back end, in the order of both
+        streams."""
+
+    def event(self) -> Any:
+        """A new event."""
+
+    def record(self, event: Any) -> None:
+        """The event is reached when all work so far is done."""
+
+    def wait(self, event: Any) -> None:
+        """Wait on the host until it is reached."""
+
+    def seconds(self, start: Any, stop: Any) -> float:
+        """Between two that are reached."""
+
+    def load(self, binary: bytes, name: str) -> Any:
+        """A function that can be launched, with what keeps it."""
+
+    def launch(self, function: Any, grid: Grid, block: Grid, parameters: Parameters) -> None:
+        """Run it, in stream order; the parameters may be changed when this returns."""
+
+    def graph(self, nodes: Sequence[tuple[Any, Grid, Grid, Parameters]]) -> Graph | None:
+        """Bind launches into one submission, in order; None if this back end cannot."""
+
+    def synchronize(self) -> None:
+        """Wait until all work so far is done."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class Driver(Protocol):
+    """A back end."""
+
+    name: str
+
+    def count(self) -> int:
+        """How many GPUs there are."""
+
+    def open(self, ordinal: int) -> Context:
+        """Open one."""
+
+
+def failure(code: int, name: str, text: str, doing: str) -> Exception:
+    """What to raise for a result of the driver."""
+    because = f"{name}: {text}"
+    if code == OUT_OF_MEMORY:
+        return OutOfMemory(
+            "the GPU has no memory left",
+            asked=doing,
+            because=because,
+            try_="free tensors that are no longer needed, or work in smaller pieces",
+        )
+    hint = None
+    if code in _LOST:
+        hint = "a kernel that ran before this failed; the process must be started anew"
+    elif code == _TOO_LARGE:
+        hint = "a launch with fewer threads in a block, or less shared memory"
+    return DeviceError("the CUDA driver fails", asked=doing, because=because, try_=hint)
+
+
+BACKENDS = {"bindings": "weft_cuda.bindings", "pycuda": "weft_cuda.pycuda_backend"}
+
+
+def find_driver() -> Driver:
+    """The first back end that works.
+
+    :raises DeviceUnavailable: if there is none, with what was tried.
+    """
+    chosen = os.environ.get("WEFT_CUDA_DRIVER")
+    names = [chosen] if chosen else list(BACKENDS)
+    reasons = [] if _library_loads() else ["libcuda.so.1 cannot be loaded: no NVIDIA driver here"]
+    for name in () if reasons else names:
+        if name not in BACKENDS:
+            reasons.append(f"WEFT_CUDA_DRIVER={name}: there are {', '.join(BACKENDS)}")
+            continue
+        try:
+            driver: Driver = importlib.import_module(BACKENDS[name]).start()
+            if driver.count():
+                return driver
+            reasons.append(f"{name}: the driver finds no GPU")
+        # Whatever a driver's package raises, of its own kinds too, it is no reason to stop.
+        except Exception as error:
+            reasons.append(f"{name}: {error}")
+    raise DeviceUnavailable(
+        "there is no NVIDIA GPU to be used",
+        asked="the CUDA driver",
+        because="\n".join(reasons),
+        try_="install NVIDIA's driver, and: pip install 'weft-cuda[driver]'",
+    )
+
+
+def _library_loads() -> bool:
+    """Whether there is a driver at all: quicker to find out than to import a package for it."""
+    for name in ("libcuda.so.1", "nvcuda.dll"):
+        try:
+            ctypes.CDLL(name)
+            return True
+        except OSError:
+            continue
+    return False

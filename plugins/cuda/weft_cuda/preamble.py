@@ -1,0 +1,86 @@
+"""The types of our own that kernels need before them, as CUDA C++ that stands in every source.
+
+NVRTC's wheel brings no headers, and a source that stands for itself can be read, compiled and
+compared anywhere; so there is no ``#include``. A piece is written only where its name occurs.
+
+- ``vec<T, N>``: N lanes that are read and written at once, 16 bytes an instruction.
+- ``f16``, ``bf16``: 16-bit floats. Sums, products and quotients are computed in float32 and rounded
+  once; since 24 bits are at least twice 11 plus 2, that is the correctly rounded result (Figueroa,
+  "When is double rounding innocuous?", 1995).
+"""
+
+from __future__ import annotations
+
+import re
+
+VECTOR = """\
+template <class T, int N>
+struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
+  using Lane = T;
+  T lane[N];
+  vec() = default;
+  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
+  __device__ T& operator[](int i) { return lane[i]; }
+  __device__ const T& operator[](int i) const { return lane[i]; }
+};"""
+
+CONVERT = """\
+template <class To, class From> __device__ inline To convert(const From& from) {
+  To to;
+  for (unsigned i = 0; i < sizeof(to.lane) / sizeof(to[0]); i++) {
+    to[i] = typename To::Lane(from[i]);
+  }
+  return to;
+}"""
+
+REINTERPRET = """\
+template <class To, class From> __device__ inline To reinterpret(const From& from) {
+  union Both { From from; To to; __device__ Both(const From& x) : from(x) {} } both(from);
+  return both.to;
+}"""
+
+_HALF_CONVERSIONS = """\
+struct f16 {
+  unsigned short bits;
+  f16() = default;
+  __device__ explicit f16(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+  __device__ operator float() const {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+  }
+};"""
+
+_BFLOAT_CONVERSIONS = """\
+struct bf16 {
+  unsigned short bits;
+  bf16() = default;
+  __device__ explicit bf16(float x) {
+    unsigned u = __float_as_uint(x);
+    bits = x != x ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16;
+  }
+  __device__ operator float() const { return __uint_as_float((unsigned)bits << 16); }
+};"""
+
+_OPERATORS = """\
+__device__ inline {t} operator+({t} a, {t} b) {{ return {t}((float)a + (float)b); }}
+__device__ inline {t} operator-({t} a, {t} b) {{ return {t}((float)a - (float)b); }}
+__device__ inline {t} operator*({t} a, {t} b) {{ return {t}((float)a * (float)b); }}
+__device__ inline {t} operator/({t} a, {t} b) {{ return {t}((float)a / (float)b); }}
+__device__ inline {t} operator-({t} a) {{ a.bits ^= 0x8000; return a; }}"""
+
+HALF = _HALF_CONVERSIONS + "\n" + _OPERATORS.format(t="f16")
+BFLOAT = _BFLOAT_CONVERSIONS + "\n" + _OPERATORS.format(t="bf16")
+
+_PIECES = (
+    (re.compile(r"\bbf16\b"), BFLOAT),
+    (re.compile(r"\bf16\b"), HALF),
+    (re.compile(r"\bvec<"), VECTOR),
+    (re.compile(r"\bconvert<"), CONVERT),
+    (re.compile(r"\breinterpret<"), REINTERPRET),
+)
+
+
+def preamble(source: str) -> str:
+    """What must stand before `source`, each piece with a line break after it."""
+    return "".join(text + "\n" for name, text in _PIECES if name.search(source))

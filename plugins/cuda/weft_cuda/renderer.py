@@ -1,0 +1,40 @@
+"""CUDA C++ from linear programs: aligned vector accesses, launch bounds, our own types before it.
+
+in: spec.linear, the renderer's rules applied    out: CUDA C++ that stands for itself
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from weft.plugin import CStyleRenderer, LinearProgram
+from weft_cuda.alignment import aligned
+from weft_cuda.dialect import CUDA_CXX, SHARED
+from weft_cuda.preamble import preamble
+
+
+class CudaRenderer(CStyleRenderer):
+    """The C of the core in CUDA's dialect."""
+
+    def __init__(self) -> None:
+        super().__init__(CUDA_CXX)
+
+    def render(self, program: LinearProgram) -> str:
+        """The source of one kernel.
+
+        :raises CapabilityError: if CUDA C++ lacks a dtype or another thing that the program uses.
+        :raises SpecError: if the program is not spec.linear, or holds an op that is not native.
+        """
+        program = replace(program, uops=aligned(program.uops))
+        prefix = f"{self.dialect.kernel_prefix} __launch_bounds__({_threads(program)})"
+        written = CStyleRenderer(replace(self.dialect, kernel_prefix=prefix)).render(program)
+        # Where memory is says its declaration; the types of pointers do not.
+        written = written.replace(f"*({SHARED}", "*(")
+        return preamble(written) + written
+
+
+def _threads(program: LinearProgram) -> int:
+    """Threads of a block, so that the compiler gives each no more registers than there are."""
+    sizes = program.local_size or ()
+    return prod(size if isinstance(size, int) else int(size.vmax) for size in sizes)

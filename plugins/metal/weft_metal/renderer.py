@@ -1,0 +1,114 @@
+"""Metal Shading Language as a dialect of C.
+
+Buffers are `device` pointers with their places in the argument table, the kernel's variables one
+`constant` struct after them. Vectors have two to four lanes and are only read and written: memory
+is reached through the language's packed types, which need no more alignment than one lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weft.plugin import CDialect, CStyleRenderer, DType, LinearProgram, Ops, VectorStyle, dtypes
+
+HEADER = "#include <metal_stdlib>\nusing namespace metal;"
+
+TYPES: dict[DType, str] = {
+    dtypes.void: "void",
+    dtypes.bool: "bool",
+    dtypes.int8: "char",
+    dtypes.uint8: "uchar",
+    dtypes.int16: "short",
+    dtypes.uint16: "ushort",
+    dtypes.int32: "int",
+    dtypes.uint32: "uint",
+    dtypes.int64: "long",
+    dtypes.uint64: "ulong",
+    dtypes.float16: "half",
+    dtypes.bfloat16: "bfloat",
+    dtypes.float32: "float",
+}
+
+VECTORS = VectorStyle(
+    type_name="{scalar}{count}",
+    typedef="",
+    memory_name="packed_{name}",
+    # Built in, so nothing is declared; a comment, since an empty text would mean "no such types".
+    memory_typedef="// packed_{name}: aligned to {align}",
+    loaded="{type}({place})",
+    literal="{type}({lanes})",
+    splat="{type}({value})",
+    lane="{vector}.{lane}",
+    lane_names=("x", "y", "z", "w"),
+    shuffle="",
+    convert="{type}({value})",
+    bitcast="as_type<{type}>({value})",
+    functions={},
+)
+
+MSL = CDialect(
+    language="metal",
+    preamble=HEADER,
+    kernel_prefix="kernel void",
+    global_qualifier="device ",
+    restrict="",
+    shared_qualifier="threadgroup ",
+    private_qualifier="thread ",
+    aligned="",
+    barrier="threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);",
+    index={
+        "gidx": ("int(group.x)", "int(group.y)", "int(group.z)"),
+        "lidx": ("int(item.x)", "int(item.y)", "int(item.z)"),
+    },
+    buffer_suffix=" [[buffer({place})]]",
+    variable_parameter="",
+    variable="variables.{name}",
+    extra_parameters=(
+        "uint3 group [[threadgroup_position_in_grid]]",
+        "uint3 item [[thread_position_in_threadgroup]]",
+    ),
+    type_names=TYPES,
+    memory_types={dtypes.bool: "uchar"},
+    vectors=VECTORS,
+    functions={
+        # The precise ones round correctly, whatever the compiler is told about fast math.
+        (Ops.SQRT, dtypes.float32): "precise::sqrt({0})",
+        (Ops.TRUNC, dtypes.float32): "precise::trunc({0})",
+        (Ops.MULACC, dtypes.float32): "fma({0}, {1}, {2})",
+    },
+    infinities={dtypes.float32: "INFINITY"},
+    nans={dtypes.float32: "NAN"},
+    suffixes={dtypes.float32: "f", dtypes.uint32: "u", dtypes.int64: "l", dtypes.uint64: "ul"},
+    bitcast="as_type<{type}>({value})",
+    native_ops=CDialect().native_ops | {Ops.MULACC},
+)
+
+
+class MetalRenderer(CStyleRenderer):
+    """MSL of one kernel, with the struct of its variables where it has any.
+
+    exp2, log2 and sin are left to the code generator: the language's own are allowed four units in
+    the last place, ours keep to two on every device.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(MSL)
+
+    def render(self, program: LinearProgram) -> str:
+        """The source of one kernel, named ``program.name``.
+
+        :raises CapabilityError: for float64 and other types that the language lacks.
+        """
+        if not program.variables:
+            return super().render(program)
+        fields = [f"{TYPES[u.dtype]} {u.arg.name};" for u in program.variables]
+        place = len(program.globals)
+        dialect = replace(
+            self.dialect,
+            preamble=f"{HEADER}\nstruct Variables {{ {' '.join(fields)} }};",
+            extra_parameters=(
+                f"constant Variables& variables [[buffer({place})]]",
+                *self.dialect.extra_parameters,
+            ),
+        )
+        return CStyleRenderer(dialect).render(program)

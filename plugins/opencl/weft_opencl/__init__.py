@@ -1,0 +1,85 @@
+"""OpenCL devices as weft devices: OpenCL C, the driver's own compiler, pyopencl.
+
+Every part is in the file of its name; this one answers the hooks. ``OPENCL:1`` is the second device
+(graphics processors come first), ``OPENCL:pocl`` the first one whose platform or device is called
+something like that. Importing touches nothing; pyopencl is loaded when a device is opened.
+"""
+
+from __future__ import annotations
+
+from weft.plugin import (
+    Allocator,
+    CompiledProgram,
+    Device,
+    DeviceFamily,
+    DeviceId,
+    DeviceUnavailable,
+    hookimpl,
+)
+from weft_opencl.allocator import BufferAllocator, Memory
+from weft_opencl.compiler import DriverCompiler
+from weft_opencl.driver import OpenCLDevice, open_device, spell
+from weft_opencl.facts import OFFLINE, describe
+from weft_opencl.renderer import OpenCLRenderer
+from weft_opencl.runner import KernelRunner
+
+weft_api = (1, 0)
+
+
+class OfflineDevice(Device):
+    """A device that is not here: sources for it can be generated and read."""
+
+    def __init__(self, id: DeviceId, arch: str) -> None:
+        self.facts = OFFLINE[arch]
+        super().__init__(id, describe(self.facts))
+
+
+@hookimpl
+def weft_devices() -> list[DeviceFamily]:
+    """One family. A processor's own device is quicker than OpenCL on it, so that goes first."""
+    return [
+        DeviceFamily("OPENCL", priority=5, canonical=spell, about="OpenCL devices, by pyopencl")
+    ]
+
+
+@hookimpl
+def weft_open(id: DeviceId) -> Device:
+    """:raises DeviceUnavailable: without pyopencl, without a driver, without such a device."""
+    return open_device(id)
+
+
+@hookimpl
+def weft_offline(arch: str) -> Device | None:
+    """A device to generate code for: ``pocl``, OpenCL on an x86-64 processor."""
+    known = arch.lower()
+    return OfflineDevice(DeviceId("OPENCL", known), known) if known in OFFLINE else None
+
+
+@hookimpl
+def weft_allocator(device: Device) -> Allocator[Memory]:
+    """:raises DeviceUnavailable: if the device is not here."""
+    if isinstance(device, OpenCLDevice):
+        return BufferAllocator(device)
+    raise DeviceUnavailable(
+        "this device is not here",
+        asked=f"memory of {device.id}",
+        because="it was made to generate code for, with nothing behind it",
+    )
+
+
+@hookimpl
+def weft_renderer(device: OpenCLDevice | OfflineDevice) -> OpenCLRenderer:
+    """OpenCL C as this device speaks it."""
+    return OpenCLRenderer(device.facts)
+
+
+@hookimpl
+def weft_compiler(device: Device) -> DriverCompiler | None:
+    """The driver's compiler; None where there is no driver."""
+    return DriverCompiler(device) if isinstance(device, OpenCLDevice) else None
+
+
+@hookimpl
+def weft_runner(device: OpenCLDevice, program: CompiledProgram) -> KernelRunner:
+    """A kernel of the loaded program on the device's queue."""
+    return KernelRunner(device, program)

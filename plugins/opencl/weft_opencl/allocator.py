@@ -1,0 +1,139 @@
+"""Buffers of an OpenCL context.
+
+Where the device shares the host's memory and says that both may use it at once (fine-grained shared
+virtual memory), buffers lie in such memory and the host gets a window onto them. Elsewhere the host
+has none: a mapped buffer must not be used by kernels, and a window may be held while they run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from weft.plugin import Allocator, BufferHints, Device, DeviceError, OutOfMemory
+from weft_opencl.driver import OpenCLDevice, bindings
+
+EXHAUSTED = frozenset({-4, -5, -6, -61})
+"""CL_MEM_OBJECT_ALLOCATION_FAILURE, OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, INVALID_BUFFER_SIZE."""
+
+
+class Memory:
+    """A buffer, or a window of one: drivers give no windows of windows, so the root is kept.
+
+    :ivar buffer: the ``pyopencl.Buffer`` that kernels are given.
+    :ivar root: the allocation it lies in; itself where it is one.
+    :ivar offset: in bytes, within the root.
+    :ivar shared: the memory behind the root where the host sees it too, else None.
+    :ivar window: the host's view of it, else None.
+    """
+
+    __slots__ = ("buffer", "offset", "root", "shared", "window")
+
+    def __init__(
+        self, buffer: Any, root: Memory | None, offset: int, shared: Any, window: memoryview | None
+    ) -> None:
+        self.buffer = buffer
+        self.root = self if root is None else root
+        self.offset = offset
+        self.shared = shared
+        self.window = window
+
+
+class BufferAllocator(Allocator[Memory]):
+    """Memory of one device; copies go through its queue, and so wait for what was launched."""
+
+    def __init__(self, device: OpenCLDevice) -> None:
+        self.device = device
+        self.cl = bindings()
+
+    def allocate(self, nbytes: int, hints: BufferHints) -> Memory:
+        """:raises OutOfMemory: if the driver gives no more."""
+        try:
+            return self._shared(nbytes) if self.device.facts.windows else self._plain(nbytes)
+        except self.cl.Error as error:
+            raise _failed(error, f"{nbytes} bytes on {self.device.id}") from error
+
+    def _plain(self, nbytes: int) -> Memory:
+        flags = self.cl.mem_flags
+        buffer = self.cl.Buffer(self.device.context, flags.READ_WRITE, nbytes)
+        # Drivers may put the allocation off until first use; a lack of memory must show here.
+        self.cl.enqueue_migrate_mem_objects(
+            self.device.queue, [buffer], self.cl.mem_migration_flags.CONTENT_UNDEFINED
+        )
+        return Memory(buffer, None, 0, None, None)
+
+    def _shared(self, nbytes: int) -> Memory:
+        cl = self.cl
+        how = cl.svm_mem_flags.READ_WRITE | cl.svm_mem_flags.SVM_FINE_GRAIN_BUFFER
+        shared = cl.SVMAllocation(self.device.context, nbytes, self.device.facts.alignment, how)
+        array = (ctypes.c_ubyte * nbytes).from_address(shared.svm_ptr)
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+        buffer = cl.Buffer(self.device.context, flags, hostbuf=array)
+        return Memory(buffer, None, 0, shared, memoryview(array).cast("B"))
+
+    def free(self, handle: Memory, nbytes: int) -> None:
+        """Shared memory is given back at once, so nothing may still be using it."""
+        if handle.shared is not None:
+            self.device.queue.finish()
+        handle.buffer.release()
+        if handle.shared is not None:
+            handle.window = None
+            handle.shared.release()
+
+    def copy_in(self, dst: Memory, src: memoryview) -> None:
+        """Returns when it is done."""
+        self._copy(dst.buffer, src)
+
+    def copy_out(self, dst: memoryview, src: Memory) -> None:
+        """Returns when it is done."""
+        self._copy(dst, src.buffer)
+
+    def _copy(self, to: Any, source: Any) -> None:
+        try:
+            self.cl.enqueue_copy(self.device.queue, to, source, is_blocking=True)
+        except self.cl.Error as error:
+            raise _failed(error, f"a copy on {self.device.id}") from error
+
+    def view(self, handle: Memory, offset: int, nbytes: int) -> Memory:
+        """A sub-buffer; the core asks only for offsets that fit the declared alignment."""
+        root, start = handle.root, handle.offset + offset
+        try:
+            part = root.buffer.get_sub_region(start, nbytes)
+        except self.cl.Error as error:
+            raise _failed(error, f"{nbytes} bytes from {start} on {self.device.id}") from error
+        window = None if root.window is None else root.window[start : start + nbytes]
+        return Memory(part, root, start, root.shared, window)
+
+    def map_host(self, handle: Memory) -> memoryview | None:
+        """The bytes themselves where host and device share them; None elsewhere."""
+        if handle.window is not None:
+            self.device.queue.finish()
+        return handle.window
+
+    def link_copy(self, dst: Memory, src: Memory, source: Device, nbytes: int) -> bool:
+        """Within one context: between allocations of a device, whatever it was called."""
+        if not isinstance(source, OpenCLDevice) or source.context != self.device.context:
+            return False
+        if source is not self.device:
+            source.queue.finish()
+        try:
+            copied = self.cl.enqueue_copy(
+                self.device.queue, dst.buffer, src.buffer, byte_count=nbytes
+            )
+            if source is not self.device:
+                copied.wait()  # its queue knows nothing of ours, and may write the source next
+        except self.cl.Error as error:
+            raise _failed(error, f"a copy of {nbytes} bytes to {self.device.id}") from error
+        return True
+
+
+def _failed(error: Any, asked: str) -> DeviceError:
+    """What a driver's error is for weft."""
+    if getattr(error, "code", None) in EXHAUSTED:
+        return OutOfMemory(
+            "the OpenCL device has no memory left",
+            asked=asked,
+            because=str(error),
+            try_="free tensors that are no longer needed, or work in smaller pieces",
+        )
+    return DeviceError("the OpenCL driver refuses", asked=asked, because=str(error))

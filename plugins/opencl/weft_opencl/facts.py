@@ -1,0 +1,171 @@
+"""What an OpenCL device says of itself, and what weft calls that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from weft.plugin import (
+    COMMON_DTYPES,
+    Capabilities,
+    ComputeCaps,
+    Feature,
+    KernelLimits,
+    MemoryCaps,
+    dtypes,
+)
+
+FUSED = 1 << 5
+"""CL_FP_FMA: a fused multiply-add in hardware."""
+CORRECT_DIVISION = 1 << 7
+"""CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT: division and square root of float32 can be exact."""
+FINE_GRAINED = 1 << 1
+"""CL_DEVICE_SVM_FINE_GRAIN_BUFFER: host and device may use the same bytes without mapping them."""
+POINTER_BYTES = 8
+FOR_VARIABLES = 128
+"""Bytes of a kernel's parameters that are left for the values of variables."""
+MOST_GROUPS = (1 << 31) - 1
+WIDEST = 16
+"""Bytes: the widest access that is one transaction everywhere."""
+PRIVATE_ROWS = 1 << 14
+"""Bytes of a row that a work item keeps to itself where private memory is a processor's stack."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The answers that code generation and memory depend on; defaults are the least of OpenCL 1.2.
+
+    :param name: of the device, for people.
+    :param versions: of platform, device, driver and language: what compiled code is keyed to.
+    :param processor: it is a CPU: private memory is stack, and there is no warp.
+    :param double: float64.
+    :param half: float16.
+    :param fused: multiply-add that rounds once, and is quick.
+    :param exact_division: float32 division and square root can be asked to be exact.
+    :param modern: its language is OpenCL C 1.2 or newer.
+    :param group: the largest extent of a work group per dimension.
+    :param group_items: the most work items of one group.
+    :param shared_bytes: local memory.
+    :param parameter_bytes: of all arguments of a kernel.
+    :param largest: the largest buffer in bytes.
+    :param alignment: of sub-buffers in bytes.
+    :param windows: the host can see its memory while kernels use it.
+    :param link: who shares its context.
+    """
+
+    name: str
+    versions: str
+    processor: bool = False
+    double: bool = False
+    half: bool = False
+    fused: bool = False
+    exact_division: bool = False
+    modern: bool = True
+    group: tuple[int, int, int] = (1, 1, 1)
+    group_items: int = 1
+    shared_bytes: int = 32 << 10
+    parameter_bytes: int = 1024
+    largest: int | None = None
+    alignment: int = 128
+    windows: bool = False
+    link: str | None = None
+
+
+OFFLINE = {
+    "pocl": Facts(
+        name="PoCL on an x86-64 processor",
+        versions="offline pocl",
+        processor=True,
+        double=True,
+        fused=True,
+        exact_division=True,
+        group=(4096, 4096, 4096),
+        group_items=4096,
+        shared_bytes=1 << 20,
+        windows=True,
+    )
+}
+"""Devices that need not be here, by the name under which ``weft_offline`` is asked for them."""
+
+
+def read(device: Any) -> Facts:
+    """Ask a driver about one of its devices.
+
+    :param device: a ``pyopencl.Device``.
+    """
+    import pyopencl
+
+    extensions = set(device.extensions.split())
+    single = _answer(device, "single_fp_config", 0)
+    shared = _answer(device, "svm_capabilities", 0) & FINE_GRAINED
+    platform = device.platform
+    said = (platform.name, platform.version, device.name, device.version, device.driver_version,
+            device.opencl_c_version)  # fmt: skip
+    group = tuple(min(n, device.max_work_group_size) for n in device.max_work_item_sizes[:3])
+    return Facts(
+        name=f"{device.name.strip()} ({platform.name.strip()})",
+        versions="; ".join(part.strip() for part in said),
+        processor=bool(device.type & pyopencl.device_type.CPU),
+        double=bool(_answer(device, "double_fp_config", 0)) or "cl_khr_fp64" in extensions,
+        half="cl_khr_fp16" in extensions,
+        fused=bool(single & FUSED),
+        exact_division=bool(single & CORRECT_DIVISION),
+        modern=_version(device.opencl_c_version) >= (1, 2),
+        group=(group[0], group[1], group[2]),
+        group_items=device.max_work_group_size,
+        shared_bytes=device.local_mem_size,
+        parameter_bytes=device.max_parameter_size,
+        largest=device.max_mem_alloc_size,
+        alignment=max(1, device.mem_base_addr_align // 8),
+        windows=bool(shared and _answer(device, "host_unified_memory", 0)),
+        link=f"OPENCL {device.int_ptr:x}",
+    )
+
+
+def _answer(device: Any, name: str, otherwise: int) -> int:
+    """A query that older drivers do not know."""
+    import pyopencl
+
+    try:
+        return int(getattr(device, name))
+    except (pyopencl.Error, AttributeError):
+        return otherwise
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """``"OpenCL C 1.2 more"`` -> (1, 2)."""
+    words = text.split()
+    try:
+        return tuple(int(part) for part in words[2].split("."))
+    except (IndexError, ValueError):
+        return (1, 1)
+
+
+def describe(facts: Facts) -> Capabilities:
+    """The same as capabilities."""
+    known = set(COMMON_DTYPES)
+    if not facts.double:
+        known.discard(dtypes.float64)
+    if facts.half:
+        known.add(dtypes.float16)
+    widths = {
+        dtype: tuple(n for n in (16, 8, 4, 2) if n * dtype.itemsize <= WIDEST) for dtype in known
+    }
+    features = {Feature.BARRIER, Feature.SHARED} if facts.shared_bytes else {Feature.BARRIER}
+    compute = ComputeCaps(
+        dtypes=frozenset(known),
+        limits=KernelLimits(
+            max_buffers=max(1, (facts.parameter_bytes - FOR_VARIABLES) // POINTER_BYTES),
+            global_size=(MOST_GROUPS, MOST_GROUPS, MOST_GROUPS),
+            local_size=facts.group,
+            local_threads=facts.group_items,
+            shared_bytes=facts.shared_bytes,
+            row_bytes=PRIVATE_ROWS if facts.processor else 0,
+        ),
+        features=frozenset(features),
+        vector_widths=widths,
+    )
+    memory = MemoryCaps(
+        alignment=facts.alignment, max_allocation=facts.largest, link_group=facts.link
+    )
+    return Capabilities(memory, compute, facts.name, fingerprint=facts.versions)

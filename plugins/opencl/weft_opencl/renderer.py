@@ -1,0 +1,179 @@
+"""OpenCL C: built-in vectors, unaligned vector accesses, launch indices, local memory, barriers.
+
+Signed integers wrap in weft and must not overflow in C, so arithmetic that might is done unsigned;
+that of indices, whose bounds are known, stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weft.plugin import (
+    CDialect,
+    CStyleRenderer,
+    DType,
+    LinearProgram,
+    Ops,
+    PatternMatcher,
+    UOp,
+    UPat,
+    VectorStyle,
+    dtypes,
+)
+from weft_opencl.facts import Facts
+
+TYPES = {
+    dtypes.void: "void",
+    dtypes.bool: "bool",
+    dtypes.int8: "char",
+    dtypes.uint8: "uchar",
+    dtypes.int16: "short",
+    dtypes.uint16: "ushort",
+    dtypes.int32: "int",
+    dtypes.uint32: "uint",
+    dtypes.int64: "long",
+    dtypes.uint64: "ulong",
+    dtypes.float16: "half",
+    dtypes.float32: "float",
+    dtypes.float64: "double",
+}
+
+VECTORS = VectorStyle(
+    type_name="{scalar}{count}",
+    typedef="",
+    memory_name="{name}",
+    memory_typedef="",
+    literal="({type})({lanes})",
+    lane="{vector}.s{lane}",
+    lane_names=tuple("0123456789abcdef"),
+    shuffle="",
+    convert="convert_{type}({value})",
+    bitcast="as_{type}({value})",
+    load="vload{count}(0, {pointer})",
+    store="vstore{count}({value}, 0, {pointer})",
+    functions={Ops.SQRT: "sqrt({0})", Ops.TRUNC: "trunc({0})", Ops.MULACC: "fma({0}, {1}, {2})"},
+)
+
+UNSIGNED = {dtypes.int32: dtypes.uint32, dtypes.int64: dtypes.uint64}
+
+WRAPPING = PatternMatcher("opencl")
+
+
+@WRAPPING.rule(UPat((Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.MULACC), name="root"))
+def arithmetic_that_may_wrap_is_unsigned(root: UOp) -> UOp | None:
+    """a + b -> as_int(as_uint(a) + as_uint(b))   unless the bounds of both say that it fits."""
+    scalar, lanes = root.dtype.scalar(), root.dtype.count
+    if scalar is dtypes.uint16 and root.op in (Ops.MUL, Ops.MULACC):
+        # C multiplies these as signed integers of 32 bits, which 65535 * 65535 is too large for.
+        wide = dtypes.uint32.vec(lanes)
+        return UOp(root.op, wide, tuple(s.cast(wide) for s in root.src)).cast(root.dtype)
+    if scalar not in UNSIGNED or _fits(root, scalar):
+        return None
+    plain = UNSIGNED[scalar].vec(lanes)
+    return UOp(root.op, plain, tuple(s.bitcast(plain) for s in root.src)).bitcast(root.dtype)
+
+
+def _fits(root: UOp, scalar: DType) -> bool:
+    if root.dtype.count > 1:
+        return False
+    ends = [(int(s.vmin), int(s.vmax)) for s in root.src]
+    if root.op is Ops.NEG:
+        possible = [-end for end in ends[0]]
+    elif root.op is Ops.ADD:
+        possible = [a + b for a in ends[0] for b in ends[1]]
+    elif root.op is Ops.SUB:
+        possible = [a - b for a in ends[0] for b in ends[1]]
+    else:
+        possible = [a * b for a in ends[0] for b in ends[1]]
+        if root.op is Ops.MULACC:
+            possible = [product + c for product in possible for c in ends[2]] + possible
+    return int(scalar.min) <= min(possible) and max(possible) <= int(scalar.max)
+
+
+def entry_point(name: str) -> str:
+    """What a kernel is called in OpenCL C, where ``kernel``, ``dot`` and hundreds more are taken; a
+    name that ends in an underscore is not."""
+    return f"{name}_"
+
+
+def is_spread(program: LinearProgram) -> bool:
+    """Whether the driver may form the groups: work items that have no local indices nor memory."""
+    return (
+        program.global_size is not None
+        and program.local_size is None
+        and not any(u.op in (Ops.DEFINE_LOCAL, Ops.BARRIER) for u in program.uops)
+    )
+
+
+def opencl_dialect(facts: Facts) -> CDialect:
+    """OpenCL C as this device speaks it."""
+    plain = CDialect()
+    pragmas = ["#pragma OPENCL FP_CONTRACT OFF"]
+    if facts.half:
+        pragmas.append("#pragma OPENCL EXTENSION cl_khr_fp16 : enable")
+    if facts.double and not facts.modern:
+        pragmas.append("#pragma OPENCL EXTENSION cl_khr_fp64 : enable")
+    functions = {
+        (op, dtype): spelt
+        for op, spelt in VECTORS.functions.items()
+        for dtype in (dtypes.float32, dtypes.float64)
+    }
+    native = plain.native_ops | {Ops.MULACC} if facts.fused else plain.native_ops
+    return CDialect(
+        language="cl",
+        preamble="\n".join(pragmas),
+        kernel_prefix="__kernel void",
+        global_qualifier="__global ",
+        shared_qualifier="__local ",
+        barrier="barrier(CLK_LOCAL_MEM_FENCE);",
+        index=_indices("get_group_id"),
+        type_names=TYPES,
+        memory_types={dtypes.bool: "uchar"},
+        vectors=VECTORS,
+        functions=functions,
+        infinities={dtypes.float32: "INFINITY", dtypes.float64: "((double)INFINITY)"},
+        nans={dtypes.float32: "NAN", dtypes.float64: "((double)NAN)"},
+        suffixes={
+            dtypes.float32: "f",
+            dtypes.uint32: "u",
+            dtypes.int64: "L",
+            dtypes.uint64: "UL",
+        },
+        narrow_floats=frozenset({dtypes.float16}),
+        bitcast="as_{type}({value})",
+        native_ops=native,
+    )
+
+
+def _indices(of_groups: str) -> dict[str, tuple[str, str, str]]:
+    def three(name: str) -> tuple[str, str, str]:
+        return (f"{name}(0)", f"{name}(1)", f"{name}(2)")
+
+    return {"gidx": three(of_groups), "lidx": three("get_local_id")}
+
+
+class OpenCLRenderer(CStyleRenderer):
+    """Renders OpenCL C; the head of a kernel says the size of its groups where it is known.
+
+    :param facts: what the device has.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(opencl_dialect(facts))
+        self.rules = self.rules + WRAPPING if self.rules is not None else WRAPPING
+
+    def render(self, program: LinearProgram) -> str:
+        """The source of one kernel. Raises as CStyleRenderer."""
+        return CStyleRenderer(self._dialect_of(program)).render(
+            replace(program, name=entry_point(program.name))
+        )
+
+    def _dialect_of(self, program: LinearProgram) -> CDialect:
+        if is_spread(program):
+            return replace(self.dialect, index=_indices("get_global_id"))
+        size = program.local_size or (1, 1, 1)
+        if not all(isinstance(n, int) for n in size):
+            return self.dialect
+        group = ", ".join(map(str, size))
+        attribute = f"__attribute__((reqd_work_group_size({group})))"
+        return replace(self.dialect, kernel_prefix=f"__kernel {attribute} void")

@@ -1,0 +1,12 @@
+// opts: none
+#include <metal_stdlib>
+using namespace metal;
+kernel void E_3_4(device float* data0 [[buffer(0)]], device const int* data1 [[buffer(1)]],
+    device const float* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
+    uint3 item [[thread_position_in_threadgroup]]) {
+  int gidx0 = int(group.x);
+  int gidx1 = int(group.y);
+  int val0 = data1[gidx1];
+  int alu0 = (val0 < 0) ? val0 + 5 : val0;
+  data0[gidx1 * 4 + gidx0] = ((-1) < alu0 & (alu0 < 5)) ? data2[gidx0 + alu0 * 4] : 0.0f;
+}

@@ -1,0 +1,79 @@
+"""Builds the test doubles of libcuda and NVRTC, and says how a process uses them.
+
+::
+
+    eval "$(python tests/plugins/cuda/doubles/build.py)"      # prints export lines
+    WEFT_DEVICE=CUDA python -m pytest --pyargs weft.testing.conformance --weft-device CUDA
+
+They are compiled once by the wheel ziglang into a folder named by their sources' content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+LIBRARIES = {"libcuda.cpp": "libcuda.so.1", "libnvrtc.cpp": "libnvrtc.so.13"}
+
+
+def missing() -> str:
+    """Why they cannot be built here; empty if they can."""
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+        return "the doubles switch fibers on x86-64 Linux only"
+    if importlib.util.find_spec("ziglang") is None:
+        return "the doubles are compiled by the wheel ziglang, which is not installed"
+    return ""
+
+
+def _zig() -> str:
+    spec = importlib.util.find_spec("ziglang")
+    assert spec is not None and spec.submodule_search_locations  # `missing` was asked
+    return str(Path(next(iter(spec.submodule_search_locations)), "zig"))
+
+
+def build(root: Path | None = None) -> Path:
+    """The folder that holds both libraries, built if it is not there yet."""
+    sources = sorted(p for p in HERE.iterdir() if p.suffix in (".cpp", ".h"))
+    key = hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:16]
+    root = root or Path(os.environ.get("WEFT_CACHE_DIR") or Path(tempfile.gettempdir()))
+    folder = root / f"cuda-doubles-{key}"
+    for source, library in LIBRARIES.items():
+        if (folder / library).exists():
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        made = folder / f"{library}.{os.getpid()}"
+        command = [
+            _zig(), "c++", "-std=c++17", "-O2", "-fno-sanitize=undefined", "-shared", "-fPIC", "-w",
+            f"-Wl,-soname,{library}", str(HERE / source), "-o", str(made),
+        ]  # fmt: skip
+        subprocess.run(command, check=True)
+        made.replace(folder / library)  # so that nobody loads half of one
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What a process must have in its environment from its start."""
+    zig = _zig()
+    path = os.environ.get("LD_LIBRARY_PATH")
+    return {
+        "LD_LIBRARY_PATH": f"{folder}:{path}" if path else str(folder),
+        "WEFT_NVRTC": str(folder / "libnvrtc.so.13"),
+        "SIMT_CLANG": f"'{zig}' clang",
+        "SIMT_LINKER": f"'{zig}' ld.lld",
+        "SIMT_HEADER": str(HERE / "cuda_on_cpu.h"),
+    }
+
+
+if __name__ == "__main__":
+    reason = missing()
+    if reason:
+        sys.exit(reason)
+    for name, value in environment(build()).items():
+        print(f'export {name}="{value}"')

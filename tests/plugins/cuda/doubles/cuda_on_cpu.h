@@ -1,0 +1,81 @@
+// What a kernel written in CUDA C++ needs to be compiled for this processor. Included before it.
+#pragma once
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __shared__ static
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+
+struct uint3 {
+  unsigned x, y, z;
+};
+
+// Who runs: written by the executor (executor.h) before it enters or resumes a thread.
+struct simt_place {
+  uint3 thread, block, block_size, grid_size;
+  void (*barrier)(int line);
+};
+extern "C" {
+__attribute__((visibility("default"))) simt_place simt_here;
+}
+#define threadIdx (simt_here.thread)
+#define blockIdx (simt_here.block)
+#define blockDim (simt_here.block_size)
+#define gridDim (simt_here.grid_size)
+#define __syncthreads() simt_here.barrier(__LINE__)
+
+#define sqrtf(x) __builtin_sqrtf(x)
+#define sqrt(x) __builtin_sqrt(x)
+#define truncf(x) __builtin_truncf(x)
+#define trunc(x) __builtin_trunc(x)
+#define fmaf(a, b, c) __builtin_fmaf(a, b, c)
+#define fma(a, b, c) __builtin_fma(a, b, c)
+#define __int_as_float(x) __builtin_bit_cast(float, (int)(x))
+#define __float_as_uint(x) __builtin_bit_cast(unsigned, (float)(x))
+#define __uint_as_float(x) __builtin_bit_cast(float, (unsigned)(x))
+#define __longlong_as_double(x) __builtin_bit_cast(double, (long long)(x))
+
+// The instructions that kernels spell as such; libnvrtc.cpp puts these names in their place.
+static inline void simt_f16_from_f32(unsigned short& bits, float x) {
+  bits = __builtin_bit_cast(unsigned short, (_Float16)x);
+}
+static inline void simt_f32_from_f16(float& x, unsigned short bits) {
+  x = (float)__builtin_bit_cast(_Float16, bits);
+}
+
+// How the executor calls a kernel whose parameters' types only the compiler knows.
+template <class... Types>
+struct simt_signature {
+  static constexpr unsigned count = sizeof...(Types);
+  unsigned sizes[count + 1] = {sizeof(Types)..., 0};
+};
+template <class... Types>
+constexpr simt_signature<Types...> simt_sizes_of(void (*)(Types...)) {
+  return {};
+}
+template <unsigned... I>
+struct simt_numbers {};
+template <unsigned N, unsigned... I>
+struct simt_count : simt_count<N - 1, N - 1, I...> {};
+template <unsigned... I>
+struct simt_count<0, I...> {
+  using type = simt_numbers<I...>;
+};
+template <class... Types, unsigned... I>
+inline void simt_apply(void (*kernel)(Types...), void** given, simt_numbers<I...>) {
+  kernel(*(Types*)given[I]...);
+}
+template <class... Types>
+inline void simt_enter(void (*kernel)(Types...), void** given) {
+  simt_apply(kernel, given, typename simt_count<sizeof...(Types)>::type{});
+}
+#define SIMT_KERNEL(name, has_barriers)                                       \
+  static constexpr auto simt_found = simt_sizes_of(name);                     \
+  extern "C" {                                                                \
+  __attribute__((visibility("default"))) unsigned simt_count_of = simt_found.count; \
+  __attribute__((visibility("default"))) const unsigned* simt_sizes = simt_found.sizes; \
+  __attribute__((visibility("default"))) int simt_barriers = has_barriers;    \
+  __attribute__((visibility("default"))) void simt_run(void** given) { simt_enter(name, given); } \
+  }

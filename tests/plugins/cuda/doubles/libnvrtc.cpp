@@ -1,0 +1,125 @@
+// A test double of NVRTC: the same C interface, and kernels compiled for this processor by clang.
+//
+// SIMT_CLANG and SIMT_LINKER are commands, SIMT_HEADER is the path of cuda_on_cpu.h.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+namespace {
+struct Program {
+  std::string source, name, log, binary;
+};
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string environment(const char* name) {
+  const char* value = getenv(name);
+  return value ? value : "";
+}
+
+bool known(const std::string& option) {
+  static const char* const starts[] = {
+      "--gpu-architecture=sm_", "--gpu-architecture=compute_", "--std=c++", "--fmad=", "--ftz=",
+      "--prec-div=", "--prec-sqrt=", "--device-as-default-execution-space", "--disable-warnings",
+  };
+  for (const char* start : starts)
+    if (option.rfind(start, 0) == 0) return true;
+  return false;
+}
+}  // namespace
+
+extern "C" {
+const char* nvrtcGetErrorString(int result) {
+  return result == 0 ? "SUCCESS" : result == 5 ? "INVALID_OPTION" : result == 6 ? "COMPILATION"
+                                                                               : "OTHER";
+}
+int nvrtcVersion(int* major, int* minor) {
+  *major = 13, *minor = 0;
+  return 0;
+}
+int nvrtcGetNumSupportedArchs(int* count) {
+  *count = 3;
+  return 0;
+}
+int nvrtcGetSupportedArchs(int* numbers) {
+  numbers[0] = 75, numbers[1] = 80, numbers[2] = 90;
+  return 0;
+}
+int nvrtcCreateProgram(Program** program, const char* source, const char* name, int headers,
+                       const char* const*, const char* const*) {
+  if (headers) return 2;
+  std::string stem = name;
+  *program = new Program{source, stem.substr(0, stem.rfind('.')), "", ""};
+  return 0;
+}
+int nvrtcDestroyProgram(Program** program) {
+  delete *program;
+  *program = nullptr;
+  return 0;
+}
+int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
+  for (int i = 0; i < count; i++)
+    if (!known(options[i])) {
+      program->log = std::string("unrecognized option ") + options[i];
+      return 5;
+    }
+  std::string source = program->source;
+  replace_all(source, R"(asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));)",
+              "simt_f16_from_f32(bits, x);");
+  replace_all(source, R"(asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));)",
+              "simt_f32_from_f16(x, bits);");
+  bool barriers = source.find("__syncthreads") != std::string::npos;
+  char folder[] = "/tmp/weft-simt-XXXXXX";
+  if (!mkdtemp(folder)) return 11;
+  std::string base = folder, file = base + "/k.cu";
+  std::ofstream(file) << source << "\nSIMT_KERNEL(" << program->name << ", " << barriers << ")\n";
+  std::string quoted = "'" + base;
+  std::string compile = environment("SIMT_CLANG") +
+      " -c -x c++ -std=c++17 -O1 -march=native -ffreestanding -fPIC -fno-semantic-interposition"
+      " -ffp-contract=off -fwrapv -fno-math-errno -fno-strict-aliasing -fno-exceptions -fno-rtti"
+      " -fno-asynchronous-unwind-tables -fno-stack-protector -w"
+      " -Xclang -ffloat16-excess-precision=none"
+      " -include '" + environment("SIMT_HEADER") + "' -o " + quoted + "/k.o' " + quoted +
+      "/k.cu' 2> " + quoted + "/log'";
+  std::string link = environment("SIMT_LINKER") + " -shared -Bsymbolic -o " + quoted + "/k.so' " + quoted +
+      "/k.o' 2>> " + quoted + "/log'";
+  bool done = system(compile.c_str()) == 0 && system(link.c_str()) == 0;
+  program->log = read(base + "/log");
+  if (done) program->binary = read(base + "/k.so");
+  for (const char* name : {"/k.cu", "/k.o", "/k.so", "/log"}) unlink((base + name).c_str());
+  rmdir(folder);
+  return done ? 0 : 6;
+}
+int nvrtcGetProgramLogSize(Program* program, size_t* size) {
+  *size = program->log.size() + 1;
+  return 0;
+}
+int nvrtcGetProgramLog(Program* program, char* log) {
+  memcpy(log, program->log.c_str(), program->log.size() + 1);
+  return 0;
+}
+int nvrtcGetCUBINSize(Program* program, size_t* size) {
+  *size = program->binary.size();
+  return 0;
+}
+int nvrtcGetCUBIN(Program* program, char* binary) {
+  memcpy(binary, program->binary.data(), program->binary.size());
+  return 0;
+}
+int nvrtcGetPTXSize(Program*, size_t*) { return 7; }
+int nvrtcGetPTX(Program*, char*) { return 7; }
+}

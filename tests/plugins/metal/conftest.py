@@ -1,0 +1,68 @@
+"""The Metal framework's double, and METAL opened on it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weft_metal
+from weft.device import registry
+from weft.plugin import DeviceId
+
+HERE = Path(__file__).parent / "double"
+
+
+@pytest.fixture
+def framework(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The double, importable as the framework is."""
+    pytest.importorskip("ziglang", reason="the double compiles kernels with the wheel ziglang")
+    monkeypatch.syspath_prepend(str(HERE))
+    import Metal
+
+    if getattr(Metal, "INCLUDE", None) is None:
+        pytest.skip("the real framework is here; these tests are about its double")
+    return Metal
+
+
+@pytest.fixture
+def gpu(framework: Any) -> weft_metal.Gpu:
+    """An opened device by itself."""
+    return weft_metal.weft_open(DeviceId("METAL"))
+
+
+@pytest.fixture
+def metal(framework: Any) -> Iterator[str]:
+    """The family METAL, to be used by tensors."""
+    own = registry.Registry()
+    if not any(plugin.family == "METAL" for plugin in own.plugins):
+        own.register(weft_metal, "METAL")
+    with registry.use(own):
+        yield "METAL"
+
+
+@pytest.fixture(scope="session")
+def checked() -> Callable[[str], str]:
+    """What a compiler that knows address spaces says of a source; "" if nothing."""
+    ziglang = pytest.importorskip("ziglang", reason="its clang checks address spaces")
+    zig = str(Path(ziglang.__file__).parent / "zig")
+
+    def check(source: str) -> str:
+        command = [
+            zig, "clang", "-cc1", "-x", "clcpp", "-cl-std=clc++2021", "-triple", "spir64",
+            "-fsyntax-only", "-Wno-unknown-attributes", "-I", str(HERE / "checked"), "-",
+        ]  # fmt: skip
+        done = subprocess.run(command, input=source.encode(), capture_output=True)
+        return done.stderr.decode() if done.returncode else ""
+
+    return check
+
+
+@pytest.fixture
+def no_framework(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine where the framework cannot be imported."""
+    monkeypatch.setitem(sys.modules, "Metal", None)

@@ -1,0 +1,218 @@
+"""The host side on the framework's double: opening, memory, launching, waiting, failing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import weft_metal
+from weft import Tensor
+from weft.base.dtype import dtypes
+from weft.plugin import (
+    CapabilityError,
+    CompiledProgram,
+    CompileError,
+    DeviceError,
+    DeviceId,
+    DeviceUnavailable,
+    Feature,
+    Launch,
+    LinearProgram,
+    OutOfMemory,
+)
+from weft.testing.conformance.programs import Builder
+from weft.uop import UOp
+
+
+def adding(number=1, size=4, name="adds", variable=False):
+    """data0[i] = data0[i] + number, or + a variable."""
+    b = Builder()
+    out = b.argument(0, dtypes.int32, size)
+    addend = UOp.variable("n", 0, 100) if variable else UOp.const(dtypes.int32, number)
+    at = b.loop(size, 0)
+    b.store(out, at, b.load(out, at) + addend)
+    b.end(at)
+    return LinearProgram.of(name, b.nodes)
+
+
+def loaded(gpu, program):
+    source = weft_metal.weft_renderer().render(program)
+    binary = weft_metal.weft_compiler(gpu).compile(source, program.name)
+    return weft_metal.weft_runner(gpu, CompiledProgram(program.name, binary, source, program))
+
+
+def memory(gpu, *numbers):
+    allocator = weft_metal.weft_allocator(gpu)
+    data = numpy.array(numbers, dtype=numpy.int32).tobytes()
+    handle = allocator.allocate(len(data), None)
+    allocator.copy_in(handle, memoryview(data))
+    return allocator, handle
+
+
+def numbers(allocator, handle):
+    out = bytearray(handle.nbytes)
+    allocator.copy_out(memoryview(out), handle)
+    return numpy.frombuffer(out, dtype=numpy.int32).tolist()
+
+
+def test_importing_loads_nothing_native():
+    code = "import sys, weft_metal; print({'Metal', 'objc', 'ctypes'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "set()", done.stderr
+
+
+def test_it_says_why_it_does_not_open(no_framework, monkeypatch):
+    with pytest.raises(DeviceUnavailable) as caught:
+        weft_metal.weft_open(DeviceId("METAL"))
+    if sys.platform != "darwin":
+        assert "macOS" in str(caught.value) and "offline" in caught.value.try_
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(DeviceUnavailable) as caught:
+        weft_metal.weft_open(DeviceId("METAL"))
+    assert caught.value.try_ == "pip install pyobjc-framework-Metal"
+
+
+def test_what_the_gpu_says_of_itself(gpu):
+    caps = gpu.capabilities
+    assert caps.name == "Double M2" and "apple8" in caps.fingerprint
+    assert caps.compute.limits.local_threads == 1024 and caps.compute.limits.shared_bytes == 32768
+    assert caps.memory.max_allocation == 1 << 30
+    assert caps.compute.has(Feature.GRAPHS)
+
+
+def test_the_second_gpu_and_no_third(framework):
+    assert weft_metal.weft_open(DeviceId("METAL", "1")).capabilities.name == "Double M3"
+    with pytest.raises(DeviceUnavailable, match="no such"):
+        weft_metal.weft_open(DeviceId("METAL", "2"))
+
+
+def test_copies_wait_for_kernels(gpu):
+    run, (allocator, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
+    assert run([handle]) is None and run([handle]) is None
+    assert bytes(handle.buffer.contents().as_buffer(4)) == b"\1\0\0\0", "nothing has run yet"
+    assert numbers(allocator, handle) == [3, 4, 5, 6]
+    run([handle])
+    assert bytes(allocator.map_host(handle)[:4]) == b"\4\0\0\0"
+    assert run([handle], wait=True) == pytest.approx(1e-6)
+
+
+def test_a_copy_within_the_gpu_keeps_its_place_in_the_queue(gpu):
+    run, (allocator, source) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
+    target = allocator.allocate(16, None)
+    run([source])
+    assert allocator.link_copy(target, source, gpu, 16)
+    run([source])
+    assert numbers(allocator, target) == [2, 3, 4, 5]
+    assert numbers(allocator, source) == [3, 4, 5, 6]
+    other = weft_metal.weft_open(DeviceId("METAL", "1"))
+    assert not allocator.link_copy(target, source, other, 16)
+
+
+def test_windows_pass_their_offset(gpu):
+    run, (allocator, whole) = loaded(gpu, adding()), memory(gpu, *range(12))
+    run([allocator.view(allocator.view(whole, 16, 32), 0, 16)])
+    assert numbers(allocator, whole) == [0, 1, 2, 3, 5, 6, 7, 8, 8, 9, 10, 11]
+
+
+def test_more_launches_than_the_queue_holds(gpu):
+    run, (allocator, handle) = loaded(gpu, adding()), memory(gpu, 0, 0, 0, 0)
+    for _ in range(200):
+        run([handle])
+    assert numbers(allocator, handle) == [200] * 4
+
+
+def test_variables(gpu):
+    run, (allocator, handle) = loaded(gpu, adding(variable=True)), memory(gpu, 1, 2, 3, 4)
+    run([handle], values=[40])
+    assert numbers(allocator, handle) == [41, 42, 43, 44]
+
+
+def test_a_row_of_launches_is_one_submission(gpu):
+    once, (allocator, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
+    more = loaded(gpu, adding(variable=True))
+    graph = weft_metal.weft_graph(gpu, [Launch(once, ()), Launch(more, ())])
+    seconds = graph([[handle], [handle]], [(), (10,)], wait=True)
+    assert seconds == pytest.approx(2e-6), "both in one command buffer"
+    graph([[handle], [handle]], [(), (20,)], wait=False)
+    assert numbers(allocator, handle) == [33, 34, 35, 36]
+
+
+def test_the_compilers_log_reaches_the_user(gpu):
+    with pytest.raises(CompileError) as caught:
+        weft_metal.weft_compiler(gpu).compile("kernel void k(device int* a) {\n}}", "k")
+    assert caught.value.log and caught.value.source
+
+
+def test_a_library_is_made_once(gpu, framework, monkeypatch):
+    made = []
+    real = framework.Gpu.newLibraryWithSource_options_error_
+
+    def counted(self, source, options, error):
+        made.append(source)
+        return real(self, source, options, error)
+
+    monkeypatch.setattr(framework.Gpu, "newLibraryWithSource_options_error_", counted)
+    loaded(gpu, adding(7))
+    assert len(made) == 1
+
+
+def test_too_much_memory(gpu):
+    with pytest.raises(OutOfMemory) as caught:
+        weft_metal.weft_allocator(gpu).allocate(1 << 40, None)
+    assert str(1 << 30) in caught.value.because
+
+
+def test_a_group_larger_than_the_pipeline_allows(gpu, framework, monkeypatch):
+    monkeypatch.setattr(framework.Pipeline, "maxTotalThreadsPerThreadgroup", lambda self: 32)
+    run, (_, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
+    with pytest.raises(CapabilityError, match="at most 32"):
+        run([handle], local_size=(8, 8, 1))
+
+
+def test_a_failure_on_the_gpu_is_told_when_waiting(gpu, framework, monkeypatch):
+    run, (_, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
+    monkeypatch.setattr(
+        framework.CommandBuffer, "error", lambda self: framework.NSError("page fault")
+    )
+    run([handle])
+    with pytest.raises(DeviceError, match="gave up"):
+        gpu.synchronize()
+    gpu.synchronize()
+
+
+def test_older_systems_are_told_by_their_word_for_exactness(framework, monkeypatch):
+    monkeypatch.delattr(framework, "MTLMathModeSafe")
+    said = []
+    monkeypatch.setattr(
+        framework.MTLCompileOptions, "setFastMathEnabled_", lambda self, on: said.append(on),
+        raising=False,
+    )  # fmt: skip
+    from weft_metal.compiler import exact_options
+
+    exact_options(framework)
+    assert said == [False]
+
+
+def test_the_double_refuses_what_it_does_not_know(framework):
+    device = framework.MTLCreateSystemDefaultDevice()
+    with pytest.raises(AttributeError):
+        device.newBufferWithLenght_options_(4, 0)
+    with pytest.raises(TypeError):
+        device.newBufferWithLength_options_(4)
+
+
+def test_tensors(metal):
+    a = numpy.random.default_rng(0).standard_normal((40, 50)).astype(numpy.float32)
+    b = numpy.random.default_rng(1).standard_normal((50, 30)).astype(numpy.float32)
+    x, y = Tensor(a, device=metal), Tensor(b, device=metal)
+    assert numpy.allclose((x @ y).relu().numpy(), numpy.maximum(a @ b, 0), atol=1e-4)
+    assert numpy.allclose(x.half().softmax(1).float().sum(1).numpy(), 1, atol=1e-2)
+    assert numpy.allclose(x.sum(0).numpy(), a.sum(0), atol=1e-4)
+
+
+def test_long_sums_meet_in_shared_memory(metal):
+    a = numpy.random.default_rng(0).standard_normal((4, 4096)).astype(numpy.float32)
+    assert numpy.allclose(Tensor(a, device=metal).sum(1).numpy(), a.sum(1), atol=1e-3)

@@ -1,0 +1,49 @@
+"""What a recording keeps, and for whom."""
+
+import threading
+
+import pytest
+
+from weft.base.errors import CaptureError
+from weft.engine import run_schedule
+from weft.engine.capture import recorded, recording
+from weft.testing.running import floats, scheduled
+
+
+def test_what_runs_is_kept_in_order():
+    items, _ = scheduled((floats(1, 2).reshape((2, 1)) + floats(3, 4).reshape((2, 1))).contiguous())
+    with recorded("step") as record:
+        run_schedule(items)
+        run_schedule(items)
+    assert len(record.steps) == 2 * len(items) > 0
+    assert [step.bufs for step in record.steps[: len(items)]] == [item.bufs for item in items]
+
+
+def test_nothing_is_kept_where_nobody_records():
+    items, _ = scheduled(floats(1, 2).reshape((2, 1)).copy_to_device("HOST"))
+    with recorded("step") as record:
+        pass
+    run_schedule(items)
+    assert recording() is None and record.steps == []
+
+
+def test_other_threads_are_not_recorded():
+    seen = []
+    with recorded("step") as record:
+        thread = threading.Thread(target=lambda: seen.append(recording()))
+        thread.start()
+        thread.join()
+        assert recording() is record
+    assert seen == [None]
+
+
+def test_an_error_ends_the_recording():
+    with pytest.raises(KeyError), recorded("step"):
+        raise KeyError
+    assert recording() is None
+
+
+def test_reading_is_refused_by_name():
+    with recorded("step") as record, pytest.raises(CaptureError) as caught:
+        record.refuse_reading((3,))
+    assert "step" in caught.value.asked and "(3,)" in caught.value.asked

@@ -1,0 +1,222 @@
+"""Recorded steps over other memory: what each memory is taken for, and what is run."""
+
+import pytest
+
+from weft import Tensor, settings
+from weft.base.dtype import dtypes
+from weft.device import Buffer, binding, registry
+from weft.engine import stats
+from weft.engine.capture import recorded
+from weft.engine.recorded import GIVEN, KEPT, OUTPUT, SCRATCH, Unreplayable
+from weft.engine.replay import Replay
+
+
+def memory(tensor):
+    return binding.buffer_of(tensor.uop.base)
+
+
+def record(function, *inputs):
+    """(steps, buffers of the inputs, buffer of the result) of one run."""
+    for tensor in inputs:
+        tensor.realize()
+    with recorded("test") as found:
+        result = function(*inputs).realize()
+    return found.steps, [memory(t) for t in inputs], memory(result)
+
+
+def kinds(replay):
+    return sorted(m.kind for m in replay._memories.values())
+
+
+def chain(x):
+    y = (x + 1).contiguous().realize()
+    return ((y * 2).contiguous().realize() + y).contiguous()
+
+
+def test_kinds_of_memory():
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    replay = Replay(steps, given, outputs=[result])
+    assert kinds(replay) == sorted([GIVEN, SCRATCH, SCRATCH, OUTPUT])
+    assert replay.written == [] and replay.read == {0}
+
+
+def test_a_replay_computes_on_other_memory_and_gives_fresh_memory():
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    other = memory(Tensor([5.0, 6.0]).realize())
+    (first,) = replay.run([other], {})
+    (second,) = replay.run(given, {})
+    assert first.numpy().tolist() == [18.0, 21.0]
+    assert second.numpy().tolist() == [6.0, 9.0]
+
+
+def test_memory_used_again_for_an_output():
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    (first,) = replay.run(given, {})
+    (second,) = replay.run([memory(Tensor([0.0, 0.0]).realize())], {}, {0: first})
+    assert second is first and first.numpy().tolist() == [3.0, 3.0]
+
+
+def test_what_is_computed_of_numbers_alone_runs_once():
+    def function(x):
+        table = (Tensor([[1.0, 2.0], [3.0, 4.0]]).sum(0) * 2).contiguous().realize()
+        return x + table
+
+    steps, given, result = record(function, Tensor([1.0, 2.0]))
+    replay = Replay(steps, given, outputs=[result])
+    assert len(replay.steps) == 1 < len(replay.recorded)
+    assert KEPT in kinds(replay)
+    replay.prepare()
+    (made,) = replay.run(given, {})
+    assert made.numpy().tolist() == [9.0, 14.0]
+
+
+def test_what_is_volatile_is_computed_again():
+    source = Tensor([1.0, 2.0])
+    host = binding.buffer_of(source.uop.src[0] if source.uop.src else source.uop)
+    steps, given, result = record(lambda x: x + (source * 2).realize(), Tensor([1.0, 2.0]))
+    assert len(Replay(steps, given, outputs=[result]).steps) == 1
+    assert len(Replay(steps, given, outputs=[result], volatile=[id(host)]).steps) > 1
+
+
+def test_steps_whose_results_nobody_needs_are_left_out():
+    def function(x):
+        (x * 5).contiguous().realize()
+        return x + 1
+
+    steps, given, result = record(function, Tensor([1.0, 2.0]))
+    assert (len(steps), len(Replay(steps, given, outputs=[result]).steps)) == (2, 1)
+
+
+def test_intermediates_share_their_room():
+    def function(x):
+        for _ in range(6):
+            x = (x + 1).contiguous().realize()
+        return x
+
+    steps, given, result = record(function, Tensor([1.0] * 64))
+    with settings.override(MEMORY_PLANNER=1):
+        replay = Replay(steps, given, outputs=[result])
+        replay.prepare()
+    assert 0 < replay._layout.planned < replay._layout.unplanned
+    assert replay.run(given, {})[0].numpy().tolist() == [7.0] * 64
+
+
+def test_two_runs_of_one_thing_have_one_pattern():
+    def patterns(function):
+        steps, given, result = record(function, Tensor([1.0, 2.0]))
+        return Replay(steps, given, outputs=[result]).pattern()
+
+    assert patterns(chain) == patterns(chain)
+    assert patterns(chain) != patterns(lambda x: chain(x) + 1)
+
+
+def test_numbers_are_told():
+    steps, given, result = record(lambda x: x + Tensor([4.0, 5.0]), Tensor([1.0, 2.0]))
+    (found,) = Replay(steps, given, outputs=[result]).numbers()
+    assert memoryview(found).cast("f").tolist() == [4.0, 5.0]
+
+
+def test_writes_to_what_is_given():
+    x = Tensor([1.0, 2.0]).realize()
+    steps, given, _ = record(lambda x: x.assign(x + 1), x)
+    replay = Replay(steps, given)
+    assert replay.written == [0] and not replay.writes_kept()
+    replay.prepare()
+    other = Tensor([7.0, 8.0]).realize()
+    assert replay.run([memory(other)], {}) == []
+    assert other.tolist() == [8.0, 9.0] and x.tolist() == [2.0, 3.0]
+
+
+def test_writes_to_what_nobody_passes_in_are_told():
+    x = Tensor([1.0, 2.0]).realize()
+    steps, given, _ = record(lambda x: x.assign(x + 1), x)
+    assert Replay(steps, [], known=[id(given[0])]).writes_kept()
+
+
+def test_a_result_that_is_not_computed_is_refused():
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    elsewhere = Buffer(result.device, 2, dtypes.float32)
+    with pytest.raises(Unreplayable):
+        Replay(steps, given, outputs=[elsewhere])
+
+
+def test_windows_of_what_is_given():
+    x = Tensor([1.0, 2.0, 3.0, 4.0])
+    steps, given, result = record(lambda x: x.bitcast(dtypes.int32)[2:].contiguous() + 1, x)
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    other = Tensor([9, 9, 5, 6], dtype=dtypes.int32).bitcast(dtypes.float32).contiguous().realize()
+    assert replay.run([memory(other)], {})[0].numpy().tolist() == [6, 7]
+
+
+def test_counters_and_reports_go_on(capsys):
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    kernels = sum(step.prg.is_kernel for step in steps)
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    before = stats.kernels, stats.bytes
+    replay.run(given, {})
+    assert stats.kernels == before[0] + kernels and stats.bytes > before[1]
+    with settings.override(DEBUG=2):
+        (made,) = replay.run(given, {})
+    assert made.numpy().tolist() == [6.0, 9.0]
+    assert capsys.readouterr().err.count("***") >= kernels
+
+
+class _Graphs:
+    """Takes kernels together, as a device with graphs does."""
+
+    def __init__(self):
+        self.bound = []
+
+    def __call__(self, launches):
+        self.bound.append(len(launches))
+
+        def run(handles, values, *, wait):
+            for launch, arguments in zip(launches, handles):
+                launch.runner(
+                    arguments, global_size=launch.global_size, local_size=launch.local_size,
+                    values=(), wait=False,
+                )  # fmt: skip
+
+        return run
+
+
+@pytest.mark.parametrize("level, bound", [(1, [3]), (2, [])])
+def test_kernels_in_a_row_go_to_the_device_together(monkeypatch, level, bound):
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    graphs = _Graphs()
+    monkeypatch.setattr(registry.open(result.device), "graph", graphs)
+    replay = Replay(steps, given, outputs=[result])
+    with settings.override(JIT=level):
+        replay.prepare()
+    assert graphs.bound == bound
+    other = memory(Tensor([5.0, 6.0]).realize())
+    assert replay.run([other], {})[0].numpy().tolist() == [18.0, 21.0]
+
+
+def test_a_device_that_was_closed_is_another_one():
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    assert replay.is_valid
+    replay._devices = [object.__new__(type(d)) for d in replay._devices]
+    for each, real in zip(replay._devices, {result.device}):
+        each.name = real
+    assert not replay.is_valid
+
+
+def test_what_a_replay_does_is_told(golden):
+    def function(x):
+        table = (Tensor([[1.0, 2.0], [3.0, 4.0]]).sum(0) * 2).contiguous().realize()
+        (x * 7).contiguous().realize()
+        return chain(x * table)
+
+    steps, given, result = record(function, Tensor([1.0, 2.0]))
+    recorded = Replay(steps, given, outputs=[result])
+    ran = [f"ran: {step.prg.name}" for step in steps]
+    assert "\n".join([*ran, *recorded.lines()]) == golden

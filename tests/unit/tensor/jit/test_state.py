@@ -1,0 +1,172 @@
+"""What a function reaches, and that every change of it is noticed."""
+
+import argparse
+import functools
+import sys
+import types
+from collections import deque
+
+import numpy as np
+import pytest
+
+from weft import Tensor, nn
+from weft.tensor.jit.state import State
+
+by_name = {"number": 1}
+
+
+def walked(*roots):
+    return State(list(roots), lambda value: False)
+
+
+class Model:
+    kind = "plain"
+
+    def __init__(self):
+        self.w = Tensor([1.0, 2.0]).realize()
+        self.layers = [nn.Linear(2, 2), {"deep": (Tensor([3.0]).realize(), 5)}]
+        self.size = 3
+        self.names = {"a"}
+        self.queue = deque([1])
+
+    @property
+    def doubled(self):
+        return self.size * by_name["number"]
+
+    def __call__(self, x):
+        return x * self.w + self.doubled
+
+
+def function_over(value):
+    return lambda x: (x, value)
+
+
+def test_tensors_are_found_wherever_they_are():
+    model = Model()
+    model.w.grad = Tensor([9.0]).realize()
+    Tensor.realize(*nn.state.get_parameters(model))
+    found = {id(t) for t in walked(functools.partial(function_over(model), y=1)).tensors}
+    wanted = [*nn.state.get_parameters(model), model.w.grad]
+    assert {id(t) for t in wanted} <= found
+
+
+def test_bound_methods_and_defaults():
+    model, extra = Model(), Tensor([1.0]).realize()
+
+    def function(x, w=extra, *, v=[extra]):
+        return x
+
+    assert any(t is model.w for t in walked(model.__call__).tensors)
+    assert [t for t in walked(function).tensors if t is extra] == [extra]
+
+
+CHANGES = [
+    lambda m: setattr(m, "size", 4),
+    lambda m: setattr(m, "new", 1),
+    lambda m: delattr(m, "size"),
+    lambda m: setattr(m, "w", Tensor([1.0, 2.0]).realize()),
+    lambda m: setattr(m.layers[0], "weight", m.layers[0].weight + 1),
+    lambda m: m.layers.append(1),
+    lambda m: m.layers[1].update(deep=(m.layers[1]["deep"][0], 6)),
+    lambda m: m.names.add("b"),
+    lambda m: m.queue.append(2),
+    lambda m: m.w.requires_grad_(),
+    lambda m: setattr(m.w, "grad", m.w),
+    lambda m: m.w.assign(m.w + 1),
+    lambda m: by_name.update(number=by_name["number"] + 1),
+    lambda m: setattr(Model, "kind", Model.kind + "!"),
+    lambda m: setattr(m, "__class__", type("Other", (Model,), {})),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_is_noticed(change):
+    model = Model()
+    Tensor.realize(*nn.state.get_parameters(model))
+    function = function_over(model)
+    state = walked(function)
+    assert state.holds() and walked(function).signature.key == state.signature.key
+    change(model)
+    fresh = walked(function)
+    assert not state.holds() or fresh.signature.key != state.signature.key
+    assert fresh.holds()
+
+
+def test_cells_and_globals():
+    w, number = Tensor([1.0]).realize(), 1
+
+    def function(x):
+        return x * w + number + by_name["number"]
+
+    state = walked(function)
+    assert state.holds()
+    number = 2
+    assert not state.holds() and walked(function).signature.key != state.signature.key
+    number = 1
+    assert walked(function).signature.key == state.signature.key
+    w = Tensor([2.0]).realize()
+    assert not state.holds() and walked(function).signature.key == state.signature.key
+
+
+@pytest.mark.parametrize("kind", [types.SimpleNamespace, argparse.Namespace])
+def test_namespaces(kind):
+    options = kind(rate=1.0)
+    state = walked(function_over(options))
+    options.rate = 2.0
+    assert not state.holds()
+
+
+def test_slots():
+    class Slotted:
+        __slots__ = ("number",)
+
+    value = Slotted()
+    value.number = 1
+    state = walked(function_over(value))
+    assert state.holds()
+    value.number = 2
+    assert not state.holds()
+
+
+def test_small_arrays_are_watched_and_large_ones_told():
+    small, large = np.zeros(4), np.zeros(1 << 20)
+    state = walked(function_over(small))
+    assert state.holds() and not state.unseen_array
+    small[1] = 1
+    assert not state.holds()
+    assert walked(function_over(large)).unseen_array
+
+
+def test_attributes_of_modules_that_code_names():
+    module = types.ModuleType("configuration")
+    module.rate = 1.0
+    there = {"configuration": module, "__name__": "somewhere"}
+    function = eval("lambda x: x * configuration.rate", there)
+    state = walked(function)
+    assert state.holds()
+    module.rate = 2.0
+    assert not state.holds()
+
+
+def test_rings_end():
+    model = Model()
+    model.layers.append(model)
+    model.layers.append(model.layers)
+    assert walked(model).holds()
+
+
+def test_the_library_is_not_walked():
+    assert walked(function_over((sys, np, np.float32, len, Tensor, Tensor.relu))).tensors == []
+
+
+def test_swapping_a_tensor_for_one_that_stands_alike():
+    model = Model()
+    state = walked(function_over(model))
+    number = next(i for i, t in enumerate(state.tensors) if t is model.w)
+    before = dict(state.signature.nodes)
+    made = model.w = Tensor([5.0, 6.0]).realize()
+    assert not state.holds()
+    state.swap([(number, made)])
+    assert state.holds() and state.tensors[number] is made
+    assert list(state.signature.nodes.values()) == list(before.values())
+    assert made.uop.base in state.signature.nodes

@@ -1,0 +1,109 @@
+"""One recorded run: what it finds to be done, and why something cannot be replayed."""
+
+import threading
+
+from weft import Tensor, Variable
+from weft.tensor.jit.arguments import Arguments
+from weft.tensor.jit.results import Known, New
+from weft.tensor.jit.state import State
+from weft.tensor.jit.trace import Grad, Put, Turn, traced
+
+
+def run(function, *args):
+    for tensor in args:
+        if isinstance(tensor, Tensor):
+            tensor.realize()
+    state = State([function], lambda value: False)
+    return traced(function, args, {}, Arguments(args, {}), state, "it")
+
+
+def test_results_and_their_memory():
+    x = Tensor([1.0, 2.0])
+    made = run(lambda x: (x + 1, x, x[1:]), x)
+    assert made.reason is None and made.tree.items == (New(0), Known(0), New(1))
+    assert [t.memory for t in made.templates] == [(1,), (0,)]
+    assert len(made.outputs) == 1 and made.effects == []
+    assert made.result[0].tolist() == [2.0, 3.0]
+
+
+def test_equal_runs_have_equal_patterns():
+    def function(x):
+        return (x * 2).sum() + Tensor([1.0, 2.0])
+
+    patterns = [run(function, Tensor([float(i), 1.0])).pattern for i in range(2)]
+    assert patterns[0] == patterns[1]
+
+
+def test_effects():
+    box = {"w": Tensor([1.0, 2.0]).realize(), "new": None}
+
+    def function(x):
+        box["w"] = box["w"] + x
+        box["new"] = [x * 2, 3]
+        x.grad = x * 4
+
+    x = Tensor([1.0, 2.0])
+    made = run(function, x)
+    puts = {e.key: e.tree for e in made.effects if isinstance(e, Put)}
+    assert puts["w"] == New(0) and puts["new"].items[1] == 3
+    assert [e.number for e in made.effects if isinstance(e, Grad)] == [0]
+    assert made.swaps is None  # a list has come where there was none
+
+
+def test_a_tensor_that_takes_the_place_of_another_is_a_swap():
+    box = {"w": Tensor([1.0, 2.0]).realize()}
+
+    def function(x):
+        box["w"] = box["w"] + x
+
+    assert len(run(function, Tensor([1.0, 2.0])).swaps) == 1
+
+
+def test_a_tensor_that_turns_to_other_memory():
+    x = Tensor([[1.0, 2.0]]).realize()
+    view = x.permute(1, 0)
+    made = run(lambda v: v.assign(v + 1), view)
+    assert [type(e) for e in made.effects] == [Turn] and made.replay.written == []
+
+
+def test_writes_in_place_are_no_effects():
+    made = run(lambda x: x.assign(x + 1), Tensor([1.0]))
+    assert made.effects == [] and made.replay.written == [0] and made.tree == Known(0)
+
+
+kept = []
+
+
+def test_what_is_kept_in_sight_and_out_of_it():
+    assert run(lambda x: kept.append(x * 2), Tensor([1.0, 2.0])).reason is None
+    assert len(kept) == 1
+    made = run(lambda x: setattr(threading.main_thread(), "w", x * 2), Tensor([1.0, 2.0]))
+    del threading.main_thread().w
+    assert "cannot be seen" in made.reason
+
+
+def test_rings_are_nobodys():
+    def function(x):
+        ring = [x * 2]
+        ring.append(ring)
+        return x + 1
+
+    assert run(function, Tensor([1.0, 2.0])).reason is None
+
+
+def test_a_container_of_the_arguments_that_is_changed():
+    made = run(lambda xs: xs.append(1), [Tensor([1.0]).realize()])
+    assert "changes a container" in made.reason
+
+
+def test_a_variable_that_is_bound_to_another_value_inside():
+    n = Variable("n", 1, 4)
+    table = Tensor([1.0, 2.0, 3.0, 4.0]).realize()
+    made = run(lambda m: table[: n.bind(3)].sum(), n.bind(2))
+    assert "'n'" in made.reason
+
+
+def test_draws_are_noted():
+    Tensor.manual_seed(1)
+    made = run(lambda x: x + Tensor.rand(2), Tensor([1.0, 2.0]))
+    assert [draw[3] for draw in made.draws] == [2]
