@@ -695,6 +695,23 @@ def test_accumulated_gradients(kind):
     both(program)
 
 
+def test_models_as_arguments():
+    class Model:
+        def __init__(self, width):
+            self.first, self.last = nn.Linear(4, width), nn.Linear(width, 4)
+
+        def __call__(self, x):
+            return self.last(self.first(x).relu())
+
+    def program(wrap):
+        models = [Model(8), Model(8), Model(3)]
+        step = wrap(lambda model, x: model(x))
+        return [step(models[i % 3], Tensor(numbers(2, 4, seed=i))) for i in range(4 * CALLS)]
+
+    made = both(program)
+    assert made.replays >= 3 * CALLS
+
+
 # ---- random numbers, modes, settings -------------------------------------------------------------
 
 
@@ -1073,6 +1090,25 @@ def test_a_cache_written_at_a_variable():
 
         found = [step(Tensor(numbers(4, seed=i)), place.bind(i)) for i in range(8)]
         return [*found, cache]
+
+    both(program, 6)
+
+
+def test_attention_over_a_cache_of_variable_length():
+    n = Variable("n", 1, 8)
+
+    def program(wrap):
+        cache = Tensor.zeros(2, 8, 4).contiguous().realize()
+
+        @wrap
+        def step(x, length):
+            cache[:, length - 1] = x
+            keys, values = cache[0, :length], cache[1, :length]
+            weights = (keys @ x[0].reshape(4, 1)).softmax(0)
+            return (weights * values).sum(0)
+
+        inputs = [Tensor(numbers(2, 4, seed=i)).realize() for i in range(8)]
+        return [*[step(x, n.bind(i + 1)).realize() for i, x in enumerate(inputs)], cache]
 
     both(program, 6)
 

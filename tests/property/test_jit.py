@@ -85,22 +85,33 @@ def run(seed, wrap):
     state = {name: Tensor(start[place]).realize() for place, name in enumerate("abc")}
 
     @wrap
-    def function(x, more):
-        values = [x, more[0]]
+    def function(x, more, times=1.0):
+        values = [x, more[0], x * times]
         for step in steps:
             step(values, state)
         return {"last": values[-1], "some": [values[p % len(values)] for p in picks]}
 
     taken, results = [], []
-    kind = rng.randrange(4)
-    for call in range(7):
+    kind = rng.randrange(10)
+    for call in range(9):
         data = np.random.default_rng(call).standard_normal((2, *SHAPE)).astype(np.float32)
         x, y = Tensor(data[0]), Tensor(data[1])
         if kind > 1:
             x.realize()
         if kind == 3:
             y = x
-        made = function(x, (y,))
+        elif kind == 4:
+            y = x.flip(0)
+        elif kind == 5:
+            y = state["a"]
+        elif kind == 6:
+            x = state["b"].flip(1)
+        elif kind == 7:
+            y = state["a"] if call % 2 else state["b"]
+        elif kind == 8:
+            x, y = state["c"], state["c"].reshape(12).reshape(3, 4)
+        times = rng.choice([1.0, 1.0, 2.0, 1])
+        made = function(x, (y,), times) if kind < 9 else function(x, more=[y], times=times)
         results += [made["last"], *made["some"], x, y]
         for _ in range(rng.randrange(3)):
             between(rng)(state, taken)

@@ -11,7 +11,7 @@ SETTINGS = [
     {"SPEC": 1},
     {"GROUP_KERNELS": 0},
     {"FUSE_ARANGE": 0},
-    {"FUSE_CONV_BW": 1},
+    {"FUSE_CONV_BW": 2},
     {"MAX_KERNEL_BUFFERS": 3},
     {"MAX_KERNEL_BUFFERS": 5},
     {"MAX_KERNEL_BUFFERS": 8},

@@ -45,7 +45,7 @@ def rule(*ops: Ops) -> Callable[[Rule], Rule]:
 
 
 def _zeros(like: UOp) -> UOp:
-    zero = UOp.const(like.dtype, 0)
+    zero = UOp.const(like.dtype, 0, like.device)
     if not like.shape:
         return zero
     return zero.reshape((1,) * len(like.shape)).expand(like.shape)

@@ -132,7 +132,8 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "FUSE_CONV_BW",
         0,
-        "1: both reduces of a convolution's backward pass in one kernel: less memory, more sums",
+        "both reduces of a convolution's backward pass in one kernel, which adds zeros at the "
+        "rims: 0 never, 1 where those are few, 2 always",
     ),
     Setting("GROUP_KERNELS", 1, "0: every kernel has one output, and reduces on its own"),
     Setting("MAX_KERNEL_BUFFERS", 0, "most buffers one kernel may touch; 0: the device's limit"),

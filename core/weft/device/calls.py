@@ -16,6 +16,7 @@ import pluggy
 from weft.base.errors import PluginError, WeftError
 from weft.base.settings import settings
 from weft.device import hookspecs
+from weft.device.capabilities import Capabilities
 from weft.device.identity import DeviceFamily, DeviceId
 from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
 
@@ -50,7 +51,16 @@ class HookCalls:
 
     def open(self, plugins: Sequence[object], id: DeviceId) -> Device:
         """Open one device."""
-        return self._check("weft_open", self._ask("weft_open", plugins, id=id), Device)
+        device = self._check("weft_open", self._ask("weft_open", plugins, id=id), Device)
+        self._check("weft_open", device.capabilities, Capabilities)
+        if device.id != id:
+            raise PluginError(
+                "a plugin's weft_open must give the device that was asked for",
+                asked=str(id),
+                because=f"it gave {device.id}",
+                try_="report it to the plugin's authors; `weft devices` names the distribution",
+            )
+        return device
 
     def offline(self, plugins: Sequence[object], family: str, arch: str) -> Device | None:
         """A device of an architecture, without hardware."""

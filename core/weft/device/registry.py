@@ -327,7 +327,9 @@ class Registry:
                 refusals.append(f"{family.name}: only by name, it asks not to be a default")
                 continue
             try:
-                return self.open(DeviceId(family.name, "")).id
+                opened = self.open(DeviceId(family.name, ""))
+                if opened.target:  # raises where it only says that it computes
+                    return opened.id
             except DeviceError as error:
                 refusals.append(f"{family.name}: {failure_text(error)}")
         raise DeviceUnavailable(

@@ -161,7 +161,8 @@ class Replay(Recorded):
             for number in row:
                 program, p = self._program(number), self._program(number).p.program
                 handles = tuple(self._lists[number])
-                launches.append(Launch(program.runner, handles, p.global_size, p.local_size))
+                sizes = concrete(p.global_size, {}), concrete(p.local_size, {})
+                launches.append(Launch(program.runner, handles, *sizes))
             graph = self._device_of(row[0]).graph(launches)
             if graph is not None:
                 lists = [self._lists[number] for number in row]

@@ -244,7 +244,8 @@ class Helpers:
         rounding once: `sticky` for languages without float64.
 
         Of the bits that float32 would cut off only that there are some is kept. Each step leaves at
-        most 24 bits, of which at least 10 count: bfloat16 has 8, and for float16 all of this is infinite.
+        most 24 bits, of which at least 10 count: bfloat16 has 8, and for float16 all of these are
+        infinite.
         """
         steps = ((24, 8),) if source.scalar().itemsize == 4 else ((50, 41), (38, 27), (24, 14))
         zero = self.const(0, source)

@@ -30,6 +30,8 @@ _STEPS = {
     Ops.IDIV: 8, Ops.MOD: 8, Ops.THREEFRY: 80,
 }  # fmt: skip
 _ENDLESS = 1 << 20
+# how many ways to come to a value are told apart
+_MOST_CONTEXTS = 16
 
 Contexts = frozenset[Any]
 
@@ -169,13 +171,24 @@ def _choose(tree: _Tree, most_bytes: int, extra: frozenset[UOp]) -> _Choice | No
             base = source.base
             if base not in contexts:
                 continue
-            contexts[base] |= here
+            contexts[base] |= here if source is base else _seen_through(source, base, here)
             used.add(base)
             if node in strays or not _is_local(node, source, base, rows):
                 strays.add(base)
             if source is not base and prod(source.shape) > tree.sizes[base]:
                 grows.add(base)
     return _Choice(chosen[::-1], places, strays)
+
+
+def _seen_through(source: UOp, base: UOp, contexts: set[Any]) -> set[Any]:
+    """The contexts in which `base` is computed where it is read through a movement.
+
+    Other elements at the same turn of a loop are computed once more.
+    """
+    st = source.st.simplify()
+    if prod(source.shape) != prod(base.shape) or st.contiguous or len(contexts) > _MOST_CONTEXTS:
+        return contexts
+    return {("seen", st, context) for context in contexts}
 
 
 def _is_local(node: UOp, source: UOp, base: UOp, rows: int) -> bool:

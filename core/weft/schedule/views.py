@@ -35,6 +35,8 @@ _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 _MOST_NODES = 64
 # elements that are in the caches in whichever order they are walked
 _SMALL = 1 << 15
+# how much more one reduce may add than two of which it is made: for both axes of an image 1.25
+_MOST_ADDED = 1.12
 # elements that are walked in a row, so that it does not matter where the next row is
 _LONG = 512
 
@@ -58,7 +60,8 @@ def merged_reduces(uses: Uses) -> list[Change]:
     """reduce(moves(reduce(x))) -> reduce(moves(x))   of one kind, the inner read by nobody else"""
     found: list[Change] = []
     # through padding the backward pass of a convolution is one reduce, that adds zeros at the rims
-    passable = REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if settings.FUSE_CONV_BW else ())}
+    pads = settings.FUSE_CONV_BW
+    passable = REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if pads else ())}
     for node in uses.order:
         if node.op is not Ops.REDUCE_AXIS:
             continue
@@ -70,7 +73,11 @@ def merged_reduces(uses: Uses) -> list[Change]:
         moves = moves_between(node.src[0], inner)
         if any(move.op not in passable for move in moves) or not _adds_zeros(node, moves):
             continue
-        if _walks_in_order(node, inner) or any(move.op is Ops.PAD for move in moves):
+        if any(move.op is Ops.PAD for move in moves):
+            fits = pads > 1 or (_adds_little(node, inner) and _is_product(inner))
+        else:
+            fits = _walks_in_order(node, inner)
+        if fits:
             found.append(({node: _merged(node, inner, moves)}, {node, inner}))
     return found
 
@@ -78,6 +85,20 @@ def merged_reduces(uses: Uses) -> list[Change]:
 def _adds_zeros(node: UOp, moves: list[UOp]) -> bool:
     """Whether padding in between is what the reduce starts from."""
     return node.arg.op is Ops.ADD or all(move.op is not Ops.PAD for move in moves)
+
+
+def _adds_little(node: UOp, inner: UOp) -> bool:
+    """Whether one reduce adds about as much as the two do: few zeros, as at large images' rims."""
+    before, turns = prod(inner.src[0].shape), prod(inner.src[0].shape[a] for a in inner.arg.axes)
+    return prod(node.src[0].shape) * turns <= _MOST_ADDED * before
+
+
+def _is_product(reduce: UOp) -> bool:
+    """Whether it adds products of what is used again and again, in whichever order that is read."""
+    product = reduce.src[0].base
+    return product.op is Ops.MUL and all(
+        prod(source.base.shape) < prod(product.shape) for source in product.src
+    )
 
 
 def _walks_in_order(node: UOp, inner: UOp) -> bool:

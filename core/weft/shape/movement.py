@@ -398,7 +398,7 @@ def _symbolic(*values: sint) -> bool:
 def say_shape(shape: Any) -> str:
     """A shape, window or padding as people write it: symbolic sizes by their expressions."""
     if isinstance(shape, list | tuple):
-        if not any([isinstance(item, UOp | list | tuple) for item in shape]):
+        if not any(isinstance(item, UOp | list | tuple) for item in shape):
             return str(tuple(shape))
         items = [say_shape(item) for item in shape]
         return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"

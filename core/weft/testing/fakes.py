@@ -17,8 +17,9 @@ from weft.device.capabilities import (
 )
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.identity import DeviceFamily, DeviceId
-from weft.device.parts import Allocator, BufferHints, Device
+from weft.device.parts import Allocator, BufferHints, Device, Renderer
 from weft.host.memory import HostAllocator
+from weft.render import CStyleRenderer
 from weft.uop import GroupOp, Ops
 
 
@@ -113,6 +114,18 @@ def fake_plugin(
     plugin.weft_allocator = weft_allocator
     if api is not None:
         plugin.weft_api = api
+    return plugin
+
+
+def fake_computer(family: str = "FAKE", *, max_buffers: int = 31, **fields: Any) -> FakePlugin:
+    """A plugin whose device says that it computes, and renders C; nothing launches it."""
+    plugin = fake_plugin(family, capabilities=fake_capabilities(max_buffers=max_buffers), **fields)
+
+    @hookimpl
+    def weft_renderer() -> Renderer:
+        return CStyleRenderer()
+
+    plugin.weft_renderer = weft_renderer
     return plugin
 
 

@@ -1,5 +1,5 @@
-"""What weft adds to pytest: ``--weft-device``, ``--weft-xfails``, ``--update-golden``, and
-fixtures.
+"""What weft adds to pytest: ``--weft-device``, ``--weft-xfails``, ``--weft-report``,
+``--update-golden``, and fixtures.
 
 pytest loads this wherever weft is installed, so it imports the rest of weft only when a fixture is
 asked for.
@@ -15,6 +15,8 @@ import pytest
 
 if TYPE_CHECKING:
     from weft.testing.golden import Golden
+
+REPORT_SUFFIXES = (".md", ".json", ".html")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,12 +35,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="tests that are expected to fail: a part of a test's id and '# why' per line",
     )
     group.addoption(
+        "--weft-report",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="write the device's capability sheet there: .md, .json or .html; may be repeated",
+    )
+    group.addoption(
         "--update-golden", action="store_true", help="write golden files instead of comparing"
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect outcomes where a report is asked for."""
+    paths = [Path(path) for path in config.getoption("--weft-report")]
+    wrong = [str(path) for path in paths if path.suffix.lower() not in REPORT_SUFFIXES]
+    if wrong:
+        raise pytest.UsageError(f"--weft-report {wrong[0]}: one of {', '.join(REPORT_SUFFIXES)}")
+    if paths:
+        config.pluginmanager.register(Reporter(config, paths), "weft-report")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what the xfails file names."""
+    """Mark what the xfails file names. A listed test that passes is an error, so that the list
+    never says more than is true.
+
+    :raises pytest.UsageError: for a line without a reason.
+    """
     listed = config.getoption("--weft-xfails")
     if not listed:
         return
@@ -46,17 +69,77 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for part, why in rules:
             if part in item.nodeid:
-                item.add_marker(pytest.mark.xfail(reason=why, strict=False))
+                item.add_marker(pytest.mark.xfail(reason=why, strict=True))
+                break
 
 
 def expected_failures(text: str) -> list[tuple[str, str]]:
-    """(part of a test id, reason) per line that is neither empty nor only a comment."""
+    """(part of a test id, reason) per line that is neither empty nor only a comment.
+
+    :raises pytest.UsageError: for a line without a reason.
+    """
     rules = []
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         part, _, why = line.partition("#")
+        if part.strip() and not why.strip():
+            raise pytest.UsageError(
+                f"--weft-xfails, line {number}: {part.strip()!r} is listed without a reason; "
+                "write it after a #"
+            )
         if part.strip():
-            rules.append((part.strip(), why.strip() or "listed without a reason"))
+            rules.append((part.strip(), why.strip()))
     return rules
+
+
+class Reporter:
+    """Collects the outcome of every test, and writes the report when the run ends."""
+
+    def __init__(self, config: pytest.Config, paths: list[Path]) -> None:
+        self.config = config
+        self.paths = paths
+        self.found: dict[str, tuple[str, str]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Setup, call and teardown of a test: the worst of them counts."""
+        if report.passed and report.when != "call":
+            return
+        outcome, reason = str(report.outcome), ""
+        if report.skipped:
+            expected = hasattr(report, "wasxfail")
+            outcome = "xfailed" if expected else "skipped"
+            reason = report.wasxfail if expected else _skip_reason(report)
+        elif report.failed:
+            outcome = "failed" if report.when == "call" else "error"
+            reason = _last_line(report)
+        self.found[report.nodeid] = (outcome, reason)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write it in every form that was asked for."""
+        from weft.base.errors import WeftError
+        from weft.device import registry
+        from weft.testing.report import Outcome, Report, facts_of
+
+        named = self.config.getoption("--weft-device")
+        report = Report(named or "the default device")
+        try:
+            device = registry.open(named)
+            plugin = registry.current().plugins_of(device.id.family)[0]
+            report.device, report.facts = device.name, facts_of(device, plugin)
+        except WeftError as error:  # a device that is named by a place, or does not open
+            report.facts = {"not open here": error.summary}
+        report.outcomes = [Outcome(test, *said) for test, said in self.found.items()]
+        for path in self.paths:
+            report.write(path)
+
+
+def _skip_reason(report: pytest.TestReport) -> str:
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return said.removeprefix("Skipped: ")
+
+
+def _last_line(report: pytest.TestReport) -> str:
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return (crash.message if crash else str(report.longrepr)).partition("\n")[0]
 
 
 def pytest_assertrepr_compare(

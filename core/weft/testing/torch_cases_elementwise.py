@@ -40,7 +40,7 @@ def one_operand(c: Cases, name: str) -> Case:
     x = c.array(kind=kinds, values=values)
     if name in ("acos", "asin", "atanh", "acosh"):
         return c.case(name, [x], {}, theirs, second=False, loose=True)
-    return c.case(name, [x], {}, theirs)
+    return c.case(name, [x], {}, theirs, second=values == "calm")
 
 
 @family("elu", "celu", "leaky_relu", "gelu", "softplus", "hardtanh", "isinf", "clamp")
@@ -57,6 +57,7 @@ def with_numbers(c: Cases, name: str) -> Case:
             lambda x, neg_slope: _functional(name)(x, neg_slope),
         )  # fmt: skip
     if name == "gelu":
+        x = c.array(values="finite")  # of infinity PyTorch's depends on the length
         return c.case(name, [x], {"approximate": c.choice(["tanh", "none"])}, _functional(name))
     if name == "softplus":
         # PyTorch is linear above a threshold; here it is exact
@@ -144,8 +145,8 @@ def power(c: Cases) -> Case:
         kind = c.choice(INTS)
         inputs = [c.array(one, kind), c.array(other, kind, low=0)]
         return c.case("pow", inputs, {}, _top("pow"))
-    x = c.array(one)
-    y = c.array(other, FLOATS if one and other else x.kind)
+    kind = c.choice(("float32", "float64"))
+    x, y = c.array(one, kind), c.array(other, kind)
     return c.case("pow", [x, y], {}, _top("pow"), second=False)
 
 
@@ -187,7 +188,10 @@ def bits(c: Cases, name: str) -> Case:
         inputs = [c.array(one, kind, low=0, high=20), c.array(other, kind, low=0, high=3)]
         there = {"lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}[name]
         return c.case(name, inputs, {}, _top(there))
-    return c.case(name, [c.array(one, kinds), c.array(other, kinds)], {}, _top(name))
+    x = c.array(one, kinds)
+    return c.case(
+        name, [x, c.array(other, kinds if one and other else x.kind)], {}, _top(name)
+    )
 
 
 @family("where", "masked_fill", "lerp", "copysign", "isclose", "atan2-free choice")

@@ -25,11 +25,17 @@ class Command:
 
 
 COMMANDS: dict[str, Command] = {
+    "compile": Command(
+        "weft.tools.commands.compile", "write a program's kernels for a device that is not here"
+    ),
     "demo": Command(
         "weft.tools.commands.demo", "learn real handwritten digits, from graph to weights"
     ),
     "devices": Command(
         "weft.tools.commands.devices", "list every installed device plugin and its state"
+    ),
+    "new-device": Command(
+        "weft.tools.commands.new_device", "write a device plugin to start from, with its tests"
     ),
     "replay": Command(
         "weft.tools.commands.replay",

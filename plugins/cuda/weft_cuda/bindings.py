@@ -61,9 +61,7 @@ def read_chip(device: Any) -> Chip:
 
     name = _call(cuda.cuDeviceGetName, 256, device)
     return Chip(
-        arch=architecture(
-            ask("COMPUTE_CAPABILITY_MAJOR"), ask("COMPUTE_CAPABILITY_MINOR")
-        ),
+        arch=architecture(ask("COMPUTE_CAPABILITY_MAJOR"), ask("COMPUTE_CAPABILITY_MINOR")),
         name=name.split(b"\0")[0].decode(errors="replace"),
         block_threads=ask("MAX_THREADS_PER_BLOCK"),
         block=(ask("MAX_BLOCK_DIM_X"), ask("MAX_BLOCK_DIM_Y"), ask("MAX_BLOCK_DIM_Z")),

@@ -17,7 +17,6 @@ OPTIONS = (
     "--prec-div=true",
     "--prec-sqrt=true",
     "--device-as-default-execution-space",
-    # A kernel that stores to a constant place of a short loop is no reason to stop.
     "--disable-warnings",
 )
 

@@ -1,8 +1,7 @@
-"""What is asked of the driver, and of which package; two back ends answer, with equal results.
+"""What is asked of the driver, and which package answers.
 
-`bindings` is by way of cuda-bindings, `pycuda_backend` of pycuda. ``WEFT_CUDA_DRIVER=bindings`` or
-``pycuda`` chooses one; otherwise the first that works is taken, cuda-bindings before pycuda since
-its launches cost less and it has graphs.
+`bindings` answers by way of cuda-bindings. Another back end is a module with a function ``start``
+and a row in `BACKENDS`; ``WEFT_CUDA_DRIVER`` chooses one, otherwise the first that works is taken.
 
 Addresses, of the device's memory and of the host's, are plain integers. Everything that can be is
 put into one stream per device and runs in order; `wait` and `synchronize` are where the host waits.
@@ -154,7 +153,7 @@ def failure(code: int, name: str, text: str, doing: str) -> Exception:
     return DeviceError("the CUDA driver fails", asked=doing, because=because, try_=hint)
 
 
-BACKENDS = {"bindings": "weft_cuda.bindings", "pycuda": "weft_cuda.pycuda_backend"}
+BACKENDS = {"bindings": "weft_cuda.bindings"}
 
 
 def find_driver() -> Driver:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 from weft.plugin import Launch
 from weft_cuda.allocator import Memory
-from weft_cuda.driver import Context, Graph, Parameters
+from weft_cuda.driver import Context, Graph, Grid, Parameters
 from weft_cuda.runner import KernelRunner, three
 
 
@@ -25,7 +26,7 @@ class LaunchGraph:
         context: Context,
         graph: Graph,
         parameters: list[Parameters],
-        last: list[tuple[int, ...]],
+        last: list[tuple[int, ...] | None],
         values: list[tuple[int, ...]],
     ) -> None:
         self._context = context
@@ -34,21 +35,25 @@ class LaunchGraph:
         self._last = last
         self._values = values
         self._lock = threading.Lock()
+        self._events: tuple[object, object] | None = None
 
     @classmethod
     def of(cls, context: Context, launches: Sequence[Launch]) -> LaunchGraph | None:
         """A graph of these launches; None if some are not of this GPU, or there are no graphs."""
-        nodes, last = [], []
+        nodes: list[tuple[Any, Grid, Grid, Parameters]] = []
+        last: list[tuple[int, ...] | None] = []
         for launch in launches:
             runner = launch.runner
             if not isinstance(runner, KernelRunner) or runner.context is not context:
                 return None
-            addresses = _addresses(launch.handles)
+            # Handles that are not known yet are given at every replay.
+            complete = None not in launch.handles
+            addresses = _addresses(launch.handles) if complete else [0] * len(launch.handles)
             parameters = runner.parameters()
             parameters.fill(addresses, launch.values)
             grid, block = three(launch.global_size), three(launch.local_size)
             nodes.append((runner.function, grid, block, parameters))
-            last.append((*addresses, *launch.values))
+            last.append((*addresses, *launch.values) if complete else None)
         graph = context.graph(nodes)
         if graph is None:
             return None
@@ -71,7 +76,9 @@ class LaunchGraph:
             if not wait:
                 self._graph.launch()
                 return None
-            start, stop = self._context.event(), self._context.event()
+            if self._events is None:
+                self._events = self._context.event(), self._context.event()
+            start, stop = self._events
             self._context.record(start)
             self._graph.launch()
             self._context.record(stop)

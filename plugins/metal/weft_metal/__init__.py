@@ -24,8 +24,8 @@ from weft.plugin import (
 from weft_metal.allocator import SharedAllocator
 from weft_metal.capabilities import ARCHITECTURES, describe
 from weft_metal.compiler import MetalCompiler
-from weft_metal.graph import OneSubmission
 from weft_metal.gpu import Gpu
+from weft_metal.graph import OneSubmission
 from weft_metal.renderer import MetalRenderer
 from weft_metal.runner import PipelineRunner
 

@@ -40,7 +40,7 @@ class Memory:
 
 
 class BufferAllocator(Allocator[Memory]):
-    """Memory of one device; copies go through its queue, and so wait for what was launched."""
+    """Memory of one device; copies wait for what was launched on its queue."""
 
     def __init__(self, device: OpenCLDevice) -> None:
         self.device = device
@@ -82,11 +82,19 @@ class BufferAllocator(Allocator[Memory]):
 
     def copy_in(self, dst: Memory, src: memoryview) -> None:
         """Returns when it is done."""
-        self._copy(dst.buffer, src)
+        if dst.window is not None:
+            self.device.queue.finish()
+            dst.window[:] = src
+        else:
+            self._copy(dst.buffer, src)
 
     def copy_out(self, dst: memoryview, src: Memory) -> None:
         """Returns when it is done."""
-        self._copy(dst, src.buffer)
+        if src.window is not None:
+            self.device.queue.finish()
+            dst[:] = src.window
+        else:
+            self._copy(dst, src.buffer)
 
     def _copy(self, to: Any, source: Any) -> None:
         try:

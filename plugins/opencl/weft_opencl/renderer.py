@@ -73,6 +73,23 @@ def arithmetic_that_may_wrap_is_unsigned(root: UOp) -> UOp | None:
     return UOp(root.op, plain, tuple(s.bitcast(plain) for s in root.src)).bitcast(root.dtype)
 
 
+@WRAPPING.rule(UPat(Ops.BITCAST, name="outer", src=(UPat(Ops.BITCAST, src=(UPat.var("value"),)),)))
+def there_and_back(outer: UOp, value: UOp) -> UOp | None:
+    """as_uint(as_int(x)) -> as_uint(x), or x   when lanes stay lanes."""
+    middle = outer.src[0].dtype
+    if dtypes.is_bool(middle) or not outer.dtype.count == middle.count == value.dtype.count:
+        return None
+    return value if value.dtype is outer.dtype else value.bitcast(outer.dtype)
+
+
+@WRAPPING.rule(UPat(Ops.BITCAST, name="outer", src=(UPat(Ops.CONST, name="value"),)))
+def unsigned_constant(outer: UOp, value: UOp) -> UOp | None:
+    """as_uint(-1) -> 4294967295u"""
+    if UNSIGNED.get(value.dtype) is not outer.dtype:
+        return None
+    return UOp.const(outer.dtype, value.arg & int(outer.dtype.max))
+
+
 def _fits(root: UOp, scalar: DType) -> bool:
     if root.dtype.count > 1:
         return False

@@ -30,9 +30,7 @@ class KernelRunner:
         self.name = program.name
         linear = program.program
         self.spread = is_spread(linear)
-        kinds = [
-            numpy.int64 if u.dtype is dtypes.int64 else numpy.int32 for u in linear.variables
-        ]
+        kinds = [numpy.int64 if u.dtype is dtypes.int64 else numpy.int32 for u in linear.variables]
         try:
             loaded = self.cl.Program(device.context, [device.handle], [program.binary])
             self.kernel = self.cl.Kernel(loaded.build(), entry_point(program.name))

@@ -11,6 +11,7 @@ import pytest
 import weft_metal
 from weft import Tensor
 from weft.base.dtype import dtypes
+from weft.base.scalars import truncate
 from weft.plugin import (
     CapabilityError,
     CompiledProgram,
@@ -142,7 +143,9 @@ def test_a_row_of_launches_is_one_submission(gpu):
 
 def test_the_compilers_log_reaches_the_user(gpu):
     with pytest.raises(CompileError) as caught:
-        weft_metal.weft_compiler(gpu).compile("kernel void k(device int* a) {\n}}", "k")
+        weft_metal.weft_compiler(gpu).compile(
+            "kernel void k(device int* a [[buffer(0)]]) {\n  oops;\n}\n", "k"
+        )
     assert caught.value.log and caught.value.source
 
 
@@ -213,6 +216,23 @@ def test_tensors(metal):
     assert numpy.allclose(x.sum(0).numpy(), a.sum(0), atol=1e-4)
 
 
-def test_long_sums_meet_in_shared_memory(metal):
+def test_long_sums(metal):
     a = numpy.random.default_rng(0).standard_normal((4, 4096)).astype(numpy.float32)
     assert numpy.allclose(Tensor(a, device=metal).sum(1).numpy(), a.sum(1), atol=1e-3)
+
+
+@pytest.mark.parametrize("wanted", [dtypes.float16, dtypes.bfloat16], ids=str)
+@pytest.mark.parametrize(
+    "given", [dtypes.int32, dtypes.uint32, dtypes.int64, dtypes.uint64], ids=str
+)
+def test_wide_integers_round_once_without_float64(metal, given, wanted):
+    rng = numpy.random.default_rng(0)
+    values = []
+    for bit in range(1, given.bitsize):
+        for _ in range(12):
+            # Just beside the middle between two narrow numbers, where rounding twice goes wrong.
+            middle = (1 << bit) + (1 << max(bit - 8, 0)) + int(rng.integers(-1, 2))
+            values += [middle, -middle, int(rng.integers(0, 1 << bit, dtype=numpy.uint64))]
+    values = [v for v in values if int(given.min) <= v <= int(given.max)]
+    found = Tensor(values, dtype=given, device=metal).cast(wanted).float().tolist()
+    assert found == [truncate(v, wanted) for v in values]

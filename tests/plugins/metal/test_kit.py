@@ -1,4 +1,4 @@
-"""The conformance kit on the framework's double: the kernels' arithmetic, and not only their text."""
+"""The conformance kit on the framework's double: what kernels compute, and not only their text."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The sources for an Apple GPU that is not here: goldens, and a compiler that knows address spaces."""
+"""Sources for an Apple GPU that is not here: goldens, and a compiler that knows address spaces."""
 
 from __future__ import annotations
 

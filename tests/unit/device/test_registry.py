@@ -17,7 +17,7 @@ from weft.base.settings import settings
 from weft.device import Capabilities, DeviceFamily, DeviceId, Plugin, Registry, registry
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.parts import Device
-from weft.testing.fakes import FakePlugin, fake_capabilities, fake_plugin
+from weft.testing.fakes import FakePlugin, fake_capabilities, fake_computer, fake_plugin
 
 
 def found(family, module=None, error=None, distribution=None):
@@ -178,9 +178,10 @@ def test_an_extension_alone_is_no_device(installed):
 
 def test_the_default_is_the_highest_priority_that_opens(installed):
     installed(
-        found("LOW", fake_plugin("LOW", priority=1)),
+        found("LOW", fake_computer("LOW", priority=1)),
         found("GONE", unavailable("GONE", priority=9)),
-        found("HIGH", fake_plugin("HIGH", priority=5)),
+        found("HIGH", fake_computer("HIGH", priority=5)),
+        found("LIAR", fake_plugin("LIAR", priority=7)),
         found("BROKEN", error=ImportError("x")),
         found("STORE", fake_plugin("STORE", computes=False, priority=99)),
     )
@@ -189,7 +190,7 @@ def test_the_default_is_the_highest_priority_that_opens(installed):
 
 
 def test_the_users_choice_comes_first(installed):
-    installed(found("LOW", fake_plugin("LOW")), found("HIGH", fake_plugin("HIGH", priority=5)))
+    installed(found("LOW", fake_plugin("LOW")), found("HIGH", fake_computer("HIGH", priority=5)))
     with settings.override(DEVICE="low:2"):
         assert registry.canonical() == "LOW:2"
     assert imported == ["LOW"]

@@ -33,6 +33,24 @@ def test_vectors_go_through_an_unaligned_type(write):
     assert "*(const f32x4_m*)(data1 + ridx0 * 4)" in source or "*(const f32x4_m*)(data1 +" in source
 
 
+def test_vectors_may_go_through_functions(write):
+    spelt = VectorStyle(
+        lane="{vector}.s{lane}",
+        load="fetch{count}({pointer})",
+        store="put{count}({pointer}, {value})",
+    )
+    style = CStyleRenderer(CDialect(vectors=spelt))
+    loop = UOp.range(16, 0)
+    loaded = write.buffer(1, dtypes.float).index(loop * 4).load(dtype=dtypes.float.vec(4))
+    store = write.buffer(0, dtypes.float).index(ZERO).store(loaded)
+    source = style.render(write.program(store, loops=[loop]))
+    assert "fetch4(data1 + " in source and "put4(data0, " in source
+    assert "*(" not in source, "no pointer to vectors"
+    three = write.buffer(1, dtypes.float).index(ZERO).load(dtype=dtypes.float.vec(3))
+    source = style.render(write.program(write.buffer(0, dtypes.float).index(ZERO).store(three)))
+    assert ".s2;" in source and "fetch" not in source
+
+
 def test_vectors_of_three_go_lane_by_lane(write):
     loaded = write.buffer(1, dtypes.float).index(ZERO).load(dtype=dtypes.float.vec(3))
     store = write.buffer(0, dtypes.float).index(ZERO).store(loaded)

@@ -19,7 +19,7 @@ def padded_sums(inner, outer):
 
 def test_a_sum_of_a_padded_sum_is_one_sum(golden):
     texts = []
-    for fused in (0, 1):
+    for fused in (0, 2):
         with settings.override(FUSE_CONV_BW=fused, GROUP_KERNELS=0):
             asts = kernels(padded_sums(Ops.ADD, Ops.ADD))
         assert len(asts) == (1 if fused else 2)
@@ -29,7 +29,7 @@ def test_a_sum_of_a_padded_sum_is_one_sum(golden):
 
 @pytest.mark.parametrize("inner, outer", [(Ops.MAX, Ops.MAX), (Ops.ADD, Ops.MAX)])
 def test_a_maximum_does_not_start_from_the_zeros_of_padding(inner, outer):
-    with settings.override(FUSE_CONV_BW=1, GROUP_KERNELS=0):
+    with settings.override(FUSE_CONV_BW=2, GROUP_KERNELS=0):
         assert len(kernels(padded_sums(inner, outer))) == 2
 
 
@@ -38,7 +38,7 @@ def test_both_reduces_of_a_convolution_backwards_in_one_kernel(padding, stride):
     x = np.random.default_rng(0).standard_normal((2, 3, 8, 8)).astype(np.float32)
     w = np.random.default_rng(1).standard_normal((4, 3, 3, 3)).astype(np.float32)
     counts, values = [], []
-    for fused in (0, 1):
+    for fused in (0, 2):
         with settings.override(FUSE_CONV_BW=fused):
             image, weight = (Tensor(a, device="REF").realize().requires_grad_() for a in (x, w))
             y = image.conv2d(weight, padding=padding, stride=stride).relu()
@@ -50,3 +50,27 @@ def test_both_reduces_of_a_convolution_backwards_in_one_kernel(padding, stride):
     assert counts[1] < counts[0] <= 5
     for a, b in zip(*values):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def gradients(size, **facts):
+    """The kernels of the gradient of images of `size` by `size` under a convolution."""
+    x, w = Tensor.empty(2, 3, size, size, device="REF"), Tensor.empty(4, 3, 3, 3, device="REF")
+    y = x.conv2d(w, **facts)
+    return kernels(y.gradient(x, gradient=Tensor.empty(*y.shape, device="REF"))[0].uop)
+
+
+def test_large_images_have_few_rims():
+    with settings.override(FUSE_CONV_BW=1):
+        assert len(gradients(32, padding=1)) == 1
+        # every second row would be zeros
+        assert len(gradients(32, padding=1, stride=2)) > 1
+        assert len(gradients(4, padding=1)) > 1
+    with settings.override(FUSE_CONV_BW=0):
+        assert len(gradients(32, padding=1)) > 1
+
+
+def test_what_is_no_product_is_not_added_across_memory():
+    inner = buffer(64 * 64 * 3).reshape((64, 64, 3)).reduce(Ops.ADD, (0,)).reshape((64, 3))
+    rims = inner.pad(((1, 1), (0, 0))).reshape((2, 33, 3)).reduce(Ops.ADD, (1,))
+    with settings.override(GROUP_KERNELS=0, FUSE_CONV_BW=1):
+        assert len(kernels(rims)) == 2

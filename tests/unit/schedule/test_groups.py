@@ -318,3 +318,27 @@ def test_before_and_after(name, golden):
         parts += [f"# {'after' if switch else 'before'}: {len(asts)} kernels"]
         parts += [to_text(ast) for ast in asts]
     assert "\n\n".join(parts) == golden.file(f"passes/group_kernels/{name}.uop")
+
+
+def test_a_reduce_is_not_computed_across_the_order_of_memory():
+    x = buffer(256 * 256 * 4).reshape((256, 256, 4)).reduce(Ops.ADD, (2,)).reshape((256, 256))
+    assert len(kernels(x.permute((1, 0)) + buffer(256 * 256).reshape((256, 256)))) == 2
+    assert len(kernels(x + buffer(256 * 256).reshape((256, 256)))) == 1
+
+
+def test_two_outputs_of_the_same_inputs_in_other_orders_are_one_kernel():
+    x, y = (buffer(16).reshape((4, 4)) for _ in range(2))
+    mirrored = [value.flip((False, True)) for value in (x, y)]
+    less = mirrored[0] < y
+    assert len(kernels(less.where(x, mirrored[0]), less.where(y, mirrored[1]))) == 1
+
+
+def test_steps_within_blocks_share_a_kernel():
+    """As of a sorting network: each step reads other places of its block."""
+    shape = (2,) * 6
+    x = buffer(64).reshape(shape)
+    for axis in (5, 4, 5, 3, 4, 5):
+        other = x.flip(tuple(n == axis for n in range(6)))
+        x = UOp(Ops.CONTIGUOUS, x.dtype, (x + other * 2,))
+    (ast,) = kernels(x)
+    assert len(rows_in(ast)) == 5

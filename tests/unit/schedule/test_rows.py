@@ -1,5 +1,7 @@
 """What is kept on chip while a kernel runs row by row."""
 
+from math import inf
+
 import numpy
 import pytest
 
@@ -14,8 +16,8 @@ def x(*shape):
     return Tensor.empty(*shape, device="REF")
 
 
-def kept(members, stored, rows, most=1 << 20):
-    return rows_kept(members, stored, rows, most, lambda u: u.op is Ops.BUFFER)
+def kept(members, stored, rows, most=1 << 20, again=inf):
+    return rows_kept(members, stored, rows, most, lambda u: u.op is Ops.BUFFER, again)
 
 
 def test_a_value_in_two_loops_is_kept_where_it_is_dear():
@@ -113,3 +115,22 @@ def test_the_numbers_are_the_same(device, grouped):
     with settings.override(GROUP_KERNELS=grouped):
         got = Tensor(data, device=device).softmax().numpy()
     numpy.testing.assert_allclose(got, exact, rtol=2e-6)
+
+
+def test_cheap_values_are_kept_where_too_much_would_be_computed_again():
+    values = buffer(32).reshape((4, 8))
+    middle = values * 2 + 1
+    first = middle.reduce(Ops.MAX, (1,)).expand((4, 8))
+    out = middle - (middle - first).reduce(Ops.ADD, (1,)).expand((4, 8))
+    # 128 + 64 + 32 + 32 steps, where 192 would do if nothing were computed twice
+    assert kept([out], [out], 4) == []
+    assert kept([out], [out], 4, again=1.25) == [middle]
+    assert kept([out], [out], 4, again=2) == []
+    assert kept([out], [out], 4, most=31, again=1.25) == []
+
+
+def test_a_value_that_is_read_in_two_orders_is_computed_twice():
+    values = buffer(32).reshape((4, 8)) * 2
+    out = values + values.flip((False, True))
+    assert kept([values, out], [out], 4) == [values]
+    assert kept([out], [out], 4) == []  # cheap, and not to be stored

@@ -14,9 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from weft import Tensor, Variable
+from weft import Tensor, Variable, jit
 from weft.base import trace
-from weft.base.errors import ArgumentError, IndexingError, ScheduleError, ShapeError
+from weft.base.errors import (
+    ArgumentError,
+    CaptureError,
+    IndexingError,
+    ScheduleError,
+    ShapeError,
+)
 
 SIZE = 8
 A = (np.arange(SIZE * SIZE, dtype=np.float32).reshape(SIZE, SIZE) * 7 % 64 - 20) / 16
@@ -362,3 +368,14 @@ def test_mistakes_are_named(mistake: Callable[..., Any], kind: type, said: str) 
 def test_a_variable_without_a_value_is_named() -> None:
     with pytest.raises(ArgumentError, match="variable 'n' has no value"):
         Tensor(A)[: variable()].sum().item()
+
+
+@by_engine
+def test_a_replay_takes_no_window_that_may_not_fit() -> None:
+    fits = jit(lambda x, v: x[:v].sum(0))
+    for n in (2, 3, 8, 1):
+        np.testing.assert_array_equal(fits(stored(), variable().bind(n)).numpy(), A[:n].sum(0))
+    loose = jit(lambda x, v: x[: v * 2].sum(0))
+    with pytest.raises(CaptureError, match="other values"):
+        for n in (2, 3, 4):
+            loose(stored(), variable().bind(n))

@@ -1,5 +1,8 @@
+import json
 import subprocess
 import sys
+
+import pytest
 
 from weft.testing.pytest_plugin import expected_failures
 
@@ -22,10 +25,48 @@ def pytest_run(folder, *arguments):
 
 
 def test_the_lines_of_an_xfails_file():
-    text = "# all of it\n\ntest_a  # no atomics\n test_b[float16]\n"
+    text = "# all of it\n\ntest_a  # no atomics\n test_b[float16] # rounds twice\n"
     assert expected_failures(text) == [
-        ("test_a", "no atomics"), ("test_b[float16]", "listed without a reason"),
+        ("test_a", "no atomics"), ("test_b[float16]", "rounds twice"),
     ]  # fmt: skip
+
+
+def test_a_line_without_a_reason_is_refused():
+    with pytest.raises(pytest.UsageError, match="line 2: 'test_b' is listed without a reason"):
+        expected_failures("test_a  # no atomics\ntest_b\n")
+
+
+def test_a_listed_test_that_passes_is_an_error(tmp_path):
+    (tmp_path / "test_suite.py").write_text("def test_that_passes():\n    pass\n")
+    (tmp_path / "xfails.txt").write_text("test_that_passes  # it used to fail\n")
+    found = pytest_run(tmp_path, "--weft-xfails", "xfails.txt")
+    assert "1 failed" in found and "it used to fail" in found
+
+
+def test_a_report_in_three_forms(tmp_path):
+    (tmp_path / "test_suite.py").write_text(
+        "import pytest\n"
+        "def test_a():\n    pass\n"
+        "def test_b():\n    pytest.skip('no images')\n"
+        "def test_c():\n    assert 1 == 2\n"
+        "def test_d():\n    assert False\n"
+    )
+    (tmp_path / "xfails.txt").write_text("test_d  # rounds twice\n")
+    forms = [f"--weft-report=out/sheet.{suffix}" for suffix in ("md", "json", "html")]
+    pytest_run(tmp_path, "--weft-device", "REF:grid", "--weft-xfails", "xfails.txt", *forms)
+    found = json.loads((tmp_path / "out" / "sheet.json").read_text())
+    assert found["device"] == "REF:grid" and found["counts"] == {
+        "passed": 1, "failed": 1, "error": 0, "skipped": 1, "xfailed": 1,
+    }  # fmt: skip
+    assert found["capabilities"]["compute"]["limits"]["local_threads"] == 64
+    text = (tmp_path / "out" / "sheet.md").read_text()
+    assert "no images" in text and "rounds twice" in text and "assert 1 == 2" in text
+    assert "<td>no images</td>" in (tmp_path / "out" / "sheet.html").read_text()
+
+
+def test_a_report_needs_a_known_form(tmp_path):
+    (tmp_path / "test_suite.py").write_text("def test_a():\n    pass\n")
+    assert ".md, .json, .html" in pytest_run(tmp_path, "--weft-report", "sheet.pdf")
 
 
 def test_the_options(tmp_path):

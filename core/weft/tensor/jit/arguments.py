@@ -232,7 +232,8 @@ def children(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         yield from ((f"[{key!r}]", item) for key, item in value.items())
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        yield from ((f".{name}", item) for name, item in zip(value._fields, value))
+        names: Any = value
+        yield from ((f".{name}", item) for name, item in zip(names._fields, value))
     elif isinstance(value, (list, tuple)):
         yield from ((f"[{place}]", item) for place, item in enumerate(value))
     elif is_dataclass(value) and not isinstance(value, type):

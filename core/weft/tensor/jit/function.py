@@ -35,6 +35,7 @@ from weft.tensor.tensor import Tensor
 from weft.uop import Ops, UOp
 
 _MOST_TRIES = 4
+_MOST_NEW = 64
 _WITHOUT_EFFECT = frozenset({"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED"})
 _settings_now = settings.reader(
     *(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
@@ -105,6 +106,7 @@ class Jit:
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
         self._by_call: dict[Any, list[Entry]] = {}
         self._last: tuple[list[Any], list[Any], Entry] | None = None
+        self._new_in_a_row = 0
         self.replays = 0
         self.reason: str | None = None
 
@@ -143,7 +145,7 @@ class Jit:
     # ---- calls ----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not settings.JIT or recording() is not None:
+        if self._new_in_a_row > _MOST_NEW or not settings.JIT or recording() is not None:
             return self._function(*args, **kwargs)
         with self._lock:
             arguments = self._taken_apart(args, kwargs)
@@ -212,7 +214,11 @@ class Jit:
         key = (call, tuple(state.signature.key), tuple(links))
         found = self._entries.get(key)
         if found is None:
-            found = self._entries[key] = Entry(state, links)
+            found = Entry(state, links)
+            if self._is_hopeless():
+                found.is_plain = True
+                return found
+            self._entries[key] = found
             self._by_call.setdefault(call, []).append(found)
             while len(self._entries) > self._limit:
                 self._drop_oldest()
@@ -221,6 +227,16 @@ class Jit:
             found.watched = None
             self._entries.move_to_end(key)
         return found
+
+    def _is_hopeless(self) -> bool:
+        """Recording that is never replayed is given up."""
+        self._new_in_a_row += 1
+        if self._new_in_a_row <= _MOST_NEW:
+            return False
+        self._tell("the Python values that it is given, or reaches, differ at every call")
+        self._entries.clear()
+        self._by_call.clear()
+        return True
 
     def _walk(self, arguments: Arguments) -> State:
         roots = [*self._roots, *arguments.roots]
@@ -269,11 +285,13 @@ class Jit:
 
     def _give_up(self, entry: Entry, reason: str) -> None:
         entry.is_plain, entry.trace = True, None
+        self._tell(reason)
+
+    def _tell(self, reason: str) -> None:
         if self.reason is None:
             self.reason = reason
-            warnings.warn(
-                f"{self._name} is not captured and runs as written: {reason}", stacklevel=4
-            )
+            text = f"{self._name} is not captured and runs as written: {reason}"
+            warnings.warn(text, stacklevel=5)
 
     # ---- replaying ------------------------------------------------------------------------------
 
@@ -314,6 +332,7 @@ class Jit:
                 draw[0][:] = rng.next_block(draw[2], draw[3])
         buffers = trace.replay.run([*map(binding.buffer_of, nodes)], values)
         self.replays += 1
+        self._new_in_a_row = 0
         if buffers:
             nodes += new_memory(trace.outputs, buffers)
         new = [

@@ -118,7 +118,7 @@ def built(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase]) -> 
     if kind is not Parts:
         return tree
     items = [built(item, known, new) for item in tree.items]
-    of = tree.kind
+    of = make = tree.kind
     if of is tuple or of is list:
         return of(items)
     if issubclass(of, (list, tuple)):
@@ -126,7 +126,7 @@ def built(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase]) -> 
     if of is dict:
         return dict(zip(tree.names, items))
     if is_dataclass(of):
-        return of(**dict(zip(tree.names, items)))
+        return make(**dict(zip(tree.names, items)))
     made = of.__new__(of)
     made.update(zip(tree.names, items))
     return made

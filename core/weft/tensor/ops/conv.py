@@ -88,10 +88,13 @@ class ConvMixin(TensorBase):
         # In rows of `row` elements cut from a repetition of x, each row starts `dilation` later.
         rounds = max(ceildiv(count * step - dilation, length), 1)
         row = length * rounds + dilation
-        repeats = ceildiv(size * row, length)
+        # Nothing looks behind the last window of the last row: filled up there, not repeated, the
+        # gradient has no more terms than places.
+        repeats = ceildiv((size - 1) * row + (count - 1) * step + 1, length)
+        have, whole = min(repeats * length, size * row), size * row
         x = split(self, 1, length)
         x = x.expand((*shape[:axis], repeats, length, *shape[axis + 1 :]))
-        x = split(x, repeats * length).shrink(only((0, size * row)))
+        x = split(x, repeats * length).shrink(only((0, have))).pad(only((0, whole - have)))
         x = split(x, size, row)
         x = x.shrink(tuple((0, count * step) if i == axis + 1 else None for i in range(rank + 1)))
         if step > 1:

@@ -48,7 +48,10 @@ class SortingMixin(TensorBase):
         :raises ArgumentError: if the axis has fewer than k elements.
         """
         at = self._resolve_dim(dim)
-        if not isinstance(k, int) or not 0 <= k <= self.shape[at]:
+        size = self.shape[at] if self.shape else 1
+        if not self.shape and k == 1:
+            return self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32)
+        if not isinstance(k, int) or not 0 <= k <= size:
             raise ArgumentError(
                 f"there are no {k} elements along axis {dim}",
                 asked=f"topk({k}) of shape {self.shape}",
@@ -57,22 +60,13 @@ class SortingMixin(TensorBase):
         window = tuple((0, k) if i == at else None for i in range(len(self.shape)))
         return values.shrink(window), places.shrink(window)
 
-    def _before(self, other: Any, descending: bool) -> Any:
-        """Whether self comes strictly before other; NaN comes last (first where descending)."""
-        a, b = (other, self) if descending else (self, other)
-        less = a < b
-        if dtypes.is_float(self._uop.dtype):
-            return less | (b.isnan() & ~a.isnan())
-        return less
-
     def _counted_places(self, index: Any, descending: bool) -> Any:
         """The inverse of each element's rank: how many come before it."""
         size = self.shape[-1]
-        mine, others = self.unsqueeze(-1), self.unsqueeze(-2)
-        first = others._before(mine, descending)
-        later = mine._before(others, descending)
-        tie = ~first & ~later & (index < index.unsqueeze(-1))
-        rank = (first | tie).cast(dtypes.int32)._reduce(Ops.ADD, -1, True)
+        keys = self._sort_keys(descending)
+        mine, others = keys.unsqueeze(-1), keys.unsqueeze(-2)
+        first = (others < mine) | ((others == mine) & (index < index.unsqueeze(-1)))
+        rank = first.cast(dtypes.int32)._reduce(Ops.ADD, -1, True)
         hits = rank == index
         return (
             hits.where(index.unsqueeze(-1), 0)

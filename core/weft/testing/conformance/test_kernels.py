@@ -107,6 +107,34 @@ def test_several_outputs(weft_device):
     assert found == [[2, 3, 4, -3], [1, 4, 9, 16]]
 
 
+def test_several_outputs_of_rows_on_chip(weft_device):
+    """Each row is read once; its sum and what it has over its first number are both written."""
+    rows, columns = 3, 5
+    b = Builder()
+    sums, over = b.argument(0, INT, rows), b.argument(1, INT, rows * columns)
+    data = b.argument(2, INT, rows * columns)
+    total, kept = b.register(0, INT), b.register(1, INT, columns)
+    row = b.loop(rows, 0)
+    base = b.add(row * columns)
+    b.store(total, 0, const(0))
+    first = b.loop(columns, 1)
+    item = b.load(data, base + first)
+    b.store(kept, first, item)
+    b.store(total, 0, b.load(total, 0) + item)
+    b.end(first)
+    b.store(sums, row, b.add(UOp(Ops.LOAD, INT, (total.index(const(0)),), "after")))
+    then = b.loop(columns, 2)
+    start = b.add(UOp(Ops.LOAD, INT, (kept.index(const(0)),), "after"))
+    b.store(over, base + then, b.load(kept, then) - start)
+    b.end(then)
+    b.end(row)
+    given = [n * n for n in range(rows * columns)]
+    found = run(weft_device, b, [(INT, rows), (INT, rows * columns)], [(INT, given)])
+    lines = [given[r * columns : (r + 1) * columns] for r in range(rows)]
+    assert found[0] == [sum(line) for line in lines]
+    assert found[1] == [n - line[0] for line in lines for n in line]
+
+
 def test_in_place(weft_device):
     b = Builder()
     data = b.argument(0, INT, 4)

@@ -39,6 +39,44 @@ def test_the_largest_group(weft_device, weft_compute, axis):
     assert found == list(range(1, extent + 1))
 
 
+def test_the_most_work_items_over_three_axes(weft_device, weft_compute):
+    limits = weft_compute.limits
+    if limits.local_size is None or limits.local_threads is None:
+        pytest.skip("this device declares no number of work items")
+    extents, left = [], limits.local_threads
+    for axis in (2, 1, 0):
+        wanted = 2 if axis else left
+        extent = next(n for n in range(wanted, 0, -1) if left % n == 0)
+        extents.insert(0, min(extent, limits.local_size[axis]))
+        left //= extent
+    count = extents[0] * extents[1] * extents[2]
+    b = Builder()
+    out = b.argument(0, INT, count)
+    x, y, z = (b.special(f"lidx{axis}", extent) for axis, extent in enumerate(extents))
+    at = b.add((z * extents[1] + y) * extents[0] + x)
+    b.store(out, at, at * 2)
+    (found,) = run(weft_device, b, [(INT, count)])
+    assert found == [2 * n for n in range(count)]
+
+
+def test_as_large_an_array_on_chip_as_declared(weft_device, weft_compute):
+    length = weft_compute.limits.row_bytes // INT.itemsize
+    if not length:
+        pytest.skip("this device keeps no rows")
+    b = Builder()
+    out, data = b.argument(0, INT, length), b.argument(1, INT, length)
+    kept = b.register(0, INT, length)
+    first = b.loop(length, 0)
+    b.store(kept, first, b.load(data, first))
+    b.end(first)
+    then = b.loop(length, 1)
+    b.store(out, then, b.load(kept, then * -1 + (length - 1)))
+    b.end(then)
+    given = list(range(length))
+    (found,) = run(weft_device, b, [(INT, length)], [(INT, given)])
+    assert found == given[::-1]
+
+
 def test_all_shared_memory(weft_device, weft_compute):
     nbytes = weft_compute.limits.shared_bytes
     if not nbytes:

@@ -16,13 +16,14 @@ from enum import Enum
 from typing import Any
 
 from weft.base.dtype import DType
-from weft.base.errors import DeviceError, UnknownDevice, WeftError
+from weft.base.errors import DeviceUnavailable, PluginError, UnknownDevice, WeftError
 from weft.base.text import human_size
-from weft.device import Capabilities, Plugin, PluginState, registry
+from weft.device import Capabilities, OpenDevice, Plugin, PluginState, registry
 from weft.device.calls import failure_text
 
-READY, UNAVAILABLE, BY_NAME = "ready", "unavailable", "by name"
-"""States beyond those of plugins: it opens; it does not; it opens once a locator is given."""
+READY, UNAVAILABLE, BROKEN, BY_NAME = "ready", "unavailable", "broken", "by name"
+"""States beyond those of plugins: it opens; what it needs is not here; it opens not, or not whole,
+by its own fault; it opens once a locator is given."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Row:
     :ivar family: it serves.
     :ivar distribution: that ships it, and its ``version``.
     :ivar api: version of the hooks it states, or None.
-    :ivar state: a PluginState, or READY, UNAVAILABLE, BY_NAME.
+    :ivar state: a PluginState, or READY, UNAVAILABLE, BROKEN, BY_NAME.
     :ivar cause: why it is not ready, or how to name one; "" if there is nothing to say.
     :ivar device: the device string of the device that was opened, or "".
     :ivar default: whether it is the default device.
@@ -100,10 +101,13 @@ def _row(plugin: Plugin, default: str) -> Row:
     known = dataclasses.replace(known, about=declared.about)
     try:
         opened = registry.open(plugin.family)
+        _ask_for_parts(opened)
     except UnknownDevice as error:
         return dataclasses.replace(known, state=BY_NAME, cause=f"named as {error.try_}")
-    except DeviceError as error:
+    except DeviceUnavailable as error:
         return dataclasses.replace(known, state=UNAVAILABLE, cause=failure_text(error))
+    except Exception as error:  # whatever a plugin does is a line about that plugin
+        return dataclasses.replace(known, state=BROKEN, cause=failure_text(error))
     return dataclasses.replace(
         known,
         state=READY,
@@ -111,6 +115,19 @@ def _row(plugin: Plugin, default: str) -> Row:
         default=opened.name == default,
         capabilities=opened.capabilities,
     )
+
+
+def _ask_for_parts(device: OpenDevice) -> None:
+    """What the declaration promises must be there."""
+    parts: list[object] = [device.allocator]
+    if device.capabilities.compute is not None:
+        parts += [device.target, device.compiler]
+    elif device.family.computes:
+        raise PluginError(
+            f"{device.name} does not compute, though its family says so",
+            because="it declares no ComputeCaps",
+        )
+    hash(device.capabilities)  # programs are kept by it
 
 
 def _plain(value: Any) -> Any:

@@ -97,3 +97,16 @@ def test_refusals_name_keywords_and_extra_arguments():
     with pytest.raises(CaptureError) as caught:
         step(Tensor([1.0]), way=[iter([])])
     assert caught.value.asked.startswith("way[0] of ")
+
+
+def test_what_is_never_replayed_is_given_up():
+    step = jit(lambda x, k: x * k)
+    x = Tensor([1.0]).realize()
+    with pytest.warns(UserWarning, match="differ at every call"):
+        for k in range(70):
+            assert step(x, k).item() == k
+    assert "0 signatures" in repr(step)
+    step.reset()
+    for _ in range(4):
+        step(x, 3)
+    assert step.replays == 2

@@ -5,9 +5,9 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceUnavailable, UnknownDevice
-from weft.device import ComputeCaps, Plugin, Registry, registry
+from weft.device import Capabilities, ComputeCaps, Device, DeviceId, Plugin, Registry, registry
 from weft.device.hookspecs import hookimpl
-from weft.testing.fakes import fake_capabilities, fake_plugin
+from weft.testing.fakes import fake_capabilities, fake_computer, fake_plugin
 from weft.tools import cli
 from weft.tools.commands import devices
 
@@ -22,13 +22,28 @@ def installed(family, module=None, error=None):
 
 
 def refusing(family, error):
+    def refuse(id):
+        raise error
+
+    return opening(family, refuse)
+
+
+def opening(family, opened):
+    """A plugin whose weft_open gives what `opened` makes of an id."""
     module = fake_plugin(family)
 
     @hookimpl
     def weft_open(id):
-        raise error
+        return opened(id)
 
     module.weft_open = weft_open
+    return module
+
+
+def declaring(family, answer):
+    """A plugin whose weft_devices gives this."""
+    module = fake_plugin(family)
+    module.weft_devices = hookimpl(lambda: answer, specname="weft_devices")
     return module
 
 
@@ -36,7 +51,7 @@ def refusing(family, error):
 def rows():
     path_wanted = fake_plugin("FILES", computes=False, canonical=refuse)
     plugins = [
-        installed("READY", fake_plugin("READY", capabilities=fake_capabilities(max_buffers=8))),
+        installed("READY", fake_computer("READY", max_buffers=8)),
         installed("GONE", refusing("GONE", DeviceUnavailable("no card", because="no driver"))),
         installed("BROKEN", error=ImportError("libx.so")),
         installed("OLD", fake_plugin("OLD", api=(0, 1))),
@@ -104,3 +119,59 @@ def test_plain_types():
     caps = ComputeCaps(dtypes={dtypes.float32}, vector_widths={dtypes.float32: (4, 8)})
     plain = devices._plain(caps)
     assert plain["dtypes"] == ["float"] and plain["vector_widths"] == {"float": [4, 8]}
+
+
+def lying(id):
+    return Device(id, Capabilities())
+
+
+def half_lying(id):
+    return Device(id, fake_capabilities())
+
+
+BAD = {
+    "crashes at import": (lambda: installed("BAD", error=ImportError("libx.so\n...")), "libx.so"),
+    "leaves at import": (lambda: installed("BAD", error=SystemExit(3)), "SystemExit: 3"),
+    "is no module": (lambda: installed("BAD", None), "state the version"),
+    "declares a number": (lambda: installed("BAD", declaring("BAD", 42)), "'int' object"),
+    "declares nothing": (lambda: installed("BAD", declaring("BAD", [])), "no family of that name"),
+    "opens a text": (lambda: installed("BAD", opening("BAD", str)), "give Device: it gave str"),
+    "opens nothing": (lambda: installed("BAD", opening("BAD", lambda id: None)), "it gave nothing"),
+    "opens another": (
+        lambda: installed("BAD", opening("BAD", lambda id: Device(DeviceId("X"), Capabilities()))),
+        "must give the device that was asked for: it gave X",
+    ),
+    "fails to open": (lambda: installed("BAD", refusing("BAD", KeyError("k"))), "KeyError: 'k'"),
+    "says nonsense of itself": (
+        lambda: installed("BAD", opening("BAD", lambda id: Device(id, "everything"))),
+        "must give Capabilities: it gave str",
+    ),
+    "says it computes": (lambda: installed("BAD", opening("BAD", lying)), "no ComputeCaps"),
+    "renders nothing": (lambda: installed("BAD", opening("BAD", half_lying)), "nobody renders"),
+    "is too old": (lambda: installed("BAD", fake_plugin("BAD", api=(0, 1))), "plugin is the older"),
+    "is too new": (lambda: installed("BAD", fake_plugin("BAD", api=(9, 0))), "weft is the older"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_bad_plugin_is_one_clear_line_and_harms_nobody(bad, capsys):
+    make, said = BAD[bad]
+    with registry.use(Registry([make(), installed("GOOD", fake_computer("GOOD"))])):
+        assert cli.main(["devices"]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        assert str(registry.open("GOOD").id) == "GOOD"
+        assert str(registry.default()) == "GOOD"
+    (line,) = [line for line in printed if line.startswith("BAD ")]
+    assert said in line and "weft-bad 2.0" in line and "ready" not in line
+    (line,) = [line for line in printed if line.startswith("GOOD (default)")]
+    assert " ready " in line
+
+
+def test_a_family_owned_twice_is_told_for_both(capsys):
+    one, two = (installed("TWICE", fake_plugin("TWICE")) for _ in range(2))
+    one.distribution, two.distribution = "weft-first", "weft-second"
+    with registry.use(Registry([one, two, installed("GOOD", fake_computer("GOOD"))])):
+        assert cli.main(["devices"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("TWICE")]
+    assert len(lines) == 2
+    assert all("weft-first 2.0 and weft-second 2.0 both declare it" in line for line in lines)

@@ -152,7 +152,9 @@ class Encoder(NSObject):
             for index, (buffer, offset) in given.items():
                 addresses[index] = buffer._address() + offset
             three = ctypes.c_uint * 3
-            return "a barrier parts a group" if call(addresses, three(*groups), three(*size)) else ""
+            return (
+                "a barrier parts a group" if call(addresses, three(*groups), three(*size)) else ""
+            )
 
         self._commands._record(run)
 

@@ -1,0 +1,51 @@
+// grid None, block (64, 1, 1); opts: Opt(LOCAL, 0, 64)
+__device__ inline float max_f32(float a, float b) {
+  float larger = b > a ? b : a;
+  return b != b ? b + b : larger;
+}
+__device__ inline int bits_f32_i32(float x) {
+  union { float from; int to; } u = { x };
+  return u.to;
+}
+__device__ inline float bits_i32_f32(int x) {
+  union { int from; float to; } u = { x };
+  return u.to;
+}
+extern "C" __global__ void __launch_bounds__(64) r_64_128_128_128_128(float* __restrict__ data0,
+    const float* __restrict__ data1) {
+  float acc1;
+  float row0[128] __attribute__((aligned(64)));
+  float acc2;
+  acc1 = (-__int_as_float(0x7f800000));
+  int lidx0 = threadIdx.x;
+  int alu0 = lidx0 * 128;
+  for (int ridx3 = 0; ridx3 < 128; ridx3++) {
+    acc1 = max_f32(acc1, data1[alu0 + ridx3]);
+  }
+  float val0 = acc1;
+  int cast0 = bits_f32_i32(12582912.0f);
+  for (int ridx2 = 0; ridx2 < 128; ridx2++) {
+    float alu1 = data1[alu0 + ridx2] - val0;
+    float alu2 = alu1 * 1.442695f;
+    float alu3 = (alu2 < (-154.0f)) ? (-154.0f) : alu2;
+    float alu4 = (154.0f < alu3) ? 154.0f : alu3;
+    float alu5 = alu4 + 12582912.0f;
+    float alu6 = alu4 - (alu5 - 12582912.0f);
+    float alu7 = fmaf(fmaf(0.00015475962f, alu6, 0.0013399613f), alu6, 0.009618006f);
+    float alu8 = fmaf(fmaf(fmaf(alu7, alu6, 0.0555033f), alu6, 0.2402265f), alu6, 0.6931472f);
+    int alu9 = bits_f32_i32(alu5) - cast0;
+    int alu10 = alu9 >> 1;
+    float alu11 = fmaf(alu6, alu8,
+        1.0f) * bits_i32_f32((alu10 + 127) << 23) * bits_i32_f32((alu9 - alu10 + 127) << 23);
+    float alu12 = fmaf(alu1, 1.925963e-8f, fmaf(alu1, 1.442695f, -alu2));
+    row0[ridx2] = alu11 * ((alu12 * alu12 < 1.0f) ? fmaf(alu12, 0.6931472f, 1.0f) : 1.0f);
+  }
+  acc2 = 0.0f;
+  for (int ridx4 = 0; ridx4 < 128; ridx4++) {
+    acc2 = acc2 + row0[ridx4];
+  }
+  float val1 = acc2;
+  for (int ridx1 = 0; ridx1 < 128; ridx1++) {
+    data0[alu0 + ridx1] = row0[ridx1] / val1;
+  }
+}

@@ -1,0 +1,59 @@
+// grid (2, 4, 1), block None; opts: none
+__device__ inline float max_f32(float a, float b) {
+  float larger = b > a ? b : a;
+  return b != b ? b + b : larger;
+}
+extern "C" __global__ void __launch_bounds__(1) r_4_2_3(float* __restrict__ data0, float* __restrict__ data1,
+    const float* __restrict__ data2, const float* __restrict__ data3) {
+  float acc0;
+  acc0 = 0.0f;
+  int gidx1 = blockIdx.y;
+  int alu0 = gidx1 * 3;
+  int gidx0 = blockIdx.x;
+  for (int ridx2 = 0; ridx2 < 3; ridx2++) {
+    acc0 = fmaf(data2[alu0 + ridx2], data3[gidx0 + ridx2 * 2], acc0);
+  }
+  float val0 = acc0;
+  int alu1 = gidx1 * 2 + gidx0;
+  bool alu2 = 0.0f < val0;
+  float alu3 = 0.125f * (alu2 ? val0 : max_f32(val0, 0.0f));
+  data0[alu1] = val0;
+  data1[alu1] = alu2 ? alu3 + alu3 : 0.0f;
+}
+
+// grid None, block None; opts: none
+__device__ inline float max_f32(float a, float b) {
+  float larger = b > a ? b : a;
+  return b != b ? b + b : larger;
+}
+extern "C" __global__ void __launch_bounds__(1) r_8(float* __restrict__ data0,
+    const float* __restrict__ data1) {
+  float acc0;
+  acc0 = 0.0f;
+  for (int ridx0 = 0; ridx0 < 8; ridx0++) {
+    float val0 = data1[ridx0];
+    float alu0 = (0.0f < val0) ? val0 : max_f32(val0, 0.0f);
+    acc0 = fmaf(alu0, alu0, acc0);
+  }
+  data0[0] = acc0 / 8.0f;
+}
+
+// grid (3, 2, 1), block None; opts: none
+extern "C" __global__ void __launch_bounds__(1) r_2_3_4(float* __restrict__ data0,
+    const float* __restrict__ data1, const float* __restrict__ data2) {
+  float acc0;
+  acc0 = 0.0f;
+  int gidx1 = blockIdx.y;
+  int gidx0 = blockIdx.x;
+  for (int ridx2 = 0; ridx2 < 4; ridx2++) {
+    acc0 = fmaf(data1[gidx1 + ridx2 * 2], data2[gidx0 + ridx2 * 3], acc0);
+  }
+  data0[gidx1 * 3 + gidx0] = acc0;
+}
+
+// grid (6, 1, 1), block None; opts: none
+extern "C" __global__ void __launch_bounds__(1) E_6(float* __restrict__ data0,
+    const float* __restrict__ data1) {
+  int gidx0 = blockIdx.x;
+  data0[gidx0] = data0[gidx0] - data1[gidx0 % 2 * 3 + gidx0 / 2] * 0.1f;
+}

@@ -1,0 +1,20 @@
+// opts: none
+#pragma OPENCL FP_CONTRACT OFF
+static inline float max_f32(float a, float b) {
+  float larger = b > a ? b : a;
+  return b != b ? b + b : larger;
+}
+__kernel void r_6_3_2_2_(__global float* restrict data0, __global const float* restrict data1) {
+  float acc0;
+  acc0 = (-INFINITY);
+  int gidx1 = get_global_id(1);
+  int gidx0 = get_global_id(0);
+  int alu0 = gidx1 * 12 + gidx0 * 2;
+  for (int ridx2 = 0; ridx2 < 2; ridx2++) {
+    int alu1 = alu0 + ridx2 * 6;
+    for (int ridx3 = 0; ridx3 < 2; ridx3++) {
+      acc0 = max_f32(acc0, data1[alu1 + ridx3]);
+    }
+  }
+  data0[gidx1 * 3 + gidx0] = acc0;
+}

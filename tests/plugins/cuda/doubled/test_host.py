@@ -1,0 +1,205 @@
+"""The plugin's host side on the test doubles: memory, copies, streams, launches, graphs, errors."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+
+import numpy
+import pytest
+
+from weft import Tensor, jit
+from weft.device import registry
+from weft.plugin import BufferHints, DeviceError, DeviceUnavailable, OutOfMemory
+from weft_cuda.bindings import BindingsGraph
+from weft_cuda.driver import Parameters
+from weft_cuda.staging import PIECE
+
+
+@pytest.fixture
+def gpu():
+    return registry.open("CUDA").device
+
+
+@pytest.fixture
+def allocator(gpu):
+    return gpu.allocator
+
+
+def room(allocator, nbytes):
+    return allocator.allocate(nbytes, BufferHints())
+
+
+def bytes_of(count, seed=0):
+    return numpy.random.default_rng(seed).integers(0, 256, count, numpy.uint8)
+
+
+def out(allocator, handle, nbytes):
+    found = numpy.zeros(nbytes, numpy.uint8)
+    allocator.copy_out(memoryview(found), handle)
+    return found
+
+
+@pytest.mark.parametrize("nbytes", [1, 17, 4097, PIECE, PIECE + 1, 3 * PIECE + 5])
+def test_copies_of_odd_sizes(allocator, nbytes):
+    data, handle = bytes_of(nbytes), room(allocator, nbytes)
+    allocator.copy_in(handle, memoryview(data))
+    assert (out(allocator, handle, nbytes) == data).all()
+    allocator.free(handle, nbytes)
+
+
+def test_the_source_of_a_copy_may_change_at_once(allocator):
+    data, handle = bytes_of(2 * PIECE), room(allocator, 2 * PIECE)
+    kept = data.copy()
+    allocator.copy_in(handle, memoryview(data))
+    data[:] = 0
+    assert (out(allocator, handle, data.size) == kept).all()
+
+
+def test_copies_follow_each_other_through_the_same_pinned_memory(allocator):
+    handles = [room(allocator, 100) for _ in range(9)]
+    data = [bytes_of(100, seed) for seed in range(9)]
+    for handle, part in zip(handles, data):
+        allocator.copy_in(handle, memoryview(part))
+    for handle, part in zip(handles, data):
+        assert (out(allocator, handle, 100) == part).all()
+
+
+def test_windows_share_bytes(allocator):
+    data, handle = bytes_of(256), room(allocator, 256)
+    allocator.copy_in(handle, memoryview(data))
+    assert (out(allocator, allocator.view(handle, 48, 16), 16) == data[48:64]).all()
+
+
+def test_more_than_there_is(allocator):
+    with pytest.raises(OutOfMemory) as caught:
+        room(allocator, 1 << 40)
+    assert "CUDA_ERROR_OUT_OF_MEMORY" in caught.value.because
+
+
+def test_memory_is_given_back(allocator):
+    for _ in range(5):  # 5 times 300 MiB do not fit at once
+        allocator.free(room(allocator, 300 << 20), 300 << 20)
+
+
+def test_there_is_no_third_gpu():
+    with pytest.raises(DeviceUnavailable, match="no such GPU"):
+        registry.open("CUDA:2")
+
+
+def test_limits_are_the_drivers(gpu):
+    assert gpu.chip.arch == "sm_80"
+    limits = gpu.capabilities.compute.limits
+    assert limits.global_size == ((1 << 31) - 1, 65535, 65535)
+    assert limits.local_threads == 1024 and limits.shared_bytes == 49152
+    assert gpu.capabilities.memory.max_allocation == 1 << 30
+
+
+def test_parameters_stand_where_the_driver_reads_them():
+    parameters = Parameters(2, "iqi")
+    parameters.fill([11, 22], [3, 1 << 40, -5])
+    places = (ctypes.c_uint64 * 5).from_address(parameters.address)
+    read = [ctypes.c_uint64.from_address(places[i]).value for i in (0, 1)]
+    assert read == [11, 22]
+    assert ctypes.c_int.from_address(places[2]).value == 3
+    assert ctypes.c_int64.from_address(places[3]).value == 1 << 40
+    assert ctypes.c_int.from_address(places[4]).value == -5
+
+
+def test_from_one_gpu_to_another_without_the_host():
+    data = bytes_of(1000).astype(numpy.float32)
+    there = Tensor(data, device="CUDA") * 2
+    here = (there.to("CUDA:1") + 1).numpy()
+    assert (here == data * 2 + 1).all()
+
+
+def test_a_graph_takes_other_inputs(monkeypatch):
+    @jit
+    def step(x):
+        # Two kernels: what is read twice is stored first.
+        a = (x * 2).contiguous()
+        return (a + a.sum()).realize()
+
+    graphs = []
+    made = BindingsGraph.launch
+    monkeypatch.setattr(BindingsGraph, "launch", lambda graph: (graphs.append(graph), made(graph)))
+    for seed in range(6):
+        x = numpy.random.default_rng(seed).integers(0, 9, 32).astype(numpy.float32)
+        assert (step(Tensor(x, device="CUDA").realize()).numpy() == x * 2 + (x * 2).sum()).all()
+    assert len(graphs) >= 3 and len(set(graphs)) == 1
+
+
+def test_events_tell_the_time_between_them(gpu):
+    context = gpu.context
+    start, stop = context.event(), context.event()
+    context.record(start)
+    context.record(stop)
+    context.wait(stop)
+    assert context.seconds(start, stop) >= 0
+
+
+def test_from_other_threads():
+    found = []
+
+    def work(value):
+        found.append((Tensor([value] * 4, device="CUDA") + 1).tolist())
+
+    threads = [threading.Thread(target=work, args=(float(i),)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [[i + 1.0] * 4 for i in range(4)]
+
+
+DIVERGENT = """
+from weft.plugin import *
+from weft.device import registry
+gpu = registry.open("CUDA").device
+from weft_cuda import weft_compiler
+source = '''extern "C" __global__ void k(int* a) {
+  if (threadIdx.x < 3) __syncthreads();
+  a[0] = 1;
+}'''
+from weft_cuda.driver import Parameters
+function = gpu.context.load(weft_compiler(gpu).compile(source, "k"), "k")
+parameters = Parameters(1)
+parameters.fill([gpu.context.allocate(64)], [])
+gpu.context.launch(function, (1, 1, 1), (8, 1, 1), parameters)
+try:
+    gpu.synchronize()
+except DeviceError as error:
+    print(error)
+"""
+
+
+def test_a_divergent_barrier_is_an_error_that_says_what_to_do():
+    done = subprocess.run([sys.executable, "-c", DIVERGENT], capture_output=True, text=True)
+    assert "CUDA_ERROR_LAUNCH_FAILED" in done.stdout, done.stderr
+    assert "started anew" in done.stdout
+    assert "some threads end while others wait" in done.stderr
+
+
+def test_a_block_that_is_too_large(gpu):
+    from weft_cuda import weft_compiler
+
+    source = 'extern "C" __global__ void k(int* a) { a[threadIdx.x] = 1; }'
+    function = gpu.context.load(weft_compiler(gpu).compile(source, "k"), "k")
+    parameters = Parameters(1)
+    parameters.fill([0], [])
+    with pytest.raises(DeviceError, match="INVALID_VALUE"):
+        gpu.context.launch(function, (1, 1, 1), (2048, 1, 1), parameters)
+
+
+def test_without_stream_ordered_allocation():
+    code = (
+        "from weft import Tensor; from weft.device import registry;"
+        "assert not registry.open('CUDA').device.chip.pools;"
+        "print((Tensor([1., 2.], device='CUDA') + 1).tolist())"
+    )
+    environment = {**os.environ, "SIMT_POOLS": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.strip() == "[2.0, 3.0]", done.stderr

@@ -1,0 +1,25 @@
+import pytest
+
+from weft import Tensor
+from weft.base.errors import CapabilityError, UnknownDevice
+from weft.device import registry
+from weft.tools.stand_in import stand_in
+
+
+def test_launches_are_written_down_and_nothing_runs():
+    pytest.importorskip("weft_cpu_clang")
+    own, plan = stand_in("CPU", "aarch64")
+    with registry.use(own):
+        x = Tensor([1.0, 2.0, 3.0], device="CPU:2")
+        assert (x * 2).tolist() == [0.0, 0.0, 0.0]
+    (launch,) = plan.launches
+    assert launch.nbytes == (12, 12)
+    assert launch.program.source.count("void") == 1
+    assert plan.offline.capabilities.fingerprint == "offline aarch64"
+
+
+def test_families_and_architectures_that_are_not_there():
+    with pytest.raises(UnknownDevice):
+        stand_in("NOBODY", "x")
+    with pytest.raises(CapabilityError):
+        stand_in("REF", "x")
