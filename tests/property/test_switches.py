@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from weft.testing.programs import EVERYTHING, FUSION, Drawn, Refused, run_program
 
 OFF = {
-    "SPLIT_REDUCEOP": 0, "FUSE_ARANGE": 0, "FUSE_CONV_BW": 1, "GROUP_KERNELS": 0,
+    "SPLIT_REDUCEOP": 0, "FUSE_ARANGE": 0, "FUSE_CONV_BW": 2, "GROUP_KERNELS": 0,
     "MEMORY_PLANNER": 0, "SCHEDULE_CACHE": 0, "TRACEMETA": 0, "MAX_KERNEL_BUFFERS": 4, "NOOPT": 1,
 }  # fmt: skip
 

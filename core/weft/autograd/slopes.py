@@ -82,9 +82,7 @@ SLOPES: dict[str, Slope] = {
     "elu": lambda x, y, alpha=1.0: _choose(x <= 0.0, y + alpha, 1.0, x),
     "celu": lambda x, y, alpha=1.0: _choose(x <= 0.0, y * (1.0 / alpha) + 1.0, 1.0, x),
     # of no spread the slope is infinite on both sides: 0 is what lies between
-    "deviation": lambda x, y: _choose(
-        y.eq(0.0), 0.0, _over(_choose(y.eq(0.0), 1.0, y + y, x)), x
-    ),
+    "deviation": lambda x, y: _choose(y.eq(0.0), 0.0, _over(_choose(y.eq(0.0), 1.0, y + y, x)), x),
     "power": _power,
 }
 """The derivative of every named function, of its argument x, its value y, and its parameters."""

@@ -179,7 +179,8 @@ class Cases:
         layouts = ["plain"] * 4
         if shape and not plain:
             layouts += ["transposed", "flipped", "window"]
-            if shape[0] and self.chance(0.2):
+            # PyTorch sums the gradients of repeated halves as halves
+            if shape[0] and kind not in ("float16", "bfloat16") and self.chance(0.2):
                 layouts, array = ["repeated"], numpy.broadcast_to(array[:1], shape)
         return Input(array, kind, self.choice(layouts))
 
@@ -293,22 +294,33 @@ def _check_gradients(this: Case, ours: Any, theirs: Any, pairs: Any, second: boo
         torch_total, [b for _, b in leaves], create_graph=second and wide, allow_unused=True
     )
     found = total.gradient(*(a for a, _ in leaves), materialize_grads=True)
-    for place, (a, b) in enumerate(zip(found, wanted)):
-        if b is not None:
-            _compare(a, b, f"gradient {place}", this, leaves[place][1])
     again = [(a, b) for a, b in zip(found, wanted) if b is not None and b.requires_grad]
-    if not (second and wide and again):
-        return
-    total, torch_total = None, 0
-    for a, b in again:
+    again = again if second and wide else []
+    # derived again before anything is read: what is computed has no way back
+    deeper, torch_deeper = _squared(again)
+    deepest = deeper.gradient(*(a for a, _ in leaves), materialize_grads=True) if again else []
+    _compare_all(found, wanted, "gradient", this, leaves)
+    if again:
+        theirs_deepest = torch.autograd.grad(
+            torch_deeper, [b for _, b in leaves], allow_unused=True
+        )
+        _compare_all(deepest, theirs_deepest, "gradient of the gradient", this, leaves)
+
+
+def _squared(pairs: Any) -> tuple[Any, Any]:
+    """Of several gradients one number, with both."""
+    ours, theirs = None, 0
+    for a, b in pairs:
         part = (a * a * 0.5 + a).sum()
-        total = part if total is None else total + part
-        torch_total = torch_total + (b * b * 0.5 + b).sum()
-    wanted = torch.autograd.grad(torch_total, [b for _, b in leaves], allow_unused=True)
-    found = total.gradient(*(a for a, _ in leaves), materialize_grads=True)
+        ours = part if ours is None else ours + part
+        theirs = theirs + (b * b * 0.5 + b).sum()
+    return ours, theirs
+
+
+def _compare_all(found: Any, wanted: Any, what: str, this: Case, leaves: Any) -> None:
     for place, (a, b) in enumerate(zip(found, wanted)):
         if b is not None:
-            _compare(a, b, f"gradient of the gradient {place}", this, leaves[place][1])
+            _compare(a, b, f"{what} {place}", this, leaves[place][1])
 
 
 def _compare(got: Any, want: Any, what: str, this: Case, at_input: Any = None) -> None:

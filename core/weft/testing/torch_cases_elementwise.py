@@ -13,12 +13,52 @@ _TORCH_NAMES = {"swish": "silu"}
 
 
 @family(
-    "exp", "log", "log2", "exp2", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid", "relu", "relu6", "silu", "swish",
-    "hardswish", "softsign", "mish", "logsigmoid", "erf", "square", "reciprocal", "abs", "neg",
-    "sign", "trunc", "floor", "ceil", "round", "isnan", "isfinite", "log1p", "expm1", "log10",
-    "logical_not", "selu", "hardsigmoid",
-)  # fmt: skip
+    "exp",
+    "log",
+    "log2",
+    "exp2",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "sigmoid",
+    "relu",
+    "relu6",
+    "silu",
+    "swish",
+    "hardswish",
+    "softsign",
+    "mish",
+    "logsigmoid",
+    "erf",
+    "square",
+    "reciprocal",
+    "abs",
+    "neg",
+    "sign",
+    "trunc",
+    "floor",
+    "ceil",
+    "round",
+    "isnan",
+    "isfinite",
+    "log1p",
+    "expm1",
+    "log10",
+    "logical_not",
+    "selu",
+    "hardsigmoid",
+)
 def one_operand(c: Cases, name: str) -> Case:
     """Functions of one number."""
     kinds = FLOATS if name not in ("abs", "neg", "sign", "square", "relu") else (*FLOATS, *INTS)
@@ -33,6 +73,8 @@ def one_operand(c: Cases, name: str) -> Case:
             found = getattr(torch.nn.functional, _TORCH_NAMES.get(name, name))
         return found(x)
 
+    if name in ("acos", "asin", "atanh", "acosh", "tan"):
+        kinds = ("float32", "float64")  # slopes of halves are halves there, computed wide here
     if name in ("selu", "hardsigmoid"):
         kinds = ("float32", "float16")  # of constants that are short ones in one of the two
     # of NaN the sign is NaN here, as in NumPy; slopes of slopes are compared where there is one
@@ -49,31 +91,34 @@ def with_numbers(c: Cases, name: str) -> Case:
     x = c.array()
     if name in ("elu", "celu"):
         x = c.array(values="calm") if c.chance() else x
-        return c.case(name, [x], {"alpha": c.choice([1.0, 0.5, 2.0])}, _functional(name),
-                      second=False)  # fmt: skip
+        return c.case(
+            name, [x], {"alpha": c.choice([1.0, 0.5, 2.0])}, _functional(name), second=False
+        )
     if name == "leaky_relu":
         return c.case(
-            name, [x], {"neg_slope": c.choice([0.01, 0.3])},
+            name,
+            [x],
+            {"neg_slope": c.choice([0.01, 0.3])},
             lambda x, neg_slope: _functional(name)(x, neg_slope),
-        )  # fmt: skip
+        )
     if name == "gelu":
         x = c.array(values="finite")  # of infinity PyTorch's depends on the length
         return c.case(name, [x], {"approximate": c.choice(["tanh", "none"])}, _functional(name))
     if name == "softplus":
         # PyTorch is linear above a threshold; here it is exact
         return c.case(
-            name, [x], {"beta": c.choice([1, 2.0, 0.5])},
+            name,
+            [x],
+            {"beta": c.choice([1, 2.0, 0.5])},
             lambda x, beta: _functional(name)(x, beta, 1e4),
-        )  # fmt: skip
+        )
     if name == "hardtanh":
         low, high = c.choice([(-1, 1), (-2.0, 0.5)])
         return c.case(name, [x], {"min_val": low, "max_val": high}, _functional(name))
     if name == "isinf":
         return c.case(name, [x], {}, _top(name))
     low, high = c.choice([(-1, 1), (0, None), (None, 0.5), (2.0, 1.0)])
-    return c.case(
-        name, [x], {"min_": low, "max_": high}, lambda x, min_, max_: x.clamp(min_, max_)
-    )
+    return c.case(name, [x], {"min_": low, "max_": high}, lambda x, min_, max_: x.clamp(min_, max_))
 
 
 def _functional(name: str) -> Any:
@@ -167,13 +212,16 @@ def divisions(c: Cases, name: str) -> Case:
         theirs = _top("floor_divide")
         return c.case(name, [x, y], {}, theirs, weft=lambda a, b: a // b, differentiable=False)
     if name == "idiv":
-        return c.case(
-            name, [x, y], {}, lambda a, b: a.div(b, rounding_mode="trunc"), **facts
-        )
+        return c.case(name, [x, y], {}, lambda a, b: a.div(b, rounding_mode="trunc"), **facts)
     return c.case(
-        name, [x, y], {"rounding_mode": c.choice(["trunc", "floor"])}, _top("div"),
-        weft=lambda a, b, rounding_mode: a.div(b, False, rounding_mode), named=1, **facts,
-    )  # fmt: skip
+        name,
+        [x, y],
+        {"rounding_mode": c.choice(["trunc", "floor"])},
+        _top("div"),
+        weft=lambda a, b, rounding_mode: a.div(b, False, rounding_mode),
+        named=1,
+        **facts,
+    )
 
 
 @family("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "lshift", "rshift")
@@ -189,9 +237,7 @@ def bits(c: Cases, name: str) -> Case:
         there = {"lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}[name]
         return c.case(name, inputs, {}, _top(there))
     x = c.array(one, kinds)
-    return c.case(
-        name, [x, c.array(other, kinds if one and other else x.kind)], {}, _top(name)
-    )
+    return c.case(name, [x, c.array(other, kinds if one and other else x.kind)], {}, _top(name))
 
 
 @family("where", "masked_fill", "lerp", "copysign", "isclose", "atan2-free choice")
@@ -206,25 +252,32 @@ def choices(c: Cases, name: str) -> Case:
     if name == "masked_fill":
         shape = c.shape()
         inputs = [c.array(shape), c.array(shape, "bool")]
-        return c.case(name, inputs, {"value": c.choice([0.0, -1.5, float("-inf")])},
-                      lambda x, m, value: x.masked_fill(m, value))  # fmt: skip
+        return c.case(
+            name,
+            inputs,
+            {"value": c.choice([0.0, -1.5, float("-inf")])},
+            lambda x, m, value: x.masked_fill(m, value),
+        )
     if name == "lerp":
         kind = c.choice(("float32", "float64"))
         inputs = [c.array(one, kind, "finite"), c.array(other, kind, "finite")]
         return c.case(name, inputs, {"weight": c.choice([0.3, 1.0, 0.0])}, _top(name))
     if name == "copysign":
         kind = c.choice(("float32", "float64", "float16"))
-        return c.case(
-            name, [c.array(one, kind, "calm"), c.array(other, kind)], {}, _top(name)
-        )
+        return c.case(name, [c.array(one, kind, "calm"), c.array(other, kind)], {}, _top(name))
     if name == "isclose":
         kind = c.choice(("float32", "float64"))
         arguments = {"rtol": 1e-05, "atol": c.choice([1e-08, 1.0]), "equal_nan": c.chance()}
         return c.case(name, [c.array(one, kind), c.array(other, kind)], arguments, _top(name))
     # what is not chosen is NaN or infinite, and so would its gradient be
     x = c.array(one, ("float32", "float64"), "finite")
-    return c.case(name, [x], {}, lambda x: _top("where")(x > 0, x.log() + x.sqrt(), x * 2),
-                  weft=lambda x: (x > 0).where(x.log() + x.sqrt(), x * 2))  # fmt: skip
+    return c.case(
+        name,
+        [x],
+        {},
+        lambda x: _top("where")(x > 0, x.log() + x.sqrt(), x * 2),
+        weft=lambda x: (x > 0).where(x.log() + x.sqrt(), x * 2),
+    )
 
 
 @family("cast")
@@ -233,10 +286,25 @@ def casts(c: Cases) -> Case:
     kind = c.choice(_KINDS)
     x = c.array(kind=kind, values="finite", low=0, high=9)
     return c.case(
-        "cast", [x], {"dtype": c.choice(["float32", "float64", "float16", "bfloat16", "int32",
-                                         "int64", "int16", "int8", "bool"])},
+        "cast",
+        [x],
+        {
+            "dtype": c.choice(
+                [
+                    "float32",
+                    "float64",
+                    "float16",
+                    "bfloat16",
+                    "int32",
+                    "int64",
+                    "int16",
+                    "int8",
+                    "bool",
+                ]
+            )
+        },
         lambda x, dtype: x.to(getattr(__import__("torch"), dtype)),
-    )  # fmt: skip
+    )
 
 
 # ---- reductions ----------------------------------------------------------------------------------
@@ -263,8 +331,9 @@ def reductions(c: Cases, name: str) -> Case:
             return x.clone() if name not in ("any", "all", "logsumexp") else getattr(x, name)(0)
         return getattr(x, there)(every if axis is None else axis, keepdim=keepdim)
 
-    return c.case(name, [x], {"axis": axes, "keepdim": keepdim}, theirs, loose=True,
-                  second=name != "prod")  # fmt: skip
+    return c.case(
+        name, [x], {"axis": axes, "keepdim": keepdim}, theirs, loose=True, second=name != "prod"
+    )
 
 
 @family("var", "std", "var_mean", "std_mean")
@@ -279,8 +348,9 @@ def spreads(c: Cases, name: str) -> Case:
     def theirs(x: Any, axis: Any, keepdim: bool, correction: int) -> Any:
         return _top(name)(x, dim=axis, keepdim=keepdim, correction=correction)
 
-    return c.case(name, [x], arguments, theirs, loose=True,
-                  differentiable=count > arguments["correction"])  # fmt: skip
+    return c.case(
+        name, [x], arguments, theirs, loose=True, differentiable=count > arguments["correction"]
+    )
 
 
 @family("softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp", "cummax")
@@ -311,8 +381,13 @@ def positions(c: Cases, name: str) -> Case:
     x = c.array(shape, "float32", plain=True)
     x = type(x)(array, "float32", "plain")
     axis = None if c.chance(0.3) or not shape else c.axis(x)
-    return c.case(name, [x], {"axis": axis, "keepdim": c.chance() and axis is not None}, _top_dim(name),
-                  differentiable=False)  # fmt: skip
+    return c.case(
+        name,
+        [x],
+        {"axis": axis, "keepdim": c.chance() and axis is not None},
+        _top_dim(name),
+        differentiable=False,
+    )
 
 
 def _top_dim(name: str) -> Any:

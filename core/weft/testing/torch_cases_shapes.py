@@ -16,8 +16,25 @@ def _method(name: str) -> Any:
     return lambda x, *rest, **named: getattr(x, name)(*rest, **named)
 
 
-@family("reshape", "expand", "permute", "flip", "repeat", "unsqueeze", "squeeze", "transpose",
-        "flatten", "unflatten", "roll", "triu", "tril", "diag", "diagonal", "T", "view")  # fmt: skip
+@family(
+    "reshape",
+    "expand",
+    "permute",
+    "flip",
+    "repeat",
+    "unsqueeze",
+    "squeeze",
+    "transpose",
+    "flatten",
+    "unflatten",
+    "roll",
+    "triu",
+    "tril",
+    "diag",
+    "diagonal",
+    "T",
+    "view",
+)
 def moves(c: Cases, name: str) -> Case:
     """Everything that computes nothing."""
     least = {"triu": 2, "tril": 2, "diagonal": 2, "T": 2, "flip": 1, "diag": 1, "unflatten": 1}
@@ -39,8 +56,10 @@ def moves(c: Cases, name: str) -> Case:
         return c.case(name, [x], {"shape": tuple(shape)}, lambda x, shape: x.reshape(shape))
     if name == "expand":
         x = c.array(kind=("float32", "float64"))
-        shape = (*[c.integer(1, 3) for _ in range(c.integer(0, 2))],
-                 *(c.choice([3, -1]) if s == 1 else c.choice([s, -1]) for s in x.shape))  # fmt: skip
+        shape = (
+            *[c.integer(1, 3) for _ in range(c.integer(0, 2))],
+            *(c.choice([3, -1]) if s == 1 else c.choice([s, -1]) for s in x.shape),
+        )
         return c.case(name, [x], {"shape": shape}, lambda x, shape: x.expand(shape))
     if name == "permute":
         order = c.pick.sample(range(rank), rank)
@@ -53,7 +72,9 @@ def moves(c: Cases, name: str) -> Case:
     if name == "repeat":
         x = c.array(kind=("float32", "float64"))  # PyTorch sums gradients of halves as halves
         rank = x.ndim
-        times = tuple(c.integer(0 if c.chance(0.1) else 1, 3) for _ in range(rank + c.integer(0, 1)))
+        times = tuple(
+            c.integer(0 if c.chance(0.1) else 1, 3) for _ in range(rank + c.integer(0, 1))
+        )
         return c.case(name, [x], {"repeats": times}, lambda x, repeats: x.repeat(repeats))
     if name == "unsqueeze":
         return c.case(name, [x], {"dim": c.integer(-rank - 1, rank)}, _method(name))
@@ -73,8 +94,12 @@ def moves(c: Cases, name: str) -> Case:
     if name == "roll":
         if rank and c.chance(0.7):
             dims = tuple(c.pick.sample(range(rank), c.integer(1, rank)))
-            return c.case(name, [x], {"shifts": tuple(c.integer(-7, 7) for _ in dims), "dims": dims},
-                          _method(name))  # fmt: skip
+            return c.case(
+                name,
+                [x],
+                {"shifts": tuple(c.integer(-7, 7) for _ in dims), "dims": dims},
+                _method(name),
+            )
         return c.case(name, [x], {"shifts": c.integer(-7, 7)}, _method(name))
     return c.case(name, [x], {"diagonal": c.integer(-5, 5)}, _method(name))
 
@@ -115,8 +140,14 @@ def joins(c: Cases, name: str) -> Case:
             if name == "cat":
                 shape[dim] = c.integer(0, 4)
             others.append(c.array(tuple(shape), _KINDS))
-        return c.case(name, [x, *others], {"dim": dim}, lambda *xs, dim: getattr(torch, name)(xs, dim),
-                      weft=lambda x, *xs, dim: getattr(x, name)(*xs, dim=dim), named=1)  # fmt: skip
+        return c.case(
+            name,
+            [x, *others],
+            {"dim": dim},
+            lambda *xs, dim: getattr(torch, name)(xs, dim),
+            weft=lambda x, *xs, dim: getattr(x, name)(*xs, dim=dim),
+            named=1,
+        )
     dim = c.axis(x)
     size = x.shape[dim] if x.ndim else 1
     if name == "split":
@@ -124,7 +155,9 @@ def joins(c: Cases, name: str) -> Case:
         if c.chance():
             first = c.integer(0, size)
             sizes = [first, size - first]
-        return c.case(name, [x], {"sizes": sizes, "dim": dim}, lambda x, sizes, dim: x.split(sizes, dim))
+        return c.case(
+            name, [x], {"sizes": sizes, "dim": dim}, lambda x, sizes, dim: x.split(sizes, dim)
+        )
     if name == "chunk":
         return c.case(name, [x], {"chunks": c.integer(1, 4), "dim": dim}, _method(name))
     if name == "unfold":
@@ -133,9 +166,14 @@ def joins(c: Cases, name: str) -> Case:
     if name == "meshgrid":
         others = [c.array((c.integer(1, 4),), "float32") for _ in range(c.integer(1, 2))]
         indexing = c.choice(["ij", "xy"])
-        return c.case(name, others, {"indexing": indexing},
-                      lambda *xs, indexing: torch.meshgrid(*xs, indexing=indexing),
-                      weft=lambda x, *xs, indexing: x.meshgrid(*xs, indexing=indexing), named=1)  # fmt: skip
+        return c.case(
+            name,
+            others,
+            {"indexing": indexing},
+            lambda *xs, indexing: torch.meshgrid(*xs, indexing=indexing),
+            weft=lambda x, *xs, indexing: x.meshgrid(*xs, indexing=indexing),
+            named=1,
+        )
     where = None if c.chance(0.3) or not x.ndim else dim
     return c.case(name, [x], {"repeats": c.integer(1, 3), "dim": where}, _method(name))
 
@@ -152,17 +190,25 @@ def _index(c: Cases, shape: Any, low: int, high: int) -> Input:
 def by_index(c: Cases, name: str) -> Case:
     """Along one axis by an index of the same rank."""
     shape = c.shape(1, 3, (1, 2, 3, 4))
+    shape = tuple(max(s, 1) for s in shape)
     dim = c.integer(-len(shape), len(shape) - 1)
     at = dim % len(shape)
     x = c.array(shape, ("float32", "float64", "int32"), "calm")
-    small = tuple(c.integer(0 if c.chance(0.1) else min(1, s), 5 if i == at else s)
-                  for i, s in enumerate(shape))  # fmt: skip
+    small = tuple(
+        c.integer(0 if c.chance(0.1) else min(1, s), 5 if i == at else s)
+        for i, s in enumerate(shape)
+    )
     if shape[at] == 0:
         small = (*small[:at], 0, *small[at + 1 :])
     if name == "gather":
         index = _index(c, small, 0, shape[at])
-        return c.case(name, [x, index], {}, lambda x, index: x.gather(dim, index),
-                      weft=lambda x, index: x.gather(dim, index))  # fmt: skip
+        return c.case(
+            name,
+            [x, index],
+            {},
+            lambda x, index: x.gather(dim, index),
+            weft=lambda x, index: x.gather(dim, index),
+        )
     # PyTorch has no gradient where the source is larger than the index
     more = int(c.chance(0.3))
     source = c.array(tuple(s + more for s in small), x.kind, "calm")
@@ -175,26 +221,59 @@ def by_index(c: Cases, name: str) -> Case:
         index = Input(order.astype("int64"), "int64", "plain")
         if c.chance(0.3):
             number = c.choice([2.5, -1]) if x.kind != "int32" else 3
-            return c.case(name, [x, index], {"src": number}, lambda x, i, src: x.scatter(dim, i, src),
-                          weft=lambda x, i, src: x.scatter(dim, i, src))  # fmt: skip
+            return c.case(
+                name,
+                [x, index],
+                {"src": number},
+                lambda x, i, src: x.scatter(dim, i, src),
+                weft=lambda x, i, src: x.scatter(dim, i, src),
+            )
         source = source if more else c.array(small, x.kind, "calm")
-        return c.case(name, [x, index, source], {}, lambda x, i, s: x.scatter(dim, i, s),
-                      differentiable=not more,
-                      weft=lambda x, i, s: x.scatter(dim, i, s))  # fmt: skip
+        return c.case(
+            name,
+            [x, index, source],
+            {},
+            lambda x, i, s: x.scatter(dim, i, s),
+            differentiable=not more,
+            weft=lambda x, i, s: x.scatter(dim, i, s),
+        )
     index = _index(c, small, 0, shape[at])
     if name == "scatter add":
         how = c.choice(["add", "multiply"])
-        theirs = (lambda x, i, s: x.scatter_add(dim, i, s)) if how == "add" else (
-            lambda x, i, s: x.scatter_reduce(dim, i, s, "prod"))  # fmt: skip
-        return c.case(name, [x, index, source], {}, theirs, loose=True, second=False, differentiable=not more,
-                      weft=lambda x, i, s: x.scatter(dim, i, s, reduce=how))  # fmt: skip
+        theirs = (
+            (lambda x, i, s: x.scatter_add(dim, i, s))
+            if how == "add"
+            else (lambda x, i, s: x.scatter_reduce(dim, i, s, "prod"))
+        )
+        return c.case(
+            name,
+            [x, index, source],
+            {},
+            theirs,
+            loose=True,
+            second=False,
+            differentiable=not more,
+            weft=lambda x, i, s: x.scatter(dim, i, s, reduce=how),
+        )
     how = c.choice(["sum", "prod", "mean", "amax", "amin"])
     own = c.chance()
     floats = x.kind != "int32" or how != "mean"
-    x, source = (x, source) if floats else (c.array(shape, "float32"), c.array(source.shape, "float32"))
-    return c.case(name, [x, index, source], {"include_self": own}, loose=True, second=False, differentiable=not more, named=1,
-                  torch=lambda x, i, s, include_self: x.scatter_reduce(dim, i, s, how, include_self=include_self),
-                  weft=lambda x, i, s, include_self: x.scatter_reduce(dim, i, s, how, include_self))  # fmt: skip
+    x, source = (
+        (x, source) if floats else (c.array(shape, "float32"), c.array(source.shape, "float32"))
+    )
+    return c.case(
+        name,
+        [x, index, source],
+        {"include_self": own},
+        loose=True,
+        second=False,
+        differentiable=not more,
+        named=1,
+        torch=lambda x, i, s, include_self: x.scatter_reduce(
+            dim, i, s, how, include_self=include_self
+        ),
+        weft=lambda x, i, s, include_self: x.scatter_reduce(dim, i, s, how, include_self),
+    )
 
 
 def _random_items(c: Cases, shape: Any, tensors: bool) -> tuple[list[Any], list[Input]]:
@@ -235,7 +314,9 @@ def indexing(c: Cases, name: str) -> Case:
     kind = c.choice(("float32", "float64", "int32"))
     x = c.array(shape, kind, "calm")
     if name == "masked_select":
-        return c.case(name, [x, c.array(shape[c.integer(0, 1) :], "bool", plain=True)], {}, _method(name))
+        return c.case(
+            name, [x, c.array(shape[c.integer(0, 1) :], "bool", plain=True)], {}, _method(name)
+        )
     if name == "nonzero":
         return c.case(name, [c.array(shape, _KINDS)], {}, _method(name), differentiable=False)
     if name == "mask":
@@ -252,6 +333,7 @@ def indexing(c: Cases, name: str) -> Case:
         return c.case(name, [x, mask], {"value": value}, masked, weft=masked)
     items, index = _random_items(c, shape, True)
     if name == "getitem":
+
         def get(x: Any, *index: Any) -> Any:
             return x[_filled(items, index)]
 
@@ -287,10 +369,19 @@ def orders(c: Cases, name: str) -> Case:
         return c.case(name, [x], arguments, _method(name))
     down = c.chance()
     if name == "argsort":
-        return c.case(name, [x], {"dim": axis, "descending": down}, differentiable=False,
-                      torch=lambda x, dim, descending: x.argsort(dim=dim, descending=descending, stable=True))  # fmt: skip
-    return c.case(name, [x], {"dim": axis, "descending": down},
-                  lambda x, dim, descending: x.sort(dim=dim, descending=descending, stable=True))  # fmt: skip
+        return c.case(
+            name,
+            [x],
+            {"dim": axis, "descending": down},
+            differentiable=False,
+            torch=lambda x, dim, descending: x.argsort(dim=dim, descending=descending, stable=True),
+        )
+    return c.case(
+        name,
+        [x],
+        {"dim": axis, "descending": down},
+        lambda x, dim, descending: x.sort(dim=dim, descending=descending, stable=True),
+    )
 
 
 # ---- from nothing --------------------------------------------------------------------------------
@@ -306,22 +397,53 @@ def creation(c: Cases, name: str) -> Case:
     if name == "arange":
         start, step = c.integer(-5, 5), c.choice([1, 2, -1, 0.5, -0.25, 3])
         stop = start + c.integer(0, 6) * (1 if step > 0 else -1)
-        return c.case(name, [x], {"start": start, "stop": stop, "step": step},
-                      lambda x, start, stop, step: torch.arange(start, stop, step),
-                      weft=lambda x, *a, **k: Tensor.arange(*a, **k), **facts)  # fmt: skip
+        return c.case(
+            name,
+            [x],
+            {"start": start, "stop": stop, "step": step},
+            lambda x, start, stop, step: torch.arange(start, stop, step),
+            weft=lambda x, *a, **k: Tensor.arange(*a, **k),
+            **facts,
+        )
     if name == "linspace":
-        arguments = {"start": c.choice([0, -1.5, 3]), "stop": c.choice([1, 2.5, -4]), "steps": c.integer(1, 7)}
-        return c.case(name, [x], arguments, lambda x, start, stop, steps: torch.linspace(start, stop, steps),
-                      weft=lambda x, *a, **k: Tensor.linspace(*a, **k), **facts)  # fmt: skip
+        arguments = {
+            "start": c.choice([0, -1.5, 3]),
+            "stop": c.choice([1, 2.5, -4]),
+            "steps": c.integer(1, 7),
+        }
+        return c.case(
+            name,
+            [x],
+            arguments,
+            lambda x, start, stop, steps: torch.linspace(start, stop, steps),
+            weft=lambda x, *a, **k: Tensor.linspace(*a, **k),
+            **facts,
+        )
     if name == "eye":
-        return c.case(name, [x], {"n": c.integer(0, 4), "m": c.integer(0, 4)},
-                      lambda x, n, m: torch.eye(n, m), weft=lambda x, *a, **k: Tensor.eye(*a, **k), **facts)  # fmt: skip
+        return c.case(
+            name,
+            [x],
+            {"n": c.integer(0, 4), "m": c.integer(0, 4)},
+            lambda x, n, m: torch.eye(n, m),
+            weft=lambda x, *a, **k: Tensor.eye(*a, **k),
+            **facts,
+        )
     if name == "full":
-        return c.case(name, [x], {"shape": c.shape(), "fill_value": c.choice([2, 1.5, True])},
-                      lambda x, shape, fill_value: torch.full(shape, fill_value),
-                      weft=lambda x, *a, **k: Tensor.full(*a, **k), **facts)  # fmt: skip
+        return c.case(
+            name,
+            [x],
+            {"shape": c.shape(), "fill_value": c.choice([2, 1.5, True])},
+            lambda x, shape, fill_value: torch.full(shape, fill_value),
+            weft=lambda x, *a, **k: Tensor.full(*a, **k),
+            **facts,
+        )
     index = _index(c, c.shape(0, 2), 0, 5)
     if not prod(index.shape):
         index = _index(c, (2,), 0, 5)
-    return c.case(name, [index], {"num_classes": c.choice([-1, 5, 7])},
-                  lambda x, num_classes: torch.nn.functional.one_hot(x, num_classes), **facts)  # fmt: skip
+    return c.case(
+        name,
+        [index],
+        {"num_classes": c.choice([-1, 5, 7])},
+        lambda x, num_classes: torch.nn.functional.one_hot(x, num_classes),
+        **facts,
+    )

@@ -39,9 +39,23 @@ def products(c: Cases, name: str) -> Case:
     if name == "einsum":
         sizes = {letter: c.integer(1, 4) for letter in "ijkl"}
         formula = c.choice(
-            ["ij,jk->ik", "ij->ji", "ij->", "ij,ij->i", "i,j->ij", "ijk,ikl->ijl", "ij,j", "ijk->kj",
-             "ij,jk,kl->il", "ii->i", "ii", "...ij,...jk->...ik", "i...->...", "ij , jk -> ki"]
-        )  # fmt: skip
+            [
+                "ij,jk->ik",
+                "ij->ji",
+                "ij->",
+                "ij,ij->i",
+                "i,j->ij",
+                "ijk,ikl->ijl",
+                "ij,j",
+                "ijk->kj",
+                "ij,jk,kl->il",
+                "ii->i",
+                "ii",
+                "...ij,...jk->...ik",
+                "i...->...",
+                "ij , jk -> ki",
+            ]
+        )
         terms = formula.split("->")[0].split(",")
         front = c.shape(0, 1, (1, 2))
         inputs = []
@@ -50,8 +64,14 @@ def products(c: Cases, name: str) -> Case:
             for part in term.strip().replace("...", "."):
                 shape += front if part == "." else [sizes[part]]
             inputs.append(c.array(tuple(shape), kind, "finite"))
-        return c.case(name, inputs, {}, lambda *xs: torch.einsum(formula, *xs), loose=True,
-                      weft=lambda *xs: Tensor.einsum(formula, *xs))  # fmt: skip
+        return c.case(
+            name,
+            inputs,
+            {},
+            lambda *xs: torch.einsum(formula, *xs),
+            loose=True,
+            weft=lambda *xs: Tensor.einsum(formula, *xs),
+        )
     if name == "linear":
         x = c.array((*c.shape(0, 2, (1, 2, 3)), k), kind, "finite")
         inputs = [x, c.array((k, m), kind, "finite")]
@@ -100,7 +120,7 @@ def convolutions(c: Cases, name: str) -> Case:
         given.append(c.array((outputs,), kind, "finite"))
     arguments: dict[str, Any] = {
         "groups": groups, "stride": _per_axis(c, axes, 1, 3), "dilation": _per_axis(c, axes, 1, 2),
-        "padding": _per_axis(c, axes, 0, 2),
+        "padding": _per_axis(c, axes, 0, 1 if "transpose" in name else 2),
     }  # fmt: skip
     if name == "conv_transpose2d":
         arguments["output_padding"] = c.choice([0, 0, 1])
@@ -121,7 +141,9 @@ def pools(c: Cases, name: str) -> Case:
     padding = tuple(c.integer(0, k // 2) for k in kernel)
     size = tuple(c.integer(3, 7 if axes < 3 else 4) for _ in range(axes))
     kind = c.choice(_WIDE)
-    x = c.array((c.integer(1, 2), c.integer(1, 2), *size), kind, "any" if c.chance(0.3) else "finite")
+    x = c.array(
+        (c.integer(1, 2), c.integer(1, 2), *size), kind, "any" if c.chance(0.3) else "finite"
+    )
     arguments: dict[str, Any] = {"kernel_size": kernel, "stride": stride}
     if name == "avg_pool2d":
         arguments |= {"padding": padding, "ceil_mode": c.chance(), "count_include_pad": c.chance()}
@@ -137,7 +159,9 @@ def pools(c: Cases, name: str) -> Case:
 
             if isinstance(x, torch.Tensor):
                 f = torch.nn.functional
-                top, at = getattr(f, f"max_pool{axes}d")(x, kernel_size, stride, return_indices=True)
+                top, at = getattr(f, f"max_pool{axes}d")(
+                    x, kernel_size, stride, return_indices=True
+                )
                 return getattr(f, f"max_unpool{axes}d")(top, at, kernel_size, stride)
             top, at = x.max_pool2d(kernel_size, stride, return_indices=True)
             return top.max_unpool2d(at, kernel_size, stride)
@@ -179,8 +203,13 @@ def _labels(c: Cases, shape: Any, classes: int) -> Input:
     return Input(c.numbers.integers(0, classes, shape).astype("int64"), "int64", "plain")
 
 
-@family("cross_entropy", "sparse_categorical_crossentropy", "nll_loss", "binary_crossentropy",
-        "binary_crossentropy_logits")  # fmt: skip
+@family(
+    "cross_entropy",
+    "sparse_categorical_crossentropy",
+    "nll_loss",
+    "binary_crossentropy",
+    "binary_crossentropy_logits",
+)
 def losses(c: Cases, name: str) -> Case:
     """Every reduction."""
     kind = c.choice(_WIDE)
@@ -192,8 +221,13 @@ def losses(c: Cases, name: str) -> Case:
         y = _labels(c, (rows, *more), classes)
         if c.chance(0.4):
             y = c.array(x.shape, kind, "positive")
-        return c.case(name, [x, y], {"reduction": reduction, "label_smoothing": smoothing},
-                      _functional(name), loose=True)  # fmt: skip
+        return c.case(
+            name,
+            [x, y],
+            {"reduction": reduction, "label_smoothing": smoothing},
+            _functional(name),
+            loose=True,
+        )
     if name == "sparse_categorical_crossentropy":
         x = c.array((rows, classes), kind, "finite")
         y = _labels(c, (rows,), classes)
@@ -216,10 +250,21 @@ def losses(c: Cases, name: str) -> Case:
     y = Input(y.array.astype(kind), kind, "plain")
     if name == "binary_crossentropy":
         x = Input(c.numbers.uniform(0.01, 0.99, shape).astype(kind), kind, "plain")
-        return c.case(name, [x, y], {"reduction": reduction}, _functional("binary_cross_entropy"),
-                      loose=True, second=False)  # fmt: skip
-    return c.case(name, [c.array(shape, kind, "finite"), y], {"reduction": reduction},
-                  _functional("binary_cross_entropy_with_logits"), loose=True)  # fmt: skip
+        return c.case(
+            name,
+            [x, y],
+            {"reduction": reduction},
+            _functional("binary_cross_entropy"),
+            loose=True,
+            second=False,
+        )
+    return c.case(
+        name,
+        [c.array(shape, kind, "finite"), y],
+        {"reduction": reduction},
+        _functional("binary_cross_entropy_with_logits"),
+        loose=True,
+    )
 
 
 @family("layernorm", "batchnorm")
@@ -229,13 +274,20 @@ def norms(c: Cases, name: str) -> Case:
     if name == "layernorm":
         count = c.integer(1, x.ndim)
         axes = tuple(range(-count, 0))
-        return c.case(name, [x], {"axis": axes, "eps": c.choice([1e-5, 0.1])}, loose=True,
-                      torch=lambda x, axis, eps: _functional("layer_norm")(x, x.shape[axis[0] :], eps=eps))  # fmt: skip
+        return c.case(
+            name,
+            [x],
+            {"axis": axes, "eps": c.choice([1e-5, 0.1])},
+            loose=True,
+            torch=lambda x, axis, eps: _functional("layer_norm")(x, x.shape[axis[0] :], eps=eps),
+        )
     channels = x.shape[1]
     rest = [c.array((channels,), x.kind, "positive") for _ in range(4)]
 
     def theirs(x: Any, w: Any, b: Any, mean: Any, invstd: Any) -> Any:
         shape = (1, channels, *(1,) * (x.ndim - 2))
-        return (x - mean.reshape(shape)) * invstd.reshape(shape) * w.reshape(shape) + b.reshape(shape)
+        return (x - mean.reshape(shape)) * invstd.reshape(shape) * w.reshape(shape) + b.reshape(
+            shape
+        )
 
     return c.case(name, [x, *rest], {}, theirs, loose=True)

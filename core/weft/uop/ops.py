@@ -145,9 +145,7 @@ class GroupOp:
     UnsafePad = frozenset(
         {Ops.RECIP, Ops.LOG2, Ops.EXP2, Ops.IDIV, Ops.MOD, Ops.POW, Ops.FDIV, Ops.CMPEQ}
     )
-    Identity = frozenset(
-        {Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.SLOPE}
-    )
+    Identity = frozenset({Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP, Ops.SLOPE})
     # schedule items that are carried out without a compiled program
     Meta = frozenset({Ops.COPY, Ops.BUFFER_VIEW})
     Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})

@@ -44,3 +44,22 @@ def test_what_is_put_back_reaches_all_that_wait():
     other = Tensor([5.0, 6.0]).contiguous().realize()
     put_back({one.uop: other.uop})
     assert one.uop is other.uop and two.tolist() == [10.0, 12.0]
+
+
+def test_reading_does_not_cut_the_way_back():
+    def gradient(read):
+        x = Tensor([[1.0, 2.0, 4.0], [3.0, 1.0, 7.0]], requires_grad=True)
+        loss = (x.log_softmax() * Tensor([1.0, -2.0, 3.0])).sum()
+        if read:
+            loss.item()
+        loss.backward()
+        return x.grad.tolist()
+
+    assert gradient(True) == gradient(False)
+
+
+def test_a_detached_leaf_stays_detached_once_it_is_computed():
+    x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    held = x.detach().realize()
+    (held * x).sum().backward()
+    assert x.grad.tolist() == [1.0, 2.0, 3.0]
