@@ -110,4 +110,5 @@ def _replace(tensors: list[TensorBase], becomes: Mapping[UOp, UOp]) -> None:
     changed = UOp(Ops.SINK, src=tuple(graphs)).substitute(becomes).src
     new = dict(zip(graphs, changed))
     for tensor in tensors:
-        tensor._uop = new[tensor._uop]
+        # another thread may have given its own tensor another node meanwhile: that one stays
+        tensor._uop = new.get(tensor._uop, tensor._uop)

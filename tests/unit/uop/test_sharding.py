@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import weft.shape  # noqa: F401  (the floor that knows the shapes of nodes)
 from weft.base.dtype import dtypes
 from weft.uop import Ops, Shard, UOp, from_text, to_text
 from weft.uop.sharding import even_bounds, laid_out, parts_of, stacked
