@@ -1,7 +1,7 @@
 """How many kernels a program becomes, what they move and what they compute: weft and its peer.
 
 `python benchmarks/kernel_table.py` schedules and lowers every program of `programs.py` and the
-networks of `models.py`, each peer in a process of its own, and writes benchmarks/kernels.md.
+networks of `networks.py`, each peer in a process of its own, and writes benchmarks/kernels.md.
 Nothing is computed and nothing is timed.
 
 kernels  launches; copies between devices are not counted

@@ -30,7 +30,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import models
+import networks
 import peers
 import run
 
@@ -76,7 +76,7 @@ def _record(tensor: Any) -> Callable[[], float]:
 
 def _rescheduled(tensor: Any, schedule: Callable[[Any], Any]) -> Callable[[], float]:
     def run() -> float:
-        graph = models.resnet50(tensor)
+        graph = networks.resnet50(tensor)
         began = process_time()
         schedule(graph)
         return process_time() - began

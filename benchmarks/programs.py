@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from models import Parameters, attention, embedded, gpt_block, resnet50
+from networks import Parameters, attention, embedded, gpt_block, resnet50
 
 Build = Callable[[Any], list[Any]]  # from the class Tensor to what is asked for
 

@@ -32,7 +32,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import models
+import networks
 
 HERE = Path(__file__).resolve().parent
 LAYERS = (1, 2, 4, 8, 16, 32)
@@ -45,13 +45,13 @@ Times = dict[str, float]
 
 def _network(name: str, tensor: Any) -> list[Any]:
     if name.startswith("ResNet-50"):
-        return [models.resnet50(tensor)]
+        return [networks.resnet50(tensor)]
     if name.startswith("GPT-2"):
-        return models.gpt2(tensor, training="backward" in name)
+        return networks.gpt2(tensor, training="backward" in name)
     if name.startswith(("layers ", "trained layers ")):
-        new = models.Parameters(tensor)
+        new = networks.Parameters(tensor)
         count = int(name.split()[-1])
-        x = models.blocks(tensor.empty(1, 64, 128), count, 4, new)
+        x = networks.blocks(tensor.empty(1, 64, 128), count, 4, new)
         return [x, *x.sum().gradient(*new.made)] if name.startswith("trained") else [x]
     count = int(name.split()[1])
     x, y = tensor.empty(16), tensor.empty(16)
