@@ -30,6 +30,9 @@ PLAIN, VECTOR, GRID = (
 KINDS_OF_OPT = (
     OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.SPLIT, OptKind.SWAP,
 )  # fmt: skip
+KINDS_ON_A_GRID = (
+    *KINDS_OF_OPT, OptKind.LOCAL, OptKind.GROUP, OptKind.GROUP, OptKind.GROUPTOP,
+)  # fmt: skip
 SEEDS = st.integers(0, 1 << 32)
 
 
@@ -44,7 +47,7 @@ def run(
     runner(handles, global_size=sizes[0], local_size=sizes[1], values=values)
 
 
-def random_choice(seed: int):
+def random_choice(seed: int, kinds: tuple[OptKind, ...] = KINDS_OF_OPT):
     """A choice of whatever random optimisations are legal."""
 
     def choose(kernel: Kernel) -> list[Opt]:
@@ -52,7 +55,7 @@ def random_choice(seed: int):
         for _ in range(pick.randint(0, 8)):
             if kernel.axes:
                 axis = pick.randrange(len(kernel.axes))
-                opt = Opt(pick.choice(KINDS_OF_OPT), axis, pick.choice((0, 1, 2, 3, 4, 8)))
+                opt = Opt(pick.choice(kinds), axis, pick.choice((0, 1, 2, 3, 4, 8)))
                 try:
                     kernel.apply(opt)
                 except OptError:
@@ -91,6 +94,11 @@ def test_with_any_legal_optimisations(seed: int, choice: int) -> None:
 @given(SEEDS)
 def test_on_a_launch_grid(seed: int) -> None:
     check(seed, GRID)
+
+
+@given(SEEDS, SEEDS)
+def test_with_any_legal_optimisations_on_a_launch_grid(seed: int, choice: int) -> None:
+    check(seed, GRID, random_choice(choice, KINDS_ON_A_GRID))
 
 
 @pytest.mark.parametrize("target", [PLAIN, VECTOR], ids=["plain", "vector"])

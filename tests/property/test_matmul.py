@@ -32,6 +32,18 @@ def test_integer_matmul_is_exact_and_empty_ones_are_zero(m, k, n):
     np.testing.assert_array_equal((Tensor(a) @ Tensor(b)).numpy(), a @ b)
 
 
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint8", "int16", "uint16", "int64"])
+def test_products_of_whole_numbers_keep_their_dtype(kind):
+    a = (np.arange(12).reshape(3, 4) * 25).astype(kind)
+    b = (np.arange(8).reshape(4, 2) % 3).astype(kind)
+    for got in (Tensor(a) @ Tensor(b), Tensor.einsum("ij,jk->ik", Tensor(a), Tensor(b))):
+        assert got.dtype is Tensor(a).dtype
+        np.testing.assert_array_equal(got.numpy(), a @ b)
+    wide = Tensor(a).dot(Tensor(b), dtype=dtypes.int32)
+    assert wide.dtype is dtypes.int32
+    np.testing.assert_array_equal(wide.numpy(), a.astype(np.int32) @ b.astype(np.int32))
+
+
 @pytest.mark.parametrize("kind", ["half", "bfloat16"])
 def test_short_floats_are_summed_wide(kind):
     x = Tensor.ones(1, 3000, dtype=kind)

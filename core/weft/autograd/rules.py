@@ -25,7 +25,7 @@ RULES: dict[Ops, Rule] = {}
 """Which rule belongs to which operation."""
 
 STOPS = GroupOp.Comparison | {
-    Ops.DETACH, Ops.BITCAST, Ops.IDIV, Ops.MOD, Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR,
+    Ops.DETACH, Ops.BITCAST, Ops.IDIV, Ops.AND, Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR,
     Ops.THREEFRY, Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONST, Ops.BIND, Ops.DEFINE_VAR, Ops.DEVICE,
     Ops.UNIQUE, Ops.KERNEL, Ops.MULTI, Ops.MSTACK,
 }  # fmt: skip
@@ -192,6 +192,15 @@ def divide(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     """g / b, -g (a / b) / b"""
     b = node.src[1]
     return (upstream / b, -(upstream * node) / b)
+
+
+@rule(Ops.MOD)
+def remainder(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
+    """g, -g trunc(a / b) for floats; nothing for integers"""
+    a, b = node.src
+    if not dtypes.is_float(node.dtype):
+        return (None, None)
+    return (upstream, -upstream * (a / b).alu(Ops.TRUNC))
 
 
 @rule(Ops.POW)

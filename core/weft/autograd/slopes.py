@@ -54,14 +54,20 @@ def _to_the(x: UOp, exponent: int) -> UOp:
     return half * x if exponent & 1 else half
 
 
-def _power(x: UOp, y: UOp, n: int) -> UOp:
-    """n x ** (n - 1)"""
-    if n > 0:
-        return _to_the(x, n - 1) * float(n) if n > 1 else _number(x, 1.0)
-    return _over(_to_the(x, 1 - n)) * float(n)
+def _power(x: UOp, y: UOp, n: float) -> UOp:
+    """n x ** (n - 1), whose own derivative is known in turn."""
+    if n in (0, 1):
+        return _number(x, float(n))
+    if n == 2:
+        return x * 2.0
+    if n == -0.5:
+        return _choose(x.eq(-math.inf), 0.0, _over(x) * y * -0.5, x)
+    value = _to_the(x, int(n) - 1) if n > 0 else _over(_to_the(x, 1 - int(n)))
+    return UOp(Ops.SLOPE, x.dtype, (value, x), ("power", n - 1)) * float(n)
 
 
 SLOPES: dict[str, Slope] = {
+    "rsqrt": lambda x, y: y * y * y * -0.5,
     "exp": lambda x, y: y,
     "expm1": lambda x, y: y + 1.0,
     "log": lambda x, y: _over(x),
@@ -84,6 +90,8 @@ SLOPES: dict[str, Slope] = {
     # of no spread the slope is infinite on both sides: 0 is what lies between
     "deviation": lambda x, y: _choose(y.eq(0.0), 0.0, _over(_choose(y.eq(0.0), 1.0, y + y, x)), x),
     "power": _power,
+    # of steps: PyTorch has 0 there as well, at the edges too
+    "flat": lambda x, y: _number(x, 0.0),
 }
 """The derivative of every named function, of its argument x, its value y, and its parameters."""
 

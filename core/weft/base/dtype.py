@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from weft.base.errors import DTypeError
+from weft.base.errors import DTypeError, UnknownDType
 from weft.base.settings import settings
 
 
@@ -246,7 +246,7 @@ class _Dtypes(type):
     def __getattr__(cls, name: str) -> NoReturn:
         if name.startswith("_"):  # the questions that inspect and copy ask of any class
             raise AttributeError(name)
-        raise AttributeError(str(_unknown(name, f"dtypes.{name}")))
+        raise _unknown(name, f"dtypes.{name}")
 
 
 @dataclass(frozen=True)
@@ -277,27 +277,47 @@ class IntInfo:
 
 
 def is_float(dtype: DType) -> bool:
-    """True for the float dtypes and their vectors."""
+    """True for the float dtypes and their vectors.
+
+    >>> dtypes.is_float(dtypes.half), dtypes.is_float(dtypes.int)
+    (True, False)
+    """
     return dtype._scalar in _FLOATS
 
 
 def is_int(dtype: DType) -> bool:
-    """True for the integer dtypes, signed or not, and their vectors; false for bool."""
+    """True for the integer dtypes, signed or not, and their vectors; false for bool.
+
+    >>> dtypes.is_int(dtypes.uint8), dtypes.is_int(dtypes.bool)
+    (True, False)
+    """
     return dtype._scalar in _INTS
 
 
 def is_unsigned(dtype: DType) -> bool:
-    """True for the unsigned integer dtypes and their vectors."""
+    """True for the unsigned integer dtypes and their vectors.
+
+    >>> dtypes.is_unsigned(dtypes.uint8), dtypes.is_unsigned(dtypes.int)
+    (True, False)
+    """
     return dtype._scalar in _UINTS
 
 
 def is_bool(dtype: DType) -> bool:
-    """True for bool and its vectors."""
+    """True for bool and its vectors.
+
+    >>> dtypes.is_bool(dtypes.bool), dtypes.is_bool(dtypes.uint8)
+    (True, False)
+    """
     return dtype._scalar is dtypes.bool
 
 
 def finfo(dtype: DType) -> FloatInfo:
-    """Limits of a float dtype; DTypeError for any other."""
+    """Limits of a float dtype; DTypeError for any other.
+
+    >>> dtypes.finfo(dtypes.half).max
+    65504.0
+    """
     layout = _FLOAT_LAYOUT.get(dtype.scalar())
     if layout is None:
         raise DTypeError(f"{dtype!r} is not a float dtype", asked=f"finfo({dtype!r})")
@@ -316,17 +336,51 @@ def finfo(dtype: DType) -> FloatInfo:
 
 
 def iinfo(dtype: DType) -> IntInfo:
-    """Limits of an integer dtype; DTypeError for any other."""
+    """Limits of an integer dtype; DTypeError for any other.
+
+    >>> dtypes.iinfo(dtypes.int8).min, dtypes.iinfo(dtypes.int8).max
+    (-128, 127)
+    """
     if not is_int(dtype):
         raise DTypeError(f"{dtype!r} is not an integer dtype", asked=f"iinfo({dtype!r})")
     scalar = dtype.scalar()
     return IntInfo(scalar.bitsize, int(scalar.min), int(scalar.max), scalar)
 
 
+def lowest(dtype: DType) -> Any:
+    """The least value of a dtype: -inf of floats that have it.
+
+    >>> dtypes.min(dtypes.int8), dtypes.min(dtypes.float)
+    (-128, -inf)
+    """
+    return dtype.min
+
+
+def highest(dtype: DType) -> Any:
+    """The greatest value of a dtype: inf of floats that have it.
+
+    >>> dtypes.max(dtypes.int8), dtypes.max(dtypes.float)
+    (127, inf)
+    """
+    return dtype.max
+
+
+def fields() -> dict[str, DType]:
+    """Every dtype by each of its names: "float32" and "float" both stand for float32.
+
+    >>> dtypes.fields()["float32"], dtypes.fields()["half"]
+    (dtypes.float, dtypes.half)
+    """
+    return dict(_by_name)
+
+
 def from_py(value: object) -> DType:
     """The dtype of a Python bool, int or float, or of nested lists and tuples of them.
 
     A mix takes the highest kind in it; an empty list counts as floats. DTypeError for the rest.
+
+    >>> dtypes.from_py(1), dtypes.from_py([1, 2.5])
+    (dtypes.int, dtypes.float)
     """
     kinds: set[type] = set()
     pending = [value]
@@ -352,6 +406,9 @@ def as_const(value: Any, dtype: DType) -> Any:
     """`value` as the Python kind of `dtype`: bool, int or float; a tuple lane by lane.
 
     It is not rounded nor wrapped to what the dtype holds: `scalars.truncate` does that.
+
+    >>> dtypes.as_const(3.7, dtypes.int), dtypes.as_const(1, dtypes.float)
+    (3, 1.0)
     """
     if isinstance(value, tuple):
         if len(value) != dtype.count:
@@ -368,6 +425,9 @@ def to_dtype(given: Any) -> DType:
     Takes a DType, a name ("float32", "half", "uchar"), the Python types bool, int and float (they
     mean the defaults), a NumPy dtype or scalar type, those of ml_dtypes included. DTypeError for
     the rest, and for NumPy dtypes in foreign byte order.
+
+    >>> dtypes.to_dtype("float32"), dtypes.to_dtype("half"), dtypes.to_dtype(bool)
+    (dtypes.float, dtypes.half, dtypes.bool)
     """
     if isinstance(given, DType):
         return given
@@ -393,9 +453,9 @@ def to_dtype(given: Any) -> DType:
     )
 
 
-def _unknown(name: str, asked: str) -> DTypeError:
+def _unknown(name: str, asked: str) -> UnknownDType:
     close = difflib.get_close_matches(name, _by_name, 3, 0.5)
-    return DTypeError(
+    return UnknownDType(
         f"no dtype is called {name!r}",
         asked=asked,
         try_=" or ".join(close) if close else "one of " + ", ".join(d.name for d in dtypes.all),
@@ -424,12 +484,20 @@ def any_images() -> bool:
 
 
 def imageh(shape: tuple[int, ...]) -> ImageDType:
-    """An image of half-precision channels; `shape` is (height, width, 4)."""
+    """An image of half-precision channels; `shape` is (height, width, 4).
+
+    >>> dtypes.imageh((2, 3, 4)).itemsize
+    2
+    """
     return _images.get(("imageh", tuple(shape))) or _image("imageh", shape)
 
 
 def imagef(shape: tuple[int, ...]) -> ImageDType:
-    """An image of single-precision channels; `shape` is (height, width, 4)."""
+    """An image of single-precision channels; `shape` is (height, width, 4).
+
+    >>> dtypes.imagef((2, 3, 4)).itemsize
+    4
+    """
     return _images.get(("imagef", tuple(shape))) or _image("imagef", shape)
 
 
@@ -467,6 +535,9 @@ class dtypes(metaclass=_Dtypes):
     is_bool = staticmethod(is_bool)
     finfo = staticmethod(finfo)
     iinfo = staticmethod(iinfo)
+    min = staticmethod(lowest)
+    max = staticmethod(highest)
+    fields = staticmethod(fields)
     from_py = staticmethod(from_py)
     as_const = staticmethod(as_const)
     to_dtype = staticmethod(to_dtype)

@@ -2,8 +2,8 @@
 
 Every error answers three questions: what was asked for, why it cannot be had, and what to try
 instead. The answers are fields, so tests and tools read them without parsing the message. Each
-error is also of the built-in class that a Python programmer would expect (`ShapeError` is a
-`ValueError`), so general `except` clauses keep working.
+error is also of the built-in classes that a Python programmer would expect, so general `except`
+clauses keep working: `ShapeError` is a `ValueError` as in NumPy, and a `RuntimeError` as in PyTorch.
 """
 
 from __future__ import annotations
@@ -57,20 +57,28 @@ def _restore(kind: type[WeftError], summary: str, fields: dict[str, Any]) -> Wef
     return error
 
 
-class ShapeError(WeftError, ValueError):
+class ShapeError(WeftError, ValueError, RuntimeError):
     """Shapes that do not fit each other, or a movement that does not fit its shape."""
 
 
-class DTypeError(WeftError, TypeError):
+class DTypeError(WeftError, TypeError, RuntimeError):
     """A dtype that is unknown, or that an operation does not take."""
+
+
+class UnknownDType(DTypeError, AttributeError):
+    """No dtype has this name."""
 
 
 class IndexingError(WeftError, IndexError):
     """An index out of range, or of a kind that does not index."""
 
 
-class ArgumentError(WeftError, ValueError):
+class ArgumentError(WeftError, ValueError, RuntimeError):
     """An argument or a setting with a value that means nothing here."""
+
+
+class UnknownChoice(ArgumentError, NotImplementedError):
+    """A choice by name, such as a mode, where nothing has that name."""
 
 
 class DeviceError(WeftError, RuntimeError):

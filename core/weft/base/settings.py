@@ -242,6 +242,16 @@ class Settings:
         """A with-block or decorator in which the named settings have the given values.
 
         ArgumentError, before anything changes, for a name or a value that is not in the table.
+
+        >>> with settings.override(DEBUG=2):
+        ...     print(settings.DEBUG)
+        2
+        >>> settings.override(DEBGU=2)
+        Traceback (most recent call last):
+            ...
+        weft.base.errors.ArgumentError: there is no setting 'DEBGU'
+          asked:   settings.DEBGU
+          try:     DEBUG
         """
         return _Override({name: _row(name).check(value) for name, value in changes.items()})
 
@@ -249,6 +259,9 @@ class Settings:
         """The environment of this process, with the named settings put in: for one that it starts.
 
         ArgumentError for a name or a value that is not in the table.
+
+        >>> settings.environment(DEBUG=2)["WEFT_DEBUG"]
+        '2'
         """
         checked = {_row(name).env: str(_row(name).check(v)) for name, v in changes.items()}
         return {**os.environ, **checked}
@@ -257,12 +270,21 @@ class Settings:
         """A function that gives the present values of these settings, in their order, quickly.
 
         ArgumentError for a name that is not in the table.
+
+        >>> read = settings.reader("DEBUG", "JIT")
+        >>> with settings.override(DEBUG=2, JIT=0):
+        ...     print(read())
+        [2, 0]
         """
         readers = [_variables[_row(name).name].get for name in names]
         return lambda: [read() for read in readers]
 
     def table(self) -> tuple[Setting, ...]:
-        """Every setting there is, in the order of the documentation."""
+        """Every setting there is, in the order of the documentation.
+
+        >>> [setting.name for setting in settings.table()][:3]
+        ['DEVICE', 'DEBUG', 'NOOPT']
+        """
         return TABLE
 
     def __getattr__(self, name: str) -> Any:

@@ -22,6 +22,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.codegen.affine import affine, from_affine
 from weft.codegen.fold import folded, is_false, is_true
+from weft.codegen.groups import is_shared
 from weft.codegen.instances import (
     INSTANTIATED,
     UNROLLED,
@@ -198,7 +199,9 @@ class _Expander:
         loops = loops_of(node)
         unrolled = tuple(loop for loop in loops if loop.arg.kind in UNROLLED)
         lanes = next((loop for loop in loops if loop.arg.kind is AxisKind.VECTOR), None)
-        rest = tuple(loop for loop in loops if loop.arg.kind not in INSTANTIATED)
+        shared = tuple(loop for loop in loops if is_shared(loop))
+        alone = [loop for loop in loops if loop not in shared]
+        rest = tuple(loop for loop in alone if loop.arg.kind not in INSTANTIATED)
         outside = tuple(loop for loop in source.over if loop not in unrolled)
         lane = None if source.lane is lanes else source.lane
         full = outside + tuple(sorted(unrolled, key=loop_order))
@@ -226,7 +229,11 @@ class _Expander:
                 else:
                     parts.append(self.chained(op, vector, part))
             total = _tree(op, vector, parts)
-            results.append(total if lanes is None else _horizontal(op, dtype, total, width))
+            if lanes is not None:
+                total = _horizontal(op, dtype, total, width)
+            if shared:
+                total = UOp(Ops.REDUCE, total.dtype, (total, *shared), Accumulate(op))
+            results.append(total)
         return Instances(outside, lane, results)
 
     def chained(self, op: Ops, dtype: DType, values: list[UOp]) -> UOp:

@@ -3,6 +3,8 @@
 in:  spec.lowered with ranges of kind GLOBAL and LOCAL
 out: spec.lowered with SPECIAL in their place: gidx0 to gidx2, lidx0 to lidx2, 0 the fastest
 
+Where work items share loops (see `groups`) lidx0 is their number, and the others begin at lidx1.
+
 Where there are more axes than dimensions, or one is too long, the axes of that kind are one flat
 index, cut up to fit the limits and taken apart again by division. Where no cut is exact, the work
 items beyond the last do what the last does.
@@ -14,6 +16,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.base.intmath import ceildiv
 from weft.base.sequences import prod
+from weft.codegen.groups import is_shared
 from weft.codegen.opt.kernel import reads_what_it_writes
 from weft.codegen.ranges import extent_of, loop_order
 from weft.codegen.substitute import substitute_ranges
@@ -28,15 +31,14 @@ def _special(name: str, size: sint) -> UOp:
     return UOp(Ops.SPECIAL, dtypes.int, (end,), name)
 
 
-def _mapped(
-    loops: list[UOp], prefix: str, limits: tuple[int, int, int], exact: bool
-) -> dict[UOp, UOp]:
+def _mapped(loops: list[UOp], prefix: str, limits: tuple[int, ...], exact: bool) -> dict[UOp, UOp]:
     """What stands in place of each of `loops`, which are sorted outermost first."""
     extents = [extent_of(loop) for loop in reversed(loops)]
     bounds = [e if isinstance(e, int) else e.vmax for e in extents]
-    if len(loops) <= 3 and all(bound <= limit for bound, limit in zip(bounds, limits)):
+    first = 3 - len(limits)  # the dimensions before it are taken
+    if len(loops) <= len(limits) and all(bound <= limit for bound, limit in zip(bounds, limits)):
         return {
-            loop: _special(f"{prefix}{i}", extent).cast(loop.dtype)
+            loop: _special(f"{prefix}{first + i}", extent).cast(loop.dtype)
             for i, (loop, extent) in enumerate(zip(reversed(loops), extents))
         }
     if not all(isinstance(extent, int) for extent in extents):
@@ -51,7 +53,7 @@ def _mapped(
     flat = UOp.const(dtype, 0)
     stride = 1
     for i, size in enumerate(sizes):
-        flat = flat + _special(f"{prefix}{i}", size).cast(dtype) * UOp.const(dtype, stride)
+        flat = flat + _special(f"{prefix}{first + i}", size).cast(dtype) * UOp.const(dtype, stride)
         stride *= size
     if stride != total:
         last = UOp.const(dtype, total - 1)
@@ -63,7 +65,7 @@ def _mapped(
     return result
 
 
-def _cut(total: int, limits: tuple[int, int, int], exact: bool) -> list[int]:
+def _cut(total: int, limits: tuple[int, ...], exact: bool) -> list[int]:
     """Sizes that fit the dimensions; their product is `total`, or more where that may be."""
     left, sizes = total, []
     for limit in limits:
@@ -93,11 +95,14 @@ def run(sink: UOp, target: Target) -> UOp:
     loops = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
     limits = target.compute.limits
     values: dict[UOp, UOp] = {}
-    for kind, prefix, sizes in (
+    dimensions: tuple[tuple[AxisKind, str, tuple[int, ...] | None], ...] = (
         (AxisKind.GLOBAL, "gidx", limits.global_size),
         (AxisKind.LOCAL, "lidx", limits.local_size),
-    ):
+    )
+    for kind, prefix, sizes in dimensions:
         mine = [loop for loop in loops if loop.arg.kind is kind]
+        if kind is AxisKind.LOCAL and sizes is not None and any(map(is_shared, loops)):
+            sizes = sizes[1:]
         if mine and sizes is not None:
             values |= _mapped(mine, prefix, sizes, reads_what_it_writes(nodes))
     return substitute_ranges(nodes, values, {}) if values else sink

@@ -12,7 +12,17 @@ from typing import TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
-from weft.codegen import epilogue, estimate, expander, gather, launch_dims, lowerer, merge, tails
+from weft.codegen import (
+    epilogue,
+    estimate,
+    expander,
+    gather,
+    groups,
+    launch_dims,
+    lowerer,
+    merge,
+    tails,
+)
 from weft.codegen.decompose import run as decompose
 from weft.codegen.linearize import order
 from weft.codegen.opt import heuristic
@@ -74,6 +84,7 @@ AFTER = (
     Pass("optimise", _optimise, lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
     Pass("expander", lambda sink, ctx: expander.run(sink, ctx.fused), lowered.verify),
+    Pass("groups", lambda sink, ctx: groups.run(sink), lowered.verify),
     Pass("last_rewrites", _last_rewrites),
     Pass("linearize", lambda sink, ctx: (sink.arg, order.run(sink, ctx.fused)),
          lambda result: linear.verify(result[1])),

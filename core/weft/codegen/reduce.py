@@ -3,7 +3,9 @@
 in:  the expanded graph and the path of every node
 out: the same without REDUCE and FILL, with DEFINE_REG and the STOREs that belong to each
 
-A FILL becomes its STOREs, and what reads the array that they fill comes after their loops.
+A FILL becomes its STOREs, and what reads the array that they fill comes after their loops. Where
+the array is shared by a workgroup there is a barrier between, and in a loop another one before the
+STOREs: what they overwrite may still be read by a work item that is one turn behind.
 """
 
 from __future__ import annotations
@@ -58,18 +60,40 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accu
         if op is Ops.FILL:
             made[node] = same
             result.roots += same.src
+            if same.src[0].src[0].dtype.space is AddrSpace.LOCAL:
+                _fence(same, paths[node], result)
             continue
         if op is Ops.LOAD and same.src[-1].op is Ops.FILL:
             fill = same.src[-1]
             same = UOp(op, same.dtype, same.src[:-1], same.arg)
-            first = loops_of(fill)[:1] or values_of(fill)
-            result.before += [(before, same) for before in first]
+            result.before += [(before, same) for before in _last_of(fill)]
         made[node] = same
         path = paths[node]
         if same not in found or len(path) >= len(found[same]):
             found[same] = path
     result.sink = made[nodes[-1]]
     return result
+
+
+def _last_of(fill: UOp) -> tuple[UOp, ...]:
+    """After what an array is full: its barrier, the loop it is filled in, or its stores."""
+    if fill.src[0].src[0].dtype.space is AddrSpace.LOCAL:
+        return (UOp(Ops.BARRIER, dtypes.void, (), f"{fill.src[0].src[0].src[0].arg} is full"),)
+    return loops_of(fill)[:1] or values_of(fill)
+
+
+def _fence(fill: UOp, path: Path, result: Accumulators) -> None:
+    """The barrier after a shared array is filled, and the one before if that happens in a loop."""
+    stores, loops = values_of(fill), loops_of(fill)
+    (after,) = _last_of(fill)
+    _stand(result, path, (after,))
+    result.roots.append(after)
+    result.before += [(first, after) for first in (*loops[:1], *stores)]
+    if path:
+        before = UOp(Ops.BARRIER, dtypes.void, (), f"{stores[0].src[0].src[0].arg} is free")
+        _stand(result, path, (before,))
+        result.roots.append(before)
+        result.before += [(before, then) for then in (*loops[:1], *stores)]
 
 
 def _accumulate(

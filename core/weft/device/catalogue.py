@@ -11,11 +11,21 @@ from weft.device.opened import OpenDevice
 
 
 class Catalogue:
-    """A mapping from device strings to opened devices, over whatever plugins are installed."""
+    """A mapping from device strings to opened devices, over whatever plugins are installed.
+
+    >>> "REF" in Device, "REF" in list(Device)
+    (True, True)
+    >>> Device["REF:1"].name
+    'REF:1'
+    """
 
     @property
     def DEFAULT(self) -> str:
-        """The device string of the default device."""
+        """The device string of the default device.
+
+        >>> Device.DEFAULT == Tensor([1]).device
+        True
+        """
         return registry.canonical(None)
 
     def __getitem__(self, name: str) -> OpenDevice:
@@ -23,7 +33,11 @@ class Catalogue:
         return registry.open(name)
 
     def canonicalize(self, name: str | None) -> str:
-        """The one spelling of a device string; of the default device for None."""
+        """The one spelling of a device string; of the default device for None.
+
+        >>> Device.canonicalize("ref:0")
+        'REF'
+        """
         return registry.canonical(name)
 
     def __iter__(self) -> Iterator[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, UnknownDevice
 
 FIRST = "0"
@@ -84,6 +85,13 @@ class DeviceId:
 
         :raises UnknownDevice: if the part before the colon cannot be a family's name.
         """
+        if not isinstance(text, str):
+            raise UnknownDevice(
+                "this is not a device string",
+                asked=f"device={shown(text)}",
+                because=f"that is {kind_of(text)}",
+                try_='FAMILY or FAMILY:locator; "weft devices" lists the families',
+            )
         family, _, locator = text.partition(":")
         family = family.strip().upper()
         if not _FAMILY_NAME.fullmatch(family):

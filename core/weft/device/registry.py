@@ -138,7 +138,7 @@ class Registry:
         """
         if device is None:
             return self.default()
-        known = self._spelt.get(device)
+        known = self._spelt.get(device) if isinstance(device, (str, DeviceId)) else None
         if known is not None:
             return known
         with self._lock:

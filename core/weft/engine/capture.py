@@ -6,12 +6,14 @@ recordings do not exist; who finds one under way takes part in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import CaptureError
+from weft.uop import Ops, UOp
+from weft.uop.node import provide
 
 if TYPE_CHECKING:
     from weft.engine.lower_items import ExecItem
@@ -22,7 +24,8 @@ class Recording:
 
     what: what is recorded, for errors. steps: what ran, in order. draws: what the random stream was
     asked for, in order: a seed, or (memory of the counter, its buffer, device, blocks). protected:
-    tensors that were moved out of the way of a write, their values unchanged.
+    tensors that were moved out of the way of a write, their values unchanged. read: variables whose
+    values Python took, so that what it did is right for those values only.
     """
 
     def __init__(self, what: str) -> None:
@@ -30,10 +33,16 @@ class Recording:
         self.steps: list[ExecItem] = []
         self.draws: list[Any] = []
         self.protected: list[Any] = []
+        self.read: set[UOp] = set()
 
     def add(self, steps: Sequence[ExecItem]) -> None:
         """These have run."""
         self.steps.extend(steps)
+
+    def read_values_of(self, *sizes: Any) -> None:
+        """What is done now is right for the values of the variables in these sizes only."""
+        nodes = [size for size in sizes if not isinstance(size, int)]
+        self.read.update(u for node in nodes for u in node.toposort() if u.op is Ops.DEFINE_VAR)
 
     def refuse_reading(self, shape: tuple[Any, ...]) -> None:
         """:raises CaptureError: a value is read by Python, which a replay would not do again."""
@@ -46,21 +55,21 @@ class Recording:
             "capturing, with settings.override(JIT=0): ...",
         )
 
-    def refuse_window(self, asked: str, size: str) -> None:
-        """:raises CaptureError: a window fits for the values of now, and may not for others."""
-        raise CaptureError(
-            "a window that other values of its variables would move out of the axis",
-            asked=f"{asked} inside {self.what}",
-            because=f"the axis has {size} elements; a replay takes other values of the variables, "
-            "and runs no Python that could check them",
-            try_="variables with bounds for which it always fits: Variable(name, low, high)",
-        )
-
 
 _recording: ContextVar[Recording | None] = ContextVar("weft_recording", default=None)
 
 recording = _recording.get
 """The recording that is under way in this context, or None."""
+
+
+def _values_read(bound: Iterable[UOp]) -> None:
+    """Python takes the values of these BIND nodes."""
+    under_way = _recording.get()
+    if under_way is not None:
+        under_way.read.update(node.src[0] for node in bound)
+
+
+provide("values_read", _values_read)
 
 
 @contextmanager

@@ -6,6 +6,9 @@ stats.kernels, stats.bytes, stats.ops, stats.seconds, stats.memory, stats.peak_m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from weft.device.usage import usage
 
 
@@ -37,6 +40,16 @@ class Stats:
         """One schedule put its intermediates into so many bytes, instead of so many."""
         if planned > self.planned_bytes:
             self.planned_bytes, self.unplanned_bytes = planned, unplanned
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """What runs in this with-block is not counted."""
+        names = ("kernels", "copies", "ops", "bytes", "seconds", "planned_bytes", "unplanned_bytes")
+        kept = {name: getattr(self, name) for name in names}
+        try:
+            yield
+        finally:
+            vars(self).update(kept)
 
     @property
     def memory(self) -> int:

@@ -28,6 +28,14 @@ def tar_extract(source: Source) -> dict[str, Tensor]:
 
     Nothing is written to disk, so that names cannot lead anywhere. Raises FileError where the file
     cannot be read, FormatError where it is no tar archive, is compressed, or was cut short.
+
+    >>> from weft import io
+    >>> import tarfile
+    >>> _ = open("hello.txt", "w").write("hi")
+    >>> with tarfile.open("all.tar", "w") as archive:
+    ...     archive.add("hello.txt")
+    >>> bytes(io.tar_extract("all.tar")["hello.txt"].tolist())
+    b'hi'
     """
     import tarfile
 
@@ -57,12 +65,25 @@ def npy_load(source: Source, device: str | None = None) -> Tensor:
 
     Raises FileError where the file cannot be read, FormatError for damaged files, arrays of
     objects, and big-endian numbers.
+
+    >>> from weft import io
+    >>> import numpy
+    >>> numpy.save("a.npy", numpy.array([[1, 2], [3, 4]]))
+    >>> io.npy_load("a.npy").tolist()
+    [[1, 2], [3, 4]]
     """
     return _npy(opened(source), source, device)
 
 
 def npz_load(source: Source, device: str | None = None) -> dict[str, Tensor]:
-    """The arrays of an uncompressed .npz file by name, each lazy. See `npy_load`."""
+    """The arrays of an uncompressed .npz file by name, each lazy. See `npy_load`.
+
+    >>> from weft import io
+    >>> import numpy
+    >>> numpy.savez("a.npz", first=numpy.array([1, 2]), second=numpy.array([3.0]))
+    >>> {name: each.tolist() for name, each in io.npz_load("a.npz").items()}
+    {'first': [1, 2], 'second': [3.0]}
+    """
     import zipfile
 
     everything = opened(source)

@@ -25,13 +25,22 @@ _PLAIN = {
 def gguf_load(
     source: Source, device: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """(notes, tensors by name) of a GGUF file, versions 2 and 3.
+    r"""(notes, tensors by name) of a GGUF file, versions 2 and 3.
 
     source: a path, or a uint8 tensor of shape (n,). Tensors are lazy. Plain ones (F32, F16, BF16,
     F64, I8, I16, I32, I64) stay where the file is stored unless `device` is given; quantised ones
     (Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K, Q6_K) are float32 on `device` or the default device,
     unpacked when they are used. Shapes have the outermost axis first. Raises FileError where the
     file cannot be read, FormatError for damaged files and other kinds of quantisation.
+
+    >>> from weft import io
+    >>> import struct
+    >>> head = struct.pack("<4sIQQ", b"GGUF", 3, 1, 0)
+    >>> tensor = struct.pack("<Q1sIQIQ", 1, b"w", 1, 2, 0, 0)
+    >>> file = (head + tensor).ljust(64, b"\0") + struct.pack("<2f", 1.0, 2.0)
+    >>> notes, tensors = io.gguf_load(Tensor(file))
+    >>> tensors["w"].tolist()
+    [1.0, 2.0]
     """
     import io
 
@@ -63,6 +72,11 @@ def ggml_data_to_tensor(data: Tensor, count: int, kind: int) -> Tensor:
 
     kind: ggml's number of the layout. Plain kinds keep their dtype, quantised ones become float32.
     Raises FormatError for kinds that are not known and for too few bytes.
+
+    >>> from weft import io
+    >>> import struct
+    >>> io.ggml_data_to_tensor(Tensor(struct.pack("<3f", 1.0, 2.0, 3.0)), 3, 0).tolist()
+    [1.0, 2.0, 3.0]
     """
     if kind not in BLOCKS:
         raise damaged(f"layout number {kind} is not known")

@@ -32,6 +32,11 @@ def safe_load_metadata(source: Source) -> Header:
     """The checked table of contents of a file, or of a uint8 tensor that holds one.
 
     Raises FileError when it cannot be read, FormatError when it is not a safetensors file.
+
+    >>> from weft import io
+    >>> io.safe_save({"w": Tensor([1, 2])}, "w.safetensors")
+    >>> [(e.name, e.dtype, e.shape) for e in io.safe_load_metadata("w.safetensors").entries]
+    [('w', dtypes.int, (2,))]
     """
     return _read_header(opened(source), called(source))
 
@@ -45,6 +50,11 @@ def safe_load(source: Source, device: str | None = None) -> dict[str, Tensor]:
     when it is used.
 
     Raises FileError when the file cannot be read, FormatError when it is not a safetensors file.
+
+    >>> from weft import io
+    >>> io.safe_save({"w": Tensor([1, 2])}, "w.safetensors")
+    >>> io.safe_load("w.safetensors")["w"].tolist()
+    [1, 2]
     """
     everything = opened(source)
     header = _read_header(everything, called(source))
@@ -64,6 +74,11 @@ def safe_save(
 
     Raises ArgumentError for names or metadata the format cannot hold, DTypeError for dtypes it does
     not know, FileError when the folder cannot be written or the disk is full.
+
+    >>> from weft import io
+    >>> io.safe_save({"w": Tensor([1, 2])}, "w.safetensors", metadata={"made": "by hand"})
+    >>> io.safe_load_metadata("w.safetensors").metadata["made"]
+    'by hand'
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):

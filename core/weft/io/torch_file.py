@@ -58,6 +58,13 @@ def torch_load(source: Source, device: str | None = None) -> Any:
     tensors and plain data is refused. Raises FileError where the file cannot be read, FormatError
     for damaged or foreign files, complex tensors, and whole modules saved in place of their
     state_dict().
+
+    >>> from weft import io
+    >>> import pickle, zipfile
+    >>> with zipfile.ZipFile("state.pth", "w") as file:
+    ...     file.writestr("archive/data.pkl", pickle.dumps({"step": 3}, protocol=2))
+    >>> io.torch_load("state.pth")
+    {'step': 3}
     """
     everything = opened(source)
     try:

@@ -72,6 +72,11 @@ class TensorIO(io.RawIOBase):
     """A uint8 tensor of shape (n,) as a readable, seekable stream; bytes are read when asked for.
 
     Raises DTypeError for any other tensor.
+
+    >>> from weft import io
+    >>> stream = io.TensorIO(Tensor(b"hello"))
+    >>> stream.read(2), stream.read()
+    (b'he', b'llo')
     """
 
     def __init__(self, tensor: Tensor) -> None:

@@ -14,6 +14,7 @@ from weft.nn.embedding import Embedding
 from weft.nn.linear import Linear
 from weft.nn.norm import (
     BatchNorm,
+    BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
     GroupNorm,
@@ -26,6 +27,7 @@ from weft.nn.recurrent import GRUCell, LSTMCell
 
 __all__ = [
     "BatchNorm",
+    "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
     "Conv1d",

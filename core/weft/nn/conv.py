@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
@@ -13,7 +15,10 @@ class _Conv:
     """What convolutions over any number of spatial axes have in common.
 
     weight (out_channels, in_channels / groups, *kernel), bias (out_channels,) or None, both drawn
-    from +-1/sqrt(fan-in). Input (batch, in_channels, *space).
+    from +-1/sqrt(fan-in). Input (batch, in_channels, *space), or the same without a batch.
+
+    padding: numbers, "valid" (none) or "same" (stride 1: the size stays; of an odd number of places
+    the larger part comes behind). padding_mode: "zeros", "reflect", "replicate" or "circular".
     """
 
     axes: int
@@ -28,6 +33,7 @@ class _Conv:
         dilation: int | tuple[int, ...] = 1,
         groups: int = 1,
         bias: bool = True,
+        padding_mode: str = "zeros",
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
@@ -42,6 +48,7 @@ class _Conv:
         self.stride = self._per_axis("stride", stride)
         self.dilation = self._per_axis("dilation", dilation)
         self.padding = self._padding(padding)
+        self.padding_mode = _padding_mode(padding_mode)
         self.groups = groups
         fan_in = in_channels // groups * prod(self.kernel_size)
         shape = (out_channels, in_channels // groups, *self.kernel_size)
@@ -53,13 +60,21 @@ class _Conv:
         )
 
     def __call__(self, x: Tensor) -> Tensor:
+        """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
+        if x.ndim == self.axes + 1:
+            return self(x.unsqueeze(0)).squeeze(0)
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            pairs = tuple((p, p) if isinstance(p, int) else p for p in self.padding)
+            x = x.pad((*(None,) * (x.ndim - self.axes), *pairs), mode=self.padding_mode)
+            padding = 0
         return x.conv2d(
             self.weight,
             self.bias,
             groups=self.groups,
             stride=self.stride,
             dilation=self.dilation,
-            padding=self.padding,
+            padding=padding,
         )
 
     def _per_axis(self, what: str, value: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -73,39 +88,65 @@ class _Conv:
             )
         return sizes
 
-    def _padding(self, padding: int | tuple[int, ...] | str) -> tuple[int, ...]:
+    def _padding(self, padding: int | tuple[int, ...] | str) -> tuple[Any, ...]:
+        """A number for each axis, or (before, after) where those differ."""
         if not isinstance(padding, str):
             return self._per_axis("padding", padding)
         if padding == "valid":
             return (0,) * self.axes
+        if padding != "same" or set(self.stride) != {1}:
+            raise ArgumentError(
+                "this padding cannot be worked out by name",
+                asked=f"padding={padding!r}, kernel {self.kernel_size}, stride {self.stride}",
+                because="'same' needs stride 1; the other name is 'valid'",
+                try_="give the padding as numbers",
+            )
         spans = [
             spread * (size - 1)
             for size, spread in zip(self.kernel_size, self.dilation, strict=True)
         ]
-        if padding != "same" or set(self.stride) != {1} or any(span % 2 for span in spans):
-            raise ArgumentError(
-                "this padding cannot be worked out by name",
-                asked=f"padding={padding!r}, kernel {self.kernel_size}, stride {self.stride}",
-                because="'same' needs stride 1 and an odd kernel; the other name is 'valid'",
-                try_="give the padding as numbers",
-            )
-        return tuple(span // 2 for span in spans)
+        if all(span % 2 == 0 for span in spans):
+            return tuple(span // 2 for span in spans)
+        return tuple((span // 2, span - span // 2) for span in spans)
+
+
+def _padding_mode(mode: str) -> str:
+    if mode not in ("zeros", "reflect", "replicate", "circular"):
+        raise ArgumentError(
+            f"there is no padding mode {mode!r}",
+            asked=f"padding_mode={mode!r}",
+            because="a convolution pads with zeros or with what lies near the edge",
+            try_="'zeros', 'reflect', 'replicate' or 'circular'",
+        )
+    return mode
 
 
 class Conv1d(_Conv):
-    """Convolution over one spatial axis: (batch, channels, length)."""
+    """Convolution over one spatial axis: (batch, channels, length).
+
+    >>> nn.Conv1d(3, 8, kernel_size=5)(Tensor.ones(2, 3, 20)).shape
+    (2, 8, 16)
+    """
 
     axes = 1
 
 
 class Conv2d(_Conv):
-    """Convolution over two spatial axes: (batch, channels, height, width)."""
+    """Convolution over two spatial axes: (batch, channels, height, width).
+
+    >>> nn.Conv2d(3, 8, kernel_size=3, stride=2, padding=1)(Tensor.ones(2, 3, 8, 8)).shape
+    (2, 8, 4, 4)
+    """
 
     axes = 2
 
 
 class Conv3d(_Conv):
-    """Convolution over three spatial axes: (batch, channels, depth, height, width)."""
+    """Convolution over three spatial axes: (batch, channels, depth, height, width).
+
+    >>> nn.Conv3d(1, 4, kernel_size=3)(Tensor.ones(2, 1, 5, 5, 5)).shape
+    (2, 4, 3, 3, 3)
+    """
 
     axes = 3
 
@@ -132,6 +173,14 @@ class _ConvTranspose(_Conv):
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
+        if isinstance(padding, str) or not isinstance(bias, bool):
+            raise ArgumentError(
+                "this argument stands in another place",
+                asked=f"{type(self).__name__} with padding={padding!r}, bias={bias!r}",
+                because="padding is numbers here, and behind it come output_padding, groups, "
+                "bias and dilation",
+                try_="give what follows the padding by its name",
+            )
         # the weight of the convolution that this one transposes
         super().__init__(
             out_channels,
@@ -146,11 +195,23 @@ class _ConvTranspose(_Conv):
             dtype=dtype,
         )
         self.output_padding = self._per_axis("output_padding", output_padding)
+        rooms = [max(pair) for pair in zip(self.stride, self.dilation, strict=True)]
+        if any(not 0 <= p < room for p, room in zip(self.output_padding, rooms, strict=True)):
+            raise ArgumentError(
+                "the output padding must be smaller than the stride or the dilation",
+                asked=f"output_padding={output_padding}, stride {self.stride}, "
+                f"dilation {self.dilation}",
+                because="it chooses between the sizes that one stride leads back to",
+                try_="give a number from 0 to below the stride",
+            )
         fan_in = out_channels // groups * prod(self.kernel_size)
         if bias:
             self.bias = init.fan_in_uniform(out_channels, fan_in=fan_in, device=device, dtype=dtype)
 
     def __call__(self, x: Tensor) -> Tensor:
+        """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
+        if x.ndim == self.axes + 1:
+            return self(x.unsqueeze(0)).squeeze(0)
         return x.conv_transpose2d(
             self.weight,
             self.bias,
@@ -163,18 +224,30 @@ class _ConvTranspose(_Conv):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """Transposed convolution over one spatial axis."""
+    """Transposed convolution over one spatial axis.
+
+    >>> nn.ConvTranspose1d(8, 3, kernel_size=4, stride=2)(Tensor.ones(2, 8, 5)).shape
+    (2, 3, 12)
+    """
 
     axes = 1
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """Transposed convolution over two spatial axes."""
+    """Transposed convolution over two spatial axes.
+
+    >>> nn.ConvTranspose2d(8, 3, kernel_size=2, stride=2)(Tensor.ones(2, 8, 4, 4)).shape
+    (2, 3, 8, 8)
+    """
 
     axes = 2
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """Transposed convolution over three spatial axes."""
+    """Transposed convolution over three spatial axes.
+
+    >>> nn.ConvTranspose3d(2, 1, kernel_size=2, stride=2)(Tensor.ones(1, 2, 3, 3, 3)).shape
+    (1, 1, 6, 6, 6)
+    """
 
     axes = 3

@@ -15,7 +15,11 @@ from weft.tensor import Tensor
 
 
 def fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """(fan-in, fan-out) of a weight of layout (outputs, inputs, *kernel)."""
+    """(fan-in, fan-out) of a weight of layout (outputs, inputs, *kernel).
+
+    >>> nn.init.fans((8, 3, 5, 5))
+    (75, 200)
+    """
     if len(shape) < 2:
         raise ArgumentError(
             "a weight needs an axis of outputs and one of inputs",
@@ -30,19 +34,31 @@ def fans(shape: tuple[int, ...]) -> tuple[int, int]:
 def uniform(
     *shape: int, bound: float, device: str | None = None, dtype: DType | None = None
 ) -> Tensor:
-    """Uniform on [-bound, bound)."""
+    """Uniform on [-bound, bound).
+
+    >>> nn.init.uniform(2, 3, bound=0.5).abs().max().item() <= 0.5
+    True
+    """
     return Tensor.uniform(*shape, low=-bound, high=bound, device=device, dtype=dtype)
 
 
 def fan_in_uniform(
     *shape: int, fan_in: int, device: str | None = None, dtype: DType | None = None
 ) -> Tensor:
-    """Uniform on +-1/sqrt(fan_in): the outputs of a linear layer start with bounded variance."""
+    """Uniform on +-1/sqrt(fan_in): the outputs of a linear layer start with bounded variance.
+
+    >>> nn.init.fan_in_uniform(2, 3, fan_in=4).abs().max().item() <= 0.5
+    True
+    """
     return uniform(*shape, bound=1.0 / math.sqrt(max(fan_in, 1)), device=device, dtype=dtype)
 
 
 def glorot_uniform(*shape: int, device: str | None = None, dtype: DType | None = None) -> Tensor:
-    """Uniform with variance 2 / (fan-in + fan-out) (Glorot and Bengio, 2010)."""
+    """Uniform with variance 2 / (fan-in + fan-out) (Glorot and Bengio, 2010).
+
+    >>> nn.init.glorot_uniform(2, 4).abs().max().item() <= 1
+    True
+    """
     bound = math.sqrt(6.0 / max(sum(fans(shape)), 1))
     return uniform(*shape, bound=bound, device=device, dtype=dtype)
 
@@ -53,7 +69,11 @@ def kaiming_uniform(
     device: str | None = None,
     dtype: DType | None = None,
 ) -> Tensor:
-    """Uniform with variance gain^2 / fan-in for (leaky) ReLU networks (He et al., 2015)."""
+    """Uniform with variance gain^2 / fan-in for (leaky) ReLU networks (He et al., 2015).
+
+    >>> nn.init.kaiming_uniform(2, 6).abs().max().item() <= 1
+    True
+    """
     bound = math.sqrt(3.0) * _kaiming_deviation(shape, negative_slope)
     return uniform(*shape, bound=bound, device=device, dtype=dtype)
 
@@ -64,7 +84,11 @@ def kaiming_normal(
     device: str | None = None,
     dtype: DType | None = None,
 ) -> Tensor:
-    """Normal with variance gain^2 / fan-in for (leaky) ReLU networks (He et al., 2015)."""
+    """Normal with variance gain^2 / fan-in for (leaky) ReLU networks (He et al., 2015).
+
+    >>> nn.init.kaiming_normal(8, 3, 3, 3).shape
+    (8, 3, 3, 3)
+    """
     deviation = _kaiming_deviation(shape, negative_slope)
     return Tensor.normal(*shape, mean=0.0, std=deviation, device=device, dtype=dtype)
 

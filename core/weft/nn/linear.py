@@ -12,6 +12,12 @@ class Linear:
 
     weight (out_features, in_features), bias (out_features,) or None; both drawn from
     +-1/sqrt(in_features). Input (..., in_features), output (..., out_features).
+
+    >>> layer = nn.Linear(4, 2)
+    >>> layer(Tensor.ones(3, 4)).shape
+    (3, 2)
+    >>> layer.weight.shape, layer.bias.shape
+    ((2, 4), (2,))
     """
 
     def __init__(

@@ -1,215 +1,294 @@
 """Normalisation: centre and scale by statistics of the batch, of channels or of features.
 
-Statistics of halves are computed in float32, because squares of halves overflow at 256.
+Statistics of halves are computed in float32, because squares of halves overflow at 256, and the
+result is rounded once, behind scale and shift.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype
+from weft.base.sequences import prod
 from weft.tensor import Tensor
 
 
-def _normalise(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
-    """(x - mean) / sqrt(variance + eps) over `axes`, in x's dtype; variance without correction."""
-    wide = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
-    centred = wide - wide.mean(axes, keepdim=True)
-    variance = centred.square().mean(axes, keepdim=True)
-    return (centred * (variance + eps).rsqrt()).cast(x.dtype)
+class _Norm:
+    """What all share: weight and bias of one shape, or None, and the flags that ask for them."""
+
+    weight: Tensor | None
+    bias: Tensor | None
+
+    def _learn(
+        self, shape: tuple[int, ...], affine: bool, bias: bool, device: str | None, dtype: Any
+    ) -> None:
+        if not isinstance(affine, bool):
+            raise ArgumentError(
+                "whether scale and shift are learnt is a yes or a no",
+                asked=f"{type(self).__name__} with affine={affine!r}",
+                because="affine comes right behind eps here, and momentum last",
+                try_=f"give it by its name: momentum={affine!r}",
+            )
+        where: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.weight = Tensor.ones(*shape, **where).contiguous() if affine else None
+        self.bias = Tensor.zeros(*shape, **where).contiguous() if affine and bias else None
+
+    def _scaled(self, y: Tensor, kind: DType, shape: tuple[int, ...] | None = None) -> Tensor:
+        """y * weight + bias, both in `shape`, as `kind`, or what it and the weight have in common.
+
+        A wider `y` is narrowed behind the sum.
+        """
+        for factor, combine in ((self.weight, y.__class__.mul), (self.bias, y.__class__.add)):
+            if factor is not None:
+                y = combine(y, factor if shape is None else factor.reshape(shape))
+                kind = least_upper_dtype(kind, factor.dtype)
+        return y.cast(kind)
 
 
-def _along_channels(value: Tensor, ndim: int) -> Tensor:
-    """(channels,) -> (1, channels, 1, ...) of `ndim` axes."""
-    return value.reshape(1, -1, *(1,) * (ndim - 2))
+def _wide(x: Tensor) -> Tensor:
+    return x.cast(least_upper_dtype(x.dtype, dtypes.float32))
 
 
-class BatchNorm:
+def _normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) over `axes`, as wide as x is; variance uncorrected."""
+    centred = x - x.mean(axes, keepdim=True)
+    return centred * (centred.square().mean(axes, keepdim=True) + eps).rsqrt()
+
+
+def _along_channels(ndim: int) -> tuple[int, ...]:
+    """The shape in which (channels,) meets a tensor of `ndim` axes."""
+    return (1, -1, *(1,) * (ndim - 2))
+
+
+def _check_channels(what: str, x: Tensor, channels: int) -> None:
+    if x.ndim < 2 or x.shape[1] != channels:
+        raise ShapeError(
+            "the input does not have the channels of this normalisation",
+            asked=f"{what} normalisation of shape {x.shape}",
+            because=f"axis 1 must have {channels} channels",
+            try_="check the order of axes: (batch, channels, ...)",
+        )
+
+
+class BatchNorm(_Norm):
     """Per channel (axis 1) over the batch and all spatial axes (Ioffe and Szegedy, 2015).
 
     While `Tensor.training`, the batch's own statistics are used and the running ones follow them:
-    running += momentum * (batch - running), the variance with Bessel's correction. Otherwise the
-    running statistics are used. The running tensors are updated lazily; an optimiser that was given
-    all tensors of the model realises them with its step.
+    running += momentum * (batch - running), the variance with Bessel's correction. With momentum
+    None they are the average of all batches so far. Otherwise the running statistics are used. The
+    running tensors are updated lazily; an optimiser that was given all tensors of the model
+    realises them with its step.
+
+    >>> norm = nn.BatchNorm2d(3)
+    >>> norm(Tensor.ones(2, 3, 4, 4)).shape
+    (2, 3, 4, 4)
+    >>> with Tensor.train():
+    ...     y = nn.BatchNorm(1)(Tensor([[1.0], [3.0]]))
+    >>> y.tolist()
+    [[-1.0], [1.0]]
     """
 
     def __init__(
         self,
-        channels: int,
+        num_features: int,
         eps: float = 1e-5,
         affine: bool = True,
         track_running_stats: bool = True,
-        momentum: float = 0.1,
+        momentum: float | None = 0.1,
+        bias: bool = True,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        self.channels, self.eps, self.momentum = channels, eps, momentum
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.track_running_stats = track_running_stats
-        where = {"device": device, "dtype": dtype}
-        self.weight = Tensor.ones(channels, **where).contiguous() if affine else None
-        self.bias = Tensor.zeros(channels, **where).contiguous() if affine else None
+        self._learn((num_features,), affine, bias, device, dtype)
         self.running_mean: Tensor | None = None
         self.running_var: Tensor | None = None
         self.num_batches_tracked: Tensor | None = None
         if track_running_stats:
-            still = {"device": device, "requires_grad": False}
-            self.running_mean = Tensor.zeros(channels, dtype=dtype, **still).contiguous()
-            self.running_var = Tensor.ones(channels, dtype=dtype, **still).contiguous()
-            self.num_batches_tracked = Tensor.zeros(1, dtype=dtypes.int64, **still).contiguous()
+            still: dict[str, Any] = {"device": device, "requires_grad": False}
+            self.running_mean = Tensor.zeros(num_features, dtype=dtype, **still).contiguous()
+            self.running_var = Tensor.ones(num_features, dtype=dtype, **still).contiguous()
+            self.num_batches_tracked = Tensor.zeros((), dtype=dtypes.int64, **still).contiguous()
 
     def __call__(self, x: Tensor) -> Tensor:
-        if x.ndim < 2 or x.shape[1] != self.channels:
-            raise ShapeError(
-                "the input does not have the channels of this normalisation",
-                asked=f"batch normalisation of shape {x.shape}",
-                because=f"axis 1 must have {self.channels} channels",
-                try_="check the order of axes: (batch, channels, ...)",
-            )
-        mean, variance = self._statistics(x)
-        y = (x - _along_channels(mean, x.ndim)) * _along_channels(
-            (variance + self.eps).rsqrt(), x.ndim
-        )
-        if self.weight is not None and self.bias is not None:
-            y = y * _along_channels(self.weight, x.ndim) + _along_channels(self.bias, x.ndim)
-        return y.cast(x.dtype)
+        """The same shape as x, (batch, num_features, ...), and its dtype. Raises ShapeError."""
+        _check_channels("batch", x, self.num_features)
+        shape, wide = _along_channels(x.ndim), _wide(x)
+        mean, variance = self._statistics(wide)
+        scale = (variance + self.eps).rsqrt().reshape(shape)
+        return self._scaled((wide - mean.reshape(shape)) * scale, x.dtype, shape).cast(x.dtype)
 
     def _statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(mean, variance), each (channels,)."""
+        """(mean, variance), each (num_features,)."""
         if not Tensor.training and self.running_mean is not None and self.running_var is not None:
             return self.running_mean, self.running_var
         axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-        wide = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
-        mean = wide.mean(axes)
-        variance = (wide - _along_channels(mean, x.ndim)).square().mean(axes)
+        mean = x.mean(axes)
+        variance = (x - mean.reshape(_along_channels(x.ndim))).square().mean(axes)
         if Tensor.training and self.track_running_stats:
-            self._follow(mean.detach(), variance.detach(), x.numel() // self.channels)
+            count = prod(x.shape[axis] for axis in axes)
+            self._follow(mean.detach(), variance.detach(), count)
         return mean, variance
 
     def _follow(self, mean: Tensor, variance: Tensor, count: int) -> None:
         if self.running_mean is None or self.running_var is None:
             return
+        seen = self.num_batches_tracked
+        share: Any = self.momentum
+        if seen is not None:
+            seen.assign(seen + 1)
+        if share is None:
+            share = 1.0 if seen is None else 1.0 / seen.cast(mean.dtype)
+        if count == 0:
+            return  # an empty batch says nothing
         unbiased = variance * (count / max(count - 1, 1))
         for running, batch in ((self.running_mean, mean), (self.running_var, unbiased)):
-            moved = running * (1 - self.momentum) + batch * self.momentum
+            moved = running * (1 - share) + batch * share
             running.assign(moved.cast(running.dtype))
-        if self.num_batches_tracked is not None:
-            self.num_batches_tracked.assign(self.num_batches_tracked + 1)
 
 
-BatchNorm2d = BatchNorm
-BatchNorm3d = BatchNorm
+BatchNorm1d = BatchNorm2d = BatchNorm3d = BatchNorm
 
 
-class GroupNorm:
-    """Per sample over groups of channels (Wu and He, 2018). Input (batch, channels, ...)."""
+class GroupNorm(_Norm):
+    """Per sample over groups of channels (Wu and He, 2018). Input (batch, channels, ...).
+
+    >>> nn.GroupNorm(2, 4)(Tensor.ones(1, 4, 8, 8)).shape
+    (1, 4, 8, 8)
+    """
 
     def __init__(
         self,
-        groups: int,
-        channels: int,
+        num_groups: int,
+        num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
+        bias: bool = True,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        if groups < 1 or channels % groups:
+        if num_groups < 1 or num_channels % num_groups:
             raise ArgumentError(
                 "channels do not divide into groups",
-                asked=f"{channels} channels in {groups} groups",
+                asked=f"{num_channels} channels in {num_groups} groups",
                 because="every group has the same number of channels",
                 try_="choose a number of groups that divides the channels",
             )
-        self.groups, self.channels, self.eps = groups, channels, eps
-        where = {"device": device, "dtype": dtype}
-        self.weight = Tensor.ones(channels, **where).contiguous() if affine else None
-        self.bias = Tensor.zeros(channels, **where).contiguous() if affine else None
+        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
+        self._learn((num_channels,), affine, bias, device, dtype)
 
     def __call__(self, x: Tensor) -> Tensor:
-        if x.ndim < 2 or x.shape[1] != self.channels:
-            raise ShapeError(
-                "the input does not have the channels of this normalisation",
-                asked=f"group normalisation of shape {x.shape}",
-                because=f"axis 1 must have {self.channels} channels",
-                try_="check the order of axes: (batch, channels, ...)",
-            )
-        grouped = x.reshape(x.shape[0], self.groups, x.numel() // (x.shape[0] * self.groups))
-        y = _normalise(grouped, (2,), self.eps).reshape(*x.shape)
-        if self.weight is None or self.bias is None:
-            return y
-        return y * _along_channels(self.weight, x.ndim) + _along_channels(self.bias, x.ndim)
+        """The same shape as x, (batch, num_channels, ...). Raises ShapeError."""
+        _check_channels("group", x, self.num_channels)
+        size = prod(x.shape[1:]) // self.num_groups
+        grouped = _wide(x).reshape(x.shape[0], self.num_groups, size)
+        y = _normalised(grouped, (2,), self.eps).reshape(*x.shape)
+        return self._scaled(y, x.dtype, _along_channels(x.ndim))
 
 
 class InstanceNorm(GroupNorm):
-    """Per sample and channel over the spatial axes: every channel is its own group."""
+    """Per sample and channel over the spatial axes: every channel is its own group.
+
+    >>> nn.InstanceNorm(1)(Tensor([[[1.0, 3.0]]])).tolist()
+    [[[-1.0, 1.0]]]
+    """
 
     def __init__(
         self,
-        channels: int,
+        num_features: int,
         eps: float = 1e-5,
         affine: bool = True,
+        bias: bool = True,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        super().__init__(channels, channels, eps, affine, device, dtype)
+        super().__init__(num_features, num_features, eps, affine, bias, device, dtype)
 
 
-class LayerNorm:
-    """Over the last axes, which must have the given shape (Ba, Kiros and Hinton, 2016)."""
+class LayerNorm(_Norm):
+    """Over the last axes, which must have the given shape (Ba, Kiros and Hinton, 2016).
+
+    >>> nn.LayerNorm(2)(Tensor([[1.0, 3.0], [0.0, 8.0]])).tolist()
+    [[-1.0, 1.0], [-1.0, 1.0]]
+    """
 
     def __init__(
         self,
         normalized_shape: int | tuple[int, ...],
         eps: float = 1e-5,
         elementwise_affine: bool = True,
+        bias: bool = True,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
-        self.normalized_shape, self.eps = tuple(shape), eps
-        where = {"device": device, "dtype": dtype}
-        affine = elementwise_affine
-        self.weight = Tensor.ones(*self.normalized_shape, **where).contiguous() if affine else None
-        self.bias = Tensor.zeros(*self.normalized_shape, **where).contiguous() if affine else None
+        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
+        self._learn(self.normalized_shape, elementwise_affine, bias, device, dtype)
 
     def __call__(self, x: Tensor) -> Tensor:
-        count = len(self.normalized_shape)
-        if tuple(x.shape[x.ndim - count :]) != self.normalized_shape or x.ndim < count:
-            raise ShapeError(
-                "the input's last axes are not those of this normalisation",
-                asked=f"layer normalisation of shape {x.shape}",
-                because=f"the last {count} axes must be {self.normalized_shape}",
-                try_="move the features to the end",
-            )
-        y = _normalise(x, tuple(range(x.ndim - count, x.ndim)), self.eps)
-        if self.weight is None or self.bias is None:
-            return y
-        return y * self.weight + self.bias
+        """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
+        axes = _last_axes("layer", x, self.normalized_shape)
+        return self._scaled(_normalised(_wide(x), axes, self.eps), x.dtype)
 
 
 class LayerNorm2d(LayerNorm):
-    """Layer normalisation over the channels (axis 1) of (batch, channels, height, width)."""
+    """Layer normalisation over the channels (axis 1) of (batch, channels, height, width).
+
+    >>> nn.LayerNorm2d(3)(Tensor.ones(1, 3, 4, 4)).shape
+    (1, 3, 4, 4)
+    """
 
     def __call__(self, x: Tensor) -> Tensor:
+        """The same shape as x, (batch, normalized_shape, height, width). Raises ShapeError."""
+        if x.ndim != 4:
+            raise ShapeError(
+                "the input is no batch of images",
+                asked=f"layer normalisation over the channels of shape {x.shape}",
+                because="this one takes (batch, channels, height, width)",
+                try_="use LayerNorm for other numbers of axes, with the features last",
+            )
         return super().__call__(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
-class RMSNorm:
-    """x / sqrt(mean(x^2) + eps) over the last axis, times a weight (Zhang and Sennrich, 2019)."""
+class RMSNorm(_Norm):
+    """x / sqrt(mean(x^2) + eps) over the last axes, times a weight (Zhang and Sennrich, 2019).
+
+    >>> nn.RMSNorm(2)(Tensor([3.0, 4.0])).tolist()
+    [0.8485, 1.1314]
+    """
 
     def __init__(
         self,
-        features: int,
+        normalized_shape: int | tuple[int, ...],
         eps: float = 1e-6,
         elementwise_affine: bool = True,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        self.eps = eps
-        where = {"device": device, "dtype": dtype}
-        self.weight = Tensor.ones(features, **where).contiguous() if elementwise_affine else None
+        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
+        self._learn(self.normalized_shape, elementwise_affine, False, device, dtype)
 
     def __call__(self, x: Tensor) -> Tensor:
-        wide = x.cast(least_upper_dtype(x.dtype, dtypes.float32))
-        scale = (wide.square().mean(-1, keepdim=True) + self.eps).rsqrt()
-        y = (wide * scale).cast(x.dtype)
-        return y if self.weight is None else y * self.weight
+        """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
+        axes = _last_axes("root-mean-square", x, self.normalized_shape)
+        wide = _wide(x)
+        scale = (wide.square().mean(axes, keepdim=True) + self.eps).rsqrt()
+        return self._scaled(wide * scale, x.dtype)
+
+
+def _as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _last_axes(what: str, x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    count = len(shape)
+    if x.ndim < count or tuple(x.shape[x.ndim - count :]) != shape:
+        raise ShapeError(
+            "the input's last axes are not those of this normalisation",
+            asked=f"{what} normalisation of shape {x.shape}",
+            because=f"the last {count} axes must be {shape}",
+            try_="move the features to the end",
+        )
+    return tuple(range(x.ndim - count, x.ndim))

@@ -35,21 +35,36 @@ class _Cell:
         self.bias_ih = drawn(rows) if bias else None
         self.bias_hh = drawn(rows) if bias else None
 
-    def _parts(self, x: Tensor, hidden: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """What input and hidden state say to each gate, each (batch, hidden)."""
-        if x.ndim != 2 or x.shape[1] != self.input_size:
+    def _check(self, x: Tensor, *state: Tensor) -> None:
+        """Raises ShapeError unless all is one step: (batch, size), or (size,) of one sample."""
+        rows = x.shape[:-1]
+        if x.ndim not in (1, 2) or x.shape[-1] != self.input_size:
             raise ShapeError(
                 "a cell takes one step of a batch",
                 asked=f"{type(self).__name__} of {x.shape}",
                 because=f"it was made for (batch, {self.input_size})",
                 try_="call it for each step: for x in sequence: state = cell(x, state)",
             )
+        for each in state:
+            if tuple(each.shape) != (*rows, self.hidden_size):
+                raise ShapeError(
+                    "the state does not belong to this input",
+                    asked=f"{type(self).__name__} of {x.shape} with a state of {each.shape}",
+                    because=f"the state must be {(*rows, self.hidden_size)}",
+                    try_="give None at the start of a sequence, and then what the cell gave back",
+                )
+
+    def _parts(self, x: Tensor, hidden: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """What input and hidden state say to each gate, each (batch, hidden)."""
         from_input = x.linear(self.weight_ih.transpose(0, 1), self.bias_ih)
         from_hidden = hidden.linear(self.weight_hh.transpose(0, 1), self.bias_hh)
-        return list(from_input.chunk(self.gates, dim=1)), list(from_hidden.chunk(self.gates, dim=1))
+        return (
+            list(from_input.chunk(self.gates, dim=-1)),
+            list(from_hidden.chunk(self.gates, dim=-1)),
+        )
 
     def _start(self, x: Tensor) -> Tensor:
-        return Tensor.zeros(x.shape[0], self.hidden_size, dtype=x.dtype, device=x.device)
+        return Tensor.zeros(*x.shape[:-1], self.hidden_size, dtype=x.dtype, device=x.device)
 
 
 class LSTMCell(_Cell):
@@ -57,13 +72,20 @@ class LSTMCell(_Cell):
 
     i, f, o = sigmoid, g = tanh of weight_ih x + bias_ih + weight_hh h + bias_hh, in the order
     i, f, g, o; c' = f c + i g; h' = o tanh(c'). Call with x (batch, input) and (h, c), each
-    (batch, hidden), or None for zeros; gives (h', c').
+    (batch, hidden), or None for zeros; gives (h', c'). All may be without the batch.
+
+    >>> cell = nn.LSTMCell(3, 5)
+    >>> hidden, memory = cell(Tensor.ones(2, 3))
+    >>> hidden, memory = cell(Tensor.ones(2, 3), (hidden, memory))
+    >>> hidden.shape, memory.shape
+    ((2, 5), (2, 5))
     """
 
     gates = 4
 
     def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         hidden, cell = (self._start(x), self._start(x)) if hc is None else hc
+        self._check(x, hidden, cell)
         i, f, g, o = (a + b for a, b in zip(*self._parts(x, hidden), strict=True))
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
         return (o.sigmoid() * cell.tanh()).contiguous(), cell.contiguous()
@@ -75,12 +97,18 @@ class GRUCell(_Cell):
     r, z = sigmoid of both sums; n = tanh(weight_in x + bias_in + r (weight_hn h + bias_hn)), in the
     order r, z, n; h' = (1 - z) n + z h. Call with x (batch, input) and h (batch, hidden) or None
     for zeros; gives h'.
+
+    >>> cell = nn.GRUCell(3, 5)
+    >>> state = cell(Tensor.ones(2, 3))
+    >>> cell(Tensor.ones(2, 3), state).shape
+    (2, 5)
     """
 
     gates = 3
 
     def __call__(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
         hidden = self._start(x) if hidden is None else hidden
+        self._check(x, hidden)
         (xr, xz, xn), (hr, hz, hn) = self._parts(x, hidden)
         reset, keep = (xr + hr).sigmoid(), (xz + hz).sigmoid()
         new = (xn + reset * hn).tanh()

@@ -5,13 +5,15 @@ Files are read and written by `weft.io`; its functions are here too, where peopl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import can_safe_cast
+from weft.base.text import human_size, plural
 from weft.io import (
     TensorIO,
     ggml_data_to_tensor,
@@ -42,66 +44,179 @@ __all__ = [
     "torch_load",
 ]
 
+_MOST_LINES = 40
+
 
 def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     """Every Tensor reachable from `obj`, by its path: {"layers.0.weight": Tensor, ...}.
 
     Attributes, dicts (by key), lists and tuples (by number) are walked, in order; an object met on
     its own path again is not walked twice. A tensor reachable by two paths has two names.
+
+    >>> model = [nn.Linear(4, 2), Tensor.relu, nn.Linear(2, 1)]
+    >>> list(nn.state.get_state_dict(model))
+    ['0.weight', '0.bias', '2.weight', '2.bias']
     """
     return dict(_walk(obj, prefix.strip("."), ()))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
-    """Every Tensor reachable from `obj`, each once: what an optimiser takes."""
+    """Every Tensor reachable from `obj`, each once: what an optimiser takes.
+
+    >>> [each.shape for each in nn.state.get_parameters(nn.Linear(4, 2))]
+    [(2, 4), (2,)]
+    """
     return list({id(each): each for each in get_state_dict(obj).values()}.values())
 
 
 def load_state_dict(
-    model: Any, state: Mapping[str, Tensor], strict: bool = True, realize: bool = True
-) -> None:
+    model: Any,
+    state_dict: Mapping[str, Tensor],
+    strict: bool = True,
+    verbose: bool = False,
+    consume: bool = False,
+    realize: bool = True,
+) -> list[Tensor]:
     """Give the tensors of `model` the saved values, on the devices where the model's own live.
 
-    Names and shapes are compared before anything is touched. Values are cast where both sides are
-    floating-point or nothing can be lost. Raises ArgumentError that lists every difference: names
-    the model has and the state lacks, names the state has and the model lacks (both only when
-    `strict`), and tensors that do not fit.
+    Gives the tensors that were loaded. Names and shapes are compared, and all values computed,
+    before anything is touched. Values are cast where both sides are floating-point or nothing can
+    be lost; one number fits a list of one. A tensor that the model has under several names needs
+    only one of them.
+
+    strict: all names must be on both sides. verbose: print what was loaded, and what was not.
+    consume: take every entry out of `state_dict` as soon as it is loaded, so that two copies of a
+    model are never in memory; what fails then leaves the model half loaded. realize: read the
+    values now, else when they are used.
+
+    Raises ArgumentError that lists every difference: names the model has and the saved state lacks,
+    names the saved state has and the model lacks (both only when `strict`), and tensors that do not
+    fit. FileError and FormatError where values are read from files that are damaged.
     """
     own = get_state_dict(model)
-    differences = list(_differences(own, state, strict))
-    if differences:
+    found = _compare(own, state_dict)
+    if found.unfit or (strict and (found.missing or found.unexpected)):
+        raise _refusal(model, own, state_dict, found, strict)
+    if consume and not isinstance(state_dict, MutableMapping):
         raise ArgumentError(
-            "the saved tensors do not fit the model",
-            asked=f"load {len(state)} tensors into the {len(own)} of {type(model).__name__}",
-            because="\n".join(["these differ:", *(f"    {line}" for line in differences)]),
-            try_="make the model as it was when it was saved"
-            + (", or load with strict=False" if strict else ""),
+            "this mapping cannot be used up",
+            asked=f"load_state_dict(consume=True) from a {type(state_dict).__name__}",
+            because="entries cannot be taken out of it",
+            try_="give dict(state), or leave consume off",
         )
-    loaded = [name for name in own if name in state]
-    for name in loaded:
-        target = own[name]
-        target.replace(state[name].shard_like(target).cast(target.dtype))
-    if realize and loaded:
-        Tensor.realize(*(own[name] for name in loaded))
+    names = [name for name in own if name in state_dict]
+    for group in [[name] for name in names] if consume else [names]:
+        values = [_like(state_dict[name], own[name]) for name in group]
+        if realize and values:
+            Tensor.realize(*values)
+        for name, value in zip(group, values, strict=True):
+            own[name].replace(value)
+            if consume:
+                del state_dict[name]  # type: ignore[attr-defined]
+    if verbose:
+        size = sum(own[name].nbytes() for name in names)
+        print(f"{plural(len(names), 'tensor')} loaded, {human_size(size)}")
+        for line in found.lines(own, state_dict):
+            print(f"    {line}")
+    return [own[name] for name in names]
 
 
-def _differences(
-    own: Mapping[str, Tensor], state: Mapping[str, Tensor], strict: bool
-) -> Iterator[str]:
-    width = max((len(name) for name in {*own, *state}), default=0)
+def _like(saved: Tensor, target: Tensor) -> Tensor:
+    """The saved value where `target` lives, in its shape and dtype."""
+    value = saved.detach()
+    if tuple(value.shape) != tuple(target.shape):
+        value = value.reshape(target.shape)
+    return value.shard_like(target).cast(target.dtype)
+
+
+@dataclass
+class _Differences:
+    """Names that only one side has, and those whose tensors do not fit, with what they are."""
+
+    missing: list[str] = field(default_factory=list)
+    unexpected: list[str] = field(default_factory=list)
+    unfit: list[str] = field(default_factory=list)
+
+    def lines(self, own: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> Iterator[str]:
+        """One line for each, what does not fit first."""
+        width = max((len(n) for n in (*self.missing, *self.unexpected, *self.unfit)), default=0)
+        for name in self.unfit:
+            target, saved = own[name], state[name]
+            if not _same_shape(saved, target):
+                yield f"shape       {name:{width}}  model {target.shape}, saved {saved.shape}"
+            else:
+                yield f"dtype       {name:{width}}  model {target.dtype}, saved {saved.dtype}"
+        for kind, names, side in (
+            ("missing   ", self.missing, own),
+            ("unexpected", self.unexpected, state),
+        ):
+            for name in names:
+                yield f"{kind}  {name:{width}}  {side[name].shape} {side[name].dtype}"
+
+
+def _compare(own: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> _Differences:
+    found = _Differences()
+    reached = {id(target) for name, target in own.items() if name in state}
     for name, target in own.items():
         saved = state.get(name)
         if saved is None:
-            if strict:
-                yield f"missing     {name:{width}}  {target.shape} {target.dtype}"
-        elif tuple(saved.shape) != tuple(target.shape):
-            yield f"shape       {name:{width}}  model {target.shape}, saved {saved.shape}"
-        elif not _fits(saved, target):
-            yield f"dtype       {name:{width}}  model {target.dtype}, saved {saved.dtype}"
+            if id(target) not in reached:
+                found.missing.append(name)
+        elif not isinstance(saved, Tensor):
+            raise ArgumentError(
+                "only tensors can be loaded",
+                asked=f"load {name!r}, a {type(saved).__name__}",
+                because="the saved state must map names to tensors",
+                try_="wrap it in a Tensor",
+            )
+        elif not _same_shape(saved, target) or not _fits(saved, target):
+            found.unfit.append(name)
+    found.unexpected = [name for name in state if name not in own]
+    return found
+
+
+def _refusal(
+    model: Any,
+    own: Mapping[str, Tensor],
+    state: Mapping[str, Tensor],
+    found: _Differences,
+    strict: bool,
+) -> ArgumentError:
+    if not strict:
+        found = _Differences(unfit=found.unfit)
+    lines = list(found.lines(own, state))
+    shown = lines[:_MOST_LINES]
+    if len(lines) > len(shown):
+        shown.append(f"and {len(lines) - len(shown)} more")
+    advice = "make the model as it was when it was saved"
     if strict:
-        for name, saved in state.items():
-            if name not in own:
-                yield f"unexpected  {name:{width}}  {saved.shape} {saved.dtype}"
+        advice += ", or load with strict=False"
+        prefix = _common_prefix(found)
+        if prefix:
+            advice = f"take {prefix!r} off: {{name.removeprefix({prefix!r}): t for name, t in ...}}"
+    return ArgumentError(
+        "the saved tensors do not fit the model",
+        asked=f"load {len(state)} tensors into the {len(own)} of {type(model).__name__}",
+        because="\n".join(["these differ:", *(f"    {line}" for line in shown)]),
+        try_=advice,
+    )
+
+
+def _common_prefix(found: _Differences) -> str:
+    """What all saved names have before the model's names, if that is all that is wrong."""
+    if not found.missing or len(found.missing) != len(found.unexpected):
+        return ""
+    first = found.missing[0]
+    prefixes = [n[: -len(first)] for n in found.unexpected if n.endswith(f".{first}")]
+    unexpected = set(found.unexpected)
+    fits = (p for p in prefixes if all(p + name in unexpected for name in found.missing))
+    return next(fits, "")
+
+
+def _same_shape(saved: Tensor, target: Tensor) -> bool:
+    if tuple(saved.shape) == tuple(target.shape):
+        return True
+    return {tuple(saved.shape), tuple(target.shape)} == {(), (1,)}
 
 
 def _fits(saved: Tensor, target: Tensor) -> bool:

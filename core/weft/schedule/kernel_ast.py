@@ -21,6 +21,7 @@ from weft.schedule.images import pointer_to, read_dtype
 from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
 from weft.uop.args import Row
+from weft.uop.symbolic.sint import variable_and_value
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 # of sources that are all zero these make zero
@@ -195,7 +196,7 @@ class AstBuilder:
         if node.op is Ops.CONST:
             return UOp.const(node.dtype, node.arg) if node.src else node
         if node.op is Ops.BIND:
-            variable, value = node.unbind()
+            variable, value = variable_and_value(node)
             self.sources.bind({variable: value})
             return variable
         return node

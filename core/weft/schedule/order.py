@@ -20,6 +20,7 @@ from weft.schedule.item import ScheduleItem, stored_slots
 from weft.schedule.kernel_ast import two_values
 from weft.schedule.kernels import storage_under
 from weft.uop import Ops, UOp
+from weft.uop.symbolic.sint import variable_and_value
 
 
 def kernel_writes(sink: UOp) -> list[UOp]:
@@ -157,7 +158,7 @@ def gather_values(writes: list[UOp]) -> dict[UOp, int]:
         for source in write.src[1].src:
             if source.op is not Ops.BIND:
                 continue
-            variable, value = source.unbind()
+            variable, value = variable_and_value(source)
             if values.setdefault(variable, value) != value:
                 raise two_values(variable, values[variable], value)
     return values

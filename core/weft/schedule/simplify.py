@@ -5,7 +5,7 @@ in:  spec.tensor      out: spec.tensor, every value equal
 
 from __future__ import annotations
 
-from weft.base.dtype import dtypes
+from weft.schedule.clean_alu import clean_alu
 from weft.schedule.clean_copy import clean_copy
 from weft.schedule.clean_reduce import clean_reduce
 from weft.schedule.constants import constant_like, constant_of, full
@@ -64,19 +64,6 @@ def constants_fold(node: UOp) -> UOp | None:
     return UOp(node.op, node.dtype, src, node.arg)
 
 
-@simplify.rule(UPat((Ops.MUL, Ops.FDIV, Ops.IDIV, Ops.ADD, Ops.SUB), name="node"))
-def neutral_operands(node: UOp) -> UOp | None:
-    """x * 1, x / 1 -> x; x + 0, x - 0 -> x for integers (a float -0.0 + 0.0 is 0.0)"""
-    x, other = node.src
-    if other.op is not Ops.CONST and node.op in GroupOp.Commutative:
-        x, other = other, x
-    if other.op is not Ops.CONST or x.op is Ops.CONST:
-        return None
-    if node.op in (Ops.ADD, Ops.SUB):
-        return x if other.arg == 0 and not dtypes.is_float(node.dtype) else None
-    return x if other.arg == 1 else None
-
-
 @simplify.rule(UPat(Ops.WHERE, name="node"))
 def known_conditions(node: UOp) -> UOp | None:
     """where(true, a, b) -> a"""
@@ -90,4 +77,4 @@ def known_conditions(node: UOp) -> UOp | None:
     return chosen if chosen.shape == node.shape else full(node.shape, chosen)
 
 
-simplify = simplify + clean_reduce + clean_copy
+simplify = simplify + clean_alu + clean_reduce + clean_copy

@@ -19,6 +19,7 @@ from weft.base.settings import settings
 from weft.device import binding, registry
 from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
+from weft.uop.symbolic.sint import variable_and_value
 
 # Nothing of what these say shows in a schedule or in a program.
 _WITHOUT_EFFECT = frozenset(
@@ -214,7 +215,7 @@ def _unbound(arg: Any, values: dict[UOp, int]) -> Any:
 
 
 def _bind(node: UOp, values: dict[UOp, int]) -> None:
-    variable, value = node.unbind()
+    variable, value = variable_and_value(node)
     _note(variable, value, values)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.base.arguments import index_of, kind_of, shown
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.uop import Ops, UOp, sint
 from weft.uop.symbolic.sint import (
@@ -39,21 +40,28 @@ def as_size(value: Any, asked: str) -> sint:
         return value
     if isinstance(value, UOp):
         return fold(value)
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    number = None if isinstance(value, bool) else index_of(value)
+    if number is None:
         raise ShapeError(
-            f"{value!r} is no size",
+            f"{shown(value)} is no size",
             asked=asked,
             because="sizes are ints or symbolic ints",
-            try_=f"int({value!r})" if isinstance(value, float) and value == int(value) else None,
+            try_=f"int({value!r})" if isinstance(value, float) and value.is_integer() else None,
         )
-    return value.__index__()
+    return number
 
 
 def normalise_axis(axis: Any, ndim: int, asked: str = "") -> int:
     """An axis counted from the front; negative ones count from the back. IndexingError outside."""
-    number = as_size(axis, asked or f"axis {axis!r}")
+    number = index_of(axis)
+    if number is None:
+        raise IndexingError(
+            f"{shown(axis)} is no axis",
+            asked=asked or f"axis {shown(axis)}",
+            because=f"an axis is a whole number, and that is {kind_of(axis)}",
+        )
     least = max(ndim, 1)
-    if number.__class__ is not int or not -least <= number < least:
+    if not -least <= number < least:
         raise IndexingError(
             f"axis {axis} is not there",
             asked=asked or None,
@@ -83,7 +91,11 @@ def normalise_axes(axes: Any, ndim: int, asked: str = "") -> tuple[int, ...]:
 
 
 def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
-    """The new shape: one -1 is worked out, None keeps the size that stood there."""
+    """The new shape: one -1 is worked out, None keeps the size that stood there.
+
+    Symbolic sizes fit where they do for all values of their variables (`fits_always`), or for those
+    that they are bound to.
+    """
     asked = f"reshape {say_shape(shape)} -> {say_shape(tuple(new))}"
     sizes: list[sint] = []
     unknown: int | None = None
@@ -111,17 +123,35 @@ def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
     if unknown is not None:
         sizes[unknown] = _missing_size(shape, sizes, unknown, asked)
     result = tuple(sizes)
-    before, after = sprod(shape), sprod(result)
-    fits = as_node(before).eq(as_node(after)) if _symbolic(before, after) else before == after
-    if not resolve(fits, default=False):
+    if not fits_always(shape, result) and not _count_fits_now(shape, result):
+        before, after = sprod(shape), sprod(result)
         raise ShapeError(
             f"a reshape keeps the number of elements: {_say(before)} is not {_say(after)}",
             asked=asked,
             because=f"{say_shape(shape)} has {_say(before)} elements, "
-            f"{say_shape(result)} has {_say(after)}",
+            f"{say_shape(result)} has {_say(after)}{_said_values(before, after)}",
             try_="-1 for one of the sizes works it out",
         )
     return result
+
+
+def fits_always(shape: Shape, new: Shape) -> bool:
+    """Whether two shapes have one number of elements, whatever the values of the variables."""
+    before, after = sprod(shape), sprod(new)
+    if not _symbolic(before, after):
+        return before == after
+    return resolve(as_node(before).eq(as_node(after)), default=False)
+
+
+def definite(shape: Shape) -> tuple[int, ...] | None:
+    """The sizes at the values that their variables are bound to; None where one has no value."""
+    found = tuple([_at_its_values(size) for size in shape])
+    return None if _symbolic(*found) else found  # type: ignore[return-value]
+
+
+def _count_fits_now(shape: Shape, new: Shape) -> bool:
+    before, after = definite(shape), definite(new)
+    return before is not None and after is not None and sprod(before) == sprod(after)
 
 
 def _missing_size(shape: Shape, sizes: list[sint], unknown: int, asked: str) -> sint:
@@ -139,6 +169,9 @@ def _missing_size(shape: Shape, sizes: list[sint], unknown: int, asked: str) -> 
         quotient = fold(as_node(whole) // others)
         if fold(as_node(quotient) * others) == whole:
             return quotient
+        now = definite((whole, others))
+        if now is not None and now[1] and now[0] % now[1] == 0:
+            return now[0] // now[1]
     raise ShapeError(
         f"{_say(whole)} elements do not divide by the other sizes",
         asked=asked,
@@ -195,8 +228,15 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
     both sides of the last axis.
     """
     asked = f"pad {shape} by {padding}"
-    if isinstance(padding, int):
-        padding = (padding, padding)
+    if (both := index_of(padding)) is not None:
+        padding = (both, both)
+    if not isinstance(padding, list | tuple):
+        raise ShapeError(
+            "padding is an amount, or amounts for the axes",
+            asked=f"pad {shape} by {shown(padding)}",
+            because=f"that is {kind_of(padding)}",
+            try_="((before, after), ...) for each axis, or (left, right) for the last",
+        )
     entries = tuple(padding)
     if any(entry is None or isinstance(entry, list | tuple) for entry in entries):
         if len(entries) != len(shape):
@@ -205,7 +245,10 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
                 asked=asked,
                 because="this form has one pair, or None, for every axis",
             )
-        pairs = [(0, 0) if entry is None else tuple(entry) for entry in entries]
+        pairs = [
+            (0, 0) if e is None else tuple(e) if isinstance(e, list | tuple) else (e,)
+            for e in entries
+        ]
     else:
         if len(entries) % 2 or len(entries) > 2 * len(shape):
             raise ShapeError(
@@ -254,6 +297,12 @@ def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
         if pair is None:
             result.append((0, extent))
             continue
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise ShapeError(
+                "a window is a pair (start, stop), or None",
+                asked=asked,
+                because=f"for axis {axis} there is {shown(pair)}",
+            )
         start, stop = (as_size(value, asked) for value in pair)
         if not always_inside(start, stop, extent) and not _fits_now(start, stop, extent):
             values = _said_values(start, stop, extent)

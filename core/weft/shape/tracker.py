@@ -67,7 +67,11 @@ class ShapeTracker:
 
     @staticmethod
     def from_shape(shape: Shape, strides: Shape | None = None) -> ShapeTracker:
-        """One row-major view of `shape` (or one of the given strides)."""
+        """One row-major view of `shape` (or one of the given strides).
+
+        >>> ShapeTracker.from_shape((2, 3)).real_strides()
+        (3, 1)
+        """
         shape = tuple(shape)
         if strides is None and is_static(shape):
             return _in_order(shape)
@@ -89,22 +93,40 @@ class ShapeTracker:
 
     @property
     def shape(self) -> Shape:
-        """The shape of the value."""
+        """The shape of the value.
+
+        >>> ShapeTracker.from_shape((2, 3)).shape
+        (2, 3)
+        """
         return self.views[-1].shape
 
     @property
     def size(self) -> sint:
-        """The number of elements of the value."""
+        """The number of elements of the value.
+
+        >>> ShapeTracker.from_shape((2, 3)).size
+        6
+        """
         return self.views[-1].size
 
     @property
     def contiguous(self) -> bool:
-        """Whether it reads memory in order from position 0, nothing masked."""
+        """Whether it reads memory in order from position 0, nothing masked.
+
+        >>> ShapeTracker.from_shape((2, 3)).contiguous
+        True
+        >>> ShapeTracker.from_shape((2, 3)).permute((1, 0)).contiguous
+        False
+        """
         return len(self.views) == 1 and self.views[0].contiguous
 
     @property
     def consecutive(self) -> bool:
-        """Whether it is a window of memory read in order: contiguous but for an offset."""
+        """Whether it is a window of memory read in order: contiguous but for an offset.
+
+        >>> ShapeTracker.from_shape((4,)).shrink(((1, 3),)).consecutive
+        True
+        """
         if len(self.views) != 1:
             return False
         view = self.views[0]
@@ -114,20 +136,37 @@ class ShapeTracker:
 
     @property
     def static(self) -> bool:
-        """Whether no number in it is symbolic."""
+        """Whether no number in it is symbolic.
+
+        >>> ShapeTracker.from_shape((2, 3)).static
+        True
+        """
         return all(view.static for view in self.views)
 
     @property
     def masked(self) -> bool:
-        """Whether any view hides anything."""
+        """Whether any view hides anything.
+
+        >>> ShapeTracker.from_shape((2,)).pad(((1, 0),)).masked
+        True
+        """
         return any(view.mask is not None for view in self.views)
 
     def vars(self) -> set[UOp]:
-        """The variables in it."""
+        """The variables in it.
+
+        >>> n = Variable("n", 1, 8)
+        >>> ShapeTracker.from_shape((n, 3)).vars() == {n}
+        True
+        """
         return set().union(*(view.vars() for view in self.views))
 
     def real_size(self) -> int:
-        """How many elements of memory must exist: one more than the highest position read, or 0."""
+        """How many elements of memory must exist: one more than the highest position read, or 0.
+
+        >>> ShapeTracker.from_shape((4,)).shrink(((1, 3),)).real_size()
+        3
+        """
         try:
             return self._real_size
         except AttributeError:
@@ -138,6 +177,9 @@ class ShapeTracker:
         """How far memory moves per step of each axis; None where that is not constant.
 
         With several views a masked axis counts as not constant, unless `ignore_valid`.
+
+        >>> ShapeTracker.from_shape((2, 3)).real_strides()
+        (3, 1)
         """
         if len(self.views) == 1 and (ignore_valid or self.views[0].mask is None):
             return self.views[0].strides
@@ -165,7 +207,12 @@ class ShapeTracker:
         return result
 
     def axis_is_masked(self, axis: int) -> bool:
-        """Whether what is hidden depends on the index along this axis."""
+        """Whether what is hidden depends on the index along this axis.
+
+        >>> padded = ShapeTracker.from_shape((2, 3)).pad(((0, 0), (1, 0)))
+        >>> padded.axis_is_masked(0), padded.axis_is_masked(1)
+        (False, True)
+        """
         if len(self.views) == 1:
             mask = self.views[0].mask
             return mask is not None and mask[axis] != (0, self.shape[axis])
@@ -177,6 +224,10 @@ class ShapeTracker:
         """The position in memory and whether it is visible, as nodes over `ranges`.
 
         Without `ranges`, RANGE nodes numbered by axis stand for the indices.
+
+        >>> place, visible = ShapeTracker.from_shape((2, 3)).to_indexed_uops([1, 2])
+        >>> place.render(), visible.render()
+        ('5', 'True')
         """
         return to_indexed_uops(self.views, ranges)
 
@@ -200,7 +251,11 @@ class ShapeTracker:
         return ShapeTracker((*views, view))
 
     def simplify(self) -> ShapeTracker:
-        """The same map in as few views as composition of neighbours finds."""
+        """The same map in as few views as composition of neighbours finds.
+
+        >>> ShapeTracker.from_shape((2, 3)).reshape((6,)).simplify().contiguous
+        True
+        """
         if len(self.views) == 1:
             return self
         result = ShapeTracker(self.views[:1])
@@ -212,6 +267,10 @@ class ShapeTracker:
         """The tracker that undoes this one, giving `out_shape` again; None where none exists.
 
         Only what loses and repeats nothing can be undone: reshapes, permutations, flips.
+
+        >>> turned = ShapeTracker.from_shape((2, 3)).permute((1, 0))
+        >>> turned.invert((2, 3)).real_strides()
+        (1, 2)
         """
         undone: ShapeTracker | None = None
         for position in range(len(self.views) - 1, -1, -1):
@@ -223,11 +282,21 @@ class ShapeTracker:
         return undone
 
     def substitute(self, replacements: dict[UOp, UOp]) -> ShapeTracker:
-        """Nodes replaced in every number."""
+        """Nodes replaced in every number.
+
+        >>> n = Variable("n", 1, 8)
+        >>> ShapeTracker.from_shape((n, 3)).substitute({n: n.const_like(4)}).size
+        12
+        """
         return ShapeTracker([view.substitute(replacements) for view in self.views])
 
     def unbind(self) -> tuple[ShapeTracker, dict[UOp, int]]:
-        """Self with bound variables free, and what each was bound to."""
+        """Self with bound variables free, and what each was bound to.
+
+        >>> n = Variable("n", 1, 8).bind(4)
+        >>> list(ShapeTracker.from_shape((n, 3)).unbind()[1].values())
+        [4]
+        """
         if self.static:
             return self, {}
         values: dict[UOp, int] = {}
@@ -247,18 +316,30 @@ class ShapeTracker:
         return ShapeTracker(views[:-1])._push(view)
 
     def reshape(self, shape: Shape) -> ShapeTracker:
-        """The same elements in row-major order; ShapeError where the sizes differ."""
+        """The same elements in row-major order; ShapeError where the sizes differ.
+
+        >>> ShapeTracker.from_shape((2, 3)).reshape((6,)).shape
+        (6,)
+        """
         moved = self.views[-1].reshape(shape)
         if moved is None:
             return ShapeTracker((*self.views, View.create(shape)))
         return self._moved(moved)
 
     def permute(self, order: tuple[int, ...]) -> ShapeTracker:
-        """Axis k of the result is axis order[k] of self."""
+        """Axis k of the result is axis order[k] of self.
+
+        >>> ShapeTracker.from_shape((2, 3)).permute((1, 0)).real_strides()
+        (1, 3)
+        """
         return self._moved(self.views[-1].permute(order))
 
     def expand(self, shape: Shape) -> ShapeTracker:
-        """Axes of size one repeated."""
+        """Axes of size one repeated.
+
+        >>> ShapeTracker.from_shape((2, 1)).expand((2, 3)).real_strides()
+        (1, 0)
+        """
         moved = self.views[-1].expand(shape)
         if moved is None:
             fresh = View.create(self.shape).expand(shape)
@@ -268,19 +349,35 @@ class ShapeTracker:
         return self._moved(moved)
 
     def pad(self, padding: tuple[tuple[sint, sint], ...]) -> ShapeTracker:
-        """Zeros before and after each axis."""
+        """Zeros before and after each axis.
+
+        >>> ShapeTracker.from_shape((2, 3)).pad(((0, 0), (1, 2))).shape
+        (2, 6)
+        """
         return self._moved(self.views[-1].pad(padding))
 
     def shrink(self, window: tuple[tuple[sint, sint], ...]) -> ShapeTracker:
-        """The window [start, stop) of each axis."""
+        """The window [start, stop) of each axis.
+
+        >>> ShapeTracker.from_shape((4, 4)).shrink(((1, 3), (0, 4))).shape
+        (2, 4)
+        """
         return self._moved(self.views[-1].shrink(window))
 
     def flip(self, axes: tuple[bool, ...]) -> ShapeTracker:
-        """Axes marked true run backwards."""
+        """Axes marked true run backwards.
+
+        >>> ShapeTracker.from_shape((3,)).flip((True,)).real_strides()
+        (-1,)
+        """
         return self._moved(self.views[-1].flip(axes))
 
     def move(self, op: Ops, arg: Any) -> ShapeTracker:
-        """The movement op of a node, with its arg."""
+        """The movement op of a node, with its arg.
+
+        >>> ShapeTracker.from_shape((2, 3)).move(Ops.PERMUTE, (1, 0)).shape
+        (3, 2)
+        """
         return _MOVES[op](self, arg)
 
 

@@ -114,7 +114,11 @@ class View:
     def create(
         shape: Shape, strides: Shape | None = None, offset: sint = 0, mask: Mask | None = None
     ) -> View:
-        """The canonical view of these numbers; row-major where `strides` is None."""
+        """The canonical view of these numbers; row-major where `strides` is None.
+
+        >>> View.create((2, 3)).strides
+        (3, 1)
+        """
         if 0 in shape:
             return View._make(shape, (0,) * len(shape), 0, None)
         if strides is None:
@@ -158,7 +162,11 @@ class View:
 
     @property
     def size(self) -> sint:
-        """How many indices the shape has."""
+        """How many indices the shape has.
+
+        >>> View.create((2, 3)).size
+        6
+        """
         try:
             return self._size
         except AttributeError:
@@ -167,18 +175,31 @@ class View:
 
     @property
     def hides_all(self) -> bool:
-        """Whether the mask leaves nothing (and the shape is not empty)."""
+        """Whether the mask leaves nothing (and the shape is not empty).
+
+        >>> View.create((2,)).hides_all
+        False
+        """
         return self.mask is not None and len(self.mask) > 0 and self.mask[0] == (0, 0)
 
     def numbers(self) -> list[sint]:
-        """Every number in the view."""
+        """Every number in the view.
+
+        >>> View.create((2, 3)).numbers()
+        [2, 3, 3, 1, 0]
+        """
         flat: list[sint] = [*self.shape, *self.strides, self.offset]
         for pair in self.mask or ():
             flat += pair
         return flat
 
     def vars(self) -> set[UOp]:
-        """The variables in it."""
+        """The variables in it.
+
+        >>> n = Variable("n", 1, 8)
+        >>> View.create((n, 3)).vars() == {n}
+        True
+        """
         if self.static:
             return set()
         return set().union(*(variables_of(number) for number in self.numbers()))
@@ -194,13 +215,23 @@ class View:
         )
 
     def substitute(self, replacements: dict[UOp, UOp]) -> View:
-        """The view with nodes replaced in every number."""
+        """The view with nodes replaced in every number.
+
+        >>> n = Variable("n", 1, 8)
+        >>> View.create((n, 3)).substitute({n: n.const_like(4)}).numbers()[-1]
+        0
+        """
         if self.static or not replacements:
             return self
         return self._mapped(lambda n: fold(n.substitute(replacements)) if isinstance(n, UOp) else n)
 
     def unbind(self) -> tuple[View, dict[UOp, int]]:
-        """The view with its bound variables free, and what each was bound to."""
+        """The view with its bound variables free, and what each was bound to.
+
+        >>> n = Variable("n", 1, 8).bind(4)
+        >>> list(View.create((n, 3)).unbind()[1].values())
+        [4]
+        """
         if self.static:
             return self, {}
         values: dict[UOp, int] = {}
@@ -215,7 +246,11 @@ class View:
     # ---- moves: the arguments are taken as checked ----------------------------------------------
 
     def permute(self, order: tuple[int, ...]) -> View:
-        """Axis k of the result is axis order[k] of self."""
+        """Axis k of the result is axis order[k] of self.
+
+        >>> View.create((2, 3)).permute((1, 0)).shape
+        (3, 2)
+        """
         mask = self.mask
         return View._make(
             tuple([self.shape[axis] for axis in order]),
@@ -225,7 +260,12 @@ class View:
         )
 
     def flip(self, axes: tuple[bool, ...]) -> View:
-        """Axes marked true run backwards."""
+        """Axes marked true run backwards.
+
+        >>> flipped = View.create((3,)).flip((True,))
+        >>> flipped.strides, flipped.offset
+        ((-1,), 2)
+        """
         if 0 in self.shape:
             return self
         offset = self.offset
@@ -246,7 +286,11 @@ class View:
         )
 
     def shrink(self, window: tuple[tuple[sint, sint], ...]) -> View:
-        """The window [start, stop) of each axis."""
+        """The window [start, stop) of each axis.
+
+        >>> View.create((4,)).shrink(((1, 3),)).offset
+        1
+        """
         shape = tuple([fold(stop - start) for start, stop in window])
         if self.hides_all:
             return View.create(shape, self.strides, 0, tuple([(0, 0) for _ in shape]))
@@ -264,7 +308,11 @@ class View:
         return View.create(shape, self.strides, offset, mask)
 
     def pad(self, padding: tuple[tuple[sint, sint], ...]) -> View:
-        """Zeros before and after each axis; the amounts are not negative."""
+        """Zeros before and after each axis; the amounts are not negative.
+
+        >>> View.create((2,)).pad(((1, 1),)).mask
+        ((1, 3),)
+        """
         if all(pair == (0, 0) for pair in padding):
             return self
         shape = tuple(
@@ -285,7 +333,11 @@ class View:
         return View.create(shape, self.strides, offset, mask)
 
     def expand(self, shape: Shape) -> View | None:
-        """Axes of size one repeated; None where a symbolic mask stands on such an axis."""
+        """Axes of size one repeated; None where a symbolic mask stands on such an axis.
+
+        >>> View.create((2, 1)).expand((2, 3)).strides
+        (1, 0)
+        """
         if shape == self.shape:
             return self
         if 0 in shape:
@@ -307,6 +359,11 @@ class View:
         """The same indices in row-major order under another shape; None where that needs two views.
 
         ShapeError where the two shapes have different numbers of elements.
+
+        >>> View.create((2, 3)).reshape((6,)).strides
+        (1,)
+        >>> View.create((2, 3)).permute((1, 0)).reshape((6,)) is None
+        True
         """
         if shape == self.shape:
             return self

@@ -2,7 +2,8 @@
 
 RANGE, INDEX, LOAD, STORE, REDUCE over ranges and arithmetic; no views and no axes. Memory on chip
 is written by the STOREs of a FILL, which closes the ranges it is filled over like a REDUCE does;
-a LOAD of it has the FILL as its last source.
+a LOAD of it has the FILL as its last source. Memory that a workgroup shares (DEFINE_LOCAL) is filled
+by all of its work items, and read after a barrier that the FILL stands for.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ _PLAIN = frozenset(
         Ops.NOOP, Ops.CUSTOM, Ops.CUSTOMI, Ops.WMMA,
     }
 )  # fmt: skip
+
+
+_ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 
 
 def alu_objection(node: UOp) -> str | None:
@@ -87,9 +91,9 @@ def _rule(node: UOp) -> str | None:
         if not all(loop.op is Ops.RANGE for loop in loops):
             return "a FILL closes ranges"
         whole = bool(stores) and all(
-            store.op is Ops.STORE and store.src[0].src[0].op is Ops.DEFINE_REG for store in stores
+            store.op is Ops.STORE and store.src[0].src[0].op in _ON_CHIP for store in stores
         )
-        return None if whole else "a FILL gathers STOREs to registers"
+        return None if whole else "a FILL gathers STOREs to memory on chip"
     return None if op in _PLAIN else "a lowered kernel has no such node"
 
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, FileError, ShapeError
+from weft.base.promotion import least_upper_dtype
 from weft.base.scalars import pack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import fold, high_of, sprod
+
+_NUMBERS = frozenset({bool, int, float})
 
 if TYPE_CHECKING:
     import numpy
@@ -98,6 +101,34 @@ def from_nested(data: Sequence[Any], dtype: DType | None) -> UOp:
     if dtype is None and kind is dtypes.default_int and flat:
         _check_range(min(flat), max(flat))
     return host_node(_packed(flat, kind), kind, shape)
+
+
+def _holds_arrays(data: Sequence[Any]) -> bool:
+    """Whether there are tensors or arrays with axes among nested lists."""
+    if set(map(type, data)) <= _NUMBERS:
+        return False
+    rows = (x for x in data if _is_row(x))
+    arrays = (x for x in data if isinstance(x, TensorBase) or getattr(x, "shape", ()) != ())
+    return any(map(_holds_arrays, rows)) or any(True for _ in arrays)
+
+
+def _of_rows(data: Sequence[Any], kind: DType | None, where: str | tuple[str, ...]) -> UOp:
+    """Lists of tensors and arrays of one shape, stacked; of tensors nothing is computed."""
+    parts = [x._uop if isinstance(x, TensorBase) else node_of(x, where, kind, False) for x in data]
+    if len({part.shape for part in parts}) > 1:
+        raise ShapeError(
+            "the rows of nested lists differ in shape",
+            asked="a tensor with rows of " + ", ".join(str(part.shape) for part in parts[:8]),
+        )
+    dtype = kind or least_upper_dtype(*(part.dtype for part in parts))
+    total, shape = len(parts), parts[0].shape
+    node = None
+    for at, part in enumerate(parts):
+        row = moved(part, where)
+        row = row if row.dtype is dtype else row.cast(dtype)
+        row = row.reshape((1, *shape)).pad(((at, total - at - 1), *((0, 0) for _ in shape)))
+        node = row if node is None else node.alu(Ops.ADD, row)
+    return node  # type: ignore[return-value]
 
 
 def _packed(flat: list[Any], kind: DType) -> Any:
@@ -231,7 +262,7 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
     if isinstance(data, (bytes, bytearray, memoryview)):
         node = from_bytes(data, kind)
     elif isinstance(data, (list, tuple)):
-        node = from_nested(data, kind)
+        node = _of_rows(data, kind, where) if _holds_arrays(data) else from_nested(data, kind)
     elif is_array(data):
         node = from_array(as_array(data), kind)
     else:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ContextDecorator
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import ref
 
+from weft.base.arguments import kind_of, shown
+from weft.base.download import download
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, GradientError, ShapeError, WeftError
 from weft.base.scalars import pack, unpack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
+from weft.engine import stats
 from weft.engine.capture import recording
 from weft.shape.movement import say_shape
 from weft.tensor import interop, realize
@@ -32,6 +35,7 @@ from weft.tensor.ops.indexing import IndexingMixin
 from weft.tensor.ops.losses import LossesMixin
 from weft.tensor.ops.matmul import MatmulMixin
 from weft.tensor.ops.movement import MovementMixin
+from weft.tensor.ops.nodes import NodesMixin
 from weft.tensor.ops.normalise import NormaliseMixin
 from weft.tensor.ops.operators import OperatorsMixin
 from weft.tensor.ops.random import RandomMixin
@@ -79,6 +83,7 @@ class Tensor(
     RandomMixin,
     CreationMixin,
     DtypeMixin,
+    NodesMixin,
     ShardingMixin,
     AssignMixin,
     DifferentiationMixin,
@@ -93,6 +98,15 @@ class Tensor(
         an optimiser may turn it on; False: never.
     :raises DTypeError: if a tensor cannot be made of `data`, or `dtype` names none.
     :raises ShapeError: if nested lists are ragged.
+
+    >>> Tensor([[1, 2], [3, 4]]).tolist()
+    [[1, 2], [3, 4]]
+    >>> Tensor([1, 2], dtype="float16").dtype
+    dtypes.half
+    >>> Tensor(b"ab").tolist()
+    [97, 98]
+    >>> Tensor(3.0).shape
+    ()
     """
 
     __slots__ = ()
@@ -122,7 +136,11 @@ class Tensor(
 
     @property
     def uop(self) -> UOp:
-        """The graph node behind it."""
+        """The graph node behind it.
+
+        >>> Tensor.full((2,), 1).uop.op.name
+        'EXPAND'
+        """
         return self._uop
 
     @uop.setter
@@ -133,30 +151,56 @@ class Tensor(
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Sizes of the axes: ints or symbolic ints."""
+        """Sizes of the axes: ints or symbolic ints.
+
+        >>> Tensor([[1, 2, 3], [4, 5, 6]]).shape
+        (2, 3)
+        """
         return self._uop.shape
 
     @property
     def device(self) -> Any:
-        """The device string of where it lives."""
+        """The device string of where it lives.
+
+        >>> Tensor([1, 2], device="REF").device
+        'REF'
+        """
         found = self._uop.device
         return registry.canonical(None) if found is None else found
 
     @property
     def ndim(self) -> int:
-        """Number of axes."""
+        """Number of axes.
+
+        >>> Tensor([[1, 2], [3, 4]]).ndim
+        2
+        """
         return len(self._uop.shape)
 
     def numel(self) -> Any:
-        """Number of elements."""
+        """Number of elements.
+
+        >>> Tensor([[1, 2], [3, 4]]).numel()
+        4
+        """
         return sprod(self._uop.shape)
 
     def nbytes(self) -> Any:
-        """Bytes of all elements."""
+        """Bytes of all elements.
+
+        >>> Tensor([[1, 2], [3, 4]]).nbytes()
+        16
+        """
         return fold(self.numel() * self._uop.dtype.itemsize)
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one axis."""
+        """The shape, or the size of one axis.
+
+        >>> Tensor.zeros(2, 3).size()
+        (2, 3)
+        >>> Tensor.zeros(2, 3).size(1)
+        3
+        """
         return self.shape if dim is None else self.shape[self._resolve_dim(dim)]
 
     def __len__(self) -> int:
@@ -187,7 +231,13 @@ class Tensor(
 
     @property
     def requires_grad(self) -> bool | None:
-        """Whether gradients are accumulated in `.grad`; None where nobody has decided."""
+        """Whether gradients are accumulated in `.grad`; None where nobody has decided.
+
+        >>> Tensor([1.0]).requires_grad is None
+        True
+        >>> Tensor([1.0], requires_grad=True).requires_grad
+        True
+        """
         return self._requires_grad
 
     @requires_grad.setter
@@ -203,6 +253,11 @@ class Tensor(
         A leaf gets an identity of its own, so that the gradients of equal values stay apart.
 
         :raises GradientError: if it does not hold floats.
+
+        >>> x = Tensor([3.0]).requires_grad_()
+        >>> _ = (x * x).sum().backward()
+        >>> x.grad.item()
+        6.0
         """
         if not requires_grad:
             self._requires_grad, self.is_leaf = False, True
@@ -234,17 +289,39 @@ class Tensor(
 
     @staticmethod
     def no_grad() -> AbstractContextManager[None]:
-        """A with-block whose results do not require gradients."""
+        """A with-block whose results do not require gradients.
+
+        >>> x = Tensor([1.0], requires_grad=True)
+        >>> with Tensor.no_grad():
+        ...     y = x * 2
+        >>> y.requires_grad is True
+        False
+        """
         return grad_mode(False)
 
     @staticmethod
     def enable_grad() -> AbstractContextManager[None]:
-        """A with-block inside `no_grad` whose results may require gradients again."""
+        """A with-block inside `no_grad` whose results may require gradients again.
+
+        >>> x = Tensor([1.0], requires_grad=True)
+        >>> with Tensor.no_grad():
+        ...     with Tensor.enable_grad():
+        ...         y = x * 2
+        >>> y.requires_grad
+        True
+        """
         return grad_mode(True)
 
     @staticmethod
     def train(mode: bool = True) -> _Training:
-        """A with-block or decorator in which `Tensor.training` is `mode`."""
+        """A with-block or decorator in which `Tensor.training` is `mode`.
+
+        >>> with Tensor.train():
+        ...     print(Tensor.training)
+        True
+        >>> Tensor.training
+        False
+        """
         return _Training(mode)
 
     # ---- moving and holding -------------------------------------------------------------------
@@ -253,6 +330,9 @@ class Tensor(
         """The same value on another device; the default one for None.
 
         On several devices it is whole on each (see `shard`); a sharded one is put together.
+
+        >>> Tensor([1, 2]).to("REF").device
+        'REF'
         """
         target = registry.placement(device)
         if target == self._uop.device:
@@ -260,7 +340,12 @@ class Tensor(
         return self._wrap(interop.moved(self._uop, target))
 
     def to_(self, device: str | tuple[str, ...] | None) -> Self:
-        """Move to another device; returns self."""
+        """Move to another device; returns self.
+
+        >>> x = Tensor([1, 2])
+        >>> x.to_("REF").device
+        'REF'
+        """
         self._uop = interop.moved(self._uop, registry.placement(device))
         return self
 
@@ -269,6 +354,9 @@ class Tensor(
 
         A window of memory is that without a copy, until it or the memory is written: no write to
         either is seen by the other. `clone` copies at once.
+
+        >>> Tensor([[1, 2], [3, 4]]).T.contiguous().tolist()
+        [[1, 3], [2, 4]]
         """
         base = self._uop
         while base.op is Ops.RESHAPE:
@@ -283,42 +371,85 @@ class Tensor(
         return self._wrap(record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), arg))
 
     def contiguous_backward(self) -> Self:
-        """self, whose gradient is made contiguous."""
+        """self, whose gradient is made contiguous.
+
+        >>> Tensor([1.0, 2.0]).contiguous_backward().tolist()
+        [1.0, 2.0]
+        """
         return self._wrap(record(Ops.CONTIGUOUS_BACKWARD, self._uop.dtype, (self._uop,)))
 
     def fuse(self) -> Self:
         """self, asked for in one kernel: down to contiguous memory, what several need is computed
-        again for each rather than stored. The limits of the device still hold."""
+        again for each rather than stored. The limits of the device still hold.
+
+        >>> (Tensor([1.0, 2.0]) + 1).fuse().tolist()
+        [2.0, 3.0]
+        """
         return self._wrap(record(Ops.FUSE, self._uop.dtype, (self._uop,)))
 
     def detach(self) -> Self:
-        """The same value, through which no gradient flows."""
+        """The same value, through which no gradient flows.
+
+        >>> x = Tensor([1.0], requires_grad=True)
+        >>> (x * 2).detach().requires_grad
+        False
+        """
         node = record(Ops.DETACH, self._uop.dtype, (self._uop,))
         return self._from_node(node, False)
 
     def clone(self) -> Self:
-        """A copy in memory of its own."""
+        """A copy in memory of its own.
+
+        >>> x = Tensor([1, 2])
+        >>> y = x.clone()
+        >>> y[0] = 9
+        >>> x.tolist(), y.tolist()
+        ([1, 2], [9, 2])
+        """
         node = record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), ("own", next(_leaf_numbers)))
         return self._wrap(node)
 
     # ---- running ------------------------------------------------------------------------------
 
-    def realize(self, *lst: Tensor) -> Self:
-        """Compute this tensor, and others with it; returns self."""
-        realize.realize_tensors((self, *lst))
+    def realize(self, *lst: Tensor, do_update_stats: bool = True) -> Self:
+        """Compute this tensor, and others with it; returns self.
+
+        Without `do_update_stats` what runs is not counted in `weft.engine.stats`.
+
+        >>> x = (Tensor([1, 2]) + 1).realize()
+        >>> x.tolist()
+        [2, 3]
+        """
+        with nullcontext() if do_update_stats else stats.paused():
+            realize.realize_tensors(_all_tensors("realize", self, lst))
         return self
 
     def kernelize(self, *lst: Tensor) -> Self:
-        """Group the pending graph into kernels without running them; returns self."""
-        realize.kernelize_tensors((self, *lst))
+        """Group the pending graph into kernels without running them; returns self.
+
+        >>> x = (Tensor([1, 2]) + 1).kernelize()
+        >>> x.tolist()
+        [2, 3]
+        """
+        realize.kernelize_tensors(_all_tensors("kernelize", self, lst))
         return self
 
     def schedule_with_vars(self, *lst: Tensor) -> tuple[list[ScheduleItem], dict[UOp, int]]:
-        """What would be run, in order, and the values of the variables in it."""
-        return realize.schedule_tensors((self, *lst))
+        """What would be run, in order, and the values of the variables in it.
+
+        >>> n = Variable("n", 1, 4).bind(2)
+        >>> items, values = Tensor.ones(4).contiguous()[:n].sum().schedule_with_vars()
+        >>> list(values.values())
+        [2]
+        """
+        return realize.schedule_tensors(_all_tensors("schedule", self, lst))
 
     def schedule(self, *lst: Tensor) -> list[ScheduleItem]:
-        """What would be run, in order. :raises ArgumentError: if variables take part."""
+        """What would be run, in order. :raises ArgumentError: if variables take part.
+
+        >>> len((Tensor.empty(4) + 1).schedule())
+        1
+        """
         items, values = self.schedule_with_vars(*lst)
         if values:
             raise ArgumentError(
@@ -385,6 +516,9 @@ class Tensor(
         """The values as a NumPy array of its own memory.
 
         :raises DTypeError: for dtypes that NumPy lacks, unless ml_dtypes is installed.
+
+        >>> Tensor([[1, 2], [3, 4]]).numpy().sum().item()
+        10
         """
         import numpy
 
@@ -398,25 +532,35 @@ class Tensor(
     def data(self) -> memoryview:
         """The values as a memoryview in the shape of self, in the format of its dtype.
 
-        dtypes without a format of memoryview (half, bfloat16, fp8) and empty tensors come as flat
-        bytes.
+        dtypes without a format of memoryview (half, bfloat16, fp8) come as flat bytes, empty
+        tensors as a view of no elements in one dimension.
+
+        >>> view = Tensor([[1, 2], [3, 4]]).data()
+        >>> view.shape, view.format, view[1, 0]
+        ((2, 2), 'i', 3)
         """
         dtype = self._uop.dtype
         held = self._settled()
         shape = held.shape
+        value = None if 0 in shape else held._constant_value()
         if 0 in shape:
-            return memoryview(bytearray())
-        value = held._constant_value()
-        if value is None:
+            raw, shape = memoryview(bytearray()), None
+        elif value is None:
             raw = held._buffer().copy_out()
         else:
             raw = memoryview(bytearray(pack((value,), dtype) * held.numel()))
         if dtype.fmt is None or dtype is dtypes.float16:
             return raw
-        return raw.cast(dtype.fmt, shape) if shape else raw.cast(dtype.fmt)
+        return raw.cast(dtype.fmt) if shape is None else raw.cast(dtype.fmt, shape)
 
     def tolist(self) -> Any:
-        """The values as nested lists of Python numbers; a number for a 0-d tensor."""
+        """The values as nested lists of Python numbers; a number for a 0-d tensor.
+
+        >>> Tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        >>> Tensor(5).tolist()
+        5
+        """
         held = self._settled()
         shape = held.shape
         if 0 in shape:
@@ -431,6 +575,11 @@ class Tensor(
         """The only element, as a Python number.
 
         :raises ShapeError: if there is not exactly one.
+
+        >>> Tensor([[7]]).item()
+        7
+        >>> Tensor([1.0, 2.0]).sum().item()
+        3.0
         """
         if any(isinstance(s, UOp) for s in self.shape):
             return self._settled().item()
@@ -464,14 +613,40 @@ class Tensor(
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """The bytes of a file as a lazy uint8 tensor on the device that stores it."""
+        """The bytes of a file as a lazy uint8 tensor on the device that stores it.
+
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as file:
+        ...     _ = file.write(b"weft")
+        ...     file.flush()
+        ...     print(Tensor.from_file(file.name).tolist())
+        [119, 101, 102, 116]
+        """
         return cls._from_node(interop.from_file(path))
+
+    @classmethod
+    def from_url(cls, url: str, gunzip: bool = False, **kwargs: Any) -> Self:
+        """The bytes of a file on the network as uint8, fetched once and kept in the cache folder.
+
+        It stays on the device that stores files, lazily, unless `device` is given; `gunzip` unpacks
+        it. Further arguments are those of `Tensor`.
+
+        :raises FileError, FormatError: if it cannot be fetched or unpacked.
+        :raises ArgumentError: for an address that is not http, https or file.
+        """
+        return cls(download(url, gunzip), **kwargs)
 
     @classmethod
     def from_blob(
         cls, ptr: int, shape: tuple[int, ...], *, dtype: Any = None, device: str | None = None
     ) -> Self:
-        """Memory of this process at an address, copied to `device`; valid until that is done."""
+        """Memory of this process at an address, copied to `device`; valid until that is done.
+
+        >>> import array
+        >>> numbers = array.array("f", [1.0, 2.0, 3.0])
+        >>> Tensor.from_blob(numbers.buffer_info()[0], (3,), dtype=dtypes.float).tolist()
+        [1.0, 2.0, 3.0]
+        """
         import ctypes
 
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
@@ -492,6 +667,19 @@ class Tensor(
         if self._requires_grad:
             made.requires_grad_()
         return made
+
+
+def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    """All of them, checked. :raises ArgumentError: for what is no tensor."""
+    for each in rest:
+        if not isinstance(each, TensorBase):
+            raise ArgumentError(
+                f"{what} takes tensors",
+                asked=f"{what}({shown(each)})",
+                because=f"that is {kind_of(each)}",
+                try_=f"{what}(*tensors) for a list of them" if isinstance(each, list) else None,
+            )
+    return (first, *rest)
 
 
 def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

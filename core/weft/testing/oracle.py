@@ -19,7 +19,7 @@ from weft.base.scalars import truncate
 from weft.device import Buffer, binding, numpy_dtype
 from weft.tensor import realize
 from weft.uop import GroupOp, Ops, UOp, identity_element
-from weft.uop.symbolic.sint import as_node
+from weft.uop.symbolic.sint import as_node, variable_and_value
 
 if TYPE_CHECKING:
     import numpy
@@ -78,7 +78,7 @@ def _bindings(roots: Sequence[UOp]) -> dict[UOp, int]:
     for root in roots:
         for node in root.toposort():
             if node.op is Ops.BIND:
-                variable, value = node.unbind()
+                variable, value = variable_and_value(node)
                 found[variable] = value
     return found
 
@@ -347,6 +347,16 @@ def _power(a: Any, b: Any) -> Any:
     return np.where(b < 0, inverse, np.power(a, whole))
 
 
+def _multiply_add(a: Any, b: Any, c: Any) -> Any:
+    """Floats with the digits beyond double that the product of two doubles would lose."""
+    import numpy as np
+
+    if a.dtype.kind != "f":
+        return a * b + c
+    wide = np.longdouble
+    return np.asarray(a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(np.float64)
+
+
 _ALU: dict[Ops, Callable[..., Any]] = {
     Ops.EXP2: _function("exp2"),
     Ops.LOG2: _function("log2"),
@@ -368,5 +378,5 @@ _ALU: dict[Ops, Callable[..., Any]] = {
     Ops.OR: lambda a, b: a | b,
     Ops.AND: lambda a, b: a & b,
     Ops.WHERE: _function("where"),
-    Ops.MULACC: lambda a, b, c: a * b + c,
+    Ops.MULACC: lambda a, b, c: _multiply_add(a, b, c),
 }

@@ -43,7 +43,7 @@ class AxisKind(IntEnum):
     GLOBAL = 0  # one launch-grid dimension (a plain loop where there is no grid)
     LOCAL = 1  # one thread of a workgroup
     LOOP = 2  # an ordinary loop
-    GROUP_REDUCE = 3  # a reduce shared by the threads of a workgroup
+    GROUP_REDUCE = 3  # a reduce, or a loop beside one, shared by the threads of a workgroup
     REDUCE = 4  # a loop that accumulates
     UPCAST = 5  # unrolled into registers
     UNROLL = 6  # a reduce unrolled into registers

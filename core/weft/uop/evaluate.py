@@ -2,14 +2,15 @@
 
 Integers wrap at the width of their dtype; IDIV and MOD truncate toward zero and are 0 where the
 divisor is 0; MAX gives NaN where either operand is; floats are computed in double precision and
-rounded once to their dtype. THREEFRY is Threefry-2x32 with 20 rounds (Salmon et al., "Parallel
-random numbers: as easy as 1, 2, 3", SC 2011).
+rounded once to their dtype, a multiply-add of doubles exactly. THREEFRY is Threefry-2x32 with 20
+rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
@@ -93,6 +94,15 @@ def _power(a: Any, b: Any) -> Any:
         return math.nan
 
 
+def _multiply_add(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c rounded once, where a double does not hold the product."""
+    plain = a * b + c
+    if not math.isfinite(plain):
+        return plain
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return float(exact) if exact else plain  # which knows the sign of zero
+
+
 _MEANING: dict[Ops, Callable[..., Any]] = {
     Ops.EXP2: _exp2,
     Ops.LOG2: _log2,
@@ -145,6 +155,8 @@ def exec_alu(op: Ops, dtype: DType, operands: Sequence[Any]) -> Any:
         meaning = _MEANING[op]
     except KeyError:
         raise SpecError(f"{op} is not arithmetic", asked=f"exec_alu({op})") from None
+    if op is Ops.MULACC and dtype is dtypes.double:
+        meaning = _multiply_add
     if dtypes.is_float(dtype) and op in (Ops.ADD, Ops.SUB, Ops.MUL, Ops.MULACC):
         try:
             return truncate(meaning(*map(float, operands)), dtype)

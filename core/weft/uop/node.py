@@ -30,7 +30,8 @@ _PROVIDED: dict[str, Callable[..., Any]] = {}
 def provide(name: str, function: Callable[..., Any]) -> None:
     """Install the function behind a property or method of UOp that a higher floor owns.
 
-    Known names: simplify, bounds, render, pretty, st, shape, device, buffer, realized.
+    Known names: simplify, bounds, render, pretty, st, shape, device, buffer, realized; values_read,
+    which is told of bound variables whose values Python takes.
     """
     _PROVIDED[name] = function
 
@@ -84,6 +85,7 @@ class UOp(MathMixin):
         "_bounds",
         "_buffer",
         "_device",
+        "_history",
         "_ranges",
         "_shape",
         "_simple",
@@ -201,7 +203,14 @@ class UOp(MathMixin):
 
     @staticmethod
     def variable(name: str, low: int, high: int, dtype: DType = dtypes.int) -> UOp:
-        """A symbolic integer with inclusive bounds."""
+        """A symbolic integer with inclusive bounds.
+
+        >>> n = Variable("n", 1, 8)
+        >>> Tensor.arange(8)[: n.bind(3)].tolist()
+        [0, 1, 2]
+        >>> (n * 2 + 1).vmax
+        17
+        """
         if not (isinstance(low, int) and isinstance(high, int)) or low > high:
             raise ArgumentError(
                 f"the bounds of variable {name!r} are not an interval",
@@ -221,6 +230,8 @@ class UOp(MathMixin):
                 try_="Variable(name, low, high).bind(value)",
             )
         var: Var = self.arg
+        if not isinstance(value, int) and hasattr(value, "__index__"):
+            value = value.__index__()
         if not isinstance(value, int) or not var.low <= value <= var.high:
             raise ArgumentError(
                 f"{value!r} is outside the bounds of variable {var.name!r}",
@@ -234,7 +245,13 @@ class UOp(MathMixin):
         """The variable and the value of a BIND node."""
         if self.op is not Ops.BIND:
             raise ArgumentError(f"{self.op} is not a bound variable", asked="unbind()")
+        _tell_read([self])
         return self.src[0], self.src[1].arg
+
+    @property
+    def val(self) -> int:
+        """The value of a bound variable, or of an expression of bound variables."""
+        return self._evaluate(int)
 
     def alu(self, op: Ops, *src: UOp) -> UOp:
         """`op` over self and `src`; comparisons give bool of the same lanes."""
@@ -502,8 +519,10 @@ class UOp(MathMixin):
 
     def _evaluate(self, kind: type) -> Any:
         node = self.simplify()
-        if node.op is Ops.BIND:
-            node = node.src[1]
+        if node.op is Ops.BIND or (kind is not bool and node.op is not Ops.CONST):
+            bound = [u for u in node.toposort() if u.op is Ops.BIND]
+            _tell_read(bound)
+            node = node.substitute({u: u.src[1] for u in bound}).simplify()
         if node.op is not Ops.CONST:
             raise ArgumentError(
                 f"{node.render(simplify=False)} has no single value",
@@ -538,6 +557,13 @@ _set_arg = UOp.arg.__set__  # type: ignore[attr-defined]
 _set_meta = UOp.meta.__set__  # type: ignore[attr-defined]
 
 sint: TypeAlias = int | UOp
+
+
+def _tell_read(bound: list[UOp]) -> None:
+    """Somebody may have to know that what Python does next depends on the values of variables."""
+    told = _PROVIDED.get("values_read")
+    if told is not None and bound:
+        told(bound)
 
 
 def memo_slot(name: str) -> Callable[[UOp, Any], None]:

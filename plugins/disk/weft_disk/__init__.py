@@ -51,7 +51,9 @@ def weft_devices() -> list[DeviceFamily]:
 @hookimpl
 def weft_locate(source: str | os.PathLike[str]) -> DeviceId | None:
     """Paths and ``file:`` URLs are ours; other URLs are not."""
-    text = os.fsdecode(source) if isinstance(source, os.PathLike) else source
+    if not isinstance(source, (str, os.PathLike)):
+        return None
+    text = os.fsdecode(source)
     if isinstance(source, str) and "://" in source:
         if not source.startswith("file://"):
             return None

@@ -10,10 +10,12 @@ from weft.base import errors
 from weft.base.errors import CompileError, FileError, FormatError, ShapeError, WeftError
 
 FAMILY = {
-    "ShapeError": (WeftError, ValueError),
-    "DTypeError": (WeftError, TypeError),
+    "ShapeError": (WeftError, ValueError, RuntimeError),
+    "DTypeError": (WeftError, TypeError, RuntimeError),
+    "UnknownDType": (errors.DTypeError, AttributeError),
     "IndexingError": (WeftError, IndexError),
-    "ArgumentError": (WeftError, ValueError),
+    "ArgumentError": (WeftError, ValueError, RuntimeError),
+    "UnknownChoice": (errors.ArgumentError, NotImplementedError),
     "DeviceError": (WeftError, RuntimeError),
     "DeviceUnavailable": (errors.DeviceError,),
     "UnknownDevice": (errors.DeviceError,),

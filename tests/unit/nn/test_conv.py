@@ -89,6 +89,7 @@ def test_same_padding_keeps_the_size() -> None:
         {"stride": (1, 2, 3)},
         {"padding": "same", "stride": 2},
         {"padding": "reflect"},
+        {"padding_mode": "mirror"},
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(options: dict) -> None:
@@ -97,9 +98,38 @@ def test_arguments_that_make_no_sense_are_refused(options: dict) -> None:
     assert caught.value.because and caught.value.try_
 
 
-def test_same_padding_of_an_even_kernel_is_refused() -> None:
-    with pytest.raises(ArgumentError):
-        Conv2d(4, 8, 2, padding="same")
+def test_same_padding_of_an_even_kernel_has_its_larger_part_behind() -> None:
+    layer = Conv2d(1, 1, (2, 3), padding="same", dilation=(3, 1))
+    assert layer.padding == ((1, 2), (1, 1))
+    assert layer(Tensor.ones(1, 1, 5, 4)).shape == (1, 1, 5, 4)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+def test_padding_with_what_lies_near_the_edge(mode: str) -> None:
+    layer = Conv2d(2, 3, 3, padding=(2, 1), padding_mode=mode)
+    x = np.random.default_rng(1).standard_normal((1, 2, 4, 5)).astype(np.float32)
+    how = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
+    wide = np.pad(x, ((0, 0), (0, 0), (2, 2), (1, 1)), how)
+    plain = direct(wide, layer.weight.numpy(), layer.bias.numpy(), (1, 1), (0, 0), (1, 1), 1)
+    np.testing.assert_allclose(layer(Tensor(x)).numpy(), plain, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"])
+def test_one_input_without_a_batch(name: str) -> None:
+    layer = getattr(nn, name)(2, 3, 2)
+    x = Tensor.randn(2, *(3, 4, 5)[: layer.axes])
+    alone, batched = layer(x), layer(x.unsqueeze(0))
+    np.testing.assert_array_equal(alone.numpy(), batched.numpy()[0])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"output_padding": 2, "stride": 2}, {"output_padding": -1}, {"padding": "same"}, {"bias": 1}],
+)
+def test_transposes_that_make_no_sense_are_refused(options: dict) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        nn.ConvTranspose2d(4, 4, 3, **options)
+    assert caught.value.because and caught.value.try_
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])

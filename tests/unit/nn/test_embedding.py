@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, dtypes
-from weft.base.errors import DTypeError
+from weft.base.errors import ArgumentError, DTypeError
 from weft.nn import Embedding
 
 
@@ -26,3 +26,13 @@ def test_only_integers_number_rows() -> None:
     with pytest.raises(DTypeError) as caught:
         Embedding(4, 2)(Tensor([1.0], dtype=dtypes.float32))
     assert "cast" in caught.value.try_
+
+
+def test_the_row_of_padding_is_zero_and_is_not_trained() -> None:
+    table = Embedding(4, 2, padding_idx=-2)
+    np.testing.assert_array_equal(table.weight.numpy()[2], [0, 0])
+    table.weight.requires_grad_(True)
+    table(Tensor([1, 2, 2])).sum().backward()
+    np.testing.assert_array_equal(table.weight.grad.numpy(), [[0, 0], [1, 1], [0, 0], [0, 0]])
+    with pytest.raises(ArgumentError, match="no such row"):
+        Embedding(4, 2, padding_idx=4)

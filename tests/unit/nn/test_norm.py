@@ -42,7 +42,7 @@ def test_batch_norm_uses_the_batch_in_training_and_follows_it() -> None:
         close(layer(Tensor(x)), normalised(x, (0, 2, 3), 1e-5))
     close(layer.running_mean, 0.25 * x.mean((0, 2, 3)))
     close(layer.running_var, 0.75 + 0.25 * x.var((0, 2, 3), ddof=1))
-    assert layer.num_batches_tracked.tolist() == [1]
+    assert layer.num_batches_tracked.item() == 1
 
 
 def test_batch_norm_uses_running_statistics_afterwards() -> None:

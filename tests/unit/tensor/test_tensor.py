@@ -99,6 +99,17 @@ def test_reading_out():
     assert Tensor(np.zeros((2, 0, 3))).tolist() == [[], []]
 
 
+@pytest.mark.parametrize("make", [lambda: Tensor(3), lambda: Tensor([1, 2]).sum()])
+def test_the_view_of_a_number_has_no_axes(make):
+    view = make().data()
+    assert (view.shape, view.format, view.itemsize, view.tolist()) == ((), "i", 4, 3)
+
+
+def test_the_view_of_nothing_knows_its_elements():
+    view = Tensor.zeros(0, 2, dtype="int16").data()
+    assert (view.shape, view.format, view.itemsize, list(view)) == ((0,), "h", 2, [])
+
+
 def test_print_form():
     x = Tensor([1, 2, 3])
     text = repr(x + 1)

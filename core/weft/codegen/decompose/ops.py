@@ -100,6 +100,9 @@ class Rules:
         # the rounded quotient may be one too large or too small
         rest = _where(rest < rest.const_like(0.0), rest + step, rest)
         rest = _where(rest < step, rest, rest - step)
+        # of a quotient beyond all digits nothing is known, but that the rest is below the divisor
+        known = (rest < step) & (rest < rest.const_like(0.0)).logical_not() | rest.ne(rest)
+        rest = _where(known, rest, rest.const_like(0.0))
         rest = _where(size < step, size, rest)
         form = FORMATS[node.dtype]
         sign = a.bitcast(form.bits) & form.integer(-1 << (form.bits.bitsize - 1))

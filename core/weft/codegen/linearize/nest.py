@@ -13,6 +13,7 @@ hoisting.
 
 from __future__ import annotations
 
+from weft.base.dtype import AddrSpace
 from weft.base.errors import SpecError
 from weft.codegen.ranges import CLOSING, loop_order, loops_of, ranges_of
 from weft.uop.node import UOp
@@ -74,7 +75,7 @@ def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
             for loop in loops_of(node):
                 direct.setdefault(loop, set()).update(outside)
                 outside.append(loop)
-        elif node.op is Ops.STORE and node.src[0].src[0].op is not Ops.DEFINE_REG:
+        elif node.op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL:
             outside = []
             for loop in sorted(ranges_of(node), key=loop_order):
                 direct.setdefault(loop, set()).update(outside)

@@ -1,5 +1,7 @@
 """The hand-written choice of optimisations: vectors, register tiles, unrolling, loop order.
 
+This is the choice for one processor; `grid` is that for a launch grid.
+
 Costs are in instructions per kernel, roughly: an access that moves by one with the lane is one
 instruction for all lanes, one that does not move is one as well, any other is one for each lane.
 """
@@ -12,9 +14,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from weft.base.intmath import ceildiv
+from weft.codegen.opt import grid
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.ranges import CLOSING, extent_of, loops_of, ranges_of
+from weft.codegen.ranges import extent_of, loops_of, ranges_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -31,7 +34,7 @@ _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level c
 def choose(kernel: Kernel) -> Sequence[Opt]:
     """The optimisations for a kernel, in the order in which they are to be applied."""
     if kernel.target.compute.limits.global_size is not None:
-        _grid(kernel)
+        grid.choose(kernel)
     else:
         choice = _Choice(kernel)
         choice.vectors()
@@ -60,23 +63,6 @@ def _attempt(kernel: Kernel, kind: OptKind, axis: int | None, amount: int) -> bo
     return True
 
 
-# ---- a launch grid -------------------------------------------------------------------------------
-
-
-def _grid(kernel: Kernel) -> None:
-    """Workgroups along the innermost axis of the grid."""
-    limits = kernel.target.compute.limits
-    places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.GLOBAL]
-    if not places or limits.local_size is None:
-        return
-    axis = kernel.axes[places[-1]]
-    most = min(limits.local_size[0], limits.local_threads or 256, 256)
-    if isinstance(axis.extent, int):
-        amount = next((n for n in range(min(most, axis.extent), 1, -1) if axis.extent % n == 0), 1)
-        if amount >= 8:
-            _attempt(kernel, OptKind.LOCAL, places[-1], amount)
-
-
 # ---- one processor -------------------------------------------------------------------------------
 
 
@@ -97,15 +83,10 @@ class _Choice:
         self.sizes = {
             root: math.prod(_turns(loop) for loop in nest) for root, nest in kernel.nests.items()
         }
-        self.inside = {root: self._accesses(root) for root in kernel.nests}
+        self.inside = {root: kernel.inside(root) for root in kernel.nests}
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
-
-    def _accesses(self, root: UOp) -> list[Access]:
-        """The accesses that are carried out in the innermost loop of a STORE or REDUCE."""
-        below = root.toposort(gate=lambda u: u is root or u.op not in CLOSING)
-        return [access for access in self.kernel.accesses if access.node in below]
 
     def reads_of(self, reduce: UOp) -> list[Access]:
         """The accesses of all that is accumulated in the loops of a REDUCE."""

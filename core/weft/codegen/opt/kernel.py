@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
 from weft.codegen.affine import affine
+from weft.codegen.instances import INSTANTIATED
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.ranges import extent_of, loop_order, loops_of, ranges_of, values_of
+from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
 from weft.codegen.substitute import substitute_ranges
-from weft.device.capabilities import Target
+from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind, KernelInfo
 from weft.uop.node import UOp, sint
 from weft.uop.ops import Ops
@@ -24,6 +25,7 @@ MOST_INSTANCES = 1024
 MOST_ON_CHIP = 1 << 17  # bytes of all copies of one array
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}
+_SHARED_BY_GROUP = frozenset({OptKind.GROUP, OptKind.GROUPTOP})
 _WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 
 
@@ -130,6 +132,11 @@ class Kernel:
             ]
         return self._accesses
 
+    def inside(self, root: UOp) -> list[Access]:
+        """The accesses that are carried out in the innermost loop of a STORE or REDUCE."""
+        below = root.toposort(gate=lambda u: u is root or u.op not in CLOSING)
+        return [access for access in self.accesses if access.node in below]
+
     # ---- applying -----------------------------------------------------------------------------
 
     def axis_of(self, home: UOp, kinds: Iterable[AxisKind] = _LOOPS) -> int | None:
@@ -171,10 +178,22 @@ class Kernel:
             if self.target.compute.limits.local_size is None:
                 raise _illegal(opt, "the target has no workgroups")
             self._split(opt, AxisKind.LOCAL, {AxisKind.GLOBAL})
+        elif kind in _SHARED_BY_GROUP:
+            self._group(opt)
         else:
             raise _illegal(opt, f"{kind.name} is not there yet")
 
-    def _split(self, opt: Opt, inner_kind: AxisKind, allowed: Iterable[AxisKind]) -> None:
+    def _split(
+        self,
+        opt: Opt,
+        inner_kind: AxisKind,
+        allowed: Iterable[AxisKind],
+        stretches: bool = False,
+    ) -> None:
+        """Split an axis, or make all of it `inner_kind`.
+
+        stretches: the new kind counts parts of elements that lie together, and not within a part.
+        """
         axis = self.axes[opt.axis]
         if axis.kind not in allowed:
             raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
@@ -198,8 +217,25 @@ class Kernel:
             inner = Axis(self._count + 1, amount, inner_kind, axis.home)
             self._count += 2
             self.axes[opt.axis : opt.axis + 1] = [outer, inner]
-            self._splits[axis.number] = _Split(outer.number, inner.number, amount, last)
+            split = _Split(outer.number, inner.number, amount, last)
+            if stretches:
+                if last is not None:
+                    raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+                split = _Split(inner.number, outer.number, axis.extent // amount, None)
+            self._splits[axis.number] = split
         self.axes.sort(key=lambda one: one.kind)
+
+    def _group(self, opt: Opt) -> None:
+        """One part of an axis for each work item of a group: a reduce, or an output beside one."""
+        compute = self.target.compute
+        if compute.limits.local_size is None:
+            raise _illegal(opt, "the target has no workgroups")
+        if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)):
+            raise _illegal(opt, "its work items can neither wait for each other nor share memory")
+        if self.in_place:
+            raise _illegal(opt, "the kernel reads what it writes, and groups do not keep step")
+        parts = opt.kind is OptKind.GROUPTOP
+        self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
 
     def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
         """Where a part does not divide an output axis, the last part overlaps the one before it.
@@ -229,6 +265,8 @@ class Kernel:
             inside = [axis for home in nest for axis in by_home.get(home, ())]
             if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
                 raise _illegal(opt, "a value would have the lanes of two vectors")
+            if sum(axis.kind is AxisKind.GROUP_REDUCE for axis in inside) > 1:
+                raise _illegal(opt, "work items would share two loops, one inside the other")
             instances = 1
             for axis in inside:
                 if axis.kind in (AxisKind.UPCAST, AxisKind.UNROLL, AxisKind.VECTOR):
@@ -267,13 +305,47 @@ class Kernel:
 
     def _check_groups(self, opt: Opt) -> None:
         limits = self.target.compute.limits
+        shared = {axis.extent for axis in self.axes if axis.kind is AxisKind.GROUP_REDUCE}
+        if len(shared) > 1:
+            raise _illegal(opt, f"the loops that work items share have {sorted(shared)} parts")
         threads = 1
         for axis in self.axes:
             if axis.kind is AxisKind.LOCAL:
                 assert isinstance(axis.extent, int)
                 threads *= axis.extent
+        if shared:
+            (parts,) = shared
+            sizes = limits.local_size
+            if sizes is not None and parts > sizes[0]:
+                raise _illegal(opt, f"a workgroup is at most {sizes[0]} wide")
+            self._check_shared_memory(opt, threads, parts)
+            threads *= parts
         if limits.local_threads is not None and threads > limits.local_threads:
             raise _illegal(opt, f"a workgroup has at most {limits.local_threads} work items")
+
+    def _check_shared_memory(self, opt: Opt, rows: int, parts: int) -> None:
+        """Arrays that are filled together, and one value of each work item for a shared reduce."""
+        by_home: dict[UOp, list[Axis]] = {}
+        for axis in self.axes:
+            by_home.setdefault(axis.home, []).append(axis)
+        total = 0
+        for node in (*self.reduces, *self.fills):
+            own = [axis for loop in loops_of(node) for axis in by_home.get(loop, ())]
+            if not any(axis.kind is AxisKind.GROUP_REDUCE for axis in own):
+                continue
+            size = 2 * parts * node.dtype.itemsize
+            if node.op is Ops.FILL:
+                array = node.src[0].src[0].src[0].dtype
+                assert isinstance(array, PtrDType)
+                size = array.nbytes
+            for axis in (axis for home in ranges_of(node) for axis in by_home.get(home, ())):
+                if axis.kind in INSTANTIATED:
+                    assert isinstance(axis.extent, int)
+                    size *= axis.extent
+            total += size
+        limit = self.target.compute.limits.shared_bytes
+        if total * rows > limit:
+            raise _illegal(opt, f"it would need more than {limit} bytes of shared memory")
 
     # ---- the result ---------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ class OptKind(StrEnum):
     SWAP = "swap"  # exchange two loops of the same kind
     LOCAL = "local"  # split a launch-grid axis; the inner part is the work items of a group
     NOLOCALS = "nolocals"  # no workgroups
-    GROUP = "group"  # a reduce shared by a workgroup, neighbours far apart
-    GROUPTOP = "grouptop"  # the same, neighbours side by side
+    GROUP = "group"  # split a loop; work items of a group share it, neighbours read neighbours
+    GROUPTOP = "grouptop"  # the same, but each of them has a stretch of its own
     PADTO = "padto"  # round an extent up to a multiple
     TC = "tc"  # use a matrix unit
 

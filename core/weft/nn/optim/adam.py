@@ -14,6 +14,14 @@ class Adam(Optimizer):
 
     The averages start at zero and are divided by what the same moving average of the number 1 has
     reached. That equals 1 - beta^t, and loses no digits when beta^t is close to 1.
+
+    >>> w = Tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = nn.optim.Adam([w], lr=0.1)
+    >>> with Tensor.train():
+    ...     _ = (w * w).sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [0.9, -1.9]
     """
 
     decoupled = False
@@ -25,7 +33,20 @@ class Adam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        amsgrad: bool = False,
+        maximize: bool = False,
+        *,
+        b1: float | None = None,
+        b2: float | None = None,
     ) -> None:
+        if isinstance(betas, int | float):
+            raise ArgumentError(
+                "the weights of the two averages are given together",
+                asked=f"{type(self).__name__}(betas={betas})",
+                because="there are two of them",
+                try_="betas=(0.9, 0.999), or b1=0.9, b2=0.999",
+            )
+        betas = (betas[0] if b1 is None else b1, betas[1] if b2 is None else b2)
         if not all(0.0 <= beta < 1.0 for beta in betas):
             raise ArgumentError(
                 "a moving average needs a weight from 0 to below 1",
@@ -35,15 +56,20 @@ class Adam(Optimizer):
             )
         super().__init__(params, lr)
         self.betas, self.eps, self.weight_decay = betas, eps, weight_decay
+        self.maximize, self.amsgrad = maximize, amsgrad
         self.mean, self.square = self._zeros(), self._zeros()
-        # What the two averages of the number 1 have reached, side by side: one kernel moves both.
+        self.largest = self._zeros() if amsgrad else []
+        # What the two averages of the number 1 have reached, for each parameter a row: one kernel
+        # moves all.
         weights = [[float(beta) for beta in betas], [1.0 - beta for beta in betas]]
-        self._weights = Tensor(weights, dtype=self.dtype, device=self.device)
-        self.averages_of_one = Tensor.zeros(2, dtype=self.dtype, device=self.device).contiguous()
+        where = {"dtype": self.dtype, "device": self.device, "requires_grad": False}
+        self._weights = Tensor(weights, **where)
+        self.averages_of_one = Tensor.zeros(len(self.params), 2, **where).contiguous()
         Tensor.realize(self._weights, self.averages_of_one)
 
-    def _advance(self) -> list[Tensor]:
-        self.averages_of_one.assign(self.averages_of_one * self._weights[0] + self._weights[1])
+    def _advance(self, ready: list[int]) -> list[Tensor]:
+        moved = self.averages_of_one * self._weights[0] + self._weights[1]
+        self.averages_of_one.assign(self._among(ready, moved, self.averages_of_one))
         return [self.averages_of_one]
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
@@ -61,13 +87,26 @@ class Adam(Optimizer):
         mean, square = self.mean[index], self.square[index]
         mean.assign(mean * self.betas[0] + gradient * (1.0 - self.betas[0]))
         square.assign(square * self.betas[1] + gradient * gradient * (1.0 - self.betas[1]))
-        mean_of_one, square_of_one = (self.averages_of_one[i].cast(value.dtype) for i in (0, 1))
-        change = (mean / mean_of_one) / ((square / square_of_one).sqrt() + self.eps)
-        return change, [mean, square]
+        state, reached = [mean, square], square
+        if self.amsgrad:
+            reached = self.largest[index]
+            reached.assign(reached.maximum(square))
+            state.append(reached)
+        ones = self.averages_of_one[index].cast(value.dtype)
+        return (mean / ones[0]) / ((reached / ones[1]).sqrt() + self.eps), state
 
 
 class AdamW(Adam):
-    """Adam whose weight decay acts on the value itself (Loshchilov and Hutter, 2019)."""
+    """Adam whose weight decay acts on the value itself (Loshchilov and Hutter, 2019).
+
+    >>> w = Tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = nn.optim.AdamW([w], lr=0.1, weight_decay=0.1)
+    >>> with Tensor.train():
+    ...     _ = (w * w).sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [0.89, -1.88]
+    """
 
     decoupled = True
 
@@ -78,5 +117,10 @@ class AdamW(Adam):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.01,
+        amsgrad: bool = False,
+        maximize: bool = False,
+        *,
+        b1: float | None = None,
+        b2: float | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize, b1=b1, b2=b2)

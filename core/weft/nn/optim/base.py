@@ -22,10 +22,32 @@ class Optimizer:
     `requires_grad` is switched on for them.
 
     `lr` is a tensor of one element. It can be set to a number at any time: `optimiser.lr = 0.01`.
+
+    >>> w = Tensor([1.0])
+    >>> optimizer = nn.optim.SGD([w], lr=0.5)
+    >>> optimizer.lr = 0.25
+    >>> optimizer.lr.item(), w.requires_grad
+    (0.25, True)
+
+    All that an optimiser knows is tensors: `weft.nn.state.get_state_dict(optimiser)` can be saved,
+    and loaded into a new one of the same kind to go on from there.
+
+    Raises ArgumentError for parameters that are none, or on several devices, and for rates below 0;
+    DTypeError for parameters that are not floating-point.
     """
 
-    def __init__(self, params: Iterable[Tensor], lr: float) -> None:
-        given = list({id(each): each for each in params}.values())
+    maximize = False
+
+    def __init__(self, params: Iterable[Tensor], lr: float | Tensor) -> None:
+        given = _tensors(params, type(self).__name__)
+        rate = float(lr.item()) if isinstance(lr, Tensor) else float(lr)
+        if not rate >= 0:
+            raise ArgumentError(
+                "a learning rate is a number from 0",
+                asked=f"{type(self).__name__}(lr={lr})",
+                because="a step goes against the gradient",
+                try_="to climb, give maximize=True or negate the loss",
+            )
         self.buffers = [each for each in given if each.requires_grad is False]
         self.params = [each for each in given if each.requires_grad is not False]
         if not self.params:
@@ -55,12 +77,18 @@ class Optimizer:
         for each in self.params:
             each.requires_grad_(True)
         self.dtype = least_upper_dtype(dtypes.float32, *(each.dtype for each in self.params))
-        self._rate = self._number(lr)
+        self._rate = self._number(rate)
         Tensor.realize(*self.params, *self.buffers, self._rate)
 
     @property
     def lr(self) -> Tensor:
-        """The learning rate, shape (1,)."""
+        """The learning rate, shape (1,).
+
+        >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=0.5)
+        >>> optimizer.lr = 0.25
+        >>> optimizer.lr.item()
+        0.25
+        """
         return self._rate
 
     @lr.setter
@@ -70,7 +98,14 @@ class Optimizer:
         self._rate.assign(value.reshape(1).cast(self.dtype)).realize()
 
     def zero_grad(self) -> None:
-        """Forget the gradients, so that the next backward starts from nothing."""
+        """Forget the gradients, so that the next backward starts from nothing.
+
+        >>> w = Tensor([1.0], requires_grad=True)
+        >>> _ = (w * w).sum().backward()
+        >>> nn.optim.SGD([w]).zero_grad()
+        >>> w.grad is None
+        True
+        """
         for each in self.params:
             each.grad = None
 
@@ -78,11 +113,28 @@ class Optimizer:
         """Move every parameter that has a gradient.
 
         Raises GradientError outside `Tensor.train()` and when no parameter has a gradient.
+
+        >>> w = Tensor([4.0])
+        >>> optimizer = nn.optim.SGD([w], lr=0.25)
+        >>> with Tensor.train():
+        ...     _ = (w * w).sum().backward()
+        ...     optimizer.step()
+        >>> w.item()
+        2.0
         """
         Tensor.realize(*self.schedule_step())
 
     def schedule_step(self) -> list[Tensor]:
-        """Record a step without running it; gives all tensors that must be realised together."""
+        """Record a step without running it; gives all tensors that must be realised together.
+
+        >>> w = Tensor([4.0])
+        >>> optimizer = nn.optim.SGD([w], lr=0.25)
+        >>> with Tensor.train():
+        ...     loss = (w * w).sum().backward()
+        ...     _ = loss.realize(*optimizer.schedule_step())
+        >>> loss.item(), w.item()
+        (16.0, 2.0)
+        """
         if not Tensor.training:
             raise GradientError(
                 "a step outside training",
@@ -104,16 +156,18 @@ class Optimizer:
                 "depend on them",
                 try_="call loss.backward() first",
             )
-        state = self._advance()
-        for index, parameter, gradient in ready:
+        state = self._advance([index for index, _, _ in ready])
+        for index, parameter, given in ready:
             value = parameter.detach().cast(self._wide(parameter))
-            change, moved = self._change(index, value, gradient.detach().cast(value.dtype))
+            gradient = given.detach().cast(value.dtype)
+            change, moved = self._change(index, value, -gradient if self.maximize else gradient)
             parameter.assign((value - change).cast(parameter.dtype))
             state += moved
         return [*self.params, *self.buffers, *state]
 
-    def _advance(self) -> list[Tensor]:
-        """Update what belongs to the step and not to a parameter; gives the tensors touched."""
+    def _advance(self, ready: list[int]) -> list[Tensor]:
+        """Update what does not depend on the gradients, for the parameters of the given numbers;
+        gives the tensors touched."""
         return []
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
@@ -129,6 +183,13 @@ class Optimizer:
             (1,), value, dtype=self.dtype, device=self.device, requires_grad=False
         ).contiguous()
 
+    def _among(self, ready: list[int], moved: Tensor, still: Tensor) -> Tensor:
+        """Rows of `moved` for the given parameters, of `still` for the others."""
+        if len(ready) == len(self.params):
+            return moved
+        rows = [[index in ready] for index in range(len(self.params))]
+        return Tensor(rows, device=self.device).where(moved, still)
+
     def _wide(self, parameter: Tensor) -> DType:
         return least_upper_dtype(dtypes.float32, parameter.dtype)
 
@@ -141,3 +202,23 @@ class Optimizer:
             state.append(zeros.shard_like(each).clone())
         Tensor.realize(*state)
         return state
+
+
+def _tensors(params: Iterable[Tensor], who: str) -> list[Tensor]:
+    """Each of the tensors once. Raises ArgumentError for anything else."""
+    given = [params] if isinstance(params, Tensor | dict) else list(params)
+    for each in given:
+        if isinstance(each, Tensor) and each is not params:
+            continue
+        name = "one tensor" if isinstance(each, Tensor) else f"a {type(each).__name__}"
+        raise ArgumentError(
+            "an optimiser takes a list of tensors",
+            asked=f"{who} of {name}",
+            because="its rows would be taken for parameters"
+            if isinstance(each, Tensor)
+            else "what is no tensor cannot be moved",
+            try_="OptimizerGroup(SGD(body, 0.1), SGD(head, 0.01)) for groups of parameters"
+            if isinstance(each, dict)
+            else f"{who}(weft.nn.state.get_parameters(model))",
+        )
+    return list({id(each): each for each in given}.values())

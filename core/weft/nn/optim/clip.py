@@ -19,6 +19,13 @@ def clip_grad_norm_(
     norm_type: 1, 2, any positive power, or infinity. The scale is max_norm / (norm + eps), at most
     1. Nothing is computed until a gradient or the norm is read. Raises GradientError where no
     parameter has a gradient, ArgumentError for bounds that are none.
+
+    >>> w = Tensor([3.0, 4.0], requires_grad=True)
+    >>> _ = (w * w * 0.5).sum().backward()
+    >>> nn.optim.clip_grad_norm_([w], max_norm=1.0).item()
+    5.0
+    >>> w.grad.tolist()
+    [0.6, 0.8]
     """
     _check(max_norm, "max_norm")
     if not norm_type > 0:
@@ -44,7 +51,14 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(params: Iterable[Tensor], clip_value: float) -> None:
-    """Bound every element of every gradient to [-clip_value, clip_value]. See clip_grad_norm_."""
+    """Bound every element of every gradient to [-clip_value, clip_value]. See clip_grad_norm_.
+
+    >>> w = Tensor([3.0, -0.5], requires_grad=True)
+    >>> _ = (w * w * 0.5).sum().backward()
+    >>> nn.optim.clip_grad_value_([w], 1.0)
+    >>> w.grad.tolist()
+    [1.0, -0.5]
+    """
     _check(clip_value, "clip_value")
     for each in _with_gradients(params, "clip_grad_value_"):
         each.grad = each.grad.clamp(-clip_value, clip_value)  # type: ignore[union-attr]

@@ -12,6 +12,12 @@ class OptimizerGroup:
 
     Each has parameters and a learning rate of its own. Raises ArgumentError where a parameter
     belongs to two of them.
+
+    >>> body, head = Tensor([1.0]), Tensor([2.0])
+    >>> optim = nn.optim
+    >>> group = optim.OptimizerGroup(optim.SGD([body], lr=0.1), optim.Adam([head], lr=0.01))
+    >>> len(group.params), group[1].lr.item()
+    (2, 0.01)
     """
 
     def __init__(self, *optimizers: Optimizer) -> None:

@@ -39,6 +39,14 @@ class Muon(Optimizer):
     the value is scaled by 1 - lr * weight_decay first. Weights of convolutions are taken as
     matrices of (outputs, the rest). Raises ArgumentError for parameters of fewer than two axes:
     those belong to another optimiser, in an OptimizerGroup.
+
+    >>> w = Tensor([[1.0, 0.5], [0.0, 2.0]], requires_grad=True)
+    >>> optimizer = nn.optim.Muon([w], lr=0.1)
+    >>> with Tensor.train():
+    ...     _ = (w * w).sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [[0.881, 0.4899], [0.0247, 1.9102]]
     """
 
     def __init__(

@@ -10,7 +10,8 @@ for batch in data:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
@@ -20,10 +21,18 @@ class LRSchedule:
     """What all schedules share: the optimiser, its first rate, and how often `step` was called.
 
     Making a schedule sets the rate of step 0.
+
+    >>> class Halving(nn.optim.LRSchedule):
+    ...     def rate(self, step):
+    ...         return self.base_lr / 2**step
+    >>> schedule = Halving(nn.optim.SGD([Tensor([1.0])], lr=1.0))
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    0.5
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
-        self.optimizer = optimizer
+        self.optimizer = _one(optimizer, type(self).__name__)
         self.base_lr = float(optimizer.lr.item())
         self.last_epoch = 0
         self._set()
@@ -41,12 +50,44 @@ class LRSchedule:
         """The rate that was set last."""
         return self.rate(self.last_epoch)
 
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on from here: plain numbers.
+
+        >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
+        >>> schedule.step()
+        >>> schedule.state_dict()
+        {'base_lr': 0.5, 'last_epoch': 1}
+        """
+        return {"base_lr": self.base_lr, "last_epoch": self.last_epoch}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a saved `state_dict`: the rate is set to what it was.
+
+        >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
+        >>> schedule.load_state_dict({"base_lr": 1.0, "last_epoch": 4})
+        >>> round(schedule.get_last_lr(), 6)
+        0.01
+        """
+        self.base_lr, self.last_epoch = float(state["base_lr"]), int(state["last_epoch"])
+        self._set()
+
     def _set(self) -> None:
         self.optimizer.lr = self.rate(self.last_epoch)
 
 
 class LambdaLR(LRSchedule):
-    """The first rate times what a function of the step says."""
+    """The first rate times what a function of the step says.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.LambdaLR(optimizer, lambda step: 1 / (1 + step))
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr(), 4))
+    0.5
+    0.3333
+    0.25
+    0.2
+    """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]) -> None:
         self.lr_lambda = lr_lambda
@@ -58,7 +99,18 @@ class LambdaLR(LRSchedule):
 
 
 class StepLR(LRSchedule):
-    """Times gamma every step_size steps."""
+    """Times gamma every step_size steps.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.StepLR(optimizer, step_size=2, gamma=0.1)
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr(), 4))
+    1.0
+    0.1
+    0.1
+    0.01
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
         self.step_size, self.gamma = _positive("step_size", step_size), gamma
@@ -70,7 +122,18 @@ class StepLR(LRSchedule):
 
 
 class MultiStepLR(LRSchedule):
-    """Times gamma at each milestone."""
+    """Times gamma at each milestone.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.MultiStepLR(optimizer, milestones=[2, 4], gamma=0.1)
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr(), 4))
+    1.0
+    0.1
+    0.1
+    0.01
+    """
 
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
         self.milestones, self.gamma = sorted(milestones), gamma
@@ -82,7 +145,18 @@ class MultiStepLR(LRSchedule):
 
 
 class ExponentialLR(LRSchedule):
-    """Times gamma at every step."""
+    """Times gamma at every step.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.ExponentialLR(optimizer, gamma=0.5)
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr(), 4))
+    0.5
+    0.25
+    0.125
+    0.0625
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float) -> None:
         self.gamma = gamma
@@ -94,7 +168,18 @@ class ExponentialLR(LRSchedule):
 
 
 class LinearLR(LRSchedule):
-    """A warmup: the factor goes evenly from start_factor to end_factor over total_iters steps."""
+    """A warmup: the factor goes evenly from start_factor to end_factor over total_iters steps.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.LinearLR(optimizer, start_factor=0.25, total_iters=3)
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr(), 4))
+    0.5
+    0.75
+    1.0
+    1.0
+    """
 
     def __init__(
         self,
@@ -117,6 +202,16 @@ class CosineAnnealingLR(LRSchedule):
     """Half a cosine from the first rate to eta_min over T_max steps (Loshchilov and Hutter, 2017).
 
     Behind T_max it goes up again, as the formula says.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.CosineAnnealingLR(optimizer, T_max=4)
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr(), 4))
+    0.8536
+    0.5
+    0.1464
+    0.0
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
@@ -129,12 +224,87 @@ class CosineAnnealingLR(LRSchedule):
         return self.eta_min + (self.base_lr - self.eta_min) * wave
 
 
+class ConstantLR(LRSchedule):
+    """Times factor for the first total_iters steps.
+
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=0.5)
+    >>> nn.optim.ConstantLR(sgd, factor=0.5, total_iters=3).get_last_lr()
+    0.25
+    """
+
+    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5) -> None:
+        self.factor, self.total_iters = factor, _positive("total_iters", total_iters)
+        super().__init__(optimizer)
+
+    def rate(self, step: int) -> float:
+        """See LRSchedule."""
+        return self.base_lr * (self.factor if step < self.total_iters else 1.0)
+
+
+class PolynomialLR(LRSchedule):
+    """Down to 0 over total_iters steps, as (1 - part) ** power.
+
+    >>> schedule = nn.optim.PolynomialLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), total_iters=2)
+    >>> schedule.step()
+    >>> schedule.get_last_lr()
+    0.25
+    """
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
+        self.total_iters, self.power = _positive("total_iters", total_iters), power
+        super().__init__(optimizer)
+
+    def rate(self, step: int) -> float:
+        """See LRSchedule."""
+        return self.base_lr * (1.0 - min(step, self.total_iters) / self.total_iters) ** self.power
+
+
+class CosineAnnealingWarmRestarts(LRSchedule):
+    """Half a cosine down to eta_min, again and again (Loshchilov and Hutter, 2017).
+
+    The first takes T_0 steps, each later one T_mult times as many as the one before.
+
+    >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=0.5)
+    >>> schedule = nn.optim.CosineAnnealingWarmRestarts(sgd, T_0=2)
+    >>> [round(schedule.rate(step), 3) for step in range(4)]
+    [0.5, 0.25, 0.5, 0.25]
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0
+    ) -> None:
+        self.T_0, self.T_mult = _positive("T_0", T_0), _positive("T_mult", T_mult)
+        self.eta_min = eta_min
+        super().__init__(optimizer)
+
+    def rate(self, step: int) -> float:
+        """See LRSchedule."""
+        length = self.T_0
+        while step >= length:
+            if self.T_mult == 1:
+                step %= length
+                break
+            step, length = step - length, length * self.T_mult
+        wave = (1 + math.cos(math.pi * step / length)) / 2
+        return self.eta_min + (self.base_lr - self.eta_min) * wave
+
+
 class OneCycleLR(LRSchedule):
     """Up to max_lr and down far below the start, once (Smith and Topin, 2019).
 
     It begins at max_lr / div_factor, reaches max_lr after pct_start of total_steps, and ends at
     max_lr / div_factor / final_div_factor. anneal_strategy: "cos" or "linear". Raises ArgumentError
     for steps beyond total_steps.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.OneCycleLR(optimizer, max_lr=1.0, total_steps=5)
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(round(schedule.get_last_lr(), 4))
+    0.9505
+    0.6113
+    0.1883
+    0.0
     """
 
     def __init__(
@@ -185,6 +355,18 @@ class SequentialLR(LRSchedule):
     """One schedule after the other, each from its milestone on, each counting from its own start.
 
     All must be schedules of the same optimiser, made while it had its first rate.
+
+    >>> optimizer, optim = nn.optim.SGD([Tensor([1.0])], lr=1.0), nn.optim
+    >>> warmup = optim.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> decay = optim.ExponentialLR(optimizer, gamma=0.5)
+    >>> schedule = optim.SequentialLR(optimizer, [warmup, decay], milestones=[2])
+    >>> for _ in range(4):
+    ...     schedule.step()
+    ...     print(schedule.get_last_lr())
+    0.75
+    1.0
+    0.5
+    0.25
     """
 
     def __init__(
@@ -219,6 +401,13 @@ class ReduceLROnPlateau:
 
     mode: "min" where less is better, else "max". An improvement is one by more than `threshold` of
     the best so far. The rate never falls below min_lr.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.ReduceLROnPlateau(optimizer, patience=1)
+    >>> for loss in (5.0, 5.0, 5.0):
+    ...     schedule.step(loss)
+    >>> round(schedule.get_last_lr(), 4)
+    0.1
     """
 
     def __init__(
@@ -237,7 +426,8 @@ class ReduceLROnPlateau:
                 asked=f"ReduceLROnPlateau(mode={mode!r}, factor={factor})",
                 because="mode is 'min' or 'max', the factor from 0 to below 1",
             )
-        self.optimizer, self.mode, self.factor = optimizer, mode, factor
+        self.optimizer = _one(optimizer, "ReduceLROnPlateau")
+        self.mode, self.factor = mode, factor
         self.patience, self.threshold = patience, threshold
         self.cooldown, self.min_lr = cooldown, min_lr
         self.best = math.inf if mode == "min" else -math.inf
@@ -266,6 +456,17 @@ class ReduceLROnPlateau:
     def get_last_lr(self) -> float:
         """The rate that was set last."""
         return self.last_lr
+
+
+def _one(optimizer: Any, who: str) -> Optimizer:
+    if not isinstance(optimizer, Optimizer):
+        raise ArgumentError(
+            "a schedule moves the rate of one optimiser",
+            asked=f"{who} of a {type(optimizer).__name__}",
+            because="each optimiser of a group has a rate of its own",
+            try_="make one for each: [StepLR(each, 10) for each in group.optimizers]",
+        )
+    return optimizer
 
 
 def _positive(name: str, count: int) -> int:

@@ -12,8 +12,10 @@ from weft.tensor import Tensor
 class SGD(Optimizer):
     """Stochastic gradient descent with momentum, Nesterov's form of it, and L2 weight decay.
 
-    gradient += weight_decay * value; velocity = momentum * velocity + gradient;
-    value -= lr * velocity, or lr * (gradient + momentum * velocity) with `nesterov`.
+    gradient += weight_decay * value; velocity = momentum * velocity + (1 - dampening) * gradient,
+    and the gradient alone the first time; value -= lr * velocity, or
+    lr * (gradient + momentum * velocity) with `nesterov`. With `classic` the learning rate enters
+    the velocity, so that earlier steps keep the rate of their time. `maximize` climbs.
     """
 
     def __init__(
@@ -23,26 +25,52 @@ class SGD(Optimizer):
         momentum: float = 0.0,
         weight_decay: float = 0.0,
         nesterov: bool = False,
+        classic: bool = False,
+        dampening: float = 0.0,
+        maximize: bool = False,
     ) -> None:
-        if nesterov and not momentum:
+        if nesterov and (not momentum or dampening):
             raise ArgumentError(
                 "Nesterov's step looks ahead along the momentum",
-                asked="SGD(nesterov=True, momentum=0)",
-                because="without momentum there is nothing to look ahead along",
-                try_="give a momentum, 0.9 for instance",
+                asked=f"SGD(nesterov=True, momentum={momentum}, dampening={dampening})",
+                because="without momentum there is nothing to look ahead along"
+                if not momentum
+                else "with dampening the momentum is not what was looked ahead along",
+                try_="give a momentum, 0.9 for instance, and no dampening",
             )
         super().__init__(params, lr)
         self.momentum, self.weight_decay, self.nesterov = momentum, weight_decay, nesterov
+        self.classic, self.dampening, self.maximize = classic, dampening, maximize
         self.velocity = self._zeros() if momentum else []
+        # 1 for parameters that have moved, where the first move is another than the later ones
+        self.moved: Tensor | None = None
+        if momentum and dampening:
+            self.moved = Tensor.zeros(len(self.params), 1, dtype=self.dtype, device=self.device)
+            self.moved = self.moved.contiguous().realize()
+
+    def _advance(self, ready: list[int]) -> list[Tensor]:
+        if self.moved is None:
+            return []
+        self._shares = 1.0 - self.moved * self.dampening
+        self.moved.assign(self._among(ready, self.moved * 0 + 1, self.moved))
+        return [self.moved]
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        rate = self._scalar(self.lr).cast(value.dtype)
         if self.weight_decay:
             gradient = gradient + value * self.weight_decay
+        return self._along_momentum(index, value, gradient)
+
+    def _along_momentum(
+        self, index: int, value: Tensor, step: Tensor
+    ) -> tuple[Tensor, list[Tensor]]:
+        """What momentum makes of a step, times the learning rate."""
+        rate = self._scalar(self.lr).cast(value.dtype)
         if not self.momentum:
-            return gradient * rate, []
+            return step * rate, []
+        if self.classic:
+            step = step * rate
         velocity = self.velocity[index]
-        velocity.assign(velocity * self.momentum + gradient)
-        if self.nesterov:
-            return (gradient + velocity * self.momentum) * rate, [velocity]
-        return velocity * rate, [velocity]
+        share = None if self.moved is None else self._shares[index, 0].cast(value.dtype)
+        velocity.assign(velocity * self.momentum + (step if share is None else step * share))
+        change = step + velocity * self.momentum if self.nesterov else velocity
+        return (change if self.classic else change * rate), [velocity]

@@ -9,21 +9,28 @@ from weft.nn.optim.sgd import SGD
 from weft.tensor import Tensor
 
 
-def trust_ratio(value: Tensor, change: Tensor, divisor: Tensor | None = None) -> Tensor:
-    """|value| / |change| (or / divisor), and 1 where either is 0; a scalar."""
+def trust_ratio(value: Tensor, change: Tensor) -> Tensor:
+    """|value| / |change|, and 1 where either is 0; a scalar."""
     size = value.square().sum().sqrt()
     moved = change.square().sum().sqrt()
-    ratio = size / (moved if divisor is None else divisor)
-    return ((size > 0) & (moved > 0)).where(ratio, 1.0)
+    return ((size > 0) & (moved > 0)).where(size / moved, 1.0)
 
 
 class LARS(SGD):
     """SGD with momentum and layer-wise rates (You, Gitman and Ginsburg, 2017).
 
     The gradient (plus weight_decay * value) is scaled by
-    tcoef * |value| / (|gradient| + weight_decay * |value|) before it enters the momentum. With
-    `classic` the learning rate enters the momentum too, so that earlier steps keep the rate of
-    their time.
+    tcoef * |value| / (|gradient| + weight_decay * |value|) before it enters the momentum, and by 1
+    where either is 0. With `classic` the learning rate enters the momentum too, so that earlier
+    steps keep the rate of their time.
+
+    >>> w = Tensor([[1.0, 0.5], [0.0, 2.0]], requires_grad=True)
+    >>> optimizer = nn.optim.LARS([w], lr=0.1)
+    >>> with Tensor.train():
+    ...     _ = (w * w).sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [[0.9999, 0.4999], [0.0, 1.9998]]
     """
 
     def __init__(
@@ -36,27 +43,29 @@ class LARS(SGD):
         classic: bool = True,
         tcoef: float = 1e-3,
     ) -> None:
-        super().__init__(params, lr, momentum, weight_decay, nesterov)
-        self.classic, self.tcoef = classic, tcoef
+        super().__init__(params, lr, momentum, weight_decay, nesterov, classic)
+        self.tcoef = tcoef
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        rate = self._scalar(self.lr).cast(value.dtype)
         size, slope = value.square().sum().sqrt(), gradient.square().sum().sqrt()
-        ratio = self.tcoef * trust_ratio(value, gradient, slope + self.weight_decay * size)
+        ratio = self.tcoef * size / (slope + self.weight_decay * size)
+        ratio = ((size > 0) & (slope > 0)).where(ratio, 1.0)
         scaled = (gradient + value * self.weight_decay) * ratio
-        if not self.momentum:
-            return scaled * rate, []
-        step = scaled * rate if self.classic else scaled
-        velocity = self.velocity[index]
-        velocity.assign(velocity * self.momentum + step)
-        change = step + velocity * self.momentum if self.nesterov else velocity
-        return (change if self.classic else change * rate), [velocity]
+        return self._along_momentum(index, value, scaled)
 
 
 class LAMB(Adam):
     """Adam with layer-wise rates (You et al., 2020).
 
     Adam's step plus weight_decay * value is scaled by |value| over its own size.
+
+    >>> w = Tensor([[1.0, 0.5], [0.0, 2.0]], requires_grad=True)
+    >>> optimizer = nn.optim.LAMB([w], lr=0.1)
+    >>> with Tensor.train():
+    ...     _ = (w * w).sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [[0.8677, 0.3677], [0.0, 1.8677]]
     """
 
     def __init__(
@@ -66,8 +75,11 @@ class LAMB(Adam):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-6,
         weight_decay: float = 0.0,
+        *,
+        b1: float | None = None,
+        b2: float | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay)
+        super().__init__(params, lr, betas, eps, weight_decay, b1=b1, b2=b2)
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         change, state = self._direction(index, value, gradient)

@@ -19,6 +19,7 @@ from weft.schedule.arange import is_counter
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
+from weft.uop.symbolic.sint import variable_and_value
 
 _MOVES = GroupOp.Movement
 PLAIN = frozenset({int, bool, str, bytes, type(None), EllipsisType})
@@ -100,7 +101,7 @@ def free(node: UOp, values: dict[UOp, int]) -> UOp:
     """
     bound = [u for u in node.toposort() if u.op is Ops.BIND]
     for u in bound:
-        variable, value = u.unbind()
+        variable, value = variable_and_value(u)
         if values.setdefault(variable, value) != value:
             raise CaptureError(
                 f"variable {variable.arg.name!r} has two values in one call",

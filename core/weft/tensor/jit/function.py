@@ -53,6 +53,14 @@ def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
     :param limit: how many signatures are kept; the least recently used goes first.
     :raises CaptureError: when called: for arguments that no signature can tell (a generator, an
         array), for values that are read inside (`item`), and for results that cannot be made again.
+
+    >>> @jit
+    ... def double(x):
+    ...     return x * 2
+    >>> [double(Tensor([n])).item() for n in range(4)]
+    [0, 2, 4, 6]
+    >>> double.replays
+    2
     """
     if function is None:
         return lambda inner: Jit(inner, limit)
@@ -102,13 +110,25 @@ class Jit:
         functools.update_wrapper(self, function, updated=())
 
     def reset(self) -> None:
-        """Forget everything: the next calls are recorded anew."""
-        self._entries: OrderedDict[Any, Entry] = OrderedDict()
-        self._by_call: dict[Any, list[Entry]] = {}
-        self._last: tuple[list[Any], list[Any], Entry] | None = None
+        """Forget everything: the next calls are recorded anew.
+
+        >>> double = jit(lambda x: x * 2)
+        >>> [double(Tensor([n])).item() for n in range(4)]
+        [0, 2, 4, 6]
+        >>> double.reset()
+        >>> double(Tensor([9])).item()
+        18
+        """
+        self._forget()
+        self._by_value: frozenset[UOp] = frozenset()
         self._new_in_a_row = 0
         self.replays = 0
         self.reason: str | None = None
+
+    def _forget(self) -> None:
+        self._entries: OrderedDict[Any, Entry] = OrderedDict()
+        self._by_call: dict[Any, list[Entry]] = {}
+        self._last: tuple[list[Any], list[Any], Entry] | None = None
 
     # ---- methods --------------------------------------------------------------------------------
 
@@ -195,6 +215,8 @@ class Jit:
 
     def _entry_for(self, arguments: Arguments) -> Entry:
         mode = _mode()
+        if self._by_value:
+            mode.append(self._values_in(arguments.values))
         last = self._last
         if last is not None and last[0] == arguments.key and last[1] == mode:
             entry = last[2]
@@ -211,7 +233,8 @@ class Jit:
                 return entry
         state = self._walk(arguments)
         links = _links(arguments, state.signature)
-        key = (call, tuple(state.signature.key), tuple(links))
+        known = self._values_in(state.signature.values)
+        key = (call, tuple(state.signature.key), tuple(links), known)
         found = self._entries.get(key)
         if found is None:
             found = Entry(state, links)
@@ -227,6 +250,10 @@ class Jit:
             found.watched = None
             self._entries.move_to_end(key)
         return found
+
+    def _values_in(self, values: Mapping[UOp, int]) -> tuple[tuple[str, int], ...]:
+        """Those of the variables whose values Python takes: another value is another signature."""
+        return tuple((v.arg.name, values[v]) for v in values if v in self._by_value)
 
     def _is_hopeless(self) -> bool:
         """Recording that is never replayed is given up."""
@@ -269,6 +296,10 @@ class Jit:
                 _protect(written, known)
         trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
         result, trace.result = trace.result, None
+        if not trace.read <= self._by_value:
+            self._by_value |= trace.read
+            self._forget()
+            return result
         before = entry.trace
         entry.tries += 1
         if trace.reason is not None:

@@ -64,6 +64,7 @@ class Trace:
 
     result: its value. tree, templates, effects: how to make that again. outputs: device, elements
     and dtype of the new memory. held: tensors, weakly, over memory that nobody passes in.
+    read: variables whose values it took, see `Recording`.
     reason: why it cannot be replayed; None where it can.
     """
 
@@ -76,6 +77,7 @@ class Trace:
     held: Sequence[tuple[Any, UOp]] = ()
     draws: Sequence[Any] = ()
     replay: Replay | None = None
+    read: frozenset[UOp] = frozenset()
     reason: str | None = None
     pattern: Any = None
 
@@ -117,6 +119,8 @@ def traced(
         grads = _grads(before, new)
         realize_tensors([*new.values(), *before.tensors])
     made = Trace(result, tree)
+    passed_in = {*arguments.values, *state.signature.values}
+    made.read = frozenset(record.read & passed_in)
     try:
         _check_containers(args, kwargs, arguments)
         _complete(made, record, before, arguments, state, list(new.values()), [*puts, *grads])
@@ -274,6 +278,8 @@ def _swaps(
     given: Iterable[UOp],
 ) -> list[tuple[int, int]] | None:
     """Which tensors of the state others take the place of, if the effects do no more than that."""
+    if state.signature.values:
+        return None  # others may be bound to other values
     place = {id(t): number for number, t in enumerate(state.tensors)}
     met = Counter(id(value) for c in state.containers for value in c.values)
     met.update(id(before.stands[before.number[id(t)]][1]) for t in state.tensors)

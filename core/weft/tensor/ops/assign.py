@@ -54,6 +54,13 @@ class AssignMixin(TensorBase):
         :raises ShapeError: if x does not broadcast to the shape of self.
         :raises DTypeError: if a tensor of a higher kind (float into int) is written.
         :raises GradientError: if self is a leaf that requires gradients, and x does as well.
+
+        >>> t = Tensor([1, 2, 3])
+        >>> before = t * 10
+        >>> t.assign([7, 8, 9]).tolist()
+        [7, 8, 9]
+        >>> before.tolist()
+        [10, 20, 30]
         """
         if self._persists():
             return self._write_through(x)
@@ -143,7 +150,9 @@ class AssignMixin(TensorBase):
                 because="a write does not change the shape of what it writes to",
                 try_="x.reshape(...), or a window of the target of that shape",
             )
-        node = moved(cast_node(x._uop, target), self.device)
+        node = cast_node(x._uop, target)
+        # what is made of variables alone has no place, and is computed wherever it is written
+        node = node if node.device is None else moved(node, self.device)
         return x._wrap(node)._expanded(shape)
 
     def _check_may_write(self, value: TensorBase, what: str) -> None:
@@ -168,6 +177,10 @@ class AssignMixin(TensorBase):
 
         :raises ShapeError: if the shapes differ, unless that is allowed.
         :raises DTypeError: if the dtypes differ.
+
+        >>> t = Tensor([1, 2, 3])
+        >>> t.replace(Tensor([4, 5, 6])).tolist()
+        [4, 5, 6]
         """
         if x.shape != self.shape and not allow_shape_mismatch:
             raise ShapeError(

@@ -26,7 +26,21 @@ class AttentionMixin(TensorBase):
         while `Tensor.training`.
 
         :raises ArgumentError: for both a mask and `is_causal`.
+
+        >>> query = Tensor([[[1.0, 0.0], [0.0, 1.0]]])
+        >>> value = Tensor([[[2.0], [4.0]]])
+        >>> query.scaled_dot_product_attention(query, value).tolist()
+        [[[2.6605], [3.3395]]]
+        >>> query.scaled_dot_product_attention(query, value, is_causal=True).tolist()
+        [[[2.0], [3.3395]]]
         """
+        key, value = self._as_tensor(key, self), self._as_tensor(value, self)
+        if min(len(t.shape) for t in (self, key, value)) < 2:
+            raise ShapeError(
+                "attention is over positions and features, the last two axes",
+                asked=f"attention of {self.shape} to {key.shape} and {value.shape}",
+                try_="shapes (..., positions, features)",
+            )
         if is_causal and attn_mask is not None:
             raise ArgumentError(
                 "a mask is given, and a causal one asked for as well",
@@ -42,6 +56,7 @@ class AttentionMixin(TensorBase):
                 self.shape[-2], key.shape[-2], dtype=dtypes.bool, device=self.device
             ).tril()
         if attn_mask is not None:
+            attn_mask = self._as_tensor(attn_mask, self)
             if attn_mask.dtype is dtypes.bool:
                 scores = attn_mask.where(scores, -math.inf)
             else:
@@ -49,8 +64,8 @@ class AttentionMixin(TensorBase):
         return scores.softmax(-1).cast(self._uop.dtype).dropout(dropout_p) @ value
 
     def _shared_heads(self, query: Any) -> Any:
-        heads, own = query.shape[-3], self.shape[-3]
-        if heads % own:
+        heads, own = (t.shape[-3] if len(t.shape) > 2 else 0 for t in (query, self))
+        if not own or heads % own:
             raise ShapeError(
                 f"{heads} query heads do not share {own} heads",
                 asked=f"attention of {query.shape} to {self.shape}",

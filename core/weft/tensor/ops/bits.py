@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from weft.base.dtype import dtypes
 from weft.tensor.ops.operands import OperandsMixin, complement, is_boolean
+from weft.tensor.ops.transcendental import sloped_value
 from weft.uop import Ops
 
 
@@ -17,39 +18,80 @@ class BitsMixin(OperandsMixin):
     # ---- bits ---------------------------------------------------------------------------------
 
     def bitwise_and(self, x: Any, reverse: bool = False) -> Self:
-        """Of integers and bool. :raises DTypeError: for floats."""
+        """Of integers and bool. :raises DTypeError: for floats.
+
+        >>> (Tensor([12, 10]) & 6).tolist()
+        [4, 2]
+        >>> Tensor([True, False]).bitwise_and(True).tolist()
+        [True, False]
+        """
+        x = self._operand(x)
         self._whole("bitwise and", x)
         return self._binary(Ops.AND, x, reverse)
 
     def bitwise_or(self, x: Any, reverse: bool = False) -> Self:
-        """Of integers and bool. :raises DTypeError: for floats."""
+        """Of integers and bool. :raises DTypeError: for floats.
+
+        >>> (Tensor([12, 10]) | 3).tolist()
+        [15, 11]
+        """
+        x = self._operand(x)
         self._whole("bitwise or", x)
         return self._binary(Ops.OR, x, reverse)
 
     def bitwise_xor(self, x: Any, reverse: bool = False) -> Self:
-        """Of integers and bool. :raises DTypeError: for floats."""
+        """Of integers and bool. :raises DTypeError: for floats.
+
+        >>> (Tensor([12, 10]) ^ 6).tolist()
+        [10, 12]
+        """
+        x = self._operand(x)
         self._whole("bitwise xor", x)
         return self._binary(Ops.XOR, x, reverse)
 
     def bitwise_not(self) -> Self:
-        """Of integers and bool. :raises DTypeError: for floats."""
+        """Of integers and bool. :raises DTypeError: for floats.
+
+        >>> (~Tensor([0, 5])).tolist()
+        [-1, -6]
+        >>> Tensor([True, False]).bitwise_not().tolist()
+        [False, True]
+        """
         self._whole("bitwise not")
         return self._wrap(complement(self._uop))
 
     def lshift(self, x: Any, reverse: bool = False) -> Self:
-        """Bits to the left; 0 from the width of the dtype on. :raises DTypeError: for floats."""
+        """Bits to the left; 0 from the width of the dtype on. :raises DTypeError: for floats, bool.
+
+        >>> (Tensor([1, 3]) << 2).tolist()
+        [4, 12]
+        >>> Tensor([1, 3], dtype=dtypes.uint8).lshift(7).tolist()
+        [128, 128]
+        """
+        x = self._operand(x)
         self._whole("a shift", x)
+        self._no_bool("a shift", x)
         return self._binary(Ops.SHL, x, reverse)
 
     def rshift(self, x: Any, reverse: bool = False) -> Self:
-        """Bits to the right, keeping the sign. :raises DTypeError: for floats."""
+        """Bits to the right, keeping the sign. :raises DTypeError: for floats and bool.
+
+        >>> (Tensor([12, -12]) >> 2).tolist()
+        [3, -3]
+        """
+        x = self._operand(x)
         self._whole("a shift", x)
+        self._no_bool("a shift", x)
         return self._binary(Ops.SHR, x, reverse)
 
     # ---- sign and rounding --------------------------------------------------------------------
 
     def abs(self) -> Self:
-        """Size without sign; of the least integer, itself. Gradient at 0: 0."""
+        """Size without sign; of the least integer, itself. Gradient at 0: 0.
+
+        >>> Tensor([-2.5, 0.0, 3.0]).abs().tolist()
+        [2.5, 0.0, 3.0]
+        """
         dtype = self._uop.dtype
         if is_boolean(dtype) or dtypes.is_unsigned(dtype):
             return self
@@ -57,37 +99,57 @@ class BitsMixin(OperandsMixin):
         return (0 - self).maximum(self)
 
     def sign(self) -> Self:
-        """-1, 0 or 1; NaN stays."""
+        """-1, 0 or 1; NaN stays.
+
+        >>> Tensor([-2.0, 0.0, 3.0]).sign().tolist()
+        [-1.0, 0.0, 1.0]
+        """
         dtype = self._uop.dtype
         if is_boolean(dtype):
             return self
         signed = (self > 0).cast(dtype) - (self < 0).cast(dtype)
         if not dtypes.is_float(dtype):
             return signed
-        return self.isnan().where(self.detach(), signed)
+        return sloped_value(self.isnan().where(self.detach(), signed), self, "flat")
 
     def trunc(self) -> Self:
-        """Toward zero; integers stay as they are."""
+        """Toward zero; integers stay as they are.
+
+        >>> Tensor([-1.5, 0.2, 2.9]).trunc().tolist()
+        [-1.0, 0.0, 2.0]
+        """
         if not dtypes.is_float(self._uop.dtype):
             return self
         return self._unary(Ops.TRUNC)
 
     def floor(self) -> Self:
-        """Down to a whole number."""
+        """Down to a whole number.
+
+        >>> Tensor([-1.5, 0.2, 2.0]).floor().tolist()
+        [-2.0, 0.0, 2.0]
+        """
         if not dtypes.is_float(self._uop.dtype):
             return self
         whole = self.trunc()
         return (self < whole).where(whole - 1, whole)
 
     def ceil(self) -> Self:
-        """Up to a whole number."""
+        """Up to a whole number.
+
+        >>> Tensor([-1.5, 0.2, 2.0]).ceil().tolist()
+        [-1.0, 1.0, 2.0]
+        """
         if not dtypes.is_float(self._uop.dtype):
             return self
         whole = self.trunc()
         return (self > whole).where(whole + 1, whole)
 
     def round(self) -> Self:
-        """To the nearest whole number, halves to the even one."""
+        """To the nearest whole number, halves to the even one.
+
+        >>> Tensor([0.5, 1.5, 2.6, -2.5]).round().tolist()
+        [0.0, 2.0, 3.0, -2.0]
+        """
         dtype = self._uop.dtype
         if not dtypes.is_float(dtype):
             return self
@@ -96,4 +158,6 @@ class BitsMixin(OperandsMixin):
         size = x.abs()
         big = 2.0 ** dtypes.finfo(dtype).mantissa_bits
         rounded = (size + big) - big
-        return (size < big).where((x < 0).where(-rounded, rounded), x)
+        inside = (size < big) & (0 < size)  # a zero keeps its sign
+        whole = inside.where((x < 0).where(-rounded, rounded), x)
+        return sloped_value(whole, self, "flat")

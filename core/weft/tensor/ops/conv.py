@@ -8,38 +8,53 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import choice, index_of, shown, whole
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, ShapeError
+from weft.base.errors import ArgumentError, ShapeError, UnknownChoice
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.tensor.protocol import TensorBase
 
 
-def per_axis(value: Any, axes: int, what: str) -> tuple[int, ...]:
-    """One number for every axis. :raises ArgumentError: for another number of them."""
-    found = (value,) * axes if isinstance(value, int) else tuple(value)
-    if len(found) != axes:
+def per_axis(value: Any, axes: int, what: str, least: int = 1) -> tuple[int, ...]:
+    """One number for every axis. :raises ArgumentError: for another number of them, or less."""
+    given = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
+    if len(given) != axes:
         raise ArgumentError(
-            f"{what} has a number for each of {axes} spatial axes", asked=f"{what}={value!r}"
+            f"{what} has a number for each of {axes} spatial axes",
+            asked=f"{what}={shown(value)}",
+            because=f"these are {len(given)}",
         )
-    return found
+    return tuple(whole(each, what, least) for each in given)
+
+
+def kernel_of(kernel_size: Any) -> tuple[int, ...]:
+    """The window's size along each axis: an int is that of two. Raises ArgumentError."""
+    axes = len(kernel_size) if isinstance(kernel_size, (tuple, list)) else 2
+    if axes == 0:
+        raise ArgumentError("a window has at least one axis", asked="kernel_size=()")
+    return per_axis(kernel_size, axes, "kernel_size")
 
 
 def edges(padding: Any, axes: int) -> tuple[tuple[int, int], ...]:
     """(before, after) for every axis. :raises ArgumentError: for another number of them."""
-    if isinstance(padding, int):
-        return ((padding, padding),) * axes
-    given = tuple(padding)
-    if len(given) == axes and all(isinstance(p, int) for p in given):
-        return tuple((p, p) for p in given)
-    if len(given) == axes:
-        return tuple((p[0], p[1]) for p in given)
-    if len(given) == 2 * axes:
-        return tuple(zip(given[::2], given[1::2]))[::-1]
+    number = index_of(padding)
+    if number is not None:
+        return ((number, number),) * axes
+    given = tuple(padding) if isinstance(padding, (tuple, list)) else ()
+    numbers = [index_of(p) for p in given]
+    if None not in numbers and len(given) == axes:
+        return tuple((p, p) for p in numbers)
+    if None not in numbers and len(given) == 2 * axes:
+        return tuple(zip(numbers[::2], numbers[1::2]))[::-1]
+    pairs = [tuple(map(index_of, p)) for p in given if isinstance(p, (tuple, list))]
+    if len(pairs) == len(given) == axes and all(len(p) == 2 and None not in p for p in pairs):
+        return tuple(pairs)
     raise ArgumentError(
-        f"padding has one or two numbers for each of {axes} spatial axes",
-        asked=f"padding={padding!r}",
+        f"padding has one or two whole numbers for each of {axes} spatial axes",
+        asked=f"padding={shown(padding)}",
+        try_="1, (1, 2) for each axis, or ((1, 1), (2, 2)) for before and after each",
     )
 
 
@@ -116,7 +131,14 @@ class ConvMixin(TensorBase):
 
         :raises ShapeError: if channels, groups and weight do not fit, or the kernel is larger than
             the padded input.
+
+        >>> x = Tensor.arange(16).reshape(1, 1, 4, 4)
+        >>> x.conv2d(Tensor.ones(1, 1, 3, 3, dtype=dtypes.int)).tolist()
+        [[[[45, 54], [81, 90]]]]
+        >>> x.conv2d(Tensor.ones(6, 1, 3, 3), stride=2, padding=1).shape
+        (1, 6, 2, 2)
         """
+        weight, groups = self._as_tensor(weight, self), whole(groups, "groups", least=1)
         axes = len(weight.shape) - 2
         if axes < 1 or len(self.shape) != axes + 2:
             raise self._does_not_fit(
@@ -149,7 +171,9 @@ class ConvMixin(TensorBase):
         y = (x.cast(wide) * w.cast(wide)).sum(summed, dtype=wide)
         y = y.reshape((batch, outputs, *out))
         y = y.cast(kind) if dtype is None and dtypes.is_float(kind) else y
-        return y if bias is None else y + bias.reshape((1, outputs, *(1,) * axes))
+        if bias is None:
+            return y
+        return y + self._as_tensor(bias, self).reshape((1, outputs, *(1,) * axes))
 
     def _does_not_fit(self, weight: Any, groups: int, because: str) -> ShapeError:
         return ShapeError(
@@ -159,18 +183,39 @@ class ConvMixin(TensorBase):
             try_="input (N, C, *spatial), weight (O, C / groups, *kernel)",
         )
 
+    def image_conv2d(
+        self, weight: Any, bias: Any = None, groups: int = 1, stride: Any = 1, dilation: Any = 1,
+        padding: Any = 0, dtype: Any = None,
+    ) -> Self:  # fmt: skip
+        """`conv2d`. What is drawn as images is a matter of the setting IMAGE and the device.
+
+        >>> Tensor.ones(1, 1, 3, 3).image_conv2d(Tensor.ones(1, 1, 2, 2)).tolist()
+        [[[[4.0, 4.0], [4.0, 4.0]]]]
+        """
+        return self.conv2d(weight, bias, groups, stride, dilation, padding, dtype)
+
     def conv_transpose2d(
         self, weight: Any, bias: Any = None, groups: int = 1, stride: Any = 1, dilation: Any = 1,
         padding: Any = 0, output_padding: Any = 0,
     ) -> Self:  # fmt: skip
-        """The transpose (gradient) of a convolution: weight is (C, O / groups, *kernel)."""
+        """The transpose (gradient) of a convolution: weight is (C, O / groups, *kernel).
+
+        >>> x = Tensor([[[[1, 2], [3, 4]]]])
+        >>> x.conv_transpose2d(Tensor.ones(1, 1, 2, 2, dtype=dtypes.int), stride=2).tolist()
+        [[[[1, 1, 2, 2], [1, 1, 2, 2], [3, 3, 4, 4], [3, 3, 4, 4]]]]
+        """
+        weight, groups = self._as_tensor(weight, self), whole(groups, "groups", least=1)
         axes = len(weight.shape) - 2
+        if axes < 1 or len(self.shape) != axes + 2:
+            raise self._does_not_fit(
+                weight, groups, "both need a batch, channels, and as many axes"
+            )
         inputs, each, *kernel = weight.shape
-        if axes < 1 or len(self.shape) != axes + 2 or self.shape[1] != inputs or inputs % groups:
+        if self.shape[1] != inputs or inputs % groups:
             raise self._does_not_fit(weight, groups, f"the weight is for {inputs} channels")
         step = per_axis(stride, axes, "stride")
         apart = per_axis(dilation, axes, "dilation")
-        more = per_axis(output_padding, axes, "output_padding")
+        more = per_axis(output_padding, axes, "output_padding", least=0)
         around = edges(padding, axes)
         w = weight.reshape((groups, inputs // groups, each, *kernel)).transpose(1, 2)
         w = w.flip(tuple(range(3, 3 + axes))).reshape((groups * each, inputs // groups, *kernel))
@@ -194,8 +239,8 @@ class ConvMixin(TensorBase):
         self, kernel_size: Any, stride: Any, dilation: Any, padding: Any, ceil_mode: bool
     ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[tuple[int, int], ...]]:
         """Kernel, step, dilation, and padding with what `ceil_mode` adds after each axis."""
-        axes = 2 if isinstance(kernel_size, int) else len(tuple(kernel_size))
-        kernel = per_axis(kernel_size, axes, "kernel_size")
+        kernel = kernel_of(kernel_size)
+        axes = len(kernel)
         if len(self.shape) < axes:
             raise ShapeError(
                 f"pooling over {axes} axes", asked=f"pooling of shape {self.shape} by {kernel}"
@@ -207,7 +252,7 @@ class ConvMixin(TensorBase):
             self.shape[-axes:], kernel, step, apart, edges(padding, axes)
         ):
             room = s + before + after - d * (k - 1) - 1
-            if room < 0:
+            if (ceildiv(room, st) if ceil_mode else room) < 0:
                 raise ShapeError(
                     "the window is larger than the padded input",
                     asked=f"pooling of shape {self.shape} by {kernel}",
@@ -224,7 +269,13 @@ class ConvMixin(TensorBase):
         self, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1, padding: Any = 0,
         ceil_mode: bool = False, count_include_pad: bool = True,
     ) -> Self:  # fmt: skip
-        """Average of each window of the last axes; stride None is the kernel's size."""
+        """Average of each window of the last axes; stride None is the kernel's size.
+
+        >>> Tensor.arange(16.0).reshape(1, 1, 4, 4).avg_pool2d().tolist()
+        [[[[2.5, 4.5], [10.5, 12.5]]]]
+        >>> Tensor.ones(1, 1, 5, 5).avg_pool2d(kernel_size=3, stride=1, padding=1).shape
+        (1, 1, 5, 5)
+        """
         kernel, step, apart, pads = self._pool_plan(
             kernel_size, stride, dilation, padding, ceil_mode
         )
@@ -251,7 +302,14 @@ class ConvMixin(TensorBase):
         ceil_mode: bool = False, return_indices: bool = False,
     ) -> Any:  # fmt: skip
         """Maximum of each window of the last axes; with `return_indices` also where it stood, as an
-        int32 index into the flattened spatial axes (the first of equals)."""
+        int32 index into the flattened spatial axes (the first of equals).
+
+        >>> x = Tensor.arange(16).reshape(1, 1, 4, 4)
+        >>> x.max_pool2d().tolist()
+        [[[[5, 7], [13, 15]]]]
+        >>> x.max_pool2d(return_indices=True)[1].tolist()
+        [[[[5, 7], [13, 15]]]]
+        """
         kernel, step, apart, pads = self._pool_plan(
             kernel_size, stride, dilation, padding, ceil_mode
         )
@@ -277,9 +335,20 @@ class ConvMixin(TensorBase):
         self, indices: Any, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1,
         padding: Any = 0, output_size: Any = None,
     ) -> Self:  # fmt: skip
-        """Pooled values put back where `max_pool2d` found them, zeros elsewhere."""
-        axes = 2 if isinstance(kernel_size, int) else len(tuple(kernel_size))
-        kernel = per_axis(kernel_size, axes, "kernel_size")
+        """Pooled values put back where `max_pool2d` found them, zeros elsewhere.
+
+        >>> pooled, places = Tensor([[[[1, 2], [4, 3]]]]).max_pool2d(return_indices=True)
+        >>> pooled.max_unpool2d(places).tolist()
+        [[[[0, 0], [4, 0]]]]
+        """
+        kernel, indices = kernel_of(kernel_size), self._as_tensor(indices, self)
+        axes = len(kernel)
+        if len(self.shape) < axes or indices.shape != self.shape:
+            raise ShapeError(
+                "there is an index for every pooled value",
+                asked=f"max_unpool2d of shape {self.shape} with indices of {indices.shape}",
+                try_="values, indices = x.max_pool2d(return_indices=True)",
+            )
         step = kernel if stride is None else per_axis(stride, axes, "stride")
         apart = per_axis(dilation, axes, "dilation")
         front = self.shape[:-axes]
@@ -291,7 +360,8 @@ class ConvMixin(TensorBase):
                 )
             )
         else:
-            spatial = tuple(output_size)[-axes:]
+            given = tuple(output_size) if isinstance(output_size, (tuple, list)) else ()
+            spatial = per_axis(given[-axes:], axes, "output_size", least=0)
         count = prod(spatial)
         values = self.reshape((*front, -1))
         base = values.zeros_like()[..., :1].expand((*front, count))
@@ -301,21 +371,30 @@ class ConvMixin(TensorBase):
         """The last axes resized: mode "linear" (over each axis), "nearest" or "nearest-exact".
 
         :raises ArgumentError: for another mode.
+
+        >>> Tensor([[[0.0, 2.0]]]).interpolate((4,)).tolist()
+        [[[0.0, 0.5, 1.5, 2.0]]]
+        >>> Tensor([[[0.0, 2.0]]]).interpolate((4,), mode="nearest").tolist()
+        [[[0.0, 0.0, 2.0, 2.0]]]
         """
-        if mode not in ("linear", "nearest", "nearest-exact"):
-            raise ArgumentError(
-                f"there is no mode {mode!r}", asked=f"interpolate(mode={mode!r})",
-                try_='"linear", "nearest" or "nearest-exact"',
-            )  # fmt: skip
-        sizes = (size,) if isinstance(size, int) else tuple(size)
+        choice(mode, "mode", ("linear", "nearest", "nearest-exact"))
+        sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,)
+        sizes = per_axis(sizes, len(sizes), "size")
+        if len(sizes) > len(self.shape) or 0 in self.shape[-len(sizes) :]:
+            raise ShapeError(
+                "axes of at least one element are resized, and as many as there are sizes",
+                asked=f"interpolate of shape {self.shape} to size={sizes}",
+            )
         x = self
-        for axis, new in zip(range(-len(sizes), 0), sizes):
+        for axis, new in reversed(list(zip(range(-len(sizes), 0), sizes))):
             x = x._resized(axis, new, mode, align_corners)
         return x
 
     def _resized(self, axis: int, new: int, mode: str, align_corners: bool) -> Any:
         old = self.shape[axis]
-        at = self.__class__.arange(new, device=self.device).cast(dtypes.float32)
+        own = self._uop.dtype
+        wide = dtypes.float64 if own is dtypes.float64 else dtypes.float32
+        at = self.__class__.arange(new, device=self.device).cast(wide)
         shape = tuple(new if i == len(self.shape) + axis else 1 for i in range(len(self.shape)))
         full = tuple(new if i == len(self.shape) + axis else s for i, s in enumerate(self.shape))
 
@@ -325,10 +404,17 @@ class ConvMixin(TensorBase):
         if mode != "linear":
             half = 0.5 if mode == "nearest-exact" else 0.0
             return picked(((at + half) * (old / new)).floor().clamp(0, old - 1))
-        if align_corners:
-            where = at * ((old - 1) / max(new - 1, 1))
-        else:
-            where = ((at + 0.5) * (old / new) - 0.5).clamp(0, old - 1)
+        scale = (old - 1) / max(new - 1, 1) if align_corners else old / new
+        half = 0.0 if align_corners else 0.5
+        where = ((at + half) * scale - half).clamp(0, old - 1)
         low = where.floor()
-        share = (where - low).reshape(shape).cast(self._uop.dtype)
-        return picked(low).lerp(picked((low + 1).clamp(0, old - 1)), share)
+        share = (where - low).reshape(shape)
+        left, right = picked(low), picked((low + 1).clamp(0, old - 1))
+        if dtypes.is_float(own):
+            return left.cast(wide).lerp(right.cast(wide), share).cast(own)
+        # whole numbers are blended by shares that fit 15 bits, and halves go up
+        places = [min(max((i + half) * scale - half, 0), old - 1) for i in range(new)]
+        bits = 14 if any(place % 1 == 0 for place in places) else 15
+        shares = [((s * (1 << bits)) + 0.5).floor().cast(dtypes.int64) for s in (1 - share, share)]
+        blend = left.cast(dtypes.int64) * shares[0] + right.cast(dtypes.int64) * shares[1]
+        return ((blend + (1 << (bits - 1))) >> bits).cast(own)

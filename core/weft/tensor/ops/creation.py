@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from weft.base.arguments import index_of, real, shown, whole
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.sequences import prod
@@ -24,15 +25,15 @@ from weft.uop.symbolic.sint import as_node, fold, smax
 def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """The shape that arguments stand for. :raises ShapeError: below zero or not whole."""
     given = as_tuple(shape[0], shape[1:]) if shape else ()
-    for extent in given:
-        whole = isinstance(extent, UOp) or hasattr(extent, "__index__")
-        if not whole or (not isinstance(extent, UOp) and extent.__index__() < 0):
+    extents = tuple(s if isinstance(s, UOp) else index_of(s) for s in given)
+    for extent, number in zip(given, extents):
+        if number is None or (not isinstance(number, UOp) and number < 0):
             raise ShapeError(
                 "the extents of a shape are whole numbers from 0 on",
-                asked=f"a shape of {given}",
-                because=f"{extent!r} is none",
+                asked=f"a shape of {shown(given)}",
+                because=f"{shown(extent)} is none",
             )
-    return tuple(s if isinstance(s, UOp) else s.__index__() for s in given)
+    return extents
 
 
 class CreationMixin(TensorBase):
@@ -45,7 +46,11 @@ class CreationMixin(TensorBase):
         cls, *shape: Any, device: str | None = None, dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
-        """Storage of its own with no values put in it."""
+        """Storage of its own with no values put in it.
+
+        >>> Tensor.empty(2, 3, dtype=dtypes.half).shape
+        (2, 3)
+        """
         extents = shape_of_arguments(shape)
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
         size = prod(extents)
@@ -65,39 +70,71 @@ class CreationMixin(TensorBase):
         cls, shape: Any, fill_value: Any, *, device: str | None = None, dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
-        """`fill_value` everywhere: a constant, which takes no memory."""
+        """`fill_value` everywhere: a constant, which takes no memory.
+
+        >>> Tensor.full((2, 2), 7).tolist()
+        [[7, 7], [7, 7]]
+        >>> Tensor.full((), 0.5).item()
+        0.5
+        """
         extents = shape_of_arguments((shape,))
         if isinstance(fill_value, TensorBase):
             value = fill_value if dtype is None else fill_value.cast(dtype)
             return value.reshape((1,) * len(extents)).expand(extents)  # type: ignore[return-value]
-        if hasattr(fill_value, "item"):
-            fill_value = fill_value.item()
+        if not isinstance(fill_value, (bool, int, float)):
+            fill_value = real(fill_value, "fill_value")
         kind = dtypes.from_py(fill_value) if dtype is None else to_dtype(dtype)
         made = cls._from_node(_filled(extents, fill_value, kind, registry.placement(device)))
         return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
 
     @classmethod
     def zeros(cls, *shape: Any, **kwargs: Any) -> Self:
-        """Zeros, of the default float unless `dtype` is given."""
+        """Zeros, of the default float unless `dtype` is given.
+
+        >>> Tensor.zeros(2, 2).tolist()
+        [[0.0, 0.0], [0.0, 0.0]]
+        >>> Tensor.zeros((3,), dtype=dtypes.bool).tolist()
+        [False, False, False]
+        """
         return cls.full(shape_of_arguments(shape), 0.0, **kwargs)
 
     @classmethod
     def ones(cls, *shape: Any, **kwargs: Any) -> Self:
-        """Ones, of the default float unless `dtype` is given."""
+        """Ones, of the default float unless `dtype` is given.
+
+        >>> Tensor.ones(2, 2).tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
+        >>> Tensor.ones(3, dtype=dtypes.int).tolist()
+        [1, 1, 1]
+        """
         return cls.full(shape_of_arguments(shape), 1.0, **kwargs)
 
     def full_like(self, fill_value: Any, **kwargs: Any) -> Self:
-        """`fill_value` everywhere, in the shape, dtype and place of self."""
+        """`fill_value` everywhere, in the shape, dtype and place of self.
+
+        >>> Tensor([1.5, 2.5]).full_like(3).tolist()
+        [3.0, 3.0]
+        """
         kwargs.setdefault("dtype", self._uop.dtype)
         kwargs.setdefault("device", self.device)
         return self.__class__.full(self.shape, fill_value, **kwargs)
 
     def zeros_like(self, **kwargs: Any) -> Self:
-        """Zeros in the shape, dtype and place of self."""
+        """Zeros in the shape, dtype and place of self.
+
+        >>> Tensor([1, 2]).zeros_like().tolist()
+        [0, 0]
+        >>> Tensor([1, 2]).zeros_like(dtype=dtypes.float).tolist()
+        [0.0, 0.0]
+        """
         return self.full_like(0, **kwargs)
 
     def ones_like(self, **kwargs: Any) -> Self:
-        """Ones in the shape, dtype and place of self."""
+        """Ones in the shape, dtype and place of self.
+
+        >>> Tensor([[1, 2], [3, 4]]).ones_like().tolist()
+        [[1, 1], [1, 1]]
+        """
         return self.full_like(1, **kwargs)
 
     @classmethod
@@ -112,20 +149,36 @@ class CreationMixin(TensorBase):
         Start and stop may be symbolic ints: the result is as long as their values say.
 
         :raises ArgumentError: for a step of 0, or a symbolic range whose step is no int.
+
+        >>> Tensor.arange(4).tolist()
+        [0, 1, 2, 3]
+        >>> Tensor.arange(5, 0, -2).tolist()
+        [5, 3, 1]
+        >>> Tensor.arange(0, 1, 0.25).tolist()
+        [0.0, 0.25, 0.5, 0.75]
         """
         if stop is None:
             start, stop = 0, start
+        start, stop, step = (
+            x if isinstance(x, UOp) else real(x, name)
+            for x, name in ((start, "start"), (stop, "stop"), (step, "step"))
+        )
         if not isinstance(step, UOp) and step == 0:
             raise ArgumentError("a range needs a step", asked=f"arange({start}, {stop}, 0)")
         if any(isinstance(x, UOp) for x in (start, stop, step)):
             kind = dtypes.default_int if dtype is None else to_dtype(dtype)
             made = cls._symbolic_range(start, stop, step, kind, device)
             return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
-        whole = all(isinstance(x, int) for x in (start, stop, step))
-        default = dtypes.default_int if whole else dtypes.default_float
+        ints = all(isinstance(x, int) for x in (start, stop, step))
+        default = dtypes.default_int if ints else dtypes.default_float
         kind = default if dtype is None else to_dtype(dtype)
-        count = -((start - stop) // step) if whole else math.ceil((stop - start) / step)
-        made = cls._counted(max(count, 0), start, step, kind, whole, device)
+        if not all(map(math.isfinite, (start, stop, step))):
+            raise ArgumentError(
+                "a range has finite ends and a finite step",
+                asked=f"arange({start}, {stop}, {step})",
+            )
+        count = -((start - stop) // step) if ints else math.ceil((stop - start) / step)
+        made = cls._counted(max(count, 0), start, step, kind, ints, device)
         return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
 
     @classmethod
@@ -172,10 +225,15 @@ class CreationMixin(TensorBase):
         """`steps` numbers from start to stop, both included.
 
         :raises ArgumentError: for fewer than no steps.
+
+        >>> Tensor.linspace(0, 1, 5).tolist()
+        [0.0, 0.25, 0.5, 0.75, 1.0]
         """
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
-        if not isinstance(steps, int) or steps < 0:
-            raise ArgumentError("steps is a number from 0 on", asked=f"linspace(steps={steps!r})")
+        start, stop = real(start, "start"), real(stop, "stop")
+        steps = whole(steps, "steps", least=0)
+        if kind is dtypes.bool:
+            raise ArgumentError("bool has no steps between two numbers", asked="linspace of bool")
         if steps == 1:
             return cls.full((1,), start, dtype=kind, device=device)
         wide = kind if dtypes.is_float(kind) and kind.itemsize > 2 else dtypes.float32
@@ -191,11 +249,15 @@ class CreationMixin(TensorBase):
         cls, n: int, m: int | None = None, *, device: str | None = None, dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
-        """Ones on the main diagonal of an (n, m) matrix of zeros; m None is n."""
-        m = n if m is None else m
+        """Ones on the main diagonal of an (n, m) matrix of zeros; m None is n.
+
+        >>> Tensor.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        >>> Tensor.eye(2, 3, dtype=dtypes.int).tolist()
+        [[1, 0, 0], [0, 1, 0]]
+        """
+        n, m = shape_of_arguments((n, n if m is None else m))
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
-        if n < 0 or m < 0:
-            raise ShapeError("a matrix has no negative extents", asked=f"eye({n}, {m})")
         least = min(n, m)
         if least == 0:
             return cls.zeros(n, m, dtype=kind, device=device)
@@ -205,7 +267,12 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def from_uop(cls, y: UOp, **kwargs: Any) -> Self:
-        """A tensor around a graph node; symbolic integers become 0-d tensors."""
+        """A tensor around a graph node; symbolic integers become 0-d tensors.
+
+        >>> n = Variable("n", 1, 8).bind(3)
+        >>> (Tensor.from_uop(n) * 2).item()
+        6
+        """
         return cls(y, **kwargs)
 
 

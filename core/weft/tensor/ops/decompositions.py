@@ -27,6 +27,12 @@ class DecompositionsMixin(TensorBase):
         Shape (..., m, n) gives Q (..., m, m) and R (..., m, n); with mode="reduced" the first
         min(m, n) columns of Q and rows of R. Householder reflections (Golub and Van Loan, 5.2).
         :raises ShapeError: for less than two axes. :raises ArgumentError: for another mode.
+
+        >>> q, r = Tensor([[3.0, 1.0], [4.0, 2.0]]).qr()
+        >>> (q @ r).round().tolist()
+        [[3.0, 1.0], [4.0, 2.0]]
+        >>> q.shape, r.shape
+        ((2, 2), (2, 2))
         """
         if mode not in ("complete", "reduced"):
             raise ArgumentError(
@@ -55,6 +61,12 @@ class DecompositionsMixin(TensorBase):
         singular vectors as rows; without full_matrices U (..., m, k) and V (..., k, n). One-sided
         Jacobi rotations, all disjoint pairs of columns at once (Brent and Luk, 1985).
         :raises ShapeError: for less than two axes.
+
+        >>> u, s, v = Tensor([[3.0, 0.0], [0.0, -2.0]]).svd()
+        >>> s.tolist()
+        [3.0, 2.0]
+        >>> (u * s @ v).round().tolist()
+        [[3.0, 0.0], [0.0, -2.0]]
         """
         a = self._as_matrices("svd")
         rows, columns = a.shape[-2:]
@@ -80,6 +92,9 @@ class DecompositionsMixin(TensorBase):
         Shape (..., n, n), symmetric and positive definite; only the lower triangle is read. A
         matrix that is not positive definite gives NaN. Column by column (Golub and Van Loan, 4.2).
         :raises ShapeError: for matrices that are not square.
+
+        >>> Tensor([[4.0, 2.0], [2.0, 5.0]]).cholesky().tolist()
+        [[2.0, 0.0], [1.0, 2.0]]
         """
         a = self._as_matrices("cholesky", square=True)
         size = a.shape[-1]
@@ -99,6 +114,10 @@ class DecompositionsMixin(TensorBase):
         Shape (..., n, n) gives (..., n) and (..., n, n); only the lower triangle is read. Two-sided
         Jacobi rotations, all disjoint pairs at once.
         :raises ShapeError: for matrices that are not square.
+
+        >>> values, vectors = Tensor([[2.0, 0.0], [0.0, 1.0]]).eigh()
+        >>> values.tolist()
+        [1.0, 2.0]
         """
         a = self._as_matrices("eigh", square=True)
         low = a.tril()

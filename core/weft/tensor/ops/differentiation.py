@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.autograd import gradient
+from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
 from weft.tensor.live import live_tensors
@@ -25,9 +26,21 @@ class DifferentiationMixin(TensorBase):
         :param gradient: of something with respect to self; needed unless self is one element.
         :param materialize_grads: zeros for targets that self does not depend on.
         :raises GradientError: if self does not depend on a target, or is not one float.
+
+        >>> x = Tensor([2.0, 3.0], requires_grad=True)
+        >>> (slope,) = (x * x * x).sum().gradient(x)
+        >>> slope.tolist()
+        [12.0, 27.0]
         """
         upstream = self._upstream(gradient)
         for target in targets:
+            if not isinstance(target, TensorBase):
+                raise GradientError(
+                    "gradients are with respect to tensors",
+                    asked=f"gradient({shown(target)})",
+                    because=f"that is {kind_of(target)}",
+                    try_="gradient(*tensors) for a list of them",
+                )
             if target._uop.op is Ops.CONST:
                 raise GradientError(
                     "a constant has no gradient",
@@ -56,6 +69,11 @@ class DifferentiationMixin(TensorBase):
 
         :raises GradientError: if self is not one float and no `gradient` is given, or if no leaf
             can be reached.
+
+        >>> x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+        >>> _ = (x * x).sum().backward()
+        >>> x.grad.tolist()
+        [2.0, 4.0, 6.0]
         """
         upstream = self._upstream(gradient)
         below = self._uop.toposort()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import ShapeError
+from weft.base.errors import DTypeError, ShapeError
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops
@@ -18,21 +18,40 @@ class DtypeMixin(TensorBase):
 
     @property
     def dtype(self) -> DType:
-        """What one element is."""
+        """What one element is.
+
+        >>> Tensor([1, 2]).dtype
+        dtypes.int
+        >>> Tensor([1.0, 2.0]).dtype
+        dtypes.float
+        """
         return self._uop.dtype
 
     def element_size(self) -> int:
-        """Bytes of one element."""
+        """Bytes of one element.
+
+        >>> Tensor([1, 2], dtype=dtypes.int16).element_size()
+        2
+        """
         return self._uop.dtype.itemsize
 
     def is_floating_point(self) -> bool:
-        """Whether the elements are floats."""
+        """Whether the elements are floats.
+
+        >>> Tensor([1.0]).is_floating_point(), Tensor([1]).is_floating_point()
+        (True, False)
+        """
         return dtypes.is_float(self._uop.dtype)
 
     def cast(self, dtype: Any) -> Self:
         """Converted to `dtype`: floats toward zero to integers, integers modulo their width.
 
         Gradients flow between floats. :raises DTypeError: for what names no dtype.
+
+        >>> Tensor([1.9, -1.9]).cast(dtypes.int).tolist()
+        [1, -1]
+        >>> Tensor([300]).cast("uint8").tolist()
+        [44]
         """
         target = dtype if dtype.__class__ is DType else to_dtype(dtype)
         u = self._uop
@@ -47,6 +66,11 @@ class DtypeMixin(TensorBase):
         A bool is a byte that is 0 or 1. No gradient flows.
 
         :raises ShapeError: if the last axis is no whole number of new elements.
+
+        >>> Tensor([1.0]).bitcast(dtypes.uint32).tolist()
+        [1065353216]
+        >>> Tensor([1, 256], dtype=dtypes.int16).bitcast(dtypes.uint8).tolist()
+        [1, 0, 0, 1]
         """
         target = to_dtype(dtype)
         u = self._uop
@@ -60,6 +84,8 @@ class DtypeMixin(TensorBase):
 
     def _check_ratio(self, target: DType) -> None:
         own, shape = self._uop.dtype.itemsize, self.shape
+        if target is dtypes.void:
+            raise DTypeError("elements of void have no bytes", asked=f"bitcast to {target!r}")
         if not shape or (isinstance(shape[-1], int) and shape[-1] * own % target.itemsize):
             raise ShapeError(
                 "the last axis is no whole number of new elements",
@@ -68,28 +94,63 @@ class DtypeMixin(TensorBase):
             )
 
     def float(self) -> Self:
-        """As float32."""
+        """As float32.
+
+        >>> Tensor([1, 2]).float().tolist()
+        [1.0, 2.0]
+        """
         return self.cast(dtypes.float32)
 
     def half(self) -> Self:
-        """As float16."""
+        """As float16.
+
+        >>> Tensor([1.0, 70000.0]).half().tolist()
+        [1.0, inf]
+        """
         return self.cast(dtypes.float16)
 
     def double(self) -> Self:
-        """As float64."""
+        """As float64.
+
+        >>> Tensor([1, 2]).double().dtype
+        dtypes.double
+        """
         return self.cast(dtypes.float64)
 
     def int(self) -> Self:
-        """As int32."""
+        """As int32.
+
+        >>> Tensor([1.9, -1.9]).int().tolist()
+        [1, -1]
+        """
         return self.cast(dtypes.int32)
 
     def long(self) -> Self:
-        """As int64."""
+        """As int64.
+
+        >>> Tensor([1, 2]).long().dtype
+        dtypes.long
+        """
         return self.cast(dtypes.int64)
 
     def bool(self) -> Self:
-        """As bool: whether not zero."""
+        """As bool: whether not zero.
+
+        >>> Tensor([0.0, 0.5]).bool().tolist()
+        [False, True]
+        """
         return self.cast(dtypes.bool)
+
+
+    def llvm_bf16_cast(self, dtype: Any) -> Self:
+        """bfloat16 to float32 by its bits, and from there to `dtype`; the same as `cast`.
+
+        For code that had to go this way where no device converts bfloat16.
+
+        >>> Tensor([1.5], dtype="bfloat16").llvm_bf16_cast("float32").tolist()
+        [1.5]
+        """
+        return self.cast(dtypes.float32).cast(dtype)
 
 
 def _is_storage(node: Any) -> bool:

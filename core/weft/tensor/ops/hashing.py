@@ -28,8 +28,11 @@ class HashingMixin(TensorBase):
         bytes. Method and constants: FIPS 202.
         :raises DTypeError: for other dtypes. :raises ShapeError: without an axis.
         :raises ArgumentError: for other forms.
+
+        >>> bytes(Tensor(b"abc").keccak().tolist()).hex()[:16]
+        '3a985da74fe225b2'
         """
-        if cfg not in _FORMS:
+        if not isinstance(cfg, str) or cfg not in _FORMS:
             raise ArgumentError(
                 "this hash is not known",
                 asked=f"keccak({cfg!r})",

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import index_of
 from weft.base.dtype import dtypes
-from weft.base.errors import DTypeError, GradientError, IndexingError
+from weft.base.errors import ArgumentError, DTypeError, GradientError, IndexingError
 from weft.base.sequences import prod
 from weft.shape.movement import broadcast_shapes, inverse_move, say_shape
 from weft.tensor.ops.assign import owned_storage
@@ -34,10 +35,43 @@ class IndexingMixin(TensorBase):
 
         :raises IndexingError: for an int out of range, too many indices, or what does not index.
         """
+        flag = self._only_flag(index)
+        if flag is not None:
+            return self._flagged(*flag)
         items = self._items(index)
         if any(isinstance(item, TensorBase) for item in items):
             return self._picked(items)
         return self._window(items)
+
+    def _only_flag(self, index: Any) -> tuple[list[Any], int] | None:
+        """The items of an index of slices, ints and one mask without axes, and its place."""
+        items = list(index) if isinstance(index, tuple) else [index]
+        found = [
+            place
+            for place, item in enumerate(items)
+            if isinstance(item, bool) or (_is_mask(item) and item.shape == ())
+        ]
+        plain = all(
+            item is None or item is Ellipsis or isinstance(item, (bool, int, slice))
+            for place, item in enumerate(items)
+            if place not in found
+        )
+        return (items, found[0]) if len(found) == 1 and plain else None
+
+    def _flagged(self, items: list[Any], place: int) -> Any:
+        """With a mask that covers no axis: a new axis, of size one where it holds, else of none."""
+        flag = items[place]
+        held = flag if isinstance(flag, bool) else flag.item()
+        whole = self[(*items[:place], None, *items[place + 1 :])]
+        if held:
+            return whole
+        after = items[place + 1 :]
+        if Ellipsis in items[:place]:
+            used = sum(isinstance(item, int) for item in after)
+            at = whole.ndim - 1 - (len(after) - used)
+        else:
+            at = sum(not isinstance(item, int) for item in items[:place])
+        return whole.shrink(tuple((0, 0) if i == at else None for i in range(whole.ndim)))
 
     def _items(self, index: Any) -> list[Any]:
         """One item per axis and new axis: int, symbolic int, slice, None, or integer tensor."""
@@ -45,9 +79,13 @@ class IndexingMixin(TensorBase):
         items = self._unmasked([self._item(item) for item in given])
         used = sum(item is not None and item is not Ellipsis for item in items)
         dots = [place for place, item in enumerate(items) if item is Ellipsis]
-        if used > len(self.shape) or len(dots) > 1:
+        if len(dots) > 1:
             raise IndexingError(
-                "too many indices" if used > len(self.shape) else 'more than one "..."',
+                'an index has a single ellipsis ("...")', asked=f"an index with {len(dots)} of them"
+            )
+        if used > len(self.shape):
+            raise IndexingError(
+                "too many indices",
                 asked=f"{used} indices into shape {self.shape}",
                 because=f"there are {len(self.shape)} axes",
             )
@@ -87,8 +125,8 @@ class IndexingMixin(TensorBase):
         if isinstance(item, int):
             return item
         if not isinstance(item, TensorBase):
-            if hasattr(item, "__index__") and getattr(item, "shape", ()) == ():
-                return item.__index__()
+            if (number := index_of(item)) is not None:
+                return number
             if isinstance(item, (float, str)):
                 raise self._no_index(item)
             if isinstance(item, (list, tuple)) and not item:
@@ -157,10 +195,12 @@ class IndexingMixin(TensorBase):
                 return self._symbolic_span(size, item)
             try:
                 start, stop, step = item.indices(size)
-            except (TypeError, ValueError) as error:
-                raise IndexingError(
-                    "this slice cannot be read", asked=repr(item), because=str(error)
+            except TypeError as error:
+                raise DTypeError(
+                    "the bounds of a slice are integers", asked=repr(item), because=str(error)
                 ) from None
+            except ValueError:
+                raise ArgumentError("a slice has no step of 0", asked=repr(item)) from None
             count = len(range(start, stop, step))
             if count == 0:
                 return 0, 0, 1
@@ -171,7 +211,7 @@ class IndexingMixin(TensorBase):
             return at, fold(at + 1), 1
         if isinstance(size, int) and not -size <= item < size:
             raise IndexingError(
-                f"index {item} is out of range",
+                f"index {item} is out of bounds",
                 asked=f"index {item} into axis {axis} of shape {self.shape}",
                 because=f"the axis has {size} elements",
                 try_=f"an index from {-size} to {size - 1}" if size else None,
@@ -364,13 +404,21 @@ class IndexingMixin(TensorBase):
         """The elements where a mask, broadcast to the shape of self, holds, as a vector.
 
         The mask is computed at once: the size of the result depends on it.
+
+        >>> x = Tensor([1, -2, 3])
+        >>> x.masked_select(x > 0).tolist()
+        [1, 3]
         """
         mask = self.__class__._as_tensor(mask, self).cast(dtypes.bool)
         shape = broadcast_shapes(self.shape, mask.shape)
         return self._expanded(shape)[mask._expanded(shape)]
 
     def nonzero(self) -> Self:
-        """The places of what is not zero, an (n, rank) int32 tensor; computed at once."""
+        """The places of what is not zero, an (n, rank) int32 tensor; computed at once.
+
+        >>> Tensor([[0, 5], [7, 0]]).nonzero().tolist()
+        [[0, 1], [1, 0]]
+        """
         import numpy
 
         places = numpy.argwhere(self.numpy() != 0).astype(numpy.int32)
@@ -380,6 +428,9 @@ class IndexingMixin(TensorBase):
         """A new last axis with 1 at the class and 0 elsewhere (int32).
 
         Without a number of classes the largest is computed at once.
+
+        >>> Tensor([0, 2]).one_hot(3).tolist()
+        [[1, 0, 0], [0, 0, 1]]
         """
         if not dtypes.is_int(self._uop.dtype):
             raise DTypeError("classes are integers", asked=f"one_hot of {self._uop.dtype!r}")

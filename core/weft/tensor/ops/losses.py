@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.tensor.protocol import TensorBase
@@ -27,8 +28,18 @@ class LossesMixin(TensorBase):
             try_='"mean", "sum" or "none"',
         )
 
+    def _labels(self, Y: Any) -> Any:
+        """The labels as a tensor. :raises ShapeError: if self has no axis of classes."""
+        if not self.shape:
+            raise ShapeError("logits have an axis of classes", asked="a loss of shape ()")
+        return self._as_tensor(Y, self)
+
     def binary_crossentropy(self, Y: Any, reduction: str = "mean") -> Self:
-        """-(Y log(p) + (1 - Y) log(1 - p)) of probabilities p; logarithms are at least -100."""
+        """-(Y log(p) + (1 - Y) log(1 - p)) of probabilities p; logarithms are at least -100.
+
+        >>> Tensor([0.5, 0.25]).binary_crossentropy(Tensor([1, 0])).item()
+        0.4904
+        """
         Y = self.__class__._as_tensor(Y, self)
         log_p, log_q = (x.log().clamp(min_=-100.0) for x in (self, 1 - self))
         return (-Y * log_p - (1 - Y) * log_q)._reduced(reduction)
@@ -36,7 +47,11 @@ class LossesMixin(TensorBase):
     def binary_crossentropy_logits(
         self, Y: Any, reduction: str = "mean", pos_weight: Any = None
     ) -> Self:
-        """The same of logits, computed without overflow; `pos_weight` weighs the positives."""
+        """The same of logits, computed without overflow; `pos_weight` weighs the positives.
+
+        >>> Tensor([0.0, 2.0]).binary_crossentropy_logits(Tensor([1, 0])).item()
+        1.41
+        """
         Y = self.__class__._as_tensor(Y, self)
         positive = Y if pos_weight is None else Y * pos_weight
         return (-(positive * self.logsigmoid() + (1 - Y) * (-self).logsigmoid()))._reduced(
@@ -49,8 +64,12 @@ class LossesMixin(TensorBase):
         """Cross entropy of logits (..., classes) with class numbers Y (...).
 
         Positions whose class is `ignore_index` do not count.
+
+        >>> logits = Tensor([[2.0, 0.0], [0.0, 1.0]])
+        >>> logits.sparse_categorical_crossentropy(Tensor([0, 1])).item()
+        0.2201
         """
-        Y = self.__class__._as_tensor(Y, self)
+        Y = self._labels(Y)
         _check_smoothing(label_smoothing)
         if not dtypes.is_int(Y._uop.dtype) or Y.shape != self.shape[:-1]:
             raise ShapeError(
@@ -71,8 +90,15 @@ class LossesMixin(TensorBase):
 
     def cross_entropy(self, Y: Any, reduction: str = "mean", label_smoothing: float = 0.0) -> Self:
         """Cross entropy of logits (N, classes, ...) with class numbers (N, ...), or with
-        probabilities of the logits' shape."""
-        Y = self.__class__._as_tensor(Y, self)
+        probabilities of the logits' shape.
+
+        >>> logits = Tensor([[2.0, 0.0], [0.0, 1.0]])
+        >>> logits.cross_entropy(Tensor([0, 1])).item()
+        0.2201
+        >>> logits.cross_entropy(Tensor([0, 1]), reduction="none").tolist()
+        [0.1269, 0.3133]
+        """
+        Y = self._labels(Y)
         _check_smoothing(label_smoothing)
         axis = 1 if len(self.shape) > 1 else 0
         classes = self.shape[axis]
@@ -102,11 +128,22 @@ class LossesMixin(TensorBase):
         """Minus the log probability (N, classes, ...) of the classes Y (N, ...).
 
         `weight` has a number for each class; the mean is over the weights.
+
+        >>> logs = Tensor([[2.0, 0.0], [0.0, 1.0]]).log_softmax()
+        >>> logs.nll_loss(Tensor([0, 1])).item()
+        0.2201
         """
+        Y = self._labels(Y)
         if not dtypes.is_int(Y._uop.dtype):
             raise DTypeError("classes are integers", asked=f"nll_loss with {Y._uop.dtype!r}")
         axis = 1 if len(self.shape) > 1 else 0
         classes = self.shape[axis]
+        if Y.shape != (*self.shape[:axis], *self.shape[axis + 1 :]):
+            raise ShapeError(
+                "the labels do not fit the logits",
+                asked=f"nll_loss of {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
+                because="labels are class numbers, without the axis of classes",
+            )
         shape = tuple(classes if i == axis else 1 for i in range(len(self.shape)))
         hits = Y.unsqueeze(axis) == self.__class__.arange(classes, device=self.device).reshape(
             shape
@@ -114,7 +151,7 @@ class LossesMixin(TensorBase):
         if weight is None:
             weights = Y.ones_like(dtype=self._uop.dtype)
         else:
-            weights = hits.where(weight.reshape(shape), 0).sum(axis)
+            weights = hits.where(self._as_tensor(weight, self).reshape(shape), 0).sum(axis)
         if ignore_index is not None:
             weights = (Y == ignore_index).where(0, weights)
         loss = -hits.where(self, 0).sum(axis) * weights
@@ -124,7 +161,7 @@ class LossesMixin(TensorBase):
 
 
 def _check_smoothing(label_smoothing: float) -> None:
-    if not 0 <= label_smoothing <= 1:
+    if not 0 <= real(label_smoothing, "label_smoothing") <= 1:
         raise ArgumentError(
             "label smoothing is a share", asked=f"label_smoothing={label_smoothing}",
             try_="0 <= label_smoothing <= 1",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from weft.base.dtype import dtypes, to_dtype
+from weft.base import arguments
+from weft.base.dtype import to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.shape.movement import say_shape
@@ -20,10 +21,16 @@ class MatmulMixin(TensorBase):
         """Matrix product over the last axis of self and the last but one of w.
 
         Vectors stand for a row on the left and a column on the right; axes before the last two
-        broadcast. Products and sums are computed in `sum_acc_dtype` (or in `dtype`, which the
-        result then has), and rounded once.
+        broadcast. Products and sums are computed in `sum_acc_dtype` and converted once to the
+        common dtype of both, so small integers wrap; or they are computed in `dtype`, which the
+        result then has.
 
         :raises ShapeError: if the inner sizes differ, or one operand is 0-d.
+
+        >>> Tensor([[1, 2], [3, 4]]).dot(Tensor([5, 6])).tolist()
+        [17, 39]
+        >>> Tensor.ones(8, 2, 3).dot(Tensor.ones(3, 4)).shape
+        (8, 2, 4)
         """
         w = self.__class__._as_tensor(w, self)
         a, b = self.shape, w.shape
@@ -46,13 +53,25 @@ class MatmulMixin(TensorBase):
             left = left.unsqueeze(-2) if len(a) > 1 else left
             right = right.unsqueeze(-3) if len(a) > 1 else right
         total = (left * right).sum(-1, dtype=wide)
-        return total.cast(kind) if dtype is None and dtypes.is_float(kind) else total
+        return total.cast(kind) if dtype is None else total
 
     def matmul(self, x: Any, reverse: bool = False, dtype: Any = None) -> Self:
-        """Matrix product; with `reverse` the operands change places. Raises as `dot`."""
+        """Matrix product; with `reverse` the operands change places. Raises as `dot`.
+
+        >>> (Tensor([[1, 2], [3, 4]]) @ Tensor([[0, 1], [1, 0]])).tolist()
+        [[2, 1], [4, 3]]
+        """
         if reverse:
             return self.__class__._as_tensor(x, self).dot(self, dtype)
         return self.dot(x, dtype)
+
+    def image_dot(self, w: Any, dtype: Any = None) -> Self:
+        """`dot`. What is drawn as images is a matter of the setting IMAGE and the device.
+
+        >>> Tensor([[1, 2]]).image_dot(Tensor([[3], [4]])).tolist()
+        [[11]]
+        """
+        return self.dot(w, dtype)
 
     def __matmul__(self, x: Any) -> Self:
         return self.matmul(x)
@@ -61,8 +80,14 @@ class MatmulMixin(TensorBase):
         return self.matmul(x, True)
 
     def linear(self, weight: Any, bias: Any = None, dtype: Any = None) -> Self:
-        """self @ weight + bias; a 1-d weight multiplies element by element."""
+        """self @ weight + bias; a 1-d weight multiplies element by element.
+
+        >>> Tensor([[1.0, 2.0]]).linear(Tensor([[1.0], [3.0]]), bias=Tensor([0.5])).tolist()
+        [[7.5]]
+        """
         x = self if dtype is None else self.cast(dtype)
+        weight = self._as_tensor(weight, self)
+        bias = bias if bias is None else self._as_tensor(bias, self)
         weight = weight if dtype is None else weight.cast(dtype)
         y = x * weight if len(weight.shape) == 1 else x.dot(weight)
         if bias is None:
@@ -74,9 +99,17 @@ class MatmulMixin(TensorBase):
         """Einstein summation: `"ij,jk->ik"`; "..." stands for axes that broadcast.
 
         :raises ArgumentError: for a formula that cannot be read or does not fit the operands.
+
+        >>> Tensor.einsum("ij,j->i", Tensor([[1, 2], [3, 4]]), Tensor([5, 6])).tolist()
+        [17, 39]
+        >>> Tensor.einsum("ii", Tensor([[1, 2], [3, 4]])).item()
+        5
         """
         tensors = list(operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple))
                        else operands)  # fmt: skip
+        formula = arguments.text(formula, "formula", '"ij,jk->ik"')
+        like = next((each for each in tensors if isinstance(each, TensorBase)), None)
+        tensors = [cls(each) if like is None else cls._as_tensor(each, like) for each in tensors]
         inputs, output = _read(formula.replace(" ", ""), tensors)
         order = list(dict.fromkeys([*output, *(n for names in inputs for n in names)]))
         sizes: dict[str, Any] = {}
@@ -103,7 +136,10 @@ class MatmulMixin(TensorBase):
             product = product * part
         product = product._expanded(tuple(sizes[n] for n in order))
         summed = tuple(range(len(output), len(order)))
-        return product.sum(summed, dtype=dtype) if summed else product
+        if not summed:
+            return product
+        total = product.sum(summed, dtype=dtype)
+        return total.cast(product.dtype) if dtype is None else total
 
 
 def _bad(formula: str, because: str) -> ArgumentError:

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from weft.base.errors import ArgumentError, ShapeError
+from weft.base.arguments import kind_of, shown, whole
+from weft.base.errors import ArgumentError, IndexingError, ShapeError, UnknownChoice
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype
 from weft.base.sequences import argsort, prod
 from weft.engine.capture import recording
 from weft.shape.movement import (
     always_inside,
+    as_size,
     broadcast_shapes,
+    definite,
     expand_arg,
+    fits_always,
     flip_arg,
     normalise_axes,
     normalise_axis,
@@ -37,6 +41,28 @@ def as_tuple(first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
     if rest or not isinstance(first, (tuple, list)):
         return (first, *rest)
     return tuple(first)
+
+
+def _has_symbol(*shapes: tuple[Any, ...]) -> bool:
+    return any(isinstance(size, UOp) for shape in shapes for size in shape)
+
+
+def all_of(first: Any, rest: tuple[Any, ...], what: str) -> list[Any]:
+    """Tensors given one by one, or as one sequence.
+
+    :raises ArgumentError: for none, or for both.
+    """
+    if not isinstance(first, (tuple, list)):
+        if len(rest) == 1 and isinstance(rest[0], (tuple, list)):
+            rest = tuple(rest[0])
+        return [first, *(first._as_tensor(x, first) for x in rest)]
+    if rest or not first:
+        raise ArgumentError(
+            f"{what} takes tensors one by one, or one sequence of them",
+            asked=f"{what} of a sequence of {len(first)}, and {len(rest)} more",
+            try_=f"Tensor.{what}(a, b, c) or Tensor.{what}([a, b, c])",
+        )
+    return all_of(first[0], tuple(first[1:]), what)
 
 
 class MovementMixin(TensorBase):
@@ -61,23 +87,53 @@ class MovementMixin(TensorBase):
     def reshape(self, shape: Any, *args: Any) -> Self:
         """The same elements, row-major, in another shape; one extent may be -1, None keeps one.
 
+        An axis whose size is known becomes one of a variable that is bound to that size, and back.
+
         :raises ShapeError: if the numbers of elements differ.
+
+        >>> Tensor([1, 2, 3, 4]).reshape(2, 2).tolist()
+        [[1, 2], [3, 4]]
+        >>> Tensor.zeros(2, 6).reshape(4, -1).shape
+        (4, 3)
         """
         u = self._uop
         own = u.shape
         new = reshape_arg(own, as_tuple(shape, args))
         if new == own:
             return self._wrap(u)
+        if _has_symbol(own, new) and not fits_always(own, new):
+            return self._reshaped_for_now(new)
         return self._wrap(record(Ops.RESHAPE, u.dtype, (u,), new))
 
+    def _reshaped_for_now(self, new: tuple[Any, ...]) -> Any:
+        """A reshape that fits for what the variables are bound to: by way of definite sizes, to
+        which axes are padded, and from which they are windows."""
+        own = self._uop.shape
+        if (recorder := recording()) is not None:
+            recorder.read_values_of(*own, *new)
+        now, then = definite(own), definite(new)
+        made = self._constant_pad(
+            tuple((0, fold(size - s)) for size, s in zip(now or own, own)), 0
+        ).reshape(then)
+        return made.shrink(tuple((0, size) for size in new))
+
     def view(self, shape: Any, *args: Any) -> Self:
-        """Alias of reshape."""
+        """Alias of reshape.
+
+        >>> Tensor([1, 2, 3, 4]).view(2, 2).tolist()
+        [[1, 2], [3, 4]]
+        """
         return self.reshape(shape, *args)
 
     def expand(self, shape: Any, *args: Any) -> Self:
         """Axes of size one repeated, new axes in front; -1 keeps an extent.
 
         :raises ShapeError: if an axis has another size than 1 and than the one asked for.
+
+        >>> Tensor([[1], [2]]).expand(2, 3).tolist()
+        [[1, 1, 1], [2, 2, 2]]
+        >>> Tensor([1, 2]).expand(2, -1).tolist()
+        [[1, 2], [1, 2]]
         """
         return self._expanded(expand_arg(self._uop.shape, as_tuple(shape, args)))
 
@@ -96,6 +152,9 @@ class MovementMixin(TensorBase):
         """Axis i of the result is axis order[i] of self.
 
         :raises ShapeError: if `order` is not every axis once.
+
+        >>> Tensor.zeros(2, 3, 4).permute(2, 0, 1).shape
+        (4, 2, 3)
         """
         found = permute_arg(self._uop.shape, as_tuple(order, args))
         if found == tuple(range(len(found))):
@@ -103,7 +162,13 @@ class MovementMixin(TensorBase):
         return self._wrap(record(Ops.PERMUTE, self._uop.dtype, (self._uop,), found))
 
     def flip(self, axis: Any, *args: Any) -> Self:
-        """The given axes backwards."""
+        """The given axes backwards.
+
+        >>> Tensor([[1, 2], [3, 4]]).flip(0).tolist()
+        [[3, 4], [1, 2]]
+        >>> Tensor([[1, 2], [3, 4]]).flip(0, 1).tolist()
+        [[4, 3], [2, 1]]
+        """
         marks = flip_arg(self._uop.shape, as_tuple(axis, args))
         if not any(marks):
             return self._wrap(self._uop)
@@ -113,13 +178,22 @@ class MovementMixin(TensorBase):
         """The window [start, stop) of each axis; None keeps an axis whole.
 
         :raises ShapeError: if a window reaches outside.
+
+        >>> Tensor([[1, 2, 3], [4, 5, 6]]).shrink((None, (1, 3))).tolist()
+        [[2, 3], [5, 6]]
         """
         own = self._uop.shape
+        if not isinstance(arg, (tuple, list)):
+            raise ShapeError(
+                "a window has a pair (start, stop), or None, for every axis",
+                asked=f"shrink({shown(arg)}) of shape {own}",
+                because=f"that is {kind_of(arg)}",
+            )
         window = shrink_arg(own, tuple(arg))
         if (recorder := recording()) is not None:
             for (start, stop), size in zip(window, own):
                 if not always_inside(start, stop, size):
-                    recorder.refuse_window(f"shrink to {say_shape(window)}", say_shape(size))
+                    recorder.read_values_of(start, stop, size)
         if window == tuple((0, s) for s in own):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
@@ -132,12 +206,19 @@ class MovementMixin(TensorBase):
         "replicate", "circular".
 
         :raises ArgumentError: for an unknown mode, or padding that does not fit the axes.
+
+        >>> Tensor([1, 2]).pad(((1, 2),)).tolist()
+        [0, 1, 2, 0, 0]
+        >>> Tensor([[1, 2]]).pad((0, 1), value=9).tolist()
+        [[1, 2, 9]]
+        >>> Tensor([1, 2, 3]).pad((2, 0), mode="reflect").tolist()
+        [3, 2, 1, 2, 3]
         """
         pairs = pad_arg(self._uop.shape, padding)
         if mode == "constant":
             return self._constant_pad(pairs, value)
         if mode not in ("reflect", "replicate", "circular"):
-            raise ArgumentError(
+            raise UnknownChoice(
                 f"there is no padding mode {mode!r}",
                 asked=f"pad(mode={mode!r})",
                 try_='"constant", "reflect", "replicate" or "circular"',
@@ -197,7 +278,13 @@ class MovementMixin(TensorBase):
     # ---- axes added, dropped, swapped ---------------------------------------------------------
 
     def squeeze(self, dim: Any = None) -> Self:
-        """Without axes of size one: all of them, or the given ones where their size is one."""
+        """Without axes of size one: all of them, or the given ones where their size is one.
+
+        >>> Tensor.zeros(1, 3, 1).squeeze().shape
+        (3,)
+        >>> Tensor.zeros(1, 3, 1).squeeze(0).shape
+        (3, 1)
+        """
         shape = self._uop.shape
         if dim is None:
             return self.reshape(tuple(s for s in shape if s != 1))
@@ -205,23 +292,41 @@ class MovementMixin(TensorBase):
         return self.reshape(tuple(s for i, s in enumerate(shape) if i not in axes or s != 1))
 
     def unsqueeze(self, dim: int) -> Self:
-        """An axis of size one put in at `dim`."""
+        """An axis of size one put in at `dim`.
+
+        >>> Tensor([1, 2]).unsqueeze(0).shape, Tensor([1, 2]).unsqueeze(-1).shape
+        ((1, 2), (2, 1))
+        """
         at = self._resolve_dim(dim, extra=1)
         shape = self._uop.shape
         return self.reshape((*shape[:at], 1, *shape[at:]))
 
     @property
     def T(self) -> Self:
-        """Axes 0 and 1 swapped; itself with fewer axes."""
+        """Axes 0 and 1 swapped; itself with fewer axes.
+
+        >>> Tensor([[1, 2, 3]]).T.tolist()
+        [[1], [2], [3]]
+        """
         return self.transpose(0, 1) if len(self.shape) > 1 else self._wrap(self._uop)
 
     @property
     def mT(self) -> Self:
-        """The last two axes swapped."""
+        """The last two axes swapped.
+
+        >>> Tensor.zeros(5, 2, 3).mT.shape
+        (5, 3, 2)
+        """
         return self.transpose(-1, -2)
 
     def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
-        """Two axes swapped."""
+        """Two axes swapped.
+
+        >>> Tensor([[1, 2], [3, 4]]).transpose().tolist()
+        [[1, 3], [2, 4]]
+        >>> Tensor.zeros(2, 3, 4).transpose(0, 2).shape
+        (4, 3, 2)
+        """
         order = list(range(len(self.shape)))
         a, b = self._resolve_dim(dim0), self._resolve_dim(dim1)
         if order:
@@ -229,22 +334,33 @@ class MovementMixin(TensorBase):
         return self.permute(*order) if order else self._wrap(self._uop)
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
-        """The axes from `start_dim` to `end_dim` merged into one."""
+        """The axes from `start_dim` to `end_dim` merged into one.
+
+        >>> Tensor([[1, 2], [3, 4]]).flatten().tolist()
+        [1, 2, 3, 4]
+        >>> Tensor.zeros(2, 3, 4).flatten(1).shape
+        (2, 12)
+        """
         first, last = self._resolve_dim(start_dim), self._resolve_dim(end_dim)
         shape = self._uop.shape
         return self.reshape((*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]))
 
     def unflatten(self, dim: int, sizes: Any) -> Self:
-        """One axis split into `sizes`, of which one may be -1."""
+        """One axis split into `sizes`, of which one may be -1.
+
+        >>> Tensor.zeros(2, 6).unflatten(1, (2, -1)).shape
+        (2, 2, 3)
+        """
         at = self._resolve_dim(dim)
         shape = self._uop.shape
-        sizes = tuple(sizes)
+        asked = f"unflatten({dim}, {shown(sizes)}) of shape {shape}"
+        sizes = tuple(as_size(s, asked) for s in as_tuple(sizes, ()))
         if -1 in sizes:
             known = -prod(sizes)
             if known <= 0 or shape[at] % known:
                 raise ShapeError(
                     f"axis {dim} does not split into {sizes}",
-                    asked=f"unflatten({dim}, {sizes}) of shape {shape}",
+                    asked=asked,
                 )
             sizes = tuple(shape[at] // known if s == -1 else s for s in sizes)
         return self.reshape((*shape[:at], *sizes, *shape[at + 1 :]))
@@ -254,10 +370,17 @@ class MovementMixin(TensorBase):
     def cat(self, *args: Any, dim: int = 0) -> Self:
         """self and others one after another along an axis; dtypes promote.
 
+        They are given one by one, or as one sequence: `Tensor.cat([a, b], dim=1)`.
+
         :raises ShapeError: if other axes differ in size.
+
+        >>> Tensor([[1, 2]]).cat(Tensor([[3, 4]])).tolist()
+        [[1, 2], [3, 4]]
+        >>> Tensor([[1, 2]]).cat(Tensor([[3, 4]]), dim=1).tolist()
+        [[1, 2, 3, 4]]
         """
+        self, *args = parts = all_of(self, args, "cat")
         axis = self._resolve_dim(dim)
-        parts: list[Any] = [self, *args]
         for part in parts:
             same = [s for i, s in enumerate(part.shape) if i != axis]
             if len(part.shape) != len(self.shape) or same != [
@@ -268,7 +391,7 @@ class MovementMixin(TensorBase):
                     asked=f"cat of {', '.join(str(p.shape) for p in parts)} along axis {dim}",
                 )
         if not self.shape:
-            raise ShapeError(
+            raise IndexingError(
                 "0-d tensors have no axis to join along", asked="cat", try_="stack(...)"
             )
         if len(parts) == 1:
@@ -282,26 +405,40 @@ class MovementMixin(TensorBase):
                 (at, total - at - size) if i == axis else (0, 0) for i in range(len(self.shape))
             )
             at = at + size
-            if isinstance(size, int) and size == 0:
-                continue
             placed = part._wrap(cast_node(part._uop, dtype))._constant_pad(pads, 0)
             # parts do not overlap: each element is one value plus zeros
             result = placed if result is None else result + placed
-        return parts[0].cast(dtype) if result is None else result
+        return result
 
     def stack(self, *args: Any, dim: int = 0) -> Self:
-        """self and others along a new axis."""
-        first = self.unsqueeze(dim)
-        return first.cat(*(t.unsqueeze(dim) for t in args), dim=dim)
+        """self and others along a new axis, given as to `cat`.
+
+        >>> Tensor([1, 2]).stack(Tensor([3, 4])).tolist()
+        [[1, 2], [3, 4]]
+        >>> Tensor([1, 2]).stack(Tensor([3, 4]), dim=1).tolist()
+        [[1, 3], [2, 4]]
+        """
+        first, *rest = (t.unsqueeze(dim) for t in all_of(self, args, "stack"))
+        return first.cat(*rest, dim=dim)
 
     def split(self, sizes: Any, dim: int = 0) -> tuple[Self, ...]:
         """Pieces of the given sizes along an axis; of one size (but for the last) for an int.
 
         :raises ShapeError: if the sizes do not add up.
+
+        >>> [piece.tolist() for piece in Tensor([1, 2, 3, 4, 5]).split(2)]
+        [[1, 2], [3, 4], [5]]
+        >>> [piece.tolist() for piece in Tensor([1, 2, 3, 4, 5]).split([1, 4])]
+        [[1], [2, 3, 4, 5]]
         """
+        if not self.shape:
+            raise ShapeError("a 0-d tensor has no axis to cut", asked=f"split({shown(sizes)})")
         axis = self._resolve_dim(dim)
         length = self.shape[axis]
-        if isinstance(sizes, (int, UOp)):
+        several = isinstance(sizes, (tuple, list))
+        asked = f"split({shown(sizes)}, dim={dim}) of shape {say_shape(self.shape)}"
+        sizes = [as_size(s, asked) for s in sizes] if several else as_size(sizes, asked)
+        if not several:
             if isinstance(length, UOp) or isinstance(sizes, UOp):
                 raise ShapeError(
                     "how many pieces there are depends on variables",
@@ -309,9 +446,10 @@ class MovementMixin(TensorBase):
                     because=f"axis {axis} has {say_shape(length)} elements",
                     try_="the size of each piece: split([...])",
                 )
-            if sizes <= 0:
+            if sizes < 0 or (sizes == 0 and length):
                 raise ArgumentError("pieces have at least one element", asked=f"split({sizes})")
-            sizes = [min(sizes, length - i) for i in range(0, max(length, 1), sizes)]
+            starts = range(0, length, sizes) if length else (0,)
+            sizes = [min(sizes, length - at) for at in starts]
         if fold(sum(sizes)) != length:
             raise ShapeError(
                 f"the pieces do not add up to {length}",
@@ -326,7 +464,11 @@ class MovementMixin(TensorBase):
         return tuple(pieces)
 
     def chunk(self, chunks: int, dim: int = 0) -> tuple[Self, ...]:
-        """At most `chunks` pieces of equal size (the last may be shorter)."""
+        """At most `chunks` pieces of equal size (the last may be shorter).
+
+        >>> [piece.tolist() for piece in Tensor([1, 2, 3, 4, 5]).chunk(2)]
+        [[1, 2, 3], [4, 5]]
+        """
         if not isinstance(chunks, int) or chunks <= 0:
             raise ArgumentError("chunks is a number above 0", asked=f"chunk({chunks!r})")
         length = self.shape[self._resolve_dim(dim)]
@@ -337,8 +479,15 @@ class MovementMixin(TensorBase):
         return self.split(-(-length // chunks), dim)
 
     def repeat(self, repeats: Any, *args: Any) -> Self:
-        """Tiled: axis i repeated repeats[i] times; new axes in front."""
+        """Tiled: axis i repeated repeats[i] times; new axes in front.
+
+        >>> Tensor([1, 2]).repeat(2).tolist()
+        [1, 2, 1, 2]
+        >>> Tensor([1, 2]).repeat(2, 1).tolist()
+        [[1, 2], [1, 2]]
+        """
         times = as_tuple(repeats, args)
+        times = tuple(as_size(t, f"repeat{times} of shape {self.shape}") for t in times)
         own = (1,) * (len(times) - len(self.shape)) + self.shape
         if len(times) < len(own):
             raise ShapeError(
@@ -351,7 +500,12 @@ class MovementMixin(TensorBase):
         return self.reshape(between).expand(wide).reshape(final)
 
     def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
-        """Each element `repeats` times in a row; of the flattened tensor for dim None."""
+        """Each element `repeats` times in a row; of the flattened tensor for dim None.
+
+        >>> Tensor([1, 2]).repeat_interleave(2).tolist()
+        [1, 1, 2, 2]
+        """
+        repeats = as_size(repeats, f"repeat_interleave({shown(repeats)})")
         if dim is None:
             return self.flatten().repeat_interleave(repeats, 0)
         at = self._resolve_dim(dim)
@@ -361,11 +515,17 @@ class MovementMixin(TensorBase):
         return wide.reshape((*s[:at], s[at] * repeats, *s[at + 1 :]))
 
     def roll(self, shifts: Any, dims: Any = None) -> Self:
-        """Shifted along axes, what falls off one end coming back at the other."""
+        """Shifted along axes, what falls off one end coming back at the other.
+
+        >>> Tensor([1, 2, 3]).roll(1).tolist()
+        [3, 1, 2]
+        >>> Tensor([[1, 2], [3, 4]]).roll(1, dims=0).tolist()
+        [[3, 4], [1, 2]]
+        """
         if dims is None:
             return self.flatten().roll(shifts, 0).reshape(self.shape)
-        amounts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-        axes = (dims,) if isinstance(dims, int) else tuple(dims)
+        amounts = tuple(whole(shift, "shifts") for shift in as_tuple(shifts, ()))
+        axes = as_tuple(dims, ())
         if len(amounts) != len(axes):
             raise ArgumentError("a shift for each axis", asked=f"roll({shifts}, {dims})")
         rolled = self
@@ -379,8 +539,13 @@ class MovementMixin(TensorBase):
         return rolled
 
     def unfold(self, dim: int, size: int, step: int) -> Self:
-        """Windows of `size` every `step` along an axis, as a new last axis."""
+        """Windows of `size` every `step` along an axis, as a new last axis.
+
+        >>> Tensor([1, 2, 3, 4]).unfold(0, 2, 1).tolist()
+        [[1, 2], [2, 3], [3, 4]]
+        """
         axis = self._resolve_dim(dim)
+        size, step = whole(size, "size"), whole(step, "step")
         if size < 0 or step <= 0 or size > self.shape[axis]:
             raise ArgumentError(
                 "windows have 0 <= size <= length of the axis and a step above 0",
@@ -394,12 +559,19 @@ class MovementMixin(TensorBase):
         return windows.permute(*order, rank)
 
     def meshgrid(self, *args: Any, indexing: str = "ij") -> tuple[Self, ...]:
-        """Grids of coordinates from 1-d tensors; "xy" swaps the first two axes."""
+        """Grids of coordinates from 1-d tensors; "xy" swaps the first two axes.
+
+        >>> rows, columns = Tensor([1, 2]).meshgrid(Tensor([5, 6, 7]))
+        >>> rows.tolist()
+        [[1, 1, 1], [2, 2, 2]]
+        >>> columns.tolist()
+        [[5, 6, 7], [5, 6, 7]]
+        """
         if indexing not in ("ij", "xy"):
             raise ArgumentError(
                 'indexing is "ij" or "xy"', asked=f"meshgrid(indexing={indexing!r})"
             )
-        axes = [self, *args]
+        axes = all_of(self, args, "meshgrid")
         swap = indexing == "xy" and len(axes) > 1
         order = [1, 0, *range(2, len(axes))] if swap else list(range(len(axes)))
         shape = tuple(axes[i].numel() for i in order)
@@ -411,7 +583,11 @@ class MovementMixin(TensorBase):
         return tuple(grids)
 
     def diag(self) -> Self:
-        """A vector on the diagonal of a matrix of zeros."""
+        """A vector on the diagonal of a matrix of zeros.
+
+        >>> Tensor([1, 2]).diag().tolist()
+        [[1, 0], [0, 2]]
+        """
         if len(self.shape) != 1:
             raise ShapeError("diag is of a vector", asked=f"diag of shape {self.shape}")
         n = self.shape[0]
@@ -420,7 +596,11 @@ class MovementMixin(TensorBase):
         return self.unsqueeze(-1).pad((None, (0, n))).flatten().shrink(((0, n * n),)).reshape(n, n)
 
     def diagonal(self) -> Self:
-        """The main diagonal of a square matrix, as a vector."""
+        """The main diagonal of a square matrix, as a vector.
+
+        >>> Tensor([[1, 2], [3, 4]]).diagonal().tolist()
+        [1, 4]
+        """
         if len(self.shape) != 2 or self.shape[0] != self.shape[1]:
             raise ShapeError("diagonal is of a square matrix", asked=f"of shape {self.shape}")
         n = self.shape[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from weft.base.arguments import real, whole
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError
 from weft.base.sequences import prod
@@ -23,7 +24,14 @@ class RandomMixin(TensorBase):
 
     @staticmethod
     def manual_seed(seed: int = 0) -> None:
-        """Start the random stream of every device anew."""
+        """Start the random stream of every device anew.
+
+        >>> Tensor.manual_seed(42)
+        >>> first = Tensor.rand(3).tolist()
+        >>> Tensor.manual_seed(42)
+        >>> first == Tensor.rand(3).tolist()
+        True
+        """
         rng.manual_seed(seed)
 
     @classmethod
@@ -48,6 +56,12 @@ class RandomMixin(TensorBase):
         """Uniform on [0, 1): every number is a multiple of the dtype's precision at 1.
 
         :raises DTypeError: for a dtype that is no float.
+
+        >>> Tensor.rand(2, 3).shape
+        (2, 3)
+        >>> x = Tensor.rand(100)
+        >>> 0 <= x.min().item() <= x.max().item() < 1
+        True
         """
         kind = _float_dtype(dtype, "rand")
         extents = shape_of_arguments(shape)
@@ -62,7 +76,14 @@ class RandomMixin(TensorBase):
         cls, *shape: Any, device: str | None = None, dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
-        """Standard normal, by Box and Muller: sqrt(-2 log u) cos(2 pi v)."""
+        """Standard normal, by Box and Muller: sqrt(-2 log u) cos(2 pi v).
+
+        >>> Tensor.randn(2, 3).shape
+        (2, 3)
+        >>> Tensor.manual_seed(0)
+        >>> abs(Tensor.randn(1000).mean().item()) < 0.1
+        True
+        """
         kind = _float_dtype(dtype, "randn")
         extents = shape_of_arguments(shape)
         if 0 in extents:
@@ -82,11 +103,15 @@ class RandomMixin(TensorBase):
         """Uniform integers in [low, high).
 
         :raises ArgumentError: for bounds that are no integers or leave nothing between them.
+
+        >>> Tensor.randint(2, 3, low=5, high=6).tolist()
+        [[5, 5, 5], [5, 5, 5]]
         """
         kind = to_dtype(dtype)
         if not dtypes.is_int(kind):
             raise DTypeError("randint gives integers", asked=f"randint(dtype={kind!r})")
-        if not (isinstance(low, int) and isinstance(high, int)) or high <= low:
+        low, high = whole(low, "low"), whole(high, "high")
+        if high <= low:
             raise ArgumentError(
                 "integers with low < high", asked=f"randint(low={low}, high={high})"
             )
@@ -103,10 +128,15 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def randperm(
-        cls, n: int, *, device: str | None = None, dtype: Any = dtypes.int32,
+        cls, n: int, device: str | None = None, dtype: Any = dtypes.int32,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
-        """0 to n - 1 in random order."""
+        """0 to n - 1 in random order.
+
+        >>> sorted(Tensor.randperm(5).tolist())
+        [0, 1, 2, 3, 4]
+        """
+        n = whole(n, "n", least=0)
         if n == 0:
             return cls.zeros(0, dtype=dtype, device=device)
         words = (cls._blocks((n,), device) & 0xFFFFFFFF).cast(dtypes.uint32).contiguous()
@@ -117,7 +147,12 @@ class RandomMixin(TensorBase):
         cls, *shape: Any, mean: float = 0.0, std: float = 1.0, requires_grad: bool | None = None,
         **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Normal with the given mean and standard deviation."""
+        """Normal with the given mean and standard deviation.
+
+        >>> Tensor.normal(2, 3, mean=10.0, std=0.0).tolist()
+        [[10.0, 10.0, 10.0], [10.0, 10.0, 10.0]]
+        """
+        mean, std = _number(mean, "mean"), _number(std, "std")
         made = cls.randn(*shape, **kwargs) * std + mean
         return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
 
@@ -126,50 +161,81 @@ class RandomMixin(TensorBase):
         cls, *shape: Any, low: float = 0.0, high: float = 1.0, dtype: Any = None,
         requires_grad: bool | None = None, **kwargs: Any,
     ) -> Self:  # fmt: skip
-        """Uniform on [low, high); integers for an integer dtype."""
+        """Uniform on [low, high); integers for an integer dtype.
+
+        >>> x = Tensor.uniform(100, low=-1.0, high=1.0)
+        >>> -1 <= x.min().item() <= x.max().item() < 1
+        True
+        """
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
         drawn = kind if dtypes.is_float(kind) else dtypes.float32
+        low, high = _number(low, "low"), _number(high, "high")
         made = (cls.rand(*shape, dtype=drawn, **kwargs) * (high - low) + low).cast(kind)
         return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
 
     @classmethod
     def scaled_uniform(cls, *shape: Any, **kwargs: Any) -> Self:
-        """Uniform on [-1, 1) divided by the square root of the number of elements."""
+        """Uniform on [-1, 1) divided by the square root of the number of elements.
+
+        >>> Tensor.scaled_uniform(4, 4).abs().max().item() <= 0.25
+        True
+        """
         bound = 1 / math.sqrt(max(prod(shape_of_arguments(shape)), 1))
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
     def glorot_uniform(cls, *shape: Any, **kwargs: Any) -> Self:
-        """Uniform on +-sqrt(6 / (fan in + fan out)) (Glorot and Bengio, 2010)."""
+        """Uniform on +-sqrt(6 / (fan in + fan out)) (Glorot and Bengio, 2010).
+
+        >>> Tensor.glorot_uniform(4, 2).abs().max().item() <= 1
+        True
+        """
         extents = shape_of_arguments(shape)
         bound = math.sqrt(6 / max(extents[0] + prod(extents[1:]), 1)) if extents else 1.0
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
     def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **kwargs: Any) -> Self:
-        """Uniform on +-sqrt(6 / ((1 + a*a) fan in)) (He and others, 2015)."""
+        """Uniform on +-sqrt(6 / ((1 + a*a) fan in)) (He and others, 2015).
+
+        >>> Tensor.kaiming_uniform(4, 6, a=0).abs().max().item() <= 1
+        True
+        """
         fan = max(prod(shape_of_arguments(shape)[1:]), 1)
-        bound = math.sqrt(6 / ((1 + a * a) * fan))
+        bound = math.sqrt(6 / ((1 + real(a, "a") ** 2) * fan))
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
     def kaiming_normal(cls, *shape: Any, a: float = 0.01, **kwargs: Any) -> Self:
-        """Normal with standard deviation sqrt(2 / ((1 + a*a) fan in))."""
+        """Normal with standard deviation sqrt(2 / ((1 + a*a) fan in)).
+
+        >>> Tensor.kaiming_normal(8, 3, 3, 3).shape
+        (8, 3, 3, 3)
+        """
         fan = max(prod(shape_of_arguments(shape)[1:]), 1)
-        return cls.normal(*shape, mean=0.0, std=math.sqrt(2 / ((1 + a * a) * fan)), **kwargs)
+        spread = math.sqrt(2 / ((1 + real(a, "a") ** 2) * fan))
+        return cls.normal(*shape, mean=0.0, std=spread, **kwargs)
 
     def rand_like(self, **kwargs: Any) -> Self:
-        """Uniform on [0, 1) in the shape, dtype and place of self."""
+        """Uniform on [0, 1) in the shape, dtype and place of self.
+
+        >>> Tensor.zeros(2, 3).rand_like().shape
+        (2, 3)
+        """
         kwargs.setdefault("dtype", self._uop.dtype)
         return self.__class__.rand(self.shape, device=kwargs.pop("device", self.device), **kwargs)
 
     def randn_like(
         self, dtype: Any = None, requires_grad: bool | None = None, **kwargs: Any
     ) -> Self:
-        """Standard normal in the shape, dtype and place of self."""
+        """Standard normal in the shape, dtype and place of self.
+
+        >>> Tensor.zeros(2, 3).randn_like().shape
+        (2, 3)
+        """
         return self.__class__.randn(
             self.shape, dtype=self._uop.dtype if dtype is None else dtype,
-            device=kwargs.pop("device", self.device), requires_grad=requires_grad,
+            device=kwargs.pop("device", self.device), requires_grad=requires_grad, **kwargs,
         )  # fmt: skip
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
@@ -177,7 +243,13 @@ class RandomMixin(TensorBase):
 
         :raises ArgumentError: for weights that are not 1-d or 2-d, or fewer of them than samples
             without replacement.
+
+        >>> Tensor([0.0, 1.0, 0.0]).multinomial(3, replacement=True).tolist()
+        [1, 1, 1]
+        >>> sorted(Tensor([1.0, 0.0, 1.0]).multinomial(2).tolist())
+        [0, 2]
         """
+        num_samples = whole(num_samples, "num_samples")
         rows = self.unsqueeze(0) if len(self.shape) == 1 else self
         if len(rows.shape) != 2 or num_samples < 1:
             raise ArgumentError(
@@ -202,6 +274,11 @@ class RandomMixin(TensorBase):
             scores = (weights > 0).where(u.log() / weights, -math.inf)
             found = scores.topk(num_samples, 1)[1]
         return found.squeeze(0) if len(self.shape) == 1 else found
+
+
+def _number(value: Any, what: str) -> Any:
+    """A number, or a tensor of them. :raises ArgumentError: for anything else."""
+    return value if isinstance(value, TensorBase) else real(value, what)
 
 
 def _float_dtype(dtype: Any, what: str) -> DType:

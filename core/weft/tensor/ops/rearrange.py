@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
+from weft.base.arguments import text, whole
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
 from weft.tensor.protocol import TensorBase
+
+_DOTS = "..."
+_WORD = re.compile(r"\.\.\.|[()]|[^\s().]+|\.")
+_EXAMPLE = '"b (h w) c -> b c h w", h=4'
+
+# one axis of a side: a name by itself, or the names in a pair of brackets; of none it has one
+# element, and so "1" is "()"
+Axis = str | tuple[str, ...]
 
 
 class RearrangeMixin(TensorBase):
@@ -17,83 +27,133 @@ class RearrangeMixin(TensorBase):
     def rearrange(self, formula: str, **sizes: int) -> Self:
         """Axes regrouped by an einops formula: `"b (h w) c -> b c h w"`, with sizes by name.
 
+        Names in brackets are one axis, "1" and "()" an axis of one element, and "..." stands for
+        all axes that have no name.
+
         :raises ArgumentError: for a formula that cannot be read or does not fit the shape.
+
+        >>> Tensor.zeros(2, 6, 3).rearrange("b (h w) c -> b c h w", h=2).shape
+        (2, 3, 2, 3)
+        >>> Tensor.zeros(2, 3, 4).rearrange("b ... -> b (...)").shape
+        (2, 12)
         """
-        sides = formula.split("->")
-        if len(sides) != 2:
-            raise self._bad_formula(formula, "it needs one arrow")
-        left, right = (_groups(side, self, formula) for side in sides)
-        if len(left) != len(self.shape) and "..." not in [n for g in left for n in g]:
-            raise self._bad_formula(formula, f"the shape has {len(self.shape)} axes")
-        left, right = self._without_ellipsis(left, right, formula)
-        if len(left) != len(self.shape):
-            raise self._bad_formula(formula, f"the shape has {len(self.shape)} axes")
-        known = dict(sizes)
-        for group, extent in zip(left, self.shape):
-            unknown = [n for n in group if n not in known]
-            rest = prod(known[n] for n in group if n in known)
-            if len(unknown) > 1:
-                raise self._bad_formula(formula, f"the sizes of {unknown} are not known")
-            if extent % rest if unknown and rest else extent != rest:
-                raise self._bad_formula(formula, f"{group} does not make {extent}")
-            if unknown:
-                known[unknown[0]] = extent // rest if rest else 0
-        names = [n for g in left for n in g]
-        wanted = [n for g in right for n in g]
-        if sorted(names) != sorted(n for n in wanted if not n.startswith("1@")):
-            raise self._bad_formula(formula, "both sides need the same names, each once")
+        formula = text(formula, "formula", _EXAMPLE)
+        sizes = {name: whole(size, name, least=0) for name, size in sizes.items()}
+        try:
+            left, right = _read(formula)
+            left, right = _without_dots(left, right, len(self.shape))
+            known = _sizes_of(left, self.shape, sizes)
+        except _Misfit as misfit:
+            raise ArgumentError(
+                "this formula does not rearrange this shape",
+                asked=f"rearrange({formula!r}) of shape {self.shape}",
+                because=str(misfit),
+                try_=_EXAMPLE,
+            ) from None
+        names, wanted = _names(left), _names(right)
         apart = self.reshape(tuple(known[n] for n in names))
-        apart = apart.permute(*(names.index(n) for n in wanted if not n.startswith("1@")))
-        return apart.reshape(
-            tuple(prod(1 if n.startswith("1@") else known[n] for n in g) for g in right)
-        )
-
-    def _without_ellipsis(self, left: Any, right: Any, formula: str) -> tuple[Any, Any]:
-        if "..." not in [n for g in left for n in g]:
-            return left, right
-        extra = len(self.shape) - len(left) + 1
-        if extra < 0:
-            raise self._bad_formula(formula, f"the shape has {len(self.shape)} axes")
-        names = [f"...{i}" for i in range(extra)]
-
-        def spread(groups: Any) -> Any:
-            result: list[list[str]] = []
-            for group in groups:
-                if group == ["..."]:
-                    result += [[n] for n in names]
-                else:
-                    result.append([m for n in group for m in (names if n == "..." else [n])])
-            return result
-
-        return spread(left), spread(right)
-
-    def _bad_formula(self, formula: str, because: str) -> ArgumentError:
-        return ArgumentError(
-            "this formula does not rearrange this shape",
-            asked=f"rearrange({formula!r}) of shape {self.shape}",
-            because=because,
-            try_='"b (h w) c -> b c h w", h=4',
+        ordered = apart.permute(tuple(names.index(n) for n in wanted))
+        return ordered.reshape(
+            tuple(known[a] if isinstance(a, str) else prod(known[n] for n in a) for a in right)
         )
 
 
-def _groups(side: str, tensor: Any, formula: str) -> list[list[str]]:
-    """`"b (h w) 1"` as [["b"], ["h", "w"], ["1@2"]]: a one gets a name of its own."""
-    groups: list[list[str]] = []
+class _Misfit(Exception):
+    """Why a formula cannot be used."""
+
+
+def _read(formula: str) -> tuple[list[Axis], list[Axis]]:
+    """Both sides of a formula, which have the same names."""
+    sides = formula.replace("\N{HORIZONTAL ELLIPSIS}", _DOTS).split("->")
+    if len(sides) != 2:
+        raise _Misfit("it needs one arrow")
+    left, right = (_read_side(side) for side in sides)
+    if any(_DOTS in axis for axis in left if not isinstance(axis, str)):
+        raise _Misfit("how many axes ... in brackets is made of cannot be told")
+    if sorted(_names(left)) != sorted(_names(right)):
+        raise _Misfit("both sides need the same names, each once")
+    return left, right
+
+
+def _read_side(side: str) -> list[Axis]:
+    """`"b (h w) 1 ..."` as ["b", ("h", "w"), (), "..."]."""
+    axes: list[Axis] = []
     inside: list[str] | None = None
-    for place, word in enumerate(side.replace("(", " ( ").replace(")", " ) ").split()):
-        if word == "(" and inside is None:
+    for word in _WORD.findall(side):
+        if word == "(":
+            if inside is not None:
+                raise _Misfit("brackets do not stand in brackets")
             inside = []
-        elif word == ")" and inside is not None:
-            groups.append(inside)
-            inside = None
-        elif word in "()":
-            raise tensor._bad_formula(formula, "the brackets do not match")
-        else:
-            name = f"1@{place}" if word == "1" else word
+        elif word == ")":
             if inside is None:
-                groups.append([name])
-            else:
-                inside.append(name)
+                raise _Misfit("a bracket is closed that was not opened")
+            axes.append(tuple(inside))
+            inside = None
+        elif word == "1":
+            if inside is None:
+                axes.append(())
+        else:
+            _check_name(word)
+            (axes if inside is None else inside).append(word)
     if inside is not None:
-        raise tensor._bad_formula(formula, "a bracket is not closed")
-    return groups
+        raise _Misfit("a bracket is not closed")
+    names = _names(axes)
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise _Misfit(f"{twice!r} stands twice on one side")
+    return axes
+
+
+def _check_name(word: str) -> None:
+    plain = word.isidentifier() and not word.startswith("_") and not word.endswith("_")
+    if word != _DOTS and not plain:
+        raise _Misfit(f"{word!r} is no name of an axis")
+
+
+def _names(axes: list[Axis]) -> list[str]:
+    return [name for axis in axes for name in ((axis,) if isinstance(axis, str) else axis)]
+
+
+def _without_dots(left: list[Axis], right: list[Axis], rank: int) -> tuple[Any, Any]:
+    """Both sides with names for the axes that "..." stands for."""
+    dotted = _DOTS in left
+    extra = rank - (len(left) - dotted)
+    if extra < 0 or (extra and not dotted):
+        raise _Misfit(f"the left side has {len(left) - dotted} axes, the shape {rank}")
+    unnamed = tuple(f"{_DOTS}{i}" for i in range(extra))
+
+    def spread(axes: list[Axis]) -> list[Axis]:
+        result: list[Axis] = []
+        for axis in axes:
+            if axis == _DOTS:
+                result += unnamed
+            elif isinstance(axis, str):
+                result.append(axis)
+            else:
+                result.append(tuple(m for n in axis for m in (unnamed if n == _DOTS else (n,))))
+        return result
+
+    return spread(left), spread(right)
+
+
+def _sizes_of(axes: list[Axis], shape: tuple[Any, ...], given: dict[str, int]) -> dict[str, Any]:
+    """The size of every name: as given, or as the shape leaves it."""
+    known: dict[str, Any] = {}
+    if strange := sorted(set(given) - set(_names(axes))):
+        raise _Misfit(f"there is no axis {strange[0]!r}")
+    for axis, extent in zip(axes, shape):
+        group = (axis,) if isinstance(axis, str) else axis
+        known |= {name: given[name] for name in group if name in given}
+        unknown = [name for name in group if name not in given]
+        rest = prod(known[name] for name in group if name in given)
+        if len(unknown) > 1:
+            raise _Misfit(f"the sizes of {' and '.join(unknown)} are not given")
+        if not unknown:
+            if extent != rest:
+                raise _Misfit(f"{' '.join(group) or 'an axis of 1'} is {rest}, not {extent}")
+        elif rest == 1:
+            known[unknown[0]] = extent
+        elif rest < 1 or extent % rest:
+            raise _Misfit(f"{extent} elements are no whole number of {rest}")
+        else:
+            known[unknown[0]] = extent // rest
+    return known

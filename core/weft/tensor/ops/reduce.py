@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv, round_up
@@ -44,6 +45,13 @@ class ReduceMixin(TensorBase):
         """Sum. Short types accumulate wider (`sum_acc_dtype`); floats come back in their own dtype.
 
         bool and short integers give 32 bits; with `dtype` it accumulates and answers in that.
+
+        >>> Tensor([[1, 2], [3, 4]]).sum().item()
+        10
+        >>> Tensor([[1, 2], [3, 4]]).sum(axis=0).tolist()
+        [4, 6]
+        >>> Tensor.ones(300, dtype=dtypes.uint8).sum().item()
+        300
         """
         own = self._uop.dtype
         wide = sum_acc_dtype(own) if dtype is None else to_dtype(dtype)
@@ -51,33 +59,67 @@ class ReduceMixin(TensorBase):
         return total.cast(own) if dtype is None and dtypes.is_float(own) else total
 
     def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
-        """Product, in the dtype of self unless `dtype` is given."""
+        """Product, in the dtype of self unless `dtype` is given.
+
+        >>> Tensor([2, 3, 4]).prod().item()
+        24
+        """
         own = self._uop.dtype if dtype is None else to_dtype(dtype)
         return self._wrap(cast_node(self._uop, own))._reduce(Ops.MUL, axis, keepdim)
 
     def max(self, axis: Any = None, keepdim: bool = False) -> Self:
-        """Maximum; NaN where there is one. The gradient is shared between ties."""
+        """Maximum; NaN where there is one. The gradient is shared between ties.
+
+        >>> Tensor([[1, 5], [9, 2]]).max().item()
+        9
+        >>> Tensor([[1, 5], [9, 2]]).max(axis=1, keepdim=True).tolist()
+        [[5], [9]]
+        """
         return self._reduce(Ops.MAX, axis, keepdim)
 
     def min(self, axis: Any = None, keepdim: bool = False) -> Self:
-        """Minimum; NaN where there is one. The gradient is shared between ties."""
+        """Minimum; NaN where there is one. The gradient is shared between ties.
+
+        >>> Tensor([[1, 5], [9, 2]]).min().item()
+        1
+        >>> Tensor([[1, 5], [9, 2]]).min(axis=0).tolist()
+        [1, 2]
+        """
         if dtypes.is_float(self._uop.dtype):
             return -((-self)._reduce(Ops.MAX, axis, keepdim))
         return ~((~self)._reduce(Ops.MAX, axis, keepdim))
 
     def any(self, axis: Any = None, keepdim: bool = False) -> Self:
-        """Whether one is not zero, as bool."""
+        """Whether one is not zero, as bool.
+
+        >>> Tensor([[0, 1], [0, 0]]).any().item()
+        True
+        >>> Tensor([[0, 1], [0, 0]]).any(axis=1).tolist()
+        [True, False]
+        """
         return self.cast(dtypes.bool).max(axis, keepdim)
 
     def all(self, axis: Any = None, keepdim: bool = False) -> Self:
-        """Whether none is zero, as bool."""
+        """Whether none is zero, as bool.
+
+        >>> Tensor([[1, 1], [1, 0]]).all().item()
+        False
+        >>> Tensor([[1, 1], [1, 0]]).all(axis=1).tolist()
+        [True, False]
+        """
         return ~((~self.cast(dtypes.bool)).max(axis, keepdim))
 
     def _count(self, axis: Any) -> Any:
         return prod(self.shape[a] for a in self._resolve_dims(axis))
 
     def mean(self, axis: Any = None, keepdim: bool = False) -> Self:
-        """Average; integers give the default float."""
+        """Average; integers give the default float.
+
+        >>> Tensor([[1, 2], [3, 6]]).mean().item()
+        3.0
+        >>> Tensor([[1, 2], [3, 6]]).mean(axis=1).tolist()
+        [1.5, 4.5]
+        """
         own = least_upper_float(self._uop.dtype)
         wide = sum_acc_dtype(own)
         total = self.cast(wide)._reduce(Ops.ADD, axis, keepdim)
@@ -89,14 +131,25 @@ class ReduceMixin(TensorBase):
         return self._from_node(count).cast(like._uop.dtype)
 
     def var(self, axis: Any = None, keepdim: bool = False, correction: float = 1) -> Self:
-        """Variance: the mean square distance from the mean, over n - correction."""
+        """Variance: the mean square distance from the mean, over n - correction.
+
+        >>> Tensor([2.0, 4.0, 6.0]).var().item()
+        4.0
+        >>> Tensor([[1.0, 3.0], [2.0, 2.0]]).var(axis=1).tolist()
+        [2.0, 0.0]
+        """
         return self.var_mean(axis, keepdim, correction)[0]
 
     def var_mean(
         self, axis: Any = None, keepdim: bool = False, correction: float = 1
     ) -> tuple[Self, Self]:
-        """Variance and mean."""
-        own = least_upper_float(self._uop.dtype)
+        """Variance and mean.
+
+        >>> spread, middle = Tensor([2.0, 4.0, 6.0]).var_mean()
+        >>> spread.item(), middle.item()
+        (4.0, 4.0)
+        """
+        own, correction = least_upper_float(self._uop.dtype), real(correction, "correction")
         x = self.cast(sum_acc_dtype(own))
         mean = x.mean(axis, True)
         squares = (x - mean).square()._reduce(Ops.ADD, axis, keepdim)
@@ -111,13 +164,24 @@ class ReduceMixin(TensorBase):
         return variance.cast(own), mean.cast(own)
 
     def std(self, axis: Any = None, keepdim: bool = False, correction: float = 1) -> Self:
-        """Standard deviation."""
+        """Standard deviation.
+
+        >>> Tensor([2.0, 4.0, 6.0]).std().item()
+        2.0
+        >>> Tensor([2.0, 4.0]).std(correction=0).item()
+        1.0
+        """
         return self.var(axis, keepdim, correction)._deviation()
 
     def std_mean(
         self, axis: Any = None, keepdim: bool = False, correction: float = 1
     ) -> tuple[Self, Self]:
-        """Standard deviation and mean."""
+        """Standard deviation and mean.
+
+        >>> spread, middle = Tensor([2.0, 4.0, 6.0]).std_mean()
+        >>> spread.item(), middle.item()
+        (2.0, 4.0)
+        """
         variance, mean = self.var_mean(axis, keepdim, correction)
         return variance._deviation(), mean
 
@@ -135,18 +199,32 @@ class ReduceMixin(TensorBase):
         return x - top, top
 
     def softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
-        """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows."""
+        """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows.
+
+        >>> Tensor([[0.0, 1.0], [5.0, 5.0]]).softmax().tolist()
+        [[0.2689, 0.7311], [0.5, 0.5]]
+        """
         shifted, _ = self._shifted(axis, dtype)
         powers = shifted.exp()
         return powers / powers.sum(axis, True)
 
     def log_softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
-        """log of softmax, without computing it."""
+        """log of softmax, without computing it.
+
+        >>> Tensor([0.0, 1.0]).log_softmax().tolist()
+        [-1.3133, -0.3133]
+        """
         shifted, _ = self._shifted(axis, dtype)
         return shifted - shifted.exp().sum(axis, True).log()
 
     def logsumexp(self, axis: Any = None, keepdim: bool = False) -> Self:
-        """log of the sum of exp(x), shifted so that nothing overflows."""
+        """log of the sum of exp(x), shifted so that nothing overflows.
+
+        >>> Tensor([0.0, 0.0]).logsumexp().item()
+        0.6931
+        >>> Tensor([1000.0, 1000.0]).logsumexp().item()
+        1000.6932
+        """
         x = self.cast(least_upper_float(self._uop.dtype))
         top = x.detach().max(axis, True)
         # of infinite maxima nothing is subtracted: inf - inf would be NaN
@@ -162,6 +240,11 @@ class ReduceMixin(TensorBase):
         """Index (int32) of the first maximum; NaN counts as one. Of all elements for axis None.
 
         :raises ArgumentError: for an axis of no elements.
+
+        >>> Tensor([[1, 5], [9, 2]]).argmax().item()
+        2
+        >>> Tensor([[1, 5], [9, 2]]).argmax(axis=1).tolist()
+        [1, 0]
         """
         if axis is None:
             found = self.flatten().argmax(0)
@@ -186,7 +269,11 @@ class ReduceMixin(TensorBase):
         return found.cast(dtypes.int32)
 
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """Index (int32) of the first minimum; NaN counts as one."""
+        """Index (int32) of the first minimum; NaN counts as one.
+
+        >>> Tensor([[1, 5], [9, 2]]).argmin(axis=1).tolist()
+        [0, 1]
+        """
         dtype: DType = self._uop.dtype
         turned = -self if dtypes.is_float(dtype) else ~self
         return turned.argmax(axis, keepdim)
@@ -195,9 +282,11 @@ class ReduceMixin(TensorBase):
 
     def _scan(self, op: Ops, axis: int, start: Any) -> Any:
         """Running reduction along an axis, `start` being what nothing reduces to."""
-        if not self.shape or 0 in self.shape:
+        if not self.shape:
+            self._resolve_dims(axis)
             return self._wrap(self._uop)
-        return self._scanned(op, self._resolve_dim(axis), start)
+        at = self._resolve_dim(axis)
+        return self._wrap(self._uop) if 0 in self.shape else self._scanned(op, at, start)
 
     def _scanned(self, op: Ops, at: int, start: Any) -> Any:
         """Within blocks, upon what comes before each block.
@@ -249,21 +338,39 @@ class ReduceMixin(TensorBase):
         return seen.where(self.unsqueeze(at), start)._reduce(op, at + 1, False)
 
     def cumsum(self, axis: int = 0) -> Self:
-        """Running sum; short types accumulate as in `sum`."""
+        """Running sum; short types accumulate as in `sum`.
+
+        >>> Tensor([1, 2, 3]).cumsum().tolist()
+        [1, 3, 6]
+        >>> Tensor([[1, 2], [3, 4]]).cumsum(axis=1).tolist()
+        [[1, 3], [3, 7]]
+        """
         own = self._uop.dtype
         total = self.cast(sum_acc_dtype(own))._scan(Ops.ADD, axis, 0)
         return total.cast(own) if dtypes.is_float(own) else total
 
     def cumprod(self, axis: int = 0) -> Self:
-        """Running product."""
+        """Running product.
+
+        >>> Tensor([1, 2, 3, 4]).cumprod().tolist()
+        [1, 2, 6, 24]
+        """
         return self._scan(Ops.MUL, axis, 1)
 
     def cummax(self, axis: int = 0) -> Self:
-        """Running maximum."""
+        """Running maximum.
+
+        >>> Tensor([1, 3, 2, 4]).cummax().tolist()
+        [1, 3, 3, 4]
+        """
         return self._scan(Ops.MAX, axis, self._uop.dtype.min)
 
     def logcumsumexp(self, axis: int = 0) -> Self:
-        """Running log of the sum of exp(x), each window shifted by its own maximum."""
+        """Running log of the sum of exp(x), each window shifted by its own maximum.
+
+        >>> Tensor([0.0, 0.0, 1000.0]).logcumsumexp().tolist()
+        [0.0, 0.6931, 1000.0]
+        """
         x = self.cast(least_upper_float(self._uop.dtype))
         if not x.shape or 0 in x.shape:
             return x

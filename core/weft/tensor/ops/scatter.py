@@ -35,6 +35,9 @@ class ScatterMixin(TensorBase):
         """out[i][j] = self[index[i][j]][j] (for dim 0): an index for every element of the result.
 
         :raises ShapeError: if `index` has another rank, or is larger along another axis.
+
+        >>> Tensor([[1, 2], [3, 4]]).gather(1, Tensor([[1, 0], [0, 0]])).tolist()
+        [[2, 1], [3, 3]]
         """
         at, index = self._checked_index("gather", dim, index)
         size = self.shape[at]
@@ -67,6 +70,9 @@ class ScatterMixin(TensorBase):
         """(values, hits) of shape (..., T, N) along a last axis, and self with T last."""
         at, index = self._checked_index("scatter", dim, index)
         if any(n > s for n, s in zip(index.shape, src.shape)):
+            if 0 in index.shape:  # nothing is written
+                src = self.zeros(index.shape, dtype=src._uop.dtype, device=self.device)
+                return self._scattered(dim, index, src)
             raise ShapeError(
                 "the index is larger than what is written",
                 asked=f"scatter of {src.shape} with an index of {index.shape}",
@@ -84,6 +90,11 @@ class ScatterMixin(TensorBase):
         """self with src written where `index` says, along an axis; the last write counts.
 
         `reduce` "add" or "multiply" combines with what is there instead.
+
+        >>> Tensor.zeros(4).scatter(0, Tensor([3, 1]), Tensor([5.0, 6.0])).tolist()
+        [0.0, 6.0, 0.0, 5.0]
+        >>> Tensor.zeros(3).scatter(0, Tensor([1, 1]), 2.0, reduce="add").tolist()
+        [0.0, 4.0, 0.0]
         """
         if reduce not in (None, "add", "multiply"):
             raise ArgumentError(
@@ -106,9 +117,19 @@ class ScatterMixin(TensorBase):
         written = (last.squeeze(-1) > 0).where(value, self.permute(*order))
         return written.permute(*self._inverse(tuple(order)))
 
+    def _of_own_dtype(self, src: Any) -> Any:
+        if src._uop.dtype is not self._uop.dtype:
+            raise DTypeError(
+                "what is scattered has another dtype",
+                asked=f"scatter of {src._uop.dtype!r} into {self._uop.dtype!r}",
+                because="what is written to keeps its dtype",
+                try_=f"src.cast({self._uop.dtype!r})",
+            )
+        return src
+
     def _source(self, index: Any, src: Any) -> Any:
         if isinstance(src, TensorBase):
-            return src.cast(self._uop.dtype)
+            return self._of_own_dtype(src)
         shape = self.__class__._as_tensor(index, self).shape
         return (
             self.full_like(src).shrink(tuple((0, 0) for _ in shape))
@@ -122,6 +143,12 @@ class ScatterMixin(TensorBase):
         """self with src combined into it where `index` says: "sum", "prod", "mean", "amax", "amin".
 
         Without `include_self` what is written to starts from nothing.
+
+        >>> x, index, new = Tensor([1, 1, 1]), Tensor([0, 2, 2]), Tensor([4, 5, 6])
+        >>> x.scatter_reduce(0, index, new, "sum").tolist()
+        [5, 1, 12]
+        >>> x.scatter_reduce(0, index, new, "amax", include_self=False).tolist()
+        [4, 1, 6]
         """
         starts = {"sum": 0, "mean": 0, "prod": 1}
         if reduce not in (*starts, "amax", "amin"):
@@ -130,7 +157,7 @@ class ScatterMixin(TensorBase):
                 asked=f"scatter_reduce(reduce={reduce!r})",
                 try_='"sum", "prod", "mean", "amax" or "amin"',
             )
-        values, hits, order = self._scattered(dim, index, src.cast(self._uop.dtype))
+        values, hits, order = self._scattered(dim, index, self._of_own_dtype(src))
         own = self.permute(*order)
         dtype = own._uop.dtype
         if reduce in ("amax", "amin"):

@@ -23,6 +23,12 @@ class SetsMixin(TensorBase):
 
         With return_inverse also where each element stands among them (int32, the shape of self),
         with return_counts also how often each occurs (int32, (k,)). NaN counts as equal to itself.
+
+        >>> Tensor([3, 1, 3]).unique().tolist()
+        [1, 3]
+        >>> values, counts = Tensor([3, 1, 3]).unique(return_counts=True)
+        >>> counts.tolist()
+        [1, 2]
         """
         flat = self.reshape(-1)
         if flat.shape[0] == 0:
@@ -55,7 +61,7 @@ class SetsMixin(TensorBase):
 
     @staticmethod
     def _asked(found: list[Any], inverse: bool, counts: bool) -> Any:
-        chosen = [found[0], *found[1:2] * inverse, *found[2:] * counts]
+        chosen = [found[0], *found[1:2] * bool(inverse), *found[2:] * bool(counts)]
         return chosen[0] if len(chosen) == 1 else tuple(chosen)
 
     def searchsorted(self, values: Any, right: bool = False) -> Self:
@@ -64,6 +70,11 @@ class SetsMixin(TensorBase):
         self (n,), or (..., n) with values (..., m). Before equal elements, or with `right` behind
         them. NaN belongs to the end. By counting, or for many by halving.
         :raises ShapeError: where the batches differ.
+
+        >>> Tensor([1, 3, 5]).searchsorted(Tensor([0, 3, 9])).tolist()
+        [0, 1, 3]
+        >>> Tensor([1, 3, 5]).searchsorted(Tensor([3]), right=True).tolist()
+        [2]
         """
         given: Any = self._as_tensor(values, self)
         if not self.shape or (self.shape[:-1] and self.shape[:-1] != given.shape[:-1]):
@@ -92,7 +103,11 @@ class SetsMixin(TensorBase):
         return low
 
     def isin(self, elements: Any) -> Self:
-        """Which elements of self occur in `elements`; bool, the shape of self."""
+        """Which elements of self occur in `elements`; bool, the shape of self.
+
+        >>> Tensor([1, 2, 3]).isin(Tensor([3, 1])).tolist()
+        [True, False, True]
+        """
         others: Any = self._as_tensor(elements, self).reshape(-1)
         return (self.unsqueeze(-1) == others).any(-1)
 

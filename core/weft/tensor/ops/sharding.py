@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
+from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
 from weft.device import registry
 from weft.schedule import placement_of
@@ -34,11 +35,22 @@ class ShardingMixin(TensorBase):
         :raises ArgumentError: if `devices` are no sequence of distinct devices.
         :raises IndexingError: if there is no such axis.
         :raises UnknownDevice: if no installed plugin serves one of them.
+
+        >>> x = Tensor([1, 2, 3, 4]).shard(("REF:1", "REF:2"), axis=0)
+        >>> x.device
+        ('REF:1', 'REF:2')
+        >>> (x * 2).tolist()
+        [2, 4, 6, 8]
         """
         return self._wrap(self._laid_out(devices, axis))
 
     def shard_(self, devices: Sequence[str], axis: int | None = None) -> Self:
-        """`shard` in place; a leaf that requires gradients stays one. Returns self."""
+        """`shard` in place; a leaf that requires gradients stays one. Returns self.
+
+        >>> x = Tensor([1, 2, 3, 4])
+        >>> x.shard_(("REF:1", "REF:2")).device
+        ('REF:1', 'REF:2')
+        """
         node = self._laid_out(devices, axis)
         self._uop = self._own_identity(node) if self._requires_grad and self.is_leaf else node
         return self
@@ -47,7 +59,17 @@ class ShardingMixin(TensorBase):
         """Where `other` is, and cut as it is if the axis that is cut has the same size.
 
         Replicated where it has not. For a tensor on one device this is `to(other.device)`.
+
+        >>> x = Tensor([1, 2, 3, 4]).shard(("REF:1", "REF:2"), axis=0)
+        >>> (x + Tensor([10, 20, 30, 40]).shard_like(x)).tolist()
+        [11, 22, 33, 44]
         """
+        if not isinstance(other, TensorBase):
+            raise ArgumentError(
+                "a tensor is laid out like a tensor",
+                asked=f"shard_like({shown(other)})",
+                because=f"that is {kind_of(other)}",
+            )
         device = other.device
         if not isinstance(device, tuple):
             return self.to(device)
@@ -59,13 +81,22 @@ class ShardingMixin(TensorBase):
 
     @property
     def layout(self) -> Shard | None:
-        """How it lies on its devices: the axis and the bounds of the parts; None on one device."""
+        """How it lies on its devices: the axis and the bounds of the parts; None on one device.
+
+        >>> x = Tensor([1, 2, 3, 4]).shard(("REF:1", "REF:2"), axis=0)
+        >>> x.layout.axis, x.layout.bounds
+        (0, (0, 2, 4))
+        """
         return placement_of(self._uop) if isinstance(self._uop.device, tuple) else None
 
     def shards(self) -> list[Self]:
         """The part of each device, as a tensor on that device; nothing is copied.
 
         :raises ArgumentError: if it is on one device.
+
+        >>> x = Tensor([1, 2, 3, 4]).shard(("REF:1", "REF:2"), axis=0)
+        >>> [part.tolist() for part in x.shards()]
+        [[1, 2], [3, 4]]
         """
         device, layout = self.device, self.layout
         if layout is None:

@@ -20,8 +20,12 @@ class SolvingMixin(DecompositionsMixin):
         self (..., n, n); other (..., n, k), or (n,) for one right side. Gaussian elimination with
         partial pivoting (Golub and Van Loan, 3.4), n steps of a few kernels. Singular matrices give
         infinities or NaN. :raises ShapeError: where the shapes do not fit.
+
+        >>> Tensor([[2.0, 0.0], [0.0, 4.0]]).solve(Tensor([[2.0], [2.0]])).tolist()
+        [[1.0], [0.5]]
         """
         a = self._as_matrices("solve", square=True)
+        other = self._as_tensor(other, self)
         vector = len(other.shape) == 1
         right: Any = other.reshape(-1, 1) if vector else other
         size = a.shape[-1]
@@ -40,12 +44,20 @@ class SolvingMixin(DecompositionsMixin):
         return solved.reshape(size) if vector and not batch else solved
 
     def inv(self) -> Self:
-        """The inverse of every matrix, (..., n, n). See `solve`."""
+        """The inverse of every matrix, (..., n, n). See `solve`.
+
+        >>> Tensor([[2.0, 0.0], [0.0, 4.0]]).inv().tolist()
+        [[0.5, 0.0], [0.0, 0.25]]
+        """
         a = self._as_matrices("inv", square=True)
         return a.solve(self.__class__.eye(a.shape[-1], dtype=a.dtype, device=a.device))
 
     def det(self) -> Self:
-        """The determinant of every matrix: (..., n, n) to (...). See `solve`."""
+        """The determinant of every matrix: (..., n, n) to (...). See `solve`.
+
+        >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).det().item()
+        -2.0
+        """
         a = self._as_matrices("det", square=True)
         size = a.shape[-1]
         if size == 0:

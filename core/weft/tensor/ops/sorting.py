@@ -20,7 +20,14 @@ class SortingMixin(TensorBase):
     __slots__ = ()
 
     def sort(self, dim: int = -1, descending: bool = False) -> tuple[Self, Self]:
-        """The elements in order along an axis, and the places (int32) they come from. Stable."""
+        """The elements in order along an axis, and the places (int32) they come from. Stable.
+
+        >>> values, places = Tensor([3, 1, 2]).sort()
+        >>> values.tolist(), places.tolist()
+        ([1, 2, 3], [1, 2, 0])
+        >>> Tensor([3, 1, 2]).sort(descending=True)[0].tolist()
+        [3, 2, 1]
+        """
         if not self.shape or 0 in self.shape:
             return self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32)
         at = self._resolve_dim(dim)
@@ -37,7 +44,11 @@ class SortingMixin(TensorBase):
         return values.permute(*back), places.permute(*back)
 
     def argsort(self, dim: int = -1, descending: bool = False) -> Self:
-        """The places (int32) that put an axis in order. Stable."""
+        """The places (int32) that put an axis in order. Stable.
+
+        >>> Tensor([3, 1, 2]).argsort().tolist()
+        [1, 2, 0]
+        """
         return self.sort(dim, descending)[1]
 
     def topk(
@@ -46,6 +57,10 @@ class SortingMixin(TensorBase):
         """The k largest (or smallest) along an axis, in order, and their places (int32).
 
         :raises ArgumentError: if the axis has fewer than k elements.
+
+        >>> values, places = Tensor([3, 9, 5]).topk(2)
+        >>> values.tolist(), places.tolist()
+        ([9, 5], [1, 2])
         """
         at = self._resolve_dim(dim)
         size = self.shape[at] if self.shape else 1

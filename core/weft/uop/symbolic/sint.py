@@ -93,11 +93,16 @@ def high_of(value: sint) -> int:
     return value if value.__class__ is int else value.vmax
 
 
+def variable_and_value(bound: UOp) -> tuple[UOp, int]:
+    """What a BIND node binds, as its `unbind()` gives it, but nobody is told of the look."""
+    return bound.src[0], bound.src[1].arg
+
+
 def unbind_sint(value: sint) -> tuple[sint, dict[UOp, int]]:
     """The value with its bound variables free, and what each was bound to."""
     if not isinstance(value, UOp):
         return value, {}
-    bound = {node: node.unbind() for node in value.toposort() if node.op is Ops.BIND}
+    bound = {u: variable_and_value(u) for u in value.toposort() if u.op is Ops.BIND}
     if not bound:
         return value, {}
     free = value.substitute({node: variable for node, (variable, _) in bound.items()})

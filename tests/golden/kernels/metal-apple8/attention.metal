@@ -1,13 +1,14 @@
-// opts: none
+// opts: Opt(GROUP, 7, 8), Opt(GROUP, 2, 8)
 #include <metal_stdlib>
 using namespace metal;
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-kernel void r_2_4_8_4_4_4_4_8_4_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+kernel void r_2_4_4_4_4_8_8_4_4_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], device const float* data3 [[buffer(3)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
+  threadgroup float shared0[8];
   float row2[4];
   float acc3;
   float acc4;
@@ -18,51 +19,54 @@ kernel void r_2_4_8_4_4_4_4_8_4_4(device float* data0 [[buffer(0)]], device cons
   int gidx1 = int(group.y);
   int alu0 = gidx1 * 32;
   int gidx0 = int(group.x);
-  int alu1 = alu0 + gidx0 * 8;
-  for (int ridx5 = 0; ridx5 < 4; ridx5++) {
+  int lidx0 = int(item.x);
+  int alu1 = alu0 + gidx0 * 8 + lidx0;
+  float val0 = data1[alu1];
+  for (int ridx4 = 0; ridx4 < 4; ridx4++) {
+    float val1 = data2[alu0 + ridx4 * 8 + lidx0];
+    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
+    shared0[lidx0] = val0 * val1;
+    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
     acc3 = 0.0f;
-    int alu2 = alu0 + ridx5 * 8;
-    for (int ridx7 = 0; ridx7 < 8; ridx7++) {
-      acc3 = fma(data1[alu1 + ridx7], data2[alu2 + ridx7], acc3);
+    for (int ridx10 = 0; ridx10 < 8; ridx10++) {
+      acc3 = acc3 + shared0[ridx10];
     }
-    row2[ridx5] = acc3 / 2.828427f;
+    row2[ridx4] = acc3 / 2.828427f;
   }
   acc4 = (-INFINITY);
   for (int ridx8 = 0; ridx8 < 4; ridx8++) {
     acc4 = max_f32(acc4, row2[ridx8]);
   }
-  float val0 = acc4;
+  float val2 = acc4;
   int cast0 = as_type<int>(12582912.0f);
-  for (int ridx4 = 0; ridx4 < 4; ridx4++) {
-    float alu3 = row2[ridx4] - val0;
-    float alu4 = alu3 * 1.442695f;
-    float alu5 = (alu4 < (-154.0f)) ? (-154.0f) : alu4;
-    float alu6 = (154.0f < alu5) ? 154.0f : alu5;
-    float alu7 = alu6 + 12582912.0f;
-    float alu8 = alu6 - (alu7 - 12582912.0f);
-    float alu9 = fma(fma(0.00015475962f, alu8, 0.0013399613f), alu8, 0.009618006f);
-    float alu10 = fma(fma(fma(alu9, alu8, 0.0555033f), alu8, 0.2402265f), alu8, 0.6931472f);
-    int alu11 = as_type<int>(alu7) - cast0;
-    int alu12 = alu11 >> 1;
-    float alu13 = fma(alu8, alu10,
-        1.0f) * as_type<float>((alu12 + 127) << 23) * as_type<float>((alu11 - alu12 + 127) << 23);
-    float alu14 = fma(alu3, 1.925963e-8f, fma(alu3, 1.442695f, -alu4));
-    row1[ridx4] = alu13 * ((alu14 * alu14 < 1.0f) ? fma(alu14, 0.6931472f, 1.0f) : 1.0f);
+  for (int ridx3 = 0; ridx3 < 4; ridx3++) {
+    float alu2 = row2[ridx3] - val2;
+    float alu3 = alu2 * 1.442695f;
+    float alu4 = (alu3 < (-154.0f)) ? (-154.0f) : alu3;
+    float alu5 = (154.0f < alu4) ? 154.0f : alu4;
+    float alu6 = alu5 + 12582912.0f;
+    float alu7 = alu5 - (alu6 - 12582912.0f);
+    float alu8 = fma(fma(0.00015475962f, alu7, 0.0013399613f), alu7, 0.009618006f);
+    float alu9 = fma(fma(fma(alu8, alu7, 0.0555033f), alu7, 0.2402265f), alu7, 0.6931472f);
+    int alu10 = as_type<int>(alu6) - cast0;
+    int alu11 = alu10 >> 1;
+    float alu12 = fma(alu7, alu9,
+        1.0f) * as_type<float>((alu11 + 127) << 23) * as_type<float>((alu10 - alu11 + 127) << 23);
+    float alu13 = fma(alu2, 1.925963e-8f, fma(alu2, 1.442695f, -alu3));
+    row1[ridx3] = alu12 * ((alu13 * alu13 < 1.0f) ? fma(alu13, 0.6931472f, 1.0f) : 1.0f);
   }
   acc5 = 0.0f;
   for (int ridx9 = 0; ridx9 < 4; ridx9++) {
     acc5 = acc5 + row1[ridx9];
   }
-  float val1 = acc5;
-  for (int ridx3 = 0; ridx3 < 4; ridx3++) {
-    row0[ridx3] = row1[ridx3] / val1;
+  float val3 = acc5;
+  for (int ridx2 = 0; ridx2 < 4; ridx2++) {
+    row0[ridx2] = row1[ridx2] / val3;
   }
-  for (int ridx2 = 0; ridx2 < 8; ridx2++) {
-    acc6 = 0.0f;
-    int alu15 = alu0 + ridx2;
-    for (int ridx6 = 0; ridx6 < 4; ridx6++) {
-      acc6 = fma(row0[ridx6], data3[alu15 + ridx6 * 8], acc6);
-    }
-    data0[alu1 + ridx2] = acc6;
+  acc6 = 0.0f;
+  int alu14 = alu0 + lidx0;
+  for (int ridx7 = 0; ridx7 < 4; ridx7++) {
+    acc6 = fma(row0[ridx7], data3[alu14 + ridx7 * 8], acc6);
   }
+  data0[alu1] = acc6;
 }

@@ -1,0 +1,20 @@
+"""`pytest --doctest-modules core/weft` runs the examples in docstrings: the names they use."""
+
+import math
+from typing import Any
+
+import pytest
+
+import weft
+from weft.shape import ShapeTracker, View
+from weft.uop import Ops
+
+
+@pytest.fixture(autouse=True)
+def _names_of_docstrings(request: pytest.FixtureRequest) -> None:
+    """What a person would have imported, in a folder for the files that an example writes."""
+    if isinstance(request.node, pytest.DoctestItem):
+        request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
+        names: dict[str, Any] = request.getfixturevalue("doctest_namespace")
+        names |= {name: getattr(weft, name) for name in weft.__all__}
+        names |= {"ShapeTracker": ShapeTracker, "View": View, "Ops": Ops, "math": math}

@@ -1,0 +1,173 @@
+"""Array: a tensor with the attributes of the array API standard.
+
+In: anything a tensor is made of. Out: `Array`, which every function of the namespace answers with.
+
+It is a Tensor in all but three points, where the standard says one thing and Tensor's own names
+another: `size` is a number and no method, an array of one element is true or false, and `T` is of
+matrices alone. Everything else a Tensor can do it can do as well, and what it computes is of its
+own class.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any, Self
+
+from weft.array_api.remainders import exact_remainder
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.base.promotion import promote_with_scalar
+from weft.base.sequences import prod
+from weft.tensor import Tensor
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+"""The versions of the standard whose names are all here."""
+
+
+class Array(Tensor):
+    """A lazy array; see `weft.array_api`. Made by `asarray` and its kin."""
+
+    __slots__ = ()
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def T(self) -> Self:
+        """The transpose of a matrix. :raises ShapeError: for any other number of axes."""
+        if self.ndim != 2:
+            raise ShapeError(
+                "T is of matrices",
+                asked=f"T of shape {self.shape}",
+                because="with other axes it is not said which change places",
+                try_="x.mT for the last two, or permute_dims",
+            )
+        return self.transpose(0, 1)
+
+    @property
+    def mT(self) -> Self:
+        """The last two axes swapped. :raises ShapeError: for fewer than two."""
+        if self.ndim < 2:
+            raise ShapeError("mT is of matrices", asked=f"mT of shape {self.shape}")
+        return self.transpose(-1, -2)
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
+        """The same values on another device. :raises ArgumentError: for a stream."""
+        if stream is not None:
+            raise ArgumentError(
+                "streams are weft's own affair",
+                asked=f"to_device({device!r}, stream={stream!r})",
+                try_="leave stream out",
+            )
+        return self.to(device)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        return namespace(api_version)
+
+    def __bool__(self) -> bool:
+        return bool(self._only("bool"))
+
+    def __floordiv__(self, x: Any) -> Self:
+        return self._rounded_down(as_array(x, self))
+
+    def __rfloordiv__(self, x: Any) -> Self:
+        return as_array(x, self)._rounded_down(self)
+
+    def __ifloordiv__(self, x: Any) -> Self:
+        return self.assign(self // x)
+
+    def _rounded_down(self, other: Any) -> Any:
+        """The quotient rounded down; a zero has the sign of the quotient."""
+        whole = self._floor_divide(other)
+        if not dtypes.is_float(whole.dtype):
+            return whole
+        return (whole == 0).where((self / other).trunc() * 0, whole)
+
+    def __mod__(self, x: Any) -> Self:
+        return self._remainder(x)
+
+    def __rmod__(self, x: Any) -> Self:
+        return as_array(x, self)._remainder(self)
+
+    def __imod__(self, x: Any) -> Self:
+        return self.assign(self._remainder(x))
+
+    def _remainder(self, x: Any) -> Any:
+        """The remainder with the sign of the divisor, exact however large the quotient is."""
+        other = x if isinstance(x, Tensor) else as_array(x, self)
+        if not (dtypes.is_float(self.dtype) or dtypes.is_float(other.dtype)):
+            return self.mod(other)
+        return exact_remainder(self, other)
+
+    def _only(self, name: str) -> Any:
+        if self.size != 1:
+            raise ShapeError(
+                f"{name} is of one element",
+                asked=f"{name}() of shape {self.shape}",
+                try_="any(x) or all(x) of many" if name == "bool" else None,
+            )
+        return self.item()
+
+
+def namespace(api_version: str | None = None) -> ModuleType:
+    """`weft.array_api`. :raises ArgumentError: for a version that it does not follow."""
+    if api_version is not None and api_version not in VERSIONS:
+        raise ArgumentError(
+            "weft does not follow this version of the standard",
+            asked=f"__array_namespace__(api_version={api_version!r})",
+            try_=f"one of {', '.join(VERSIONS)}",
+        )
+    return importlib.import_module(__package__)
+
+
+def as_array(x: Any, like: Tensor | None = None) -> Array:
+    """x as an Array: a tensor over its own node, a number in the dtype it takes beside `like`.
+
+    :raises DTypeError: for what is neither.
+    """
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, Tensor):
+        return Array._from_node(x._uop, x._requires_grad, not x.is_leaf)
+    if like is not None and isinstance(x, (bool, int, float)):
+        kind = promote_with_scalar(like.dtype, x)
+        return Array.full((), x, dtype=kind, device=like.device)
+    raise DTypeError(
+        f"a {type(x).__name__} is no array",
+        asked=f"an array function of {x!r}"[:120],
+        try_="asarray(...)",
+    )
+
+
+def both(x1: Any, x2: Any) -> tuple[Array, Array]:
+    """Two operands as arrays; one of them may be a number. :raises DTypeError: if both are."""
+    if isinstance(x1, Tensor):
+        return as_array(x1), as_array(x2, x1)
+    if not isinstance(x2, Tensor):
+        raise DTypeError(
+            "one of two operands has to be an array",
+            asked=f"an array function of {type(x1).__name__} and {type(x2).__name__}",
+            try_="asarray(...)",
+        )
+    return as_array(x1, x2), as_array(x2)
+
+
+def kind_of(dtype: DType) -> str:
+    """ "bool", "int" or "float"."""
+    if dtype is dtypes.bool:
+        return "bool"
+    return "float" if dtypes.is_float(dtype) else "int"
+
+
+def must_be(name: str, x: Tensor, *kinds: str) -> None:
+    """:raises DTypeError: unless the elements are of one of these kinds."""
+    if kind_of(x.dtype) not in kinds:
+        raise DTypeError(
+            f"{name} is not for {x.dtype!r}",
+            asked=f"{name} of {x.dtype!r} {x.shape}",
+            because=f"it is for {' and '.join(kinds)} arrays",
+            try_="astype(x, ...)",
+        )

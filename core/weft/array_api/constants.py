@@ -1,0 +1,11 @@
+"""The constants of the standard, as Python numbers."""
+
+from __future__ import annotations
+
+import math
+
+e = math.e
+inf = math.inf
+nan = math.nan
+newaxis = None
+pi = math.pi

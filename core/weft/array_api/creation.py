@@ -1,0 +1,203 @@
+"""Making arrays. All are lazy; constants and ranges take no memory until they are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from weft.array_api.array import Array, as_array
+from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.errors import ArgumentError, DTypeError
+from weft.tensor import Tensor
+
+_WIDER = (dtypes.int64, dtypes.uint64)
+
+
+def asarray(
+    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+) -> Array:
+    """An array of a number, nested lists, an array of another library, or an array.
+
+    Integers that the default dtype cannot hold become int64 or uint64. Of complex numbers those
+    without an imaginary part count as floats, since weft has no complex dtype.
+
+    :param copy: True: memory of its own; False: never copied (an error where it would have to be);
+        None: copied where needed.
+    :raises DTypeError: for what an array cannot be made of.
+    :raises ArgumentError: if `copy` is False and a copy is needed.
+    """
+    kind = None if dtype is None else to_dtype(dtype)
+    if isinstance(obj, Tensor):
+        return _of_array(as_array(obj), kind, device, copy)
+    if copy is False and isinstance(obj, (bool, int, float, complex, list, tuple)):
+        raise ArgumentError(
+            "numbers and lists are copied into an array",
+            asked="asarray(..., copy=False)",
+            try_="copy=None",
+        )
+    if isinstance(obj, (complex, list, tuple)):
+        obj = _plain(obj)
+    if kind is None:
+        kind = _integer_kind(obj)
+    if copy is False:
+        made = Array.from_dlpack(obj, copy=False)
+        return _of_array(made, kind, device, False)
+    return Array(obj, dtype=kind, device=device)
+
+
+def _of_array(x: Array, kind: DType | None, device: Any, copy: bool | None) -> Array:
+    moves = (device is not None and x.to(device)._uop is not x._uop) or kind not in (None, x.dtype)
+    if copy is False and moves:
+        raise ArgumentError(
+            "this array cannot be had without a copy",
+            asked=f"asarray of {x.dtype!r} on {x.device}, dtype={kind!r}, device={device!r}, "
+            "copy=False",
+            try_="copy=None",
+        )
+    made = x if kind is None else x.cast(kind)
+    made = made if device is None else made.to(device)
+    return made.clone() if copy and not moves else made
+
+
+def _leaves(obj: Any) -> Iterator[Any]:
+    if isinstance(obj, (list, tuple)):
+        for each in obj:
+            yield from _leaves(each)
+    else:
+        yield obj
+
+
+def _plain(obj: Any) -> Any:
+    """Lists whose leaves are real Python numbers; 0-d arrays in them give up their value."""
+    if isinstance(obj, (list, tuple)):
+        return [_plain(each) for each in obj]
+    if isinstance(obj, Tensor):
+        return obj.tolist()
+    if isinstance(obj, complex) and not hasattr(obj, "dtype"):
+        if obj.imag:
+            raise DTypeError(
+                "weft has no complex dtypes", asked=f"an array of {obj!r}", try_="two real arrays"
+            )
+        return obj.real
+    return obj
+
+
+def _integer_kind(obj: Any) -> DType | None:
+    """The dtype for integers that the default one does not hold; None for all else."""
+    if not isinstance(obj, (int, list)):
+        return None
+    found = list(_leaves(obj))
+    if not found or any(not isinstance(x, int) or isinstance(x, bool) for x in found):
+        return None
+    low, high = min(found), max(found)
+    if dtypes.default_int.min <= low and high <= dtypes.default_int.max:
+        return None
+    for kind in _WIDER:
+        if kind.min <= low and high <= kind.max:
+            return kind
+    raise OverflowError(f"no integer dtype holds both {low} and {high}")
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array over another library's memory by DLPack; see `Tensor.from_dlpack`."""
+    return Array.from_dlpack(x, device=device, copy=copy)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """Storage with no values put in it."""
+    return Array.empty(_extents(shape), dtype=dtype, device=device)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """Zeros."""
+    return Array.zeros(_extents(shape), dtype=dtype, device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """Ones."""
+    return Array.ones(_extents(shape), dtype=dtype, device=device)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """`fill_value` everywhere, in the dtype of its kind unless one is given."""
+    if dtype is None:
+        dtype = _integer_kind(fill_value)
+    return Array.full(_extents(shape), fill_value, dtype=dtype, device=device)
+
+
+def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Storage of the shape, dtype and device of x."""
+    return empty(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Zeros of the shape, dtype and device of x."""
+    return zeros(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Ones of the shape, dtype and device of x."""
+    return ones(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
+    """`fill_value` everywhere, in the shape, dtype and place of x."""
+    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or x.device)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Array:
+    """start, start + step, ... before stop; from 0 with one argument."""
+    return Array.arange(start, stop, step, dtype=dtype, device=device)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None,
+    endpoint: bool = True,
+) -> Array:  # fmt: skip
+    """`num` numbers from start to stop, the latter left out without `endpoint`."""
+    if endpoint or num == 0:
+        return Array.linspace(start, stop, num, dtype=dtype, device=device)
+    whole = Array.linspace(start, stop, num + 1, dtype=dtype, device=device)
+    return whole[:num]
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Array:
+    """Ones on the k-th diagonal of a matrix of zeros."""
+    n_cols = n_rows if n_cols is None else n_cols
+    kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+    if 0 in (n_rows, n_cols):
+        return zeros((n_rows, n_cols), dtype=kind, device=device)
+    rows = Array.arange(n_rows, device=device).reshape(n_rows, 1)
+    return (rows + k == Array.arange(n_cols, device=device)).cast(kind)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """Grids of coordinates from 1-d arrays. :raises ArgumentError: for another indexing."""
+    if not arrays:
+        return ()
+    if len({x.dtype for x in arrays}) > 1:
+        raise DTypeError(
+            "the axes of a grid have one dtype",
+            asked=f"meshgrid of {', '.join(repr(x.dtype) for x in arrays)}",
+            try_="astype(x, ...)",
+        )
+    first, *rest = [as_array(x) for x in arrays]
+    return first.meshgrid(*rest, indexing=indexing)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Zeros above the k-th diagonal of every matrix."""
+    return as_array(x).tril(k)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Zeros below the k-th diagonal of every matrix."""
+    return as_array(x).triu(k)
+
+
+def _extents(shape: Any) -> tuple[int, ...]:
+    return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)

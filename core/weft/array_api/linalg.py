@@ -1,0 +1,337 @@
+"""Linear algebra: products of matrices, and the extension `linalg`.
+
+Decompositions are those of Tensor: textbook methods in tensor code, over whole batches, meant for
+small matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple
+
+from weft.array_api.array import Array, as_array, both, must_be
+from weft.array_api.manipulation import _axis, permute_dims
+from weft.array_api.statistics import _wide
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, ShapeError
+from weft.base.promotion import least_upper_dtype
+from weft.base.sequences import prod
+from weft.shape.movement import broadcast_shapes
+from weft.tensor import Tensor
+
+__all__ = [
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve",
+    "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+class EighResult(NamedTuple):
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    sign: Array
+    logabsdet: Array
+
+
+class SVDResult(NamedTuple):
+    U: Array
+    S: Array
+    Vh: Array
+
+
+# ---- products ------------------------------------------------------------------------------------
+
+
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """Matrix product; vectors stand for a row on the left and a column on the right."""
+    a, b = both(x1, x2)
+    must_be("matmul", a, "int", "float")
+    return (a @ b).cast(least_upper_dtype(a.dtype, b.dtype))
+
+
+def matrix_transpose(x: Array, /) -> Array:
+    """The last two axes swapped."""
+    return as_array(x).mT
+
+
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
+    """Products summed over axes: the last n of x1 with the first n of x2, or those two lists."""
+    a, b = both(x1, x2)
+    if isinstance(axes, int):
+        first = list(range(a.ndim - axes, a.ndim))
+        second = list(range(axes))
+    else:
+        first = [_axis(i, a.ndim) for i in axes[0]]
+        second = [_axis(i, b.ndim) for i in axes[1]]
+    sizes = [a.shape[i] for i in first]
+    if any(i < 0 for i in first) or sizes != [b.shape[i] for i in second[: b.ndim]]:
+        raise ShapeError(
+            "the axes that are summed over differ",
+            asked=f"tensordot of {a.shape} and {b.shape} over {axes}",
+        )
+    left = [i for i in range(a.ndim) if i not in first]
+    right = [i for i in range(b.ndim) if i not in second]
+    rows, columns = [a.shape[i] for i in left], [b.shape[i] for i in right]
+    flat_a = permute_dims(a, (*left, *first)).reshape((prod(rows), prod(sizes)))
+    flat_b = permute_dims(b, (*second, *right)).reshape((prod(sizes), prod(columns)))
+    return matmul(flat_a, flat_b).reshape((*rows, *columns))
+
+
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Products summed over one axis, counted from the end; the others broadcast."""
+    a, b = both(x1, x2)
+    kind = least_upper_dtype(a.dtype, b.dtype)
+    least = min(a.ndim, b.ndim)
+    if not -least <= axis < 0 and a.ndim != b.ndim:
+        raise ShapeError("the axis is counted from the end", asked=f"vecdot(axis={axis})")
+    if a.shape[axis] != b.shape[axis]:
+        raise ShapeError(
+            "the vectors differ in length",
+            asked=f"vecdot of {a.shape} and {b.shape}, axis={axis}",
+        )
+    a, b = a.cast(kind), b.cast(kind)
+    place = axis if axis < 0 else axis - a.ndim
+    return (a * b).sum(place).cast(kind)
+
+
+def outer(x1: Array, x2: Array, /) -> Array:
+    """Every product of an element of one vector with one of the other."""
+    a, b = both(x1, x2)
+    if a.ndim != 1 or b.ndim != 1:
+        raise ShapeError("outer is of vectors", asked=f"outer of {a.shape} and {b.shape}")
+    return a.reshape((a.size, 1)) * b.reshape((1, b.size))
+
+
+def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """The vector product over an axis of three."""
+    a, b = both(x1, x2)
+    shape = broadcast_shapes(a.shape, b.shape)
+    at = _axis(axis, len(shape))
+    if shape[at] != 3 or a.shape[axis] != 3 or b.shape[axis] != 3:
+        raise ShapeError(
+            "the vector product is of three numbers", asked=f"cross of {a.shape} and {b.shape}"
+        )
+    a, b = a._expanded(shape), b._expanded(shape)
+
+    def part(x: Array, i: int) -> Array:
+        return x[(slice(None),) * at + (i % 3,)]
+
+    parts = [part(a, i + 1) * part(b, i + 2) - part(a, i + 2) * part(b, i + 1) for i in range(3)]
+    return parts[0].stack(*parts[1:], dim=at)
+
+
+def matrix_power(x: Array, n: int, /) -> Array:
+    """n products of square matrices; of their inverses below 0."""
+    x = _square("matrix_power", x)
+    if n < 0:
+        x, n = inv(x), -n
+    power = _identity(x)
+    while n:
+        power = power @ x if n & 1 else power
+        n >>= 1
+        x = (x @ x).contiguous() if n else x
+    return power
+
+
+def _identity(x: Array) -> Array:
+    eye = Array.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    return eye._expanded(x.shape) if 0 not in x.shape else x
+
+
+# ---- decompositions ------------------------------------------------------------------------------
+
+
+def cholesky(x: Array, /, *, upper: bool = False) -> Array:
+    """The lower triangular L with x = L @ L.mT, or its transpose. See `Tensor.cholesky`."""
+    x = _square("cholesky", x)
+    return x.cholesky(upper) if x.size else x
+
+
+def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+    """(Q, R) with x = Q @ R. See `Tensor.qr`."""
+    x = _matrices("qr", x)
+    return QRResult(*x.qr(mode))
+
+
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+    """(U, S, Vh) with x = U[..., :k] * S @ Vh[..., :k, :]. See `Tensor.svd`."""
+    x = _matrices("svd", x)
+    return SVDResult(*x.svd(full_matrices))
+
+
+def svdvals(x: Array, /) -> Array:
+    """Singular values in falling order."""
+    return svd(x, full_matrices=False).S
+
+
+def eigh(x: Array, /) -> EighResult:
+    """(eigenvalues in rising order, eigenvectors as columns) of symmetric matrices."""
+    x = _square("eigh", x)
+    if x.size == 0:
+        return EighResult(x.reshape(x.shape[:-1]) if x.shape[-1] else x.sum(-1), x)
+    return EighResult(*x.eigh())
+
+
+def eigvalsh(x: Array, /) -> Array:
+    """Eigenvalues of symmetric matrices in rising order."""
+    return eigh(x).eigenvalues
+
+
+# ---- equations -----------------------------------------------------------------------------------
+
+
+def solve(x1: Array, x2: Array, /) -> Array:
+    """The x with x1 @ x = x2; x2 a vector, or matrices. See `Tensor.solve`."""
+    a, b = both(x1, x2)
+    a = _square("solve", a)
+    kind = least_upper_dtype(a.dtype, b.dtype)
+    if b.ndim == 1:
+        return solve(a, b.reshape((b.size, 1)))[..., 0]
+    shape = (*broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1], b.shape[-1])
+    if a.shape[-1] != b.shape[-2]:
+        raise ShapeError("the sides do not fit", asked=f"solve {a.shape} with {b.shape}")
+    if 0 in shape:
+        return Array.zeros(*shape, dtype=kind, device=a.device)
+    return a.cast(kind).solve(b.cast(kind))
+
+
+def inv(x: Array, /) -> Array:
+    """The inverse of every matrix."""
+    x = _square("inv", x)
+    return x.inv() if x.size else x
+
+
+def det(x: Array, /) -> Array:
+    """The determinant of every matrix."""
+    return _square("det", x).det()
+
+
+def slogdet(x: Array, /) -> SlogdetResult:
+    """(sign, logarithm of the size) of the determinant of every matrix."""
+    x = _square("slogdet", x)
+    if x.shape[-1] == 0:
+        ones = Array.ones(*x.shape[:-2], dtype=x.dtype, device=x.device)
+        return SlogdetResult(ones, ones * 0)
+    q, r = x.qr()
+    diagonals = r._diagonals()
+    sign = q.det().sign() * diagonals.sign().prod(-1)
+    return SlogdetResult(sign, diagonals.abs().log().sum(-1))
+
+
+def pinv(x: Array, /, *, rtol: Any = None) -> Array:
+    """The pseudo-inverse: singular values of at most rtol times the largest count as 0."""
+    x = _matrices("pinv", x)
+    if x.size == 0:
+        return x.mT
+    u, s, vh = x.svd(full_matrices=False)
+    kept = s > _threshold(x, s, rtol)
+    turned = kept.where(kept.where(s, 1).reciprocal(), 0).unsqueeze(-2)
+    return (vh.mT * turned) @ u.mT
+
+
+def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
+    """How many singular values are larger than rtol times the largest."""
+    x = _matrices("matrix_rank", x)
+    if x.size == 0:
+        return Array.zeros(*x.shape[:-2], dtype=dtypes.default_int, device=x.device)
+    s = svdvals(x)
+    return (s > _threshold(x, s, rtol)).sum(-1, dtype=dtypes.default_int)
+
+
+def _threshold(x: Array, s: Array, rtol: Any) -> Array:
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * dtypes.finfo(x.dtype).eps
+    elif isinstance(rtol, Tensor):
+        rtol = as_array(rtol).cast(x.dtype).unsqueeze(-1)
+    return s.max(-1, True) * rtol
+
+
+# ---- parts and norms -----------------------------------------------------------------------------
+
+
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """The `offset`-th diagonal of every matrix, above the main one for positive numbers."""
+    x = _matrices("diagonal", x, kinds=("bool", "int", "float"))
+    rows, columns = x.shape[-2:]
+    down, right = max(-offset, 0), max(offset, 0)
+    size = max(min(rows - down, columns - right), 0)
+    batch = x.shape[:-2]
+    if size == 0:
+        return Array.zeros(*batch, 0, dtype=x.dtype, device=x.device)
+    return x[..., down : down + size, right : right + size]._diagonals()
+
+
+def trace(x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    """The sum of a diagonal."""
+    x = _matrices("trace", x, kinds=("int", "float"))
+    return diagonal(x, offset=offset).sum(-1, dtype=_wide(x.dtype, dtype))
+
+
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """A norm of every matrix: "fro", "nuc", 1, -1, 2, -2, inf or -inf."""
+    x = _matrices("matrix_norm", x)
+    if ord in ("fro", None):
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord in (2, -2, "nuc"):
+        s = svdvals(x)
+        value = s.sum(-1) if ord == "nuc" else s.max(-1) if ord == 2 else s.min(-1)
+    elif ord in (1, -1, math.inf, -math.inf):
+        sums = x.abs().sum(-2 if ord in (1, -1) else -1)
+        value = sums.max(-1) if ord > 0 else sums.min(-1)
+    else:
+        raise ArgumentError(f"there is no norm {ord!r} of matrices", asked=f"ord={ord!r}")
+    return value.reshape((*value.shape, 1, 1)) if keepdims else value
+
+
+def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    """A norm over axes, all of them for None: 2, 1, 0 (how many are not 0), inf, -inf, any p."""
+    x = as_array(x)
+    must_be("vector_norm", x, "int", "float")
+    x = x.cast(x.dtype if dtypes.is_float(x.dtype) else dtypes.default_float)
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    places = tuple(_axis(a, x.ndim) for a in axes)
+    size = x.abs()
+    if ord == math.inf:
+        return size.max(places, keepdims)
+    if ord == -math.inf:
+        return size.min(places, keepdims)
+    if ord == 0:
+        return (x != 0).cast(x.dtype).sum(places, keepdims)
+    if ord == 1:
+        return size.sum(places, keepdims)
+    if ord == 2 and x.size:
+        return _length(size, places, keepdims)
+    return (size**ord).sum(places, keepdims) ** (1 / ord)
+
+
+def _length(size: Array, places: tuple[int, ...], keepdims: bool) -> Array:
+    """The square root of a sum of squares, of numbers beside the largest, lest they overflow."""
+    top = size.max(places, True)
+    scale = ((top > 0) & top.isfinite()).where(top, 1)
+    length = (size / scale).square().sum(places, True).sqrt() * scale
+    if keepdims or not places:
+        return length
+    return length.reshape(tuple(s for i, s in enumerate(length.shape) if i not in places))
+
+
+def _matrices(name: str, x: Any, kinds: tuple[str, ...] = ("float",)) -> Any:
+    x = as_array(x)
+    if x.ndim < 2:
+        raise ShapeError(f"{name} is of matrices", asked=f"{name} of shape {x.shape}")
+    must_be(name, x, *kinds)
+    return x
+
+
+def _square(name: str, x: Any) -> Any:
+    x = _matrices(name, x)
+    if x.shape[-1] != x.shape[-2]:
+        raise ShapeError(f"{name} is of square matrices", asked=f"{name} of shape {x.shape}")
+    return x

@@ -1,0 +1,187 @@
+"""Shapes: movement over the same elements, and putting arrays together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.array_api.array import Array, as_array
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, IndexingError, ShapeError
+from weft.base.promotion import least_upper_dtype
+from weft.shape.movement import broadcast_shapes as _broadcast
+from weft.tensor import Tensor
+
+
+def broadcast_arrays(*arrays: Array) -> list[Array]:
+    """All in the shape that they broadcast to."""
+    shape = _broadcast(*(x.shape for x in arrays)) if arrays else ()
+    return [as_array(x)._expanded(shape) for x in arrays]
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that these broadcast to. :raises ShapeError: if they do not."""
+    return _broadcast(*shapes) if shapes else ()
+
+
+def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
+    """x in a shape that it broadcasts to. :raises ShapeError: if it does not."""
+    x, shape = as_array(x), tuple(shape)
+    if _broadcast(x.shape, shape) != shape:
+        raise ShapeError(
+            f"shape {x.shape} does not broadcast to {shape}", asked=f"broadcast_to({shape})"
+        )
+    return x._expanded(shape)
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
+    """One after another along an axis, or all flattened for axis None."""
+    parts = [as_array(x) for x in arrays]
+    if not parts:
+        raise ArgumentError("concat needs an array", asked="concat of nothing")
+    if axis is None:
+        parts, axis = [x.reshape(-1) if x.size else x.reshape(0) for x in parts], 0
+    kind = least_upper_dtype(*(x.dtype for x in parts))
+    first, *rest = [x.cast(kind) for x in parts]
+    return first.cat(*rest, dim=axis)
+
+
+def expand_dims(x: Array, /, axis: int | tuple[int, ...] = 0) -> Array:
+    """Axes of size one put in. :raises IndexingError: outside the axes of the result."""
+    x = as_array(x)
+    given = axis if isinstance(axis, tuple) else (axis,)
+    rank = x.ndim + len(given)
+    places = {_axis(a, rank) for a in given}
+    if len(places) != len(given):
+        raise ShapeError("an axis is named twice", asked=f"expand_dims(axis={axis})")
+    own = iter(x.shape)
+    return x.reshape(tuple(1 if i in places else next(own) for i in range(rank)))
+
+
+def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Axes reversed, all of them for None."""
+    x = as_array(x)
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    places = tuple(_axis(a, x.ndim) for a in axes)
+    return x.flip(places) if places else x
+
+
+def moveaxis(x: Array, source: Any, destination: Any, /) -> Array:
+    """Axes put in other places; the rest keep their order."""
+    x = as_array(x)
+    sources = tuple(source) if isinstance(source, (tuple, list)) else (source,)
+    targets = tuple(destination) if isinstance(destination, (tuple, list)) else (destination,)
+    from_, to = [[_axis(a, x.ndim) for a in axes] for axes in (sources, targets)]
+    if len(set(from_)) != len(from_) or len(set(to)) != len(to) or len(from_) != len(to):
+        raise ShapeError("one place for each axis", asked=f"moveaxis({source}, {destination})")
+    order = [i for i in range(x.ndim) if i not in from_]
+    for place, axis in sorted(zip(to, from_)):
+        order.insert(place, axis)
+    return x.permute(*order) if order else x
+
+
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """Axis i of the result is axis axes[i] of x."""
+    x = as_array(x)
+    places = tuple(_axis(a, x.ndim) for a in axes)
+    if sorted(places) != list(range(x.ndim)):
+        raise ShapeError("every axis once", asked=f"permute_dims({axes}) of shape {x.shape}")
+    return x.permute(*places) if places else x
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Each element several times in a row; a number of times for each in an array of integers.
+
+    Such an array is computed at once: the shape of the result depends on it.
+    """
+    x = as_array(x)
+    if axis is None:
+        x, axis = x.reshape(x.size), 0
+    axis = _axis(axis, x.ndim)
+    if isinstance(repeats, Tensor) and repeats.shape != () and repeats.numel() != 1:
+        times = repeats.tolist()
+        if len(times) != x.shape[axis]:
+            raise ShapeError(
+                "a number of times for each element",
+                asked=f"repeat({len(times)} numbers) along axis {axis} of shape {x.shape}",
+            )
+        places = [i for i, n in enumerate(times) for _ in range(n)]
+        return _taken(x, places, axis)
+    count = int(repeats.item() if isinstance(repeats, Tensor) else repeats)
+    return x.repeat_interleave(count, axis)
+
+
+def _taken(x: Array, places: list[int], axis: int) -> Array:
+    if not places:
+        return Array.zeros(
+            *(0 if i == axis else s for i, s in enumerate(x.shape)), dtype=x.dtype, device=x.device
+        )
+    index = Array(places, dtype=dtypes.int32, device=x.device)
+    return x[(slice(None),) * axis + (index,)]
+
+
+def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+    """The same elements in another shape, one extent of which may be -1."""
+    x = as_array(x)
+    extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    return x.clone().reshape(extents) if copy else x.reshape(extents)
+
+
+def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
+    """Shifted along axes, what falls off one end coming back at the other."""
+    x = as_array(x)
+    if axis is None:
+        if x.ndim == 0:
+            return x
+        return x.reshape(x.size).roll(int(shift), 0).reshape(x.shape)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
+    return x.roll(tuple(int(s) for s in shifts), tuple(_axis(a, x.ndim) for a in axes))
+
+
+def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """Without axes of size one. :raises ShapeError: if one is of another size."""
+    x = as_array(x)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    places = {_axis(a, x.ndim) for a in axes}
+    if any(x.shape[a] != 1 for a in places):
+        raise ShapeError(
+            "only axes of size one can be left out", asked=f"squeeze({axis}) of shape {x.shape}"
+        )
+    return x.reshape(tuple(s for i, s in enumerate(x.shape) if i not in places))
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Array:
+    """One after another along a new axis. :raises ShapeError: if shapes differ."""
+    parts = [as_array(x) for x in arrays]
+    if not parts:
+        raise ArgumentError("stack needs an array", asked="stack of nothing")
+    kind = least_upper_dtype(*(x.dtype for x in parts))
+    first, *rest = [x.cast(kind) for x in parts]
+    return first.stack(*rest, dim=_axis(axis, first.ndim + 1))
+
+
+def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+    """The whole array several times along each axis; missing axes and numbers count as one."""
+    x, times = as_array(x), tuple(repetitions)
+    times = (1,) * (x.ndim - len(times)) + times
+    if 0 in times or 0 in x.shape:
+        own = (1,) * (len(times) - x.ndim) + x.shape
+        shape = tuple(n * s for n, s in zip(times, own))
+        return Array.zeros(*shape, dtype=x.dtype, device=x.device)
+    return x.repeat(times) if times else x
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The parts of an axis, each without it."""
+    x = as_array(x)
+    at = _axis(axis, x.ndim)
+    return tuple(x[(slice(None),) * at + (i,)] for i in range(x.shape[at]))
+
+
+def _axis(axis: Any, rank: int) -> int:
+    place = axis.__index__()
+    if not -rank <= place < rank:
+        raise IndexingError(
+            f"axis {axis} is not there", asked=f"axis {axis}", because=f"there are {rank} axes"
+        )
+    return place % rank

@@ -1,0 +1,85 @@
+"""Where things are."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from weft.array_api.array import Array, as_array, both
+from weft.array_api.indexing import take
+from weft.array_api.manipulation import _axis
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, ShapeError
+from weft.tensor import Tensor
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Place (int32) of the first maximum; of all elements in a row for axis None."""
+    x = as_array(x)
+    if axis is None:
+        x, shape = _flat(x), (1,) * x.ndim
+        return x.argmax(0).reshape(shape if keepdims else ())
+    return x.argmax(_axis(axis, x.ndim), keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Place (int32) of the first minimum; of all elements in a row for axis None."""
+    x = as_array(x)
+    if axis is None:
+        x, shape = _flat(x), (1,) * x.ndim
+        return x.argmin(0).reshape(shape if keepdims else ())
+    return x.argmin(_axis(axis, x.ndim), keepdims)
+
+
+def _flat(x: Array) -> Array:
+    return x.reshape(x.size)
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """The places (int32) of what is not zero, an array for each axis; computed at once.
+
+    :raises ShapeError: for a 0-d array.
+    """
+    x = as_array(x)
+    if x.ndim == 0:
+        raise ShapeError("nonzero needs an axis", asked="nonzero of shape ()")
+    places = x.nonzero()
+    return tuple(places[:, i] for i in range(x.ndim))
+
+
+def where(condition: Array, x1: Any, x2: Any, /) -> Array:
+    """x1 where the condition holds, else x2; both may be numbers if one is an array."""
+    mask = as_array(condition)
+    if not isinstance(x1, Tensor) and not isinstance(x2, Tensor):
+        return mask.where(x1, x2)
+    a, b = both(x1, x2)
+    return mask.where(a, b)
+
+
+def searchsorted(
+    x1: Array, x2: Any, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
+) -> Array:
+    """Where each of x2 would be put into the sorted vector x1 (int32): before equal elements for
+    "left", behind them for "right". With `sorter` x1 is in order by these places.
+
+    :raises ArgumentError: for another side.
+    """
+    if side not in ("left", "right"):
+        raise ArgumentError('side is "left" or "right"', asked=f"searchsorted(side={side!r})")
+    rows, values = as_array(x1), as_array(x2, x1)
+    if rows.ndim != 1:
+        raise ShapeError("searchsorted looks into a vector", asked=f"shape {rows.shape}")
+    if sorter is not None:
+        rows = take(rows, sorter)
+    if rows.size == 0 or values.size == 0:
+        return Array.zeros(*values.shape, dtype=dtypes.int32, device=rows.device)
+    flat = rows.searchsorted(values.reshape(values.size), right=side == "right")
+    return flat.reshape(values.shape)
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """Which elements of x1 occur in x2."""
+    a, b = both(x1, x2)
+    if b.size == 0:
+        return Array.full(a.shape, invert, dtype=dtypes.bool, device=a.device)
+    found = a.isin(b)
+    return ~found if invert else found

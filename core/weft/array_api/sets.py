@@ -1,0 +1,67 @@
+"""Distinct elements. They are computed at once: how many there are is not known before.
+
+As the standard has it, NaN is equal to nothing and each one counts, and both zeros are one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from weft.array_api.array import Array, as_array
+from weft.base.dtype import dtypes
+
+
+class UniqueAll(NamedTuple):
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: Array, /) -> UniqueAll:
+    """The distinct elements in rising order; where each occurs first; for every element of x its
+    place among them; how often each occurs."""
+    return _unique(as_array(x))
+
+
+def unique_counts(x: Array, /) -> UniqueCounts:
+    """The distinct elements and how often each occurs."""
+    found = _unique(as_array(x))
+    return UniqueCounts(found.values, found.counts)
+
+
+def unique_inverse(x: Array, /) -> UniqueInverse:
+    """The distinct elements and, for every element of x, its place among them."""
+    found = _unique(as_array(x))
+    return UniqueInverse(found.values, found.inverse_indices)
+
+
+def unique_values(x: Array, /) -> Array:
+    """The distinct elements in rising order."""
+    return _unique(as_array(x)).values
+
+
+def _unique(x: Array) -> UniqueAll:
+    flat: Any = x.reshape(x.size)
+    if x.size == 0:
+        nothing = Array.zeros(0, dtype=dtypes.int32, device=x.device)
+        return UniqueAll(flat, nothing, nothing.reshape(x.shape), nothing)
+    # what sorts stably shows the first of equal elements first
+    ordered, places = flat.detach().sort(0)
+    first = Array.ones(1, dtype=dtypes.bool, device=x.device).cat(ordered[1:] != ordered[:-1])
+    group = first.cast(dtypes.int32).cumsum(0) - 1
+    first.realize(ordered, places, group)
+    starts = Array.arange(x.size, device=x.device)[first]
+    ends = starts[1:].cat(Array.full((1,), x.size, dtype=dtypes.int32, device=x.device))
+    inverse = group.zeros_like().scatter(0, places, group).reshape(x.shape)
+    return UniqueAll(ordered[starts], places[starts], inverse, ends - starts)

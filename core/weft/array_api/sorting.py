@@ -1,0 +1,20 @@
+"""Order along an axis. Always stable; NaN counts as the largest."""
+
+from __future__ import annotations
+
+from weft.array_api.array import Array, as_array
+from weft.array_api.manipulation import _axis
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The elements in order along an axis."""
+    x = as_array(x)
+    at = _axis(axis, x.ndim)
+    return x if x.size == 0 else x.sort(at, descending)[0]
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The places (int32) that put an axis in order."""
+    x = as_array(x)
+    at = _axis(axis, x.ndim)
+    return x.argsort(at, descending)

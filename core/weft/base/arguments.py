@@ -1,0 +1,92 @@
+"""Arguments as people pass them: taken for what they mean, or refused in plain words.
+
+Every function gives the value in the one kind that the caller goes on with, or raises an
+ArgumentError that names the argument, what was given, and what would do.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from weft.base.errors import ArgumentError
+
+
+def index_of(value: Any) -> int | None:
+    """The int that `value` is, a NumPy one included; None for what is no whole number."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def shown(value: Any) -> str:
+    """`value` as an error quotes it: on one line, and no longer than a line."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def kind_of(value: Any) -> str:
+    """The type of `value` with its article: "an int", "a list"."""
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def whole(value: Any, what: str, least: int | None = None) -> int:
+    """A whole number. :raises ArgumentError: for anything else, and below `least`."""
+    number = index_of(value)
+    if number is None:
+        equal = isinstance(value, float) and value.is_integer()
+        raise ArgumentError(
+            f"{what} is a whole number",
+            asked=f"{what}={shown(value)}",
+            because=f"that is {kind_of(value)}",
+            try_=f"{what}={int(value)}" if equal else None,
+        )
+    if least is not None and number < least:
+        raise ArgumentError(
+            f"{what} is at least {least}",
+            asked=f"{what}={number}",
+            try_=f"a whole number from {least} on",
+        )
+    return number
+
+
+def real(value: Any, what: str) -> int | float:
+    """A number. :raises ArgumentError: for anything else."""
+    number = index_of(value)
+    if number is not None:
+        return number
+    if isinstance(value, float):
+        return float(value)
+    if getattr(value, "shape", None) == () and isinstance(value.item(), bool | int | float):
+        return value.item()  # NumPy's numbers, and arrays of one
+    raise ArgumentError(
+        f"{what} is a number",
+        asked=f"{what}={shown(value)}",
+        because=f"that is {kind_of(value)}",
+    )
+
+
+def text(value: Any, what: str, example: str) -> str:
+    """A string. :raises ArgumentError: for anything else; `example` is what to try."""
+    if isinstance(value, str):
+        return value
+    raise ArgumentError(
+        f"{what} is a text",
+        asked=f"{what}={shown(value)}",
+        because=f"that is {kind_of(value)}",
+        try_=example,
+    )
+
+
+def choice(value: Any, what: str, choices: tuple[str, ...]) -> str:
+    """One of some words. :raises ArgumentError: for any other value."""
+    if isinstance(value, str) and value in choices:
+        return value
+    listed = [repr(each) for each in choices]
+    raise ArgumentError(
+        f"there is no {what} {shown(value)}",
+        asked=f"{what}={shown(value)}",
+        try_=", ".join(listed[:-1]) + f" or {listed[-1]}" if len(listed) > 1 else listed[0],
+    )

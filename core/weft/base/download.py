@@ -1,0 +1,72 @@
+"""Files from the network, kept below `settings.CACHE_DIR`.
+
+A file is fetched once for each address; whoever reads it finds it whole or not at all, since it is
+written under another name first. With the setting CACHE off it is fetched every time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from weft.base.errors import ArgumentError, FileError, FormatError
+from weft.base.settings import settings
+
+_SCHEMES = ("http", "https", "file")
+_PIECE = 1 << 20
+
+
+def download(url: str, gunzip: bool = False, timeout: float = 60.0) -> Path:
+    """Where the file behind `url` (http, https or file) lies now; `gunzip` unpacks it.
+
+    :raises ArgumentError: for an address of another scheme.
+    :raises FileError: if it cannot be fetched or kept.
+    :raises FormatError: if it is to be unpacked and is not packed by gzip.
+    """
+    scheme = url.partition(":")[0].lower() if isinstance(url, str) else None
+    if scheme not in _SCHEMES:
+        raise ArgumentError(
+            "this address cannot be fetched",
+            asked=f"a download of {url!r}",
+            because="it begins with none of " + ", ".join(f"{s}://" for s in _SCHEMES),
+            try_="a file of this machine: Tensor(pathlib.Path(...))",
+        )
+    name = hashlib.sha256(url.encode()).hexdigest() + (".unpacked" if gunzip else "")
+    path = Path(settings.CACHE_DIR).absolute() / "downloads" / name
+    if not settings.CACHE or not path.is_file():
+        _fetch(url, path, gunzip, timeout)
+    return path
+
+
+def _fetch(url: str, path: Path, gunzip: bool, timeout: float) -> None:
+    import gzip
+    import zlib
+    from http.client import HTTPException
+    from urllib.request import urlopen
+
+    held: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, held = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(descriptor, "wb") as file, urlopen(url, timeout=timeout) as reply:
+            source = gzip.GzipFile(fileobj=reply) if gunzip else reply
+            while piece := source.read(_PIECE):
+                file.write(piece)
+        os.replace(held, path)
+        held = None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FormatError(
+            "this file is not packed by gzip, or not whole",
+            asked=f"{url} unpacked",
+            because=str(error),
+            try_="gunzip=False for its bytes as they are",
+        ) from None
+    except (OSError, HTTPException, ValueError) as error:
+        raise FileError(
+            "this address could not be fetched", asked=url, because=str(error) or repr(error)
+        ) from None
+    finally:
+        if held is not None:
+            os.unlink(held)

@@ -1,0 +1,125 @@
+"""Captured methods, captured functions inside one another, threads."""
+
+import threading
+import warnings
+
+from weft import Tensor, jit, nn
+from weft.testing.captured import CALLS, both, numbers
+
+
+def test_methods_capture_for_each_instance():
+    class Model:
+        def __init__(self, by):
+            self.w = Tensor([by, by]).realize()
+
+        @jit
+        def step(self, x):
+            self.w.assign(self.w + 1)
+            return x * self.w
+
+    models = [Model(1.0), Model(10.0)]
+    for i in range(CALLS):
+        for model, by in zip(models, (1.0, 10.0)):
+            assert model.step(Tensor([1.0, 2.0])).tolist() == [by + i + 1, 2 * (by + i + 1)]
+    assert models[0].step is models[0].step and models[0].step is not models[1].step
+    assert models[0].step.replays == CALLS - 2
+    assert set(nn.state.get_state_dict(models[0])) == {"w"}
+
+
+def test_copies_of_an_instance_do_not_share_what_was_recorded():
+    import copy
+
+    class Model:
+        def __init__(self):
+            self.w = Tensor([1.0]).realize()
+
+        @jit
+        def step(self, x):
+            return x + self.w
+
+    first = Model()
+    for _ in range(4):
+        first.step(Tensor([1.0]))
+    for other in (copy.copy(first), copy.deepcopy(first)):
+        other.w = Tensor([5.0]).realize()
+        assert [other.step(Tensor([1.0])).item() for _ in range(4)] == [6.0] * 4
+    assert first.step(Tensor([1.0])).item() == 2.0
+
+
+def test_an_instance_is_let_go():
+    import gc
+    import weakref
+
+    class Model:
+        @jit
+        def step(self, x):
+            return x + 1
+
+    model = Model()
+    for _ in range(4):
+        model.step(Tensor([1.0]))
+    seen = weakref.ref(model)
+    del model
+    gc.collect()
+    assert seen() is None
+
+
+def test_nested_functions_take_part():
+    def program(wrap):
+        w = Tensor([1.0]).realize()
+        inner = wrap(lambda x: x * w)
+
+        @wrap
+        def outer(x):
+            return inner(inner(x)) + inner(x)
+
+        found = []
+        for i in range(12):
+            found += [outer(Tensor([float(i)])), inner(Tensor([3.0]))]
+            if i == 5:
+                w.assign(w + 1)
+        return found
+
+    both(program)
+
+
+def test_recursion():
+    @jit
+    def power(x, n):
+        return x if n == 1 else x * power(x, n - 1)
+
+    assert [power(Tensor([2.0]), 5).item() for _ in range(5)] == [32.0] * 5
+
+
+def test_threads():
+    step = jit(lambda x, k: (x * k).sum())
+    wrong = []
+
+    def work(seed):
+        for i in range(20):
+            data = numbers(50, seed=seed * 100 + i)
+            found = step(Tensor(data), float(seed)).item()
+            if abs(found - (data * seed).sum()) > 1e-3:
+                wrong.append((seed, i, found))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong
+
+
+def test_realize_in_the_middle():
+    def program(wrap):
+        @wrap
+        def step(x):
+            y = (x + 1).realize()
+            z = (y * 2).contiguous().realize()
+            return y + z, z.sum()
+
+        return [step(Tensor(numbers(4, seed=i))) for i in range(CALLS)]
+
+    both(program, CALLS - 2)

@@ -1,0 +1,72 @@
+"""Shapes with variables: one recording serves all values."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor, Variable, WeftError, jit
+from weft.testing.captured import both, numbers
+
+
+def test_variables_change_without_recording_again():
+    n = Variable("n", 1, 10)
+
+    def program(wrap):
+        table = Tensor(numbers(10, 4)).realize()
+
+        @wrap
+        def step(x, n):
+            return (table[:n] * x).sum(0)
+
+        return [step(Tensor(numbers(4, seed=i)), n.bind(i + 1)) for i in range(8)]
+
+    both(program, 6)
+    with pytest.raises(WeftError):
+        n.bind(11)
+
+
+def test_a_cache_written_at_a_variable():
+    place = Variable("place", 0, 7)
+
+    def program(wrap):
+        cache = Tensor.zeros(8, 4).contiguous().realize()
+
+        @wrap
+        def step(x, at):
+            cache[at] = x
+            return cache.sum(0)
+
+        found = [step(Tensor(numbers(4, seed=i)), place.bind(i)) for i in range(8)]
+        return [*found, cache]
+
+    both(program, 6)
+
+
+def test_attention_over_a_cache_of_variable_length():
+    n = Variable("n", 1, 8)
+
+    def program(wrap):
+        cache = Tensor.zeros(2, 8, 4).contiguous().realize()
+
+        @wrap
+        def step(x, length):
+            cache[:, length - 1] = x
+            keys, values = cache[0, :length], cache[1, :length]
+            weights = (keys @ x[0].reshape(4, 1)).softmax(0)
+            return (weights * values).sum(0)
+
+        inputs = [Tensor(numbers(2, 4, seed=i)).realize() for i in range(8)]
+        return [*[step(x, n.bind(i + 1)).realize() for i, x in enumerate(inputs)], cache]
+
+    both(program, 6)
+
+
+def test_variables_in_the_shapes_of_inputs_and_results():
+    n = Variable("n", 1, 10)
+    table = Tensor(numbers(10, 4)).realize()
+    step = jit(lambda x: x * 2 + 1)
+    for i in range(1, 9):
+        made = step(table[: n.bind(i)])
+        assert made.shape[0].unbind()[1] == i if hasattr(made.shape[0], "unbind") else True
+        whole = made.sum(0).numpy()
+        np.testing.assert_allclose(whole, (numbers(10, 4)[:i] * 2 + 1).sum(0), rtol=1e-4)
+    assert step.replays == 6

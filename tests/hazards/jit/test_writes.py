@@ -1,0 +1,118 @@
+"""What a captured function writes persists, and changes no other tensor."""
+
+from weft import Tensor
+from weft.testing.captured import CALLS, both, numbers
+
+
+def test_views_of_an_input_keep_what_they_were_when_it_is_written():
+    def program(wrap):
+        @wrap
+        def step(x):
+            x.assign(x + 1)
+            return x.sum()
+
+        found = []
+        for i in range(CALLS):
+            x = Tensor(numbers(3, 3, seed=i)).realize()
+            row, pending = x[0], x.T * 2
+            found += [step(x), row, pending, x]
+        return found
+
+    both(program)
+
+
+def test_results_that_are_the_old_value_of_what_is_assigned():
+    def program(wrap):
+        a = Tensor(numbers(4, 4)).realize()
+
+        @wrap
+        def step(x):
+            y = a + 0
+            a.assign(x)
+            return y, a.T + 1, a[1:3]
+
+        return [step(Tensor(numbers(4, 4, seed=i)).realize()) for i in range(CALLS)]
+
+    both(program, CALLS - 2)
+
+
+def test_two_captured_functions_over_one_state():
+    def program(wrap):
+        a = Tensor(numbers(3)).realize()
+        add, scale = wrap(lambda x: a.assign(a + x)), wrap(lambda x: a.assign(a * x))
+        found = []
+        for i in range(CALLS):
+            added = add(Tensor([1.0, 2.0, float(i)])) * 1
+            found += [added, scale(Tensor([0.5, 0.5, 2.0])) * 1]
+        return [*found, a]
+
+    both(program, CALLS - 2)
+
+
+def test_assign_to_an_input_persists():
+    def program(wrap):
+        @wrap
+        def step(a, b):
+            a += b
+            b[0] = 5.0
+            return a * 2
+
+        found = []
+        for i in range(CALLS):
+            a, b = Tensor(numbers(3, seed=i)).realize(), Tensor(numbers(3, seed=i + 50)).realize()
+            found += [step(a, b), a, b]
+        return found
+
+    both(program, CALLS - 2)
+
+
+def test_assign_to_an_input_that_has_no_memory_of_its_own():
+    def program(wrap):
+        @wrap
+        def step(a):
+            a.assign(a + 1)
+            return a.sum()
+
+        found = []
+        for i in range(CALLS):
+            whole = Tensor(numbers(3, 2, seed=i)).realize()
+            a, b = whole.T, Tensor.zeros(3, 2)
+            found += [step(a), a, whole, step(b), b]
+        return found
+
+    both(program)
+
+
+def test_writes_to_state_persist_without_realize():
+    def program(wrap):
+        total = Tensor.zeros(3).contiguous().realize()
+
+        @wrap
+        def step(x):
+            total.assign(total + x)
+
+        found = []
+        for i in range(CALLS):
+            step(Tensor([1.0, 2.0, float(i)]))
+            found.append(total * 1)
+        return [*found, total]
+
+    both(program, CALLS - 2)
+
+
+def test_views_of_state_keep_what_they_were_when_it_is_written():
+    def program(wrap):
+        a = Tensor(numbers(3, 3)).realize()
+
+        @wrap
+        def step(x):
+            a.assign(a + x)
+            return a[1]
+
+        found = []
+        for i in range(CALLS):
+            found += [a[0], a.T + 1, step(Tensor([1.0, 2.0, 3.0])), a.reshape(9)[2:5], a.detach()]
+        return [*found, a]
+
+    made = both(program)
+    assert made.replays >= CALLS - 3
