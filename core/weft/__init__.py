@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 from weft.base.settings import settings as _settings
 
 if TYPE_CHECKING:
+    from weft import array_api as array_api
     from weft import nn as nn
     from weft.base.dtype import dtypes as dtypes
     from weft.base.errors import WeftError as WeftError
     from weft.base.settings import settings as settings
     from weft.device.catalogue import catalogue as Device
     from weft.tensor import Tensor as Tensor
+    from weft.tensor import from_dlpack as from_dlpack
     from weft.tensor.jit import jit as jit
     from weft.uop import UOp
     from weft.uop.symbolic.sint import Variable as Variable
@@ -31,7 +33,9 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "UOp": ("weft.uop", "UOp"),
     "Variable": ("weft.uop.symbolic.sint", "Variable"),
     "WeftError": ("weft.base.errors", "WeftError"),
+    "array_api": ("weft.array_api", None),
     "dtypes": ("weft.base.dtype", "dtypes"),
+    "from_dlpack": ("weft.tensor", "from_dlpack"),
     "jit": ("weft.tensor.jit", "jit"),
     "nn": ("weft.nn", None),
     "settings": ("weft.base.settings", "settings"),
@@ -43,7 +47,9 @@ __all__ = [
     "UOp",
     "Variable",
     "WeftError",
+    "array_api",
     "dtypes",
+    "from_dlpack",
     "jit",
     "nn",
     "settings",

@@ -28,10 +28,10 @@ PLAIN, VECTOR, GRID = (
     for kind in (*list(KINDS)[:1], "vector", "grid")
 )
 KINDS_OF_OPT = (
-    OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.SPLIT, OptKind.SWAP,
+    OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.SPLIT, OptKind.SWAP, OptKind.STAGE,
 )  # fmt: skip
 KINDS_ON_A_GRID = (
-    *KINDS_OF_OPT, OptKind.LOCAL, OptKind.GROUP, OptKind.GROUP, OptKind.GROUPTOP,
+    *KINDS_OF_OPT, OptKind.LOCAL, OptKind.GROUP, OptKind.GROUP, OptKind.GROUPTOP, OptKind.STAGE,
 )  # fmt: skip
 SEEDS = st.integers(0, 1 << 32)
 

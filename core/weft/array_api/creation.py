@@ -13,6 +13,10 @@ from weft.tensor import Tensor
 _WIDER = (dtypes.int64, dtypes.uint64)
 
 
+class TooLarge(ArgumentError, OverflowError):
+    """Integers that no dtype holds."""
+
+
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Array:
@@ -95,7 +99,11 @@ def _integer_kind(obj: Any) -> DType | None:
     for kind in _WIDER:
         if kind.min <= low and high <= kind.max:
             return kind
-    raise OverflowError(f"no integer dtype holds both {low} and {high}")
+    raise TooLarge(
+        "no integer dtype holds these numbers",
+        asked=f"an array of {low}" if low == high else f"an array of {low} and {high}",
+        try_="dtype=float64",
+    )
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from weft.array_api.array import Array, as_array, must_be
@@ -74,10 +75,13 @@ def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 def var(
     x: Array, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
-    """Mean square distance from the mean, over n - correction."""
+    """Mean square distance from the mean, over n - correction; NaN unless that is above 0."""
     x = as_array(x)
     must_be("var", x, "int", "float")
-    return x.var(_reduced(x, axis), keepdims, correction)
+    places = _reduced(x, axis)
+    found = x.var(places, keepdims, correction)
+    # of fewer elements than that takes nothing is known
+    return found * math.nan if math.prod(x.shape[a] for a in places) <= correction else found
 
 
 def std(
@@ -155,6 +159,8 @@ def diff(
     if x.ndim == 0 or n < 0:
         raise ArgumentError("diff is along an axis", asked=f"diff(n={n}) of shape {x.shape}")
     at = _axis(axis, x.ndim)
+    if n == 0:
+        return x
     parts = [part for part in (prepend, x, append) if part is not None]
     x = concat(parts, axis=at) if len(parts) > 1 else x
     for _ in range(n):

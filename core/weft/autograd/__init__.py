@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.autograd.backward import gradient
+from weft.autograd.backward import Paths, gradient
 from weft.autograd.rules import RULES
 
-__all__ = ["RULES", "gradient"]
+__all__ = ["RULES", "Paths", "gradient"]

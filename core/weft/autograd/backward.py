@@ -2,28 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
+from weft.autograd.history import former, way_back
 from weft.autograd.rules import RULES, STOPS
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.provenance import Metadata
 from weft.base.settings import settings
-from weft.uop import UOp
+from weft.shape.movement import inverse_move
+from weft.uop import GroupOp, Ops, UOp
 from weft.uop.node import memo_slot
 
 _set_meta = memo_slot("meta")
+_MEMORY = frozenset({Ops.BUFFER, Ops.MULTI, Ops.ASSIGN})
+# what a value goes through unchanged
+_SAME = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
 
 def leading_to(root: UOp, targets: Sequence[UOp]) -> list[UOp]:
     """The nodes between `root` and any target through which a gradient flows; sources first."""
-    wanted = set(targets)
-    order = root.toposort(gate=lambda node: node.op not in STOPS or node in wanted)
-    leads: dict[UOp, bool] = {}
-    for node in order:
-        through = node.op not in STOPS and dtypes.is_float(node.dtype)
-        leads[node] = node in wanted or (through and any(leads.get(s, False) for s in node.src))
-    return [node for node in order if leads[node]]
+    return list(Paths(root, targets).nodes)
+
+
+class Paths:
+    """The ways from a root back to targets, through memory that knows how it was computed.
+
+    nodes: what stands between, sources first. order: all that a gradient of the root meets. ways: of such memory what was computed into it.
+    former: of nodes that stand for what has been overwritten the memory, and whether that had a
+    past of its own.
+    """
+
+    def __init__(self, root: UOp, targets: Sequence[UOp]) -> None:
+        self.ways: dict[UOp, UOp] = {}
+        self.former: dict[UOp, tuple[UOp, bool]] = {}
+        self._wanted = set(targets)
+        self.nodes: dict[UOp, None] = {}
+        self.order = self._order(root)
+        for node in self.order:
+            if self._leads(node):
+                self.nodes[node] = None
+
+    def _order(self, root: UOp) -> dict[UOp, None]:
+        order: dict[UOp, None] = {}
+        stack: list[tuple[UOp, bool]] = [(root, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                order[node] = None
+            elif node not in order:
+                stack.append((node, True))
+                stack.extend([(s, False) for s in reversed(self._sources(node)) if s not in order])
+        return order
+
+    def _sources(self, node: UOp) -> tuple[UOp, ...]:
+        if node.op not in _MEMORY:
+            return () if node.op in STOPS and node not in self._wanted else node.src
+        way = way_back(node)
+        if way is not None:
+            self.ways[node] = way
+            return (way,)
+        if (found := former(node)) is not None:
+            self.former[node] = found
+        return node.src if node.op is Ops.ASSIGN or node in self._wanted else ()
+
+    def _leads(self, node: UOp) -> bool:
+        if node in self._wanted:
+            return True
+        if node in self.former:
+            memory, derived = self.former[node]
+            return derived or memory in self._wanted
+        if not dtypes.is_float(node.dtype):
+            return False
+        if node in self.ways:
+            return self.ways[node] in self.nodes
+        return node.op not in STOPS and any(source in self.nodes for source in node.src)
 
 
 def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | None]:
@@ -31,32 +84,84 @@ def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | Non
     depend on it.
 
     `upstream` has the shape and dtype of root. Gradients of a node that is used more than once are
-    added up. :raises GradientError: for an op through which no gradient is known.
+    added up. Values that stand in memory are read there.
+
+    :raises GradientError: for an op through which no gradient is known, and where the gradient
+        depends on a value that has been overwritten.
     """
-    path = leading_to(root, targets)
-    on_path = set(path)
+    paths = Paths(root, targets)
     gradients: dict[UOp, UOp] = {root: upstream}
     wanted = set(targets)
-    for node in reversed(path):
+
+    def add(node: UOp, part: UOp, of: UOp) -> None:
+        known = gradients.get(node)
+        gradients[node] = _marked(part if known is None else known + part, of)
+
+    for node in reversed(paths.nodes):
         flowing = gradients.get(node)
-        if flowing is None or node.op in STOPS or not any(s in on_path for s in node.src):
+        if flowing is None:
             continue
         if node not in wanted:
             # what is not asked for is not needed again
             del gradients[node]
-        rule = RULES.get(node.op)
-        if rule is None:
-            raise GradientError(
-                f"no gradient is known for {node.op.name}",
-                asked=f"a gradient through {node.op}",
-                try_="x.detach() where no gradient is meant to flow",
-            )
-        for source, part in zip(node.src, rule(node, flowing)):
-            if part is None or source not in on_path:
-                continue
-            known = gradients.get(source)
-            gradients[source] = _marked(part if known is None else known + part, node)
-    return [gradients.get(target) for target in targets]
+        if node in paths.ways:
+            add(paths.ways[node], flowing, node)
+        elif node in paths.former:
+            memory, derived = paths.former[node]
+            if derived:
+                raise _overwritten(memory)
+            if memory in wanted:
+                add(memory, flowing, node)
+        elif node.op not in STOPS:
+            for source, part in zip(node.src, _parts(node, flowing, paths.nodes)):
+                if part is not None and source in paths.nodes:
+                    add(source, part, node)
+    found = [gradients.get(target) for target in targets]
+    return _from_memory(found, paths) if paths.ways else found
+
+
+def _parts(node: UOp, flowing: UOp, path: Container[UOp]) -> Sequence[UOp | None]:
+    if not any(source in path for source in node.src):
+        return ()
+    rule = RULES.get(node.op)
+    if rule is None:
+        raise GradientError(
+            f"no gradient is known for {node.op.name}",
+            asked=f"a gradient through {node.op}",
+            try_="x.detach() where no gradient is meant to flow",
+        )
+    return rule(node, flowing)
+
+
+def _from_memory(found: list[UOp | None], paths: Paths) -> list[UOp | None]:
+    """Gradients that read what stands in memory rather than computing it again."""
+    there: dict[UOp, UOp] = {}
+    for memory, way in paths.ways.items():
+        node, value = way, memory
+        while node.op in GroupOp.Movement or node.op in _SAME:
+            if node.op is Ops.SHRINK or node.op is Ops.EXPAND:
+                break
+            there.setdefault(node, value)
+            source = node.src[0]
+            if node.op in GroupOp.Movement:
+                op, arg = inverse_move(node.op, node.arg, source.shape)
+                value = UOp(op, value.dtype, (value,), arg)
+            node = source
+        there.setdefault(node, value)
+    result = [None if node is None else node.substitute(there) for node in found]
+    for node in UOp(Ops.SINK, src=tuple([n for n in result if n is not None])).toposort():
+        if (lost := paths.former.get(node) or former(node)) is not None:
+            raise _overwritten(lost[0])
+    return result
+
+
+def _overwritten(memory: UOp) -> GradientError:
+    return GradientError(
+        "what the gradient needs has been overwritten",
+        asked="a gradient through values that are computed already",
+        because=f"memory of shape {memory.shape} that they were computed from was written since",
+        try_="call backward before the write, or write into a copy: x.clone()",
+    )
 
 
 def _marked(part: UOp, node: UOp) -> UOp:

@@ -30,7 +30,7 @@ def remember(memory: UOp, value: UOp) -> None:
     """`value` is how what stands in `memory` came about."""
     if memory in value.toposort():
         # it was computed of what stood there before
-        value = value.substitute({memory: _old(memory)})
+        value = value.substitute({memory: old_value(memory)})
     _set_history(memory, (value, next(_clock)))
 
 
@@ -42,8 +42,10 @@ def forget(memory: UOp) -> None:
 
 def overwritten(memory: UOp) -> None:
     """Something else is in `memory` now."""
-    _written[memory] = next(_clock)
-    forget(memory)
+    now = next(_clock)
+    for node in {memory: None, **dict.fromkeys(_buffers(memory))}:
+        _written[node] = now
+        forget(node)
 
 
 def storage(node: UOp) -> UOp:
@@ -64,7 +66,7 @@ def way_back(node: UOp) -> UOp | None:
         return None
     value, when = kept
     if _written:
-        old = {u: _old(u) for u in value.toposort() if _written.get(u, 0) > when}
+        old = {u: old_value(u) for u in value.toposort() if _written.get(u, 0) > when}
         if old:
             value = value.substitute(old)
             _set_history(storage(node), (value, when))
@@ -78,9 +80,17 @@ def former(node: UOp) -> tuple[UOp, bool] | None:
     return None if memory is None else (memory, found[1])
 
 
-def _old(memory: UOp) -> UOp:
+def old_value(memory: UOp) -> UOp:
     """A node that stands for what was in `memory` before: nothing else is, and it has no bytes."""
-    unique = UOp(Ops.UNIQUE, arg=("former", next(_clock)))
-    made = UOp(Ops.BUFFER, memory.dtype, (memory.src[0], unique), memory.arg)
-    _former[made] = (ref(memory), getattr(memory, "_history", None) is not None)
+    parts = {}
+    for node in _buffers(memory):
+        unique = UOp(Ops.UNIQUE, arg=("former", next(_clock)))
+        parts[node] = UOp(Ops.BUFFER, node.dtype, (node.src[0], unique), node.arg)
+    made = memory.substitute(parts)
+    for node, old in [*parts.items(), (memory, made)]:
+        _former[old] = (ref(node), getattr(node, "_history", None) is not None)
     return made
+
+
+def _buffers(memory: UOp) -> list[UOp]:
+    return [node for node in memory.toposort() if node.op is Ops.BUFFER]

@@ -1,7 +1,8 @@
 """Arguments as people pass them: taken for what they mean, or refused in plain words.
 
 Every function gives the value in the one kind that the caller goes on with, or raises an
-ArgumentError that names the argument, what was given, and what would do.
+ArgumentError (a WrongKind for a type that means nothing) that names the argument, what was given,
+and what would do.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 
 
 def index_of(value: Any) -> int | None:
@@ -33,11 +34,11 @@ def kind_of(value: Any) -> str:
 
 
 def whole(value: Any, what: str, least: int | None = None) -> int:
-    """A whole number. :raises ArgumentError: for anything else, and below `least`."""
+    """A whole number. :raises WrongKind: for anything else; ArgumentError: below `least`."""
     number = index_of(value)
     if number is None:
         equal = isinstance(value, float) and value.is_integer()
-        raise ArgumentError(
+        raise WrongKind(
             f"{what} is a whole number",
             asked=f"{what}={shown(value)}",
             because=f"that is {kind_of(value)}",
@@ -53,7 +54,7 @@ def whole(value: Any, what: str, least: int | None = None) -> int:
 
 
 def real(value: Any, what: str) -> int | float:
-    """A number. :raises ArgumentError: for anything else."""
+    """A number. :raises WrongKind: for anything else."""
     number = index_of(value)
     if number is not None:
         return number
@@ -61,7 +62,7 @@ def real(value: Any, what: str) -> int | float:
         return float(value)
     if getattr(value, "shape", None) == () and isinstance(value.item(), bool | int | float):
         return value.item()  # NumPy's numbers, and arrays of one
-    raise ArgumentError(
+    raise WrongKind(
         f"{what} is a number",
         asked=f"{what}={shown(value)}",
         because=f"that is {kind_of(value)}",
@@ -69,10 +70,10 @@ def real(value: Any, what: str) -> int | float:
 
 
 def text(value: Any, what: str, example: str) -> str:
-    """A string. :raises ArgumentError: for anything else; `example` is what to try."""
+    """A string. :raises WrongKind: for anything else; `example` is what to try."""
     if isinstance(value, str):
         return value
-    raise ArgumentError(
+    raise WrongKind(
         f"{what} is a text",
         asked=f"{what}={shown(value)}",
         because=f"that is {kind_of(value)}",

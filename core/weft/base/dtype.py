@@ -11,6 +11,7 @@ import difflib
 import enum
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -251,7 +252,10 @@ class _Dtypes(type):
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """What a float dtype can hold. `smallest_normal` and `eps` as in the array API standard."""
+    """What a float dtype can hold. `smallest_normal` and `eps` as in the array API standard.
+
+    Unpacked it is (exponent bits, mantissa bits).
+    """
 
     bits: int
     exponent_bits: int
@@ -264,6 +268,12 @@ class FloatInfo:
     bias: int
     has_infinity: bool
     dtype: DType
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.exponent_bits, self.mantissa_bits))
+
+    def __getitem__(self, place: int) -> int:
+        return (self.exponent_bits, self.mantissa_bits)[place]
 
 
 @dataclass(frozen=True)
@@ -366,12 +376,14 @@ def highest(dtype: DType) -> Any:
 
 
 def fields() -> dict[str, DType]:
-    """Every dtype by each of its names: "float32" and "float" both stand for float32.
+    """Every dtype of elements by each of its names here, so that "float32" and "float" are one.
 
     >>> dtypes.fields()["float32"], dtypes.fields()["half"]
     (dtypes.float, dtypes.half)
     """
-    return dict(_by_name)
+    named = {name: dtype for name, dtype in _by_name.items() if hasattr(dtypes, name)}
+    del named["void"]
+    return named
 
 
 def from_py(value: object) -> DType:
@@ -446,6 +458,13 @@ def to_dtype(given: Any) -> DType:
             given = numpy.dtype(given)
         if isinstance(given, numpy.dtype) and given.isnative and given.name in _by_name:
             return _by_name[given.name]
+    if getattr(given, "hasobject", False):
+        raise DTypeError(
+            "Python objects are not elements",
+            asked=f"a dtype for {given!r}",
+            because="an element is a number of fixed size",
+            try_='array.astype("float32"), if they are numbers',
+        )
     raise DTypeError(
         f"no dtype is called {given!r}",
         asked=f"a dtype for {given!r}",
@@ -457,8 +476,9 @@ def _unknown(name: str, asked: str) -> UnknownDType:
     close = difflib.get_close_matches(name, _by_name, 3, 0.5)
     return UnknownDType(
         f"no dtype is called {name!r}",
-        asked=asked,
-        try_=" or ".join(close) if close else "one of " + ", ".join(d.name for d in dtypes.all),
+        asked=repr(asked),
+        because="it is none of the names in dtypes.fields()",
+        try_=" or ".join(map(repr, close)) if close else "one of " + ", ".join(d.name for d in dtypes.all),
     )
 
 

@@ -3,7 +3,7 @@
 Every error answers three questions: what was asked for, why it cannot be had, and what to try
 instead. The answers are fields, so tests and tools read them without parsing the message. Each
 error is also of the built-in classes that a Python programmer would expect, so general `except`
-clauses keep working: `ShapeError` is a `ValueError` as in NumPy, and a `RuntimeError` as in PyTorch.
+clauses keep working: `ShapeError` is a `ValueError` as in NumPy and a `RuntimeError` as in PyTorch.
 """
 
 from __future__ import annotations
@@ -77,6 +77,14 @@ class ArgumentError(WeftError, ValueError, RuntimeError):
     """An argument or a setting with a value that means nothing here."""
 
 
+class WrongKind(ArgumentError, TypeError):
+    """An argument of a type that means nothing here."""
+
+
+class MissingName(WeftError, AttributeError):
+    """There is no attribute of this name."""
+
+
 class UnknownChoice(ArgumentError, NotImplementedError):
     """A choice by name, such as a mode, where nothing has that name."""
 
@@ -137,6 +145,10 @@ class GradientError(WeftError, RuntimeError):
 
 class CaptureError(WeftError, RuntimeError):
     """Something that a captured function cannot do, take or return."""
+
+
+class ExchangeError(WeftError, BufferError, ValueError):
+    """Memory that cannot be shared with another library, or not without a copy."""
 
 
 class FileError(WeftError, OSError):

@@ -10,10 +10,11 @@ from weft.base.errors import ArgumentError
 def ceildiv(numerator: Any, denominator: Any) -> Any:
     """The quotient rounded towards plus infinity.
 
-    The form below uses only `//`, negation and nothing that compares, so it also builds the right
-    expression from symbolic operands whose `//` floors.
+    Of symbolic operands, whose `//` truncates, for numerators from 0 on and denominators above.
     """
-    return -(-numerator // denominator)
+    if isinstance(numerator, (int, float)) and isinstance(denominator, (int, float)):
+        return -(-numerator // denominator)
+    return (numerator + (denominator - 1)) // denominator
 
 
 def round_up(value: int, multiple: int) -> int:

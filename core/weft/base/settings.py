@@ -80,6 +80,7 @@ class Setting:
                 f"{called} must be {'an integer' if self.type is int else 'a string'}",
                 asked=f"{called}={value!r}",
                 because=f"{self.name} is: {self.doc}",
+                try_=f"{called}={self.default!r}, its default",
             )
         if self.choices and value not in self.choices:
             raise ArgumentError(
@@ -251,7 +252,8 @@ class Settings:
             ...
         weft.base.errors.ArgumentError: there is no setting 'DEBGU'
           asked:   settings.DEBGU
-          try:     DEBUG
+          because: it is none of those in settings.table()
+          try:     settings.DEBUG
         """
         return _Override({name: _row(name).check(value) for name, value in changes.items()})
 
@@ -304,7 +306,8 @@ def _unknown(name: str) -> ArgumentError:
     return ArgumentError(
         f"there is no setting {name!r}",
         asked=f"settings.{name}",
-        try_=" or ".join(close) if close else "settings.table() lists them all",
+        because="it is none of those in settings.table()",
+        try_=" or ".join(f"settings.{each}" for each in close) if close else "settings.table() lists them all",
     )
 
 

@@ -6,6 +6,7 @@ Whether a terminal wants colours is its owner's question: pass `enabled=False` o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from weft.base.errors import ArgumentError
 
@@ -79,3 +80,37 @@ def human_count(value: float) -> str:
 def plural(count: int, singular: str, several: str | None = None) -> str:
     """The number with its noun: 1 kernel, 2 kernels; `several` where an s is not enough."""
     return f"{count} {singular if count == 1 else several or singular + 's'}"
+
+
+# words that a name in generated source cannot be, in one language or another: C and what grew out
+# of it, Python, and what programs are written with here
+_WORDS = frozenset(
+    """
+    alignas alignof and asm assert async auto await bool break buffers case catch char class const
+    constant constexpr continue decltype def default del delete device do double elif else enum
+    except exp exp2 explicit export extern fabs false finally float floor fma fmax fmin fmod for
+    friend from global goto half if import in inline int is kernel lambda local log log2 long main
+    max metal min mutable namespace new noexcept none nonlocal not nullptr operator or pass place
+    private protected public raise register restrict return shared short signed sin sizeof sqrt
+    static struct switch template this thread threadgroup throw true trunc try typedef typename
+    uchar uint ulong union unsigned ushort using values variables virtual void volatile while with
+    yield
+    """.split()
+)
+_MADE_HERE = re.compile(r"[a-zA-Z]+[0-9]+")  # as generated names are: alu0, gidx1, data2
+_NO_LETTER = re.compile(r"[^a-zA-Z0-9_]")
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """Names for generated source, each another: as they are, where nothing else can be meant."""
+    found: list[str] = []
+    for name in names:
+        word = _NO_LETTER.sub("_", name)
+        if not word or word[0].isdigit():
+            word = f"v_{word}"
+        if word.lower() in _WORDS or _MADE_HERE.fullmatch(word) or word.startswith("__"):
+            word = f"{word.lstrip('_')}_"
+        while word in found:
+            word += "_"
+        found.append(word)
+    return found

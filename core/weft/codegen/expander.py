@@ -282,7 +282,7 @@ class _Expander:
         rest = tuple(loop for loop in loops_of(node) if loop.arg.kind not in INSTANTIATED)
         for array in arrays:
             mine = [store for store in stores if store.src[0].src[0] is array]
-            fill = UOp(Ops.FILL, dtypes.void, (*mine, *rest), Fill(len(mine)))
+            fill = UOp(Ops.FILL, dtypes.void, (*mine, *rest), Fill(len(mine), node.arg.meet))
             filled.fills.append(fill)
         return filled
 

@@ -33,10 +33,13 @@ class Accumulate:
 class Fill:
     """FILL: how many leading sources are STOREs to memory on chip; the others are ranges.
 
-    A LOAD of that memory has the FILL as its last source, and so comes after it.
+    A LOAD of that memory has the FILL as its last source, and so comes after it. meet: memory that
+    a workgroup shares is full after a barrier; those of one name that stand in one loop have one
+    barrier together, and none of them is filled with what another one holds.
     """
 
     values: int = 1
+    meet: str = ""
 
 
 register_arg(Accumulate)

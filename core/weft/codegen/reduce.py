@@ -66,7 +66,7 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accu
         if op is Ops.LOAD and same.src[-1].op is Ops.FILL:
             fill = same.src[-1]
             same = UOp(op, same.dtype, same.src[:-1], same.arg)
-            result.before += [(before, same) for before in _last_of(fill)]
+            result.before += [(before, same) for before in _last_of(fill, paths[node.src[-1]])]
         made[node] = same
         path = paths[node]
         if same not in found or len(path) >= len(found[same]):
@@ -75,22 +75,28 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accu
     return result
 
 
-def _last_of(fill: UOp) -> tuple[UOp, ...]:
+def _last_of(fill: UOp, path: Path) -> tuple[UOp, ...]:
     """After what an array is full: its barrier, the loop it is filled in, or its stores."""
     if fill.src[0].src[0].dtype.space is AddrSpace.LOCAL:
-        return (UOp(Ops.BARRIER, dtypes.void, (), f"{fill.src[0].src[0].src[0].arg} is full"),)
+        return (_barrier(fill, path, "full"),)
     return loops_of(fill)[:1] or values_of(fill)
+
+
+def _barrier(fill: UOp, path: Path, state: str) -> UOp:
+    name = fill.arg.meet or fill.src[0].src[0].src[0].arg
+    loops = "".join(f" in {loop.arg.id}" for loop in path[-1:])
+    return UOp(Ops.BARRIER, dtypes.void, (), f"{name} {state}{loops}")
 
 
 def _fence(fill: UOp, path: Path, result: Accumulators) -> None:
     """The barrier after a shared array is filled, and the one before if that happens in a loop."""
     stores, loops = values_of(fill), loops_of(fill)
-    (after,) = _last_of(fill)
+    after = _barrier(fill, path, "full")
     _stand(result, path, (after,))
     result.roots.append(after)
     result.before += [(first, after) for first in (*loops[:1], *stores)]
     if path:
-        before = UOp(Ops.BARRIER, dtypes.void, (), f"{stores[0].src[0].src[0].arg} is free")
+        before = _barrier(fill, path, "free")
         _stand(result, path, (before,))
         result.roots.append(before)
         result.before += [(before, then) for then in (*loops[:1], *stores)]

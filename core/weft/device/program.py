@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weft.base.text import identifiers
 from weft.device.parts import Dims, Runner
 from weft.uop import Ops, UOp
 
@@ -66,6 +67,12 @@ class LinearProgram:
     source_ast: UOp | None = field(default=None, repr=False)
     applied: tuple[Any, ...] = ()
 
+    @property
+    def variable_names(self) -> list[str]:
+        """The names of the variables in generated source, in their order: no two are equal, and
+        none is a word of a language."""
+        return identifiers(u.arg.name for u in self.variables)
+
     @classmethod
     def of(
         cls,
@@ -87,7 +94,7 @@ class LinearProgram:
             globals=tuple(sorted({u.arg for u in nodes if u.op is Ops.DEFINE_GLOBAL})),
             outs=stored,
             ins=loaded,
-            variables=tuple(sorted(variables, key=lambda u: u.arg.name)),
+            variables=tuple(sorted(variables, key=lambda u: (u.arg.name, u.arg.low, u.arg.high))),
             global_size=_launch_size(nodes, "gidx"),
             local_size=_launch_size(nodes, "lidx"),
             estimates=estimates,

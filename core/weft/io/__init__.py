@@ -1,7 +1,8 @@
 """Files as lazy tensors, and tensors as files."""
 
-from weft.io.archives import npy_load, npz_load, tar_extract
+from weft.io.archives import tar_extract, zip_extract
 from weft.io.gguf import ggml_data_to_tensor, gguf_load
+from weft.io.numpy_file import npy_load, npz_load
 from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
 from weft.io.safetensors_header import Entry, Header
 from weft.io.torch_file import torch_load
@@ -20,4 +21,5 @@ __all__ = [
     "safe_save",
     "tar_extract",
     "torch_load",
+    "zip_extract",
 ]

@@ -29,6 +29,10 @@ _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY: dict[str, Callable[[], Any]] = {
     "EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_SET": set, "EMPTY_TUPLE": tuple,
 }  # fmt: skip
+_SIZED = (str, bytes, list, tuple, dict, set, frozenset)
+# How many values calls may be given in all: those that a file of this length can spell out, and
+# some more. Each call copies what it is given, which a pickle may name again and again.
+_ROOM, _ROOM_PER_BYTE = 1 << 20, 4
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,16 @@ def read_pickle(stream: BinaryIO, calls: Calls, persistent: Persistent | None = 
     """
     machine = _Machine(calls, persistent)
     try:
-        for opcode, arg, _ in pickletools.genops(stream):
+        for opcode, arg, place in pickletools.genops(stream):
+            machine.room = _ROOM + _ROOM_PER_BYTE * (place or 0) - machine.taken
             machine.step(opcode.name, arg)
             if opcode.name == "STOP":
                 return machine.result()
     except FormatError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
+    except (
+        ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError
+    ) as error:  # fmt: skip
         raise _damaged(str(error)) from None
     raise _damaged("it has no end")
 
@@ -85,6 +92,8 @@ class _Machine:
         self.memo: dict[int, Any] = {}
         self.calls = calls
         self.persistent = persistent
+        self.taken = 0
+        self.room = _ROOM
 
     def result(self) -> Any:
         """The one value that is left."""
@@ -222,6 +231,13 @@ class _Machine:
         if called is None:
             raise refused(f"a call of {function.text}", "pickles may call anything; this one is "
                           "not among what tensors are made of")  # fmt: skip
+        size = sum(len(each) for each in given if isinstance(each, _SIZED))
+        if size > self.room:
+            raise refused(
+                f"a call of {function.text} with {size} values",
+                "calls of what was met before would make far more of this file than it holds",
+            )
+        self.taken += size
         self.stack.append(called(*given))
 
     do_newobj = do_reduce

@@ -24,7 +24,7 @@ from weft.io.safetensors_header import (
     header_length,
     parse_header,
 )
-from weft.io.windows import Source, called, opened, read, window
+from weft.io.windows import Source, called, from_bytes, opened, read, window
 from weft.tensor import Tensor
 
 
@@ -96,7 +96,7 @@ def safe_save(
     with _replacing(Path(os.path.realpath(path))) as temporary:
         where = str(registry.locate(temporary))
         target = Tensor.empty(header.nbytes, dtype=dtypes.uint8, device=where)
-        target[: len(text)].assign(_from_bytes(text).to(where)).realize()
+        target[: len(text)].assign(from_bytes(text).to(where)).realize()
         for entry in header.entries:
             if entry.end > entry.begin:
                 begin, end = header.data_start + entry.begin, header.data_start + entry.end
@@ -117,12 +117,6 @@ def _read_header(everything: Tensor, called: str) -> Header:
 
 def _window(everything: Tensor, header: Header, entry: Entry, device: str | None) -> Tensor:
     return window(everything, header.data_start + entry.begin, entry.dtype, entry.shape, device)
-
-
-def _from_bytes(data: bytes) -> Tensor:
-    import numpy
-
-    return Tensor(numpy.frombuffer(data, dtype=numpy.uint8), device=str(registry.staging()))
 
 
 def _as_bytes(tensor: Tensor) -> Tensor:

@@ -83,6 +83,13 @@ def header_length(prefix: bytes, file_size: int) -> int:
         )
     length = int.from_bytes(prefix[:PREFIX], "little")
     if length > MAX_HEADER:
+        if prefix[:PREFIX].isascii() and prefix[:PREFIX].decode("ascii").isprintable():
+            start = prefix[:PREFIX].decode("ascii")
+            _refuse(
+                "this is not a safetensors file",
+                f"it begins with {start!r}, which is text"
+                + (", as a web page does" if start.startswith("<") else ""),
+            )
         _refuse(
             "the header claims to be longer than the format allows",
             f"{length} bytes, the most is {MAX_HEADER}",

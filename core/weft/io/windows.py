@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import DTypeError, FormatError
+from weft.base.errors import DTypeError, FormatError, WeftError
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.tensor import Tensor
 
 Source = str | PathLike[str] | Tensor
+
+MOST_AXES = 64
+"""As many as NumPy and PyTorch have."""
 
 
 def opened(source: Source) -> Tensor:
@@ -40,8 +45,42 @@ def called(source: Source) -> str:
 
 
 def read(everything: Tensor, begin: int, end: int) -> bytes:
-    """The bytes from `begin` to `end`, now."""
+    """The bytes from `begin` to `end`, now. Those that are not there are left out."""
+    begin, end = max(begin, 0), min(end, int(everything.shape[0]))
     return bytes(everything[begin:end].data()) if end > begin else b""
+
+
+def from_bytes(data: bytes) -> Tensor:
+    """Bytes as uint8 of shape (n,), where the host's memory is."""
+    import numpy
+
+    return Tensor(numpy.frombuffer(data, dtype=numpy.uint8), device=str(registry.staging()))
+
+
+def not_readable(what: str, source: Source, because: str) -> FormatError:
+    """The error for a file that is not what its name promises."""
+    return FormatError(
+        f"this is no {what} that can be read",
+        asked=f"load {called(source)}",
+        because=because or "it is damaged",
+        try_="get the file again and compare its size",
+    )
+
+
+@contextmanager
+def reading(what: str, source: Source) -> Iterator[None]:
+    """Whatever a parser raises inside becomes a FormatError.
+
+    The standard library's parsers were written for files that mean well: damaged ones make them
+    raise errors of many kinds, which differ between versions of Python.
+    """
+    try:
+        yield
+    except WeftError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise not_readable(what, source, why[:200]) from None
 
 
 def window(
@@ -51,8 +90,15 @@ def window(
 
     A window that does not begin at a multiple of its element's size cannot be reinterpreted in
     place: it is copied to the default device when it is used. FormatError where the file ends
-    before the window does.
+    before the window does, and for shapes of more than MOST_AXES axes.
     """
+    if len(shape) > MOST_AXES:
+        raise FormatError(
+            "a tensor in this file has too many axes",
+            asked=f"a tensor of {len(shape)} axes",
+            because=f"no library that writes such files makes more than {MOST_AXES}",
+            try_="get the file again and compare its size",
+        )
     end = begin + prod(shape) * dtype.itemsize
     if begin < 0 or end > int(everything.shape[0]):
         raise FormatError(
@@ -101,6 +147,17 @@ class TensorIO(io.RawIOBase):
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         self._at = max(0, start + offset)
         return self._at
+
+    def read(self, size: int | None = -1) -> bytes:
+        """As many bytes as there are, `size` at most; all without a size.
+
+        No memory is taken for more than there are, whatever a file claims.
+        """
+        rest = max(0, self._size - self._at)
+        count = rest if size is None or size < 0 else min(size, rest)
+        data = read(self._everything, self._at, self._at + count)
+        self._at += count
+        return data
 
     def readinto(self, buffer: Any) -> int:
         """Fill `buffer` as far as there are bytes; how many there were."""

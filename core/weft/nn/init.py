@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 
-from weft.base.dtype import DType
+from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
+from weft.nn.optim.muon import orthogonalised, towards_one
 from weft.tensor import Tensor
+
+_FAST_STEPS, _EXACT_STEPS = 16, 6
 
 
 def fans(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -53,46 +56,180 @@ def fan_in_uniform(
     return uniform(*shape, bound=1.0 / math.sqrt(max(fan_in, 1)), device=device, dtype=dtype)
 
 
-def glorot_uniform(*shape: int, device: str | None = None, dtype: DType | None = None) -> Tensor:
-    """Uniform with variance 2 / (fan-in + fan-out) (Glorot and Bengio, 2010).
+def normal(
+    *shape: int,
+    mean: float = 0.0,
+    std: float = 1.0,
+    device: str | None = None,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Normal around `mean` with deviation `std`.
+
+    >>> nn.init.normal(2, 3, std=0.02).shape
+    (2, 3)
+    """
+    return Tensor.normal(*shape, mean=mean, std=std, device=device, dtype=dtype)
+
+
+def trunc_normal(
+    *shape: int,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    device: str | None = None,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Normal around `mean` with deviation `std`, cut to [a, b]: as if drawn again until inside.
+
+    The inverse of the distribution at uniform draws between its values at both ends. Raises
+    ArgumentError for an empty interval or a deviation that is not positive.
+
+    >>> nn.init.trunc_normal(100, std=3.0).abs().max().item() <= 2
+    True
+    """
+    if not (a < b and std > 0):
+        raise ArgumentError(
+            "there is nothing between these ends",
+            asked=f"trunc_normal(std={std}, a={a}, b={b})",
+            because="a must lie below b, and the deviation above 0",
+            try_="a=-2 * std, b=2 * std",
+        )
+    low, high = (math.erf((end - mean) / (std * math.sqrt(2.0))) for end in (a, b))
+    y = Tensor.uniform(*shape, low=low, high=high, device=device, dtype=dtypes.float32)
+    values = (_inverse_erf(y) * (std * math.sqrt(2.0)) + mean).clamp(a, b)
+    return values.cast(dtype or dtypes.default_float).contiguous()
+
+
+def _inverse_erf(y: Tensor) -> Tensor:
+    """x with erf(x) = y: Winitzki's formula (2008), made exact to float32 by Newton's steps."""
+    y = y.clamp(-1.0 + 2**-23, 1.0 - 2**-23)
+    log = (1.0 - y * y).log()
+    half = 2.0 / (math.pi * 0.147) + log * 0.5
+    x = ((half * half - log / 0.147).sqrt() - half).sqrt() * y.sign()
+    for _ in range(2):
+        x = (x - (x.erf() - y) * (x * x).exp() * (math.sqrt(math.pi) / 2.0)).contiguous()
+    return x
+
+
+def glorot_uniform(
+    *shape: int, gain: float = 1.0, device: str | None = None, dtype: DType | None = None
+) -> Tensor:
+    """Uniform with variance gain^2 * 2 / (fan-in + fan-out) (Glorot and Bengio, 2010).
 
     >>> nn.init.glorot_uniform(2, 4).abs().max().item() <= 1
     True
     """
-    bound = math.sqrt(6.0 / max(sum(fans(shape)), 1))
+    bound = math.sqrt(3.0) * _glorot_deviation(shape, gain)
     return uniform(*shape, bound=bound, device=device, dtype=dtype)
+
+
+def glorot_normal(
+    *shape: int, gain: float = 1.0, device: str | None = None, dtype: DType | None = None
+) -> Tensor:
+    """Normal with variance gain^2 * 2 / (fan-in + fan-out) (Glorot and Bengio, 2010).
+
+    >>> nn.init.glorot_normal(2, 4).shape
+    (2, 4)
+    """
+    return normal(*shape, std=_glorot_deviation(shape, gain), device=device, dtype=dtype)
 
 
 def kaiming_uniform(
     *shape: int,
     negative_slope: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
     device: str | None = None,
     dtype: DType | None = None,
 ) -> Tensor:
-    """Uniform with variance gain^2 / fan-in for (leaky) ReLU networks (He et al., 2015).
+    """Uniform with variance gain^2 / fan, for (leaky) ReLU networks (He et al., 2015).
+
+    mode: "fan_in" keeps the spread of what goes forward, "fan_out" that of what comes back.
+    nonlinearity: what follows, see `gain`.
 
     >>> nn.init.kaiming_uniform(2, 6).abs().max().item() <= 1
     True
     """
-    bound = math.sqrt(3.0) * _kaiming_deviation(shape, negative_slope)
+    bound = math.sqrt(3.0) * _kaiming_deviation(shape, negative_slope, mode, nonlinearity)
     return uniform(*shape, bound=bound, device=device, dtype=dtype)
 
 
 def kaiming_normal(
     *shape: int,
     negative_slope: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
     device: str | None = None,
     dtype: DType | None = None,
 ) -> Tensor:
-    """Normal with variance gain^2 / fan-in for (leaky) ReLU networks (He et al., 2015).
+    """Normal with variance gain^2 / fan, for (leaky) ReLU networks; see `kaiming_uniform`.
 
     >>> nn.init.kaiming_normal(8, 3, 3, 3).shape
     (8, 3, 3, 3)
     """
-    deviation = _kaiming_deviation(shape, negative_slope)
-    return Tensor.normal(*shape, mean=0.0, std=deviation, device=device, dtype=dtype)
+    deviation = _kaiming_deviation(shape, negative_slope, mode, nonlinearity)
+    return normal(*shape, std=deviation, device=device, dtype=dtype)
 
 
-def _kaiming_deviation(shape: tuple[int, ...], negative_slope: float) -> float:
-    fan_in, _ = fans(shape)
-    return math.sqrt(2.0 / (1.0 + negative_slope**2) / max(fan_in, 1))
+def orthogonal(
+    *shape: int, gain: float = 1.0, device: str | None = None, dtype: DType | None = None
+) -> Tensor:
+    """`gain` times a matrix (outputs, the rest) of orthonormal rows, or columns if it is tall.
+
+    The orthogonal factor nearest to a matrix of normal draws, so that all directions are alike
+    (Saxe, McClelland and Ganguli, 2014). Raises ArgumentError for fewer than two axes.
+
+    >>> w = nn.init.orthogonal(2, 3)
+    >>> (w @ w.T).round().abs().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    fans(shape)
+    drawn = Tensor.randn(shape[0], prod(shape[1:]), device=device, dtype=dtypes.float32)
+    if 0 not in shape:
+        # the first coefficients bring all singular values near 1 fast, the second exactly to it
+        drawn = orthogonalised(drawn, _FAST_STEPS)
+        drawn = towards_one(drawn, _EXACT_STEPS, (1.5, -0.5, 0.0))
+    return (drawn * gain).reshape(shape).cast(dtype or dtypes.default_float)
+
+
+def gain(nonlinearity: str, negative_slope: float = 0.01) -> float:
+    """By how much weights are widened before a nonlinearity, so that the spread stays.
+
+    Values as in PyTorch: 1 for "linear", "conv1d" ... and "sigmoid", 5/3 for "tanh", sqrt(2) for
+    "relu", sqrt(2 / (1 + negative_slope^2)) for "leaky_relu", 3/4 for "selu". Raises ArgumentError
+    for others.
+
+    >>> nn.init.gain("tanh")
+    1.6666666666666667
+    """
+    known = {"sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0), "selu": 0.75,
+             "leaky_relu": math.sqrt(2.0 / (1.0 + negative_slope**2))}  # fmt: skip
+    known |= dict.fromkeys(("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+                            "conv_transpose2d", "conv_transpose3d"), 1.0)  # fmt: skip
+    if nonlinearity not in known:
+        raise ArgumentError(
+            f"no gain is known for {nonlinearity!r}",
+            asked=f"gain({nonlinearity!r})",
+            because=f"known are {', '.join(sorted(known))}",
+            try_="give the number yourself",
+        )
+    return known[nonlinearity]
+
+
+def _glorot_deviation(shape: tuple[int, ...], gain: float) -> float:
+    return gain * math.sqrt(2.0 / max(sum(fans(shape)), 1))
+
+
+def _kaiming_deviation(
+    shape: tuple[int, ...], negative_slope: float, mode: str, nonlinearity: str
+) -> float:
+    if mode not in ("fan_in", "fan_out"):
+        raise ArgumentError(
+            "a spread is kept forwards or backwards",
+            asked=f"mode={mode!r}",
+            because="'fan_in' counts what goes in, 'fan_out' what comes out",
+            try_="'fan_in'",
+        )
+    fan = fans(shape)[mode == "fan_out"]
+    return gain(nonlinearity, negative_slope) / math.sqrt(max(fan, 1))

@@ -25,6 +25,7 @@ from weft.io import (
     safe_save,
     tar_extract,
     torch_load,
+    zip_extract,
 )
 from weft.tensor import Tensor
 
@@ -42,6 +43,7 @@ __all__ = [
     "safe_save",
     "tar_extract",
     "torch_load",
+    "zip_extract",
 ]
 
 _MOST_LINES = 40

@@ -102,11 +102,9 @@ class _Kernel:
             kind = f"{self.dialect.global_qualifier}{const}{self._storage_type(dtype.base)}*"
             name = f"data{slot}{self.dialect.buffer_suffix.format(place=place)}"
             words.append(" ".join(filter(None, (kind, self.dialect.restrict, name))))
-        for variable in self.program.variables:
+        for variable, name in zip(self.program.variables, self.program.variable_names):
             type_name = self.helpers.type(variable.dtype)
-            words.append(
-                self.dialect.variable_parameter.format(type=type_name, name=variable.arg.name)
-            )
+            words.append(self.dialect.variable_parameter.format(type=type_name, name=name))
         return ", ".join(filter(None, [*words, *self.dialect.extra_parameters]))
 
     def _storage_type(self, dtype: DType) -> str:
@@ -116,6 +114,7 @@ class _Kernel:
 
     def _declare_storage(self) -> None:
         """Registers and shared memory are declared at the top, whatever block first uses them."""
+        names = dict(zip(self.program.variables, self.program.variable_names))
         for u in self.program.uops:
             if u.op not in _DEFINITIONS:
                 continue
@@ -127,7 +126,7 @@ class _Kernel:
             if u.op is Ops.DEFINE_GLOBAL:
                 self.values.known[u] = Expression(f"data{u.arg}")
             elif u.op is Ops.DEFINE_VAR:
-                self.values.known[u] = Expression(self.dialect.variable.format(name=u.arg.name))
+                self.values.known[u] = Expression(self.dialect.variable.format(name=names[u]))
             elif u.op is Ops.DEFINE_REG and isinstance(kind, PtrDType):
                 self._declare_register(u, kind)
             elif u.op is Ops.DEFINE_LOCAL and isinstance(kind, PtrDType):

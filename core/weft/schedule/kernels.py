@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.base.errors import ScheduleError
-from weft.device import binding
+from weft.device import binding, registry
 from weft.schedule.context import ScheduleContext
 from weft.schedule.group_facts import loop_shape
 from weft.schedule.groups import Group
@@ -134,13 +134,14 @@ def _store(node: UOp, target: UOp, shape: tuple[Any, ...] | None, builder: AstBu
 
 
 def _one_device(node: UOp) -> str:
-    device = node.device
+    """Where a member is computed; what is made of variables alone, on the default device."""
+    device = registry.canonical(None) if node.device is None else node.device
     if not isinstance(device, str):
         raise ScheduleError(
             "a kernel runs on one device",
             asked=f"{node.op} of shape {node.shape} on {device}",
-            because="its value is in shards, or has no place at all",
-            try_="select one shard, or give its constants a device",
+            because="its value is in shards",
+            try_="select one shard",
         )
     return device
 

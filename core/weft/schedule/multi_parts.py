@@ -64,6 +64,8 @@ def carried(value: UOp, device: str) -> UOp:
     """A single-device value on `device`."""
     moves: list[UOp] = []
     while value.device != device and value.op in _AFTER_THE_JOURNEY:
+        if any(isinstance(size, UOp) for size in value.src[0].shape):
+            break  # copies have one length
         moves.append(value)
         value = value.src[0]
     if value.device != device:

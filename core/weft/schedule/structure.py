@@ -114,6 +114,8 @@ def _structure_of(sink: UOp) -> Structure | None:
             sources.append(below)
     except _TwoValues:
         return None
+    if values and not devices:
+        devices.add(registry.canonical(None))  # what is made of variables alone is computed there
     # a variable that is bound and one that is not look alike in the rows
     bound = frozenset(values)
     key = (tuple(rows), bound, _around(devices), _shared(buffers) if has_writes else None)

@@ -12,6 +12,7 @@ from typing import Any
 
 from weft.base.arguments import index_of, kind_of, shown
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
+from weft.base.sequences import prod
 from weft.uop import Ops, UOp, sint
 from weft.uop.symbolic.sint import (
     as_node,
@@ -25,6 +26,15 @@ from weft.uop.symbolic.sint import (
 
 Shape = tuple[sint, ...]
 Pairs = tuple[tuple[sint, sint], ...]
+
+
+class SymbolicShape(tuple[sint, ...]):
+    """A shape in which there are variables, printed as people write it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return say_shape(tuple(self))
 
 
 def unpack_args(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -59,15 +69,17 @@ def normalise_axis(axis: Any, ndim: int, asked: str = "") -> int:
             f"{shown(axis)} is no axis",
             asked=asked or f"axis {shown(axis)}",
             because=f"an axis is a whole number, and that is {kind_of(axis)}",
+            try_=f"0 to {ndim - 1}, or {-ndim} to -1 from the back" if ndim else None,
         )
     least = max(ndim, 1)
     if not -least <= number < least:
         raise IndexingError(
             f"axis {axis} is not there",
             asked=asked or None,
-            because=f"the tensor has {ndim} axes: 0 to {ndim - 1}, or {-ndim} to -1"
+            because=f"there are {ndim} axes: 0 to {ndim - 1}, or {-ndim} to -1 from the back"
             if ndim
             else "the tensor has no axes",
+            try_=f"{axis % ndim}, or -1 for the last" if ndim else None,
         )
     return number + ndim if number < 0 else number
 
@@ -83,6 +95,7 @@ def normalise_axes(axes: Any, ndim: int, asked: str = "") -> tuple[int, ...]:
             "an axis is named twice",
             asked=asked or f"axes {axes}",
             because=f"counted from the front they are {tuple(found)}",
+            try_=f"{tuple(dict.fromkeys(found))}",
         )
     return tuple(sorted(found))
 
@@ -115,6 +128,7 @@ def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
                     "only one size can be left to work out",
                     asked=asked,
                     because="-1 stands more than once",
+                    try_="-1 once, and a number for every other axis",
                 )
             unknown = position
         elif size.__class__ is int and size < 0:
@@ -130,9 +144,20 @@ def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
             asked=asked,
             because=f"{say_shape(shape)} has {_say(before)} elements, "
             f"{say_shape(result)} has {_say(after)}{_said_values(before, after)}",
-            try_="-1 for one of the sizes works it out",
+            try_=_other_reshape(before, result),
         )
     return result
+
+
+def _other_reshape(count: sint, sizes: Shape) -> str | None:
+    """A reshape near to one that does not fit: the first size that could be worked out."""
+    if count.__class__ is int and not _symbolic(*sizes):
+        for position in range(len(sizes)):
+            others = prod(sizes[:position] + sizes[position + 1 :])
+            if others and count % others == 0:
+                chosen = ", ".join("-1" if i == position else _say(s) for i, s in enumerate(sizes))
+                return f"reshape({chosen}), which is {count // others} at axis {position}"
+    return "reshape(-1) for one axis of all elements"
 
 
 def fits_always(shape: Shape, new: Shape) -> bool:
@@ -176,6 +201,7 @@ def _missing_size(shape: Shape, sizes: list[sint], unknown: int, asked: str) -> 
         f"{_say(whole)} elements do not divide by the other sizes",
         asked=asked,
         because=f"-1 would have to be {_say(whole)} / {_say(others)}",
+        try_=f"sizes whose product divides {_say(whole)}",
     )
 
 
@@ -187,9 +213,20 @@ def permute_arg(shape: Shape, order: Sequence[Any]) -> tuple[int, ...]:
         raise ShapeError(
             "a permutation names every axis once",
             asked=asked,
-            because=f"the axes are 0 to {len(shape) - 1}" if shape else "there are no axes",
+            because=_not_once(found, len(shape)),
+            try_=f"permute{tuple(dict.fromkeys([*found, *range(len(shape))]))}" if shape else None,
         )
     return found
+
+
+def _not_once(order: tuple[int, ...], ndim: int) -> str:
+    """Which axes a permutation has forgotten, or named again."""
+    if not ndim:
+        return "there are no axes"
+    missing = [str(axis) for axis in range(ndim) if axis not in order]
+    if missing:
+        return f"axis {', '.join(missing)} is missing"
+    return f"the axes are 0 to {ndim - 1}, and {len(order)} are named"
 
 
 def expand_arg(shape: Shape, new: Sequence[Any]) -> Shape:
@@ -214,7 +251,7 @@ def expand_arg(shape: Shape, new: Sequence[Any]) -> Shape:
                 because="only axes of size 1 are repeated",
                 try_=f"-1 there keeps {_say(old)}",
             )
-        if low_of(size) < 0:
+        if low_of(size) < 0 and (definite((size,)) is None or size < 0):
             raise ShapeError(f"a size cannot be {_say(size)}", asked=asked)
         result.append(size)
     return tuple(result)
@@ -241,9 +278,11 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
     if any(entry is None or isinstance(entry, list | tuple) for entry in entries):
         if len(entries) != len(shape):
             raise ShapeError(
-                f"{len(entries)} pairs do not fit {len(shape)} axes",
+                "the padding does not fit the axes",
                 asked=asked,
-                because="this form has one pair, or None, for every axis",
+                because=f"this form has a pair, or None, for each of {len(shape)} axes, and "
+                f"{len(entries)} are given",
+                try_="None for an axis that stays as it is",
             )
         pairs = [
             (0, 0) if e is None else tuple(e) if isinstance(e, list | tuple) else (e,)
@@ -273,10 +312,13 @@ def split_padding(shape: Shape, padding: Pairs) -> tuple[Pairs, Pairs]:
     for axis, (extent, (before, after)) in enumerate(zip(shape, padding)):
         cut_before = -before if before.__class__ is int and before < 0 else 0
         cut_after = -after if after.__class__ is int and after < 0 else 0
-        if low_of(fold(extent - cut_before - cut_after)) < 0:
+        left = fold(extent - cut_before - cut_after)
+        if low_of(left) < 0 and (definite((left,)) is None or left < 0):
             raise ShapeError(
                 f"axis {axis} of size {_say(extent)} cannot lose {cut_before + cut_after}",
                 asked=f"pad {shape} by {padding}",
+                because="padding below zero cuts elements off",
+                try_=f"amounts from -{_say(extent)} on in all",
             )
         window.append((cut_before, fold(extent - cut_after)))
         amounts.append((0 if cut_before else before, 0 if cut_after else after))
@@ -373,14 +415,15 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             clash = next(size for size in wide if size != wide[0])
             raise ShapeError(
                 f"shapes {' and '.join(map(say_shape, shapes))} do not broadcast",
-                asked="one shape for " + ", ".join(map(say_shape, shapes)),
+                asked=", ".join(map(say_shape, shapes)) + " in one operation",
                 because=f"axis {position} would have to be {_say(wide[0])} and {_say(clash)}"
                 + (
                     _said_values(wide[0]) + _said_values(clash)
                     if _say(clash) == _say(wide[0])
                     else ""
                 ),
-                try_="sizes must be equal, or 1, counted from the last axis",
+                try_="x.reshape(...) or x.unsqueeze(...), until the sizes of each axis, counted "
+                "from the last, are equal or 1",
             )
         result.append(wide[0] if wide else 1)
     return tuple(result)

@@ -48,8 +48,16 @@ def moved(node: UOp, device: str | tuple[str, ...]) -> UOp:
     return UOp(Ops.COPY, node.dtype, (node, UOp(Ops.DEVICE, arg=device)))
 
 
+def with_room(node: UOp) -> UOp:
+    """A value of symbolic shape, filled up along each axis to its largest size."""
+    return node.pad(tuple((0, fold(high_of(size) - size)) for size in node.shape))
+
+
 def _moved_with_room(node: UOp, device: str | tuple[str, ...]) -> UOp:
     """A value of symbolic shape, copied with room for its largest sizes: copies have one length."""
+    if isinstance(node.device, tuple):
+        there = moved(with_room(node), device)
+        return there.shrink(tuple((0, size) for size in node.shape))
     count = sprod(node.shape)
     room = prod(high_of(size) for size in node.shape)
     flat = node.reshape((count,)).pad(((0, fold(room - count)),))
@@ -177,8 +185,11 @@ def _leaves(data: Any, depth: int) -> Iterator[Any]:
         if len(lengths) > 1 or -1 in lengths:
             raise ShapeError(
                 "the rows of nested lists differ in length",
-                asked=f"a tensor with rows of {sorted(map(str, lengths))} elements",
-                because=f"at depth {level} they are not all alike",
+                asked="a tensor with rows of "
+                + " and ".join("no list" if n < 0 else str(n) for n in sorted(lengths)[:8])
+                + " elements",
+                because="every row of a tensor is as long as its neighbours",
+                try_="rows filled up to one length, or a tensor for each",
             )
         rows = [item for row in rows for item in row]
     for item in rows:
@@ -204,6 +215,7 @@ def from_file(path: str | os.PathLike[str]) -> UOp:
             "this file cannot be opened",
             asked=f"a tensor of {os.fspath(path)}",
             because=error.strerror or str(error),
+            try_="the path of a file that is there; one without a leading / is below os.getcwd()",
         ) from None
     return UOp.new_buffer(str(device), size, dtypes.uint8)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import ref
 
+from weft.autograd import history
 from weft.autograd.backward import leading_to
+from weft.autograd.history import storage, way_back
 from weft.schedule.arange import is_counter
-from weft.uop import Ops, UOp
+from weft.shape.movement import inverse_move
+from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ forget = _live.__delitem__
 
 # graphs that end here have nothing pending
 SETTLED = frozenset({Ops.BUFFER, Ops.CONST})
+
+_HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 
 
 def live_tensors() -> list[TensorBase]:
@@ -60,47 +65,141 @@ def is_settled(node: UOp) -> bool:
     return base.op in SETTLED or is_counter(base)
 
 
-def put_back(becomes: Mapping[UOp, UOp]) -> None:
+def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
     """Replace nodes in the graphs of all live tensors.
 
-    Where gradients are to flow from a tensor, values on the way that nobody holds stay as they are
-    computed: memory in their place would end the way, and the gradient would lack that part.
+    Where gradients are to flow through what was computed, its graph is kept beside the memory (see
+    `weft.autograd.history`): a value is never computed twice because it was looked at before
+    `backward`. `written`: the ASSIGN nodes that were carried out.
     """
+    finals = _last_versions(written)
+    for memory in finals.values():
+        history.overwritten(memory)
     if not becomes:
         return
     waiting = waiting_tensors()
-    leaves = [t._uop for t in live_tensors() if t._requires_grad and t.is_leaf]
-    becomes = _still_detached(becomes, leaves) if leaves else becomes
-    # a leaf is what it is itself, and False says that nobody asks for a gradient
-    derived = [t for t in waiting if leaves and t._requires_grad is not False]
-    derived = [t for t in derived if not (t._requires_grad and t.is_leaf)]
-    if derived:
-        kept = _on_the_way(derived, leaves, waiting)
-        _replace(derived, {n: v for n, v in becomes.items() if n not in kept})
-        known = {id(t) for t in derived}
-        waiting = [t for t in waiting if id(t) not in known]
+    leaves = [
+        version
+        for t in live_tensors()
+        if t._requires_grad and t.is_leaf
+        for version in _versions(t._uop)
+    ]
+    if leaves:
+        becomes = _with_ways_back(becomes, leaves, waiting, finals)
     _replace(waiting, becomes)
 
 
-def _still_detached(becomes: Mapping[UOp, UOp], leaves: list[UOp]) -> Mapping[UOp, UOp]:
-    """A detached leaf has the leaf's own memory: it stays detached."""
-    memory = {becomes.get(node.base, node.base).base for node in leaves}
-    marks = {
-        node: UOp(Ops.DETACH, stored.dtype, (stored,))
-        for node, stored in becomes.items()
-        if node.op is Ops.DETACH and stored.base in memory
+def _last_versions(written: Sequence[UOp]) -> dict[UOp, UOp]:
+    """Of writes, one upon the other, the last of each memory, and that memory."""
+    below = {node.src[0].base for node in written}
+    return {node: _memory_under(node) for node in written if node not in below}
+
+
+def _versions(node: UOp) -> list[UOp]:
+    """A node, and where it is memory that is about to be written what stands there until then."""
+    found = [node]
+    while (below := node.base).op is Ops.ASSIGN:
+        node = below.src[0]
+        found.append(node)
+    return found
+
+
+def _memory_under(node: UOp) -> UOp:
+    while node.op is Ops.ASSIGN or node.base is not node:
+        node = node.src[0] if node.op is Ops.ASSIGN else node.base
+    return node
+
+
+def _with_ways_back(
+    becomes: Mapping[UOp, UOp],
+    leaves: list[UOp],
+    waiting: list[TensorBase],
+    finals: Mapping[UOp, UOp],
+) -> dict[UOp, UOp]:
+    """`becomes`, the memory in it knowing how it was computed where gradients lead through it.
+
+    A detached value that stands in such memory stays detached.
+    """
+    roots = {t._uop: None for t in waiting if _may_be_derived(t, becomes)}
+    on_the_way = set(leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves)) - set(leaves)
+    own = {node.base for node in leaves}
+    known = {becomes.get(node, node).base for node in own}
+    order = UOp(Ops.SINK, src=tuple(becomes)).toposort()
+    given = {u for u in order if u.op is Ops.BUFFER}
+    fresh: dict[UOp, tuple[UOp, UOp]] = {}
+    for node in order:  # of several that are the same value the first is what is computed
+        value = becomes.get(node)
+        if value is not None and not _is_kernel(node):
+            fresh.setdefault(storage(value.base), (node, value))
+    fresh = {
+        memory: (node, value)
+        for memory, (node, value) in fresh.items()
+        if node in on_the_way
+        and memory.op in _HOLDS
+        and memory not in known
+        and (memory not in given or node in finals)
     }
-    return {**becomes, **marks} if marks else becomes
+    _keep_graphs(fresh, becomes, finals)
+    result = dict(becomes)
+    for node, value in becomes.items():
+        if node not in on_the_way and node not in own and not _is_kernel(node):
+            memory = storage(value.base)
+            if memory in known or way_back(memory) is not None:
+                result[node] = UOp(Ops.DETACH, value.dtype, (value,))
+    return result
 
 
-def _on_the_way(
-    derived: list[TensorBase], leaves: list[UOp], waiting: list[TensorBase]
-) -> set[UOp]:
-    """What stands between tensors and the leaves below them, but for what tensors hold."""
-    found = leading_to(UOp(Ops.SINK, src=tuple({t._uop: None for t in derived})), leaves)
-    held = {t._uop for t in waiting} | {t._uop.base for t in waiting}
-    # a write is carried out once: what it stood for is memory from then on
-    return {n for n in found if n.op is not Ops.ASSIGN} - held - set(leaves)
+def _may_be_derived(tensor: TensorBase, becomes: Mapping[UOp, UOp]) -> bool:
+    """Whether gradients may be asked for through a tensor that waits.
+
+    False says that nobody does, and a leaf is what it is itself. Of those that are undecided only
+    what stays to be computed is asked: what is computed of gradients, step after step, would keep
+    all the steps before.
+    """
+    flag = tensor._requires_grad
+    if flag is False or (flag and tensor.is_leaf):
+        return False
+    return not tensor.is_leaf or tensor._uop.base not in becomes
+
+
+def _is_kernel(node: UOp) -> bool:
+    return node.op is Ops.ASSIGN and node.src[1].op is Ops.KERNEL
+
+
+def _keep_graphs(
+    fresh: Mapping[UOp, tuple[UOp, UOp]], becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]
+) -> None:
+    """Every memory in `fresh` remembers its graph, over the memory of what was computed below."""
+    there = dict(becomes)
+    for last, memory in finals.items():
+        version, there[memory] = last.src[0].base, history.old_value(memory)
+        while version.op is Ops.ASSIGN:
+            there[version] = there[memory]
+            version = version.src[0].base
+        if last in becomes:
+            there[last] = becomes[last]
+    parts = [s for node, _ in fresh.values() for s in node.src]
+    rebuilt = dict(zip(parts, UOp(Ops.SINK, src=tuple(parts)).substitute(there).src))
+    for memory, (node, value) in fresh.items():
+        if node.op is Ops.ASSIGN and node.arg is None:
+            graph = rebuilt[node.src[1]]
+        else:
+            graph = node.over(tuple([rebuilt[s] for s in node.src]))
+        flat = _moved_back(graph, value, memory)
+        if flat is not None:
+            history.remember(memory, flat)
+
+
+def _moved_back(graph: UOp, value: UOp, memory: UOp) -> UOp | None:
+    """`graph`, which `value` is, as what stands in the memory that value is movement of."""
+    if graph.shape != value.shape:
+        graph = graph.reshape(value.shape)
+    while value is not memory and value.op in GroupOp.Movement:
+        op, arg = inverse_move(value.op, value.arg, value.src[0].shape)
+        if op is Ops.REDUCE_AXIS:
+            return None
+        graph, value = UOp(op, graph.dtype, (graph,), arg), value.src[0]
+    return graph
 
 
 def _replace(tensors: list[TensorBase], becomes: Mapping[UOp, UOp]) -> None:

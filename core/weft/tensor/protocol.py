@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
@@ -92,6 +93,16 @@ def provenance(depth: int = 1) -> Metadata:
     return known
 
 
+def named_after(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """For wrappers of methods: like `functools.wraps`, and provenance reads the method's name too."""
+
+    def dressed(wrapper: Any) -> Any:
+        wrapper.__code__ = wrapper.__code__.replace(co_name=function.__name__)
+        return wraps(function)(wrapper)
+
+    return dressed
+
+
 def record(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any = None) -> UOp:
     """One node, marked with the method and the line it is from (unless TRACEMETA is 0)."""
     node = UOp(op, dtype, src, arg)
@@ -122,8 +133,6 @@ class TensorBase:
 
         def __getattr__(self, name: str) -> Any: ...
 
-    # operators on NumPy arrays give way to the tensor's
-    __array_ufunc__ = None
     __hash__ = object.__hash__
 
     @classmethod

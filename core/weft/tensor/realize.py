@@ -42,7 +42,7 @@ def schedule_tensors(
     structure = structure_of(sink_of([*tensors, *protected]))
     if structure is not None:
         filled = prepare(structure).fill(structure, _touched(structure), plan=False)
-        put_back(filled.becomes)
+        put_back(filled.becomes, _writes(structure))
         return filled.items, filled.values
     put_back(kernelize_map(sink_of([*tensors, *protected])))
     sink = _with_readers(sink_of(tensors))
@@ -69,7 +69,7 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
         plan = bool(settings.MEMORY_PLANNER) and recorder is None  # a replay plans for all steps
         filled = prepare(structure).fill(structure, _touched(structure), plan)
         run_schedule(filled.items, filled.values, filled.layout)
-        put_back(filled.becomes)
+        put_back(filled.becomes, _writes(structure))
 
 
 def _realize_kernels(sink: UOp) -> None:
@@ -80,6 +80,10 @@ def _realize_kernels(sink: UOp) -> None:
     run_schedule(items, values)
     settled = _settled(kernel_writes(final))
     put_back({n: v.substitute(settled) for n, v in becomes.items()} | settled)
+
+
+def _writes(structure: Structure) -> list[UOp]:
+    return [node for node in structure.places if node.op is Ops.ASSIGN]
 
 
 def _touched(structure: Structure) -> frozenset[int]:

@@ -18,34 +18,37 @@ from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.engine import stats
 from weft.engine.capture import recording
-from weft.shape.movement import say_shape
+from weft.shape.movement import SymbolicShape, say_shape
 from weft.tensor import interop, realize
 from weft.tensor.live import forget, remember
-from weft.tensor.ops.activations import ActivationsMixin
-from weft.tensor.ops.assign import AssignMixin, owned_storage
+from weft.tensor.ops.assign import owned_storage
 from weft.tensor.ops.attention import AttentionMixin
 from weft.tensor.ops.bits import BitsMixin
 from weft.tensor.ops.conv import ConvMixin
 from weft.tensor.ops.creation import CreationMixin
 from weft.tensor.ops.differentiation import DifferentiationMixin
+from weft.tensor.ops.distances import DistancesMixin
 from weft.tensor.ops.dtype import DtypeMixin
-from weft.tensor.ops.elementwise import ElementwiseMixin
+from weft.tensor.ops.exchange import ExchangeMixin
+from weft.tensor.ops.gates import GatesMixin
 from weft.tensor.ops.hashing import HashingMixin
 from weft.tensor.ops.indexing import IndexingMixin
-from weft.tensor.ops.losses import LossesMixin
-from weft.tensor.ops.matmul import MatmulMixin
-from weft.tensor.ops.movement import MovementMixin
+from weft.tensor.ops.inplace import InplaceMixin
+from weft.tensor.ops.missing import MissingMixin
 from weft.tensor.ops.nodes import NodesMixin
 from weft.tensor.ops.normalise import NormaliseMixin
+from weft.tensor.ops.numeric import NumericMixin
 from weft.tensor.ops.operators import OperatorsMixin
+from weft.tensor.ops.picking import PickingMixin
+from weft.tensor.ops.products import ProductsMixin
 from weft.tensor.ops.random import RandomMixin
 from weft.tensor.ops.rearrange import RearrangeMixin
-from weft.tensor.ops.reduce import ReduceMixin
-from weft.tensor.ops.scatter import ScatterMixin
 from weft.tensor.ops.sets import SetsMixin
+from weft.tensor.ops.shapes import ShapesMixin
 from weft.tensor.ops.sharding import ShardingMixin
 from weft.tensor.ops.solving import SolvingMixin
 from weft.tensor.ops.sorting import SortingMixin
+from weft.tensor.ops.statistics import StatisticsMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.protocol import TensorBase, grad_mode, record
 from weft.uop import Ops, UOp
@@ -62,31 +65,33 @@ _MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.MULTI})
 
 class Tensor(
     OperatorsMixin,
-    ElementwiseMixin,
+    NumericMixin,
     BitsMixin,
     TranscendentalMixin,
-    ActivationsMixin,
-    MovementMixin,
+    GatesMixin,
+    ShapesMixin,
     RearrangeMixin,
-    ReduceMixin,
-    MatmulMixin,
+    StatisticsMixin,
+    ProductsMixin,
     SolvingMixin,
     ConvMixin,
     IndexingMixin,
-    ScatterMixin,
+    PickingMixin,
     SortingMixin,
     HashingMixin,
     SetsMixin,
     NormaliseMixin,
     AttentionMixin,
-    LossesMixin,
+    DistancesMixin,
     RandomMixin,
     CreationMixin,
     DtypeMixin,
     NodesMixin,
     ShardingMixin,
-    AssignMixin,
+    InplaceMixin,
     DifferentiationMixin,
+    ExchangeMixin,
+    MissingMixin,
 ):
     """A lazy tensor.
 
@@ -155,8 +160,14 @@ class Tensor(
 
         >>> Tensor([[1, 2, 3], [4, 5, 6]]).shape
         (2, 3)
+        >>> Tensor([[1, 2, 3], [4, 5, 6]])[:, : Variable("n", 1, 3).bind(2)].shape
+        (2, n)
         """
-        return self._uop.shape
+        shape = self._uop.shape
+        for size in shape:
+            if size.__class__ is not int:
+                return SymbolicShape(shape)
+        return shape
 
     @property
     def device(self) -> Any:
@@ -205,7 +216,12 @@ class Tensor(
 
     def __len__(self) -> int:
         if not self.shape:
-            raise DTypeError("a 0-d tensor has no length", asked="len()", try_="x.item()")
+            raise DTypeError(
+                "a 0-d tensor has no length",
+                asked="len() of a tensor of shape ()",
+                because="it is one number, not a row of them",
+                try_="x.item() for its value, x.numel() for how many there are",
+            )
         return self.shape[0]
 
     def __bool__(self) -> bool:
@@ -266,6 +282,7 @@ class Tensor(
             raise GradientError(
                 "only floats have gradients",
                 asked=f"requires_grad of {self._uop.dtype!r} {self.shape}",
+                because="an integer does not change by a small step",
                 try_="x.float()",
             )
         if not self._requires_grad:
@@ -274,6 +291,9 @@ class Tensor(
         return self
 
     def _with_flag(self, requires_grad: bool | None) -> Self:
+        """self, newly made, with what was said of gradients."""
+        if requires_grad:
+            return self.requires_grad_()
         self._requires_grad = requires_grad
         return self
 
@@ -451,7 +471,7 @@ class Tensor(
         1
         """
         items, values = self.schedule_with_vars(*lst)
-        if values:
+        if values and items:
             raise ArgumentError(
                 "this schedule depends on variables",
                 asked="schedule()",
@@ -486,6 +506,8 @@ class Tensor(
             return self.full(extents, value, dtype=self._uop.dtype, device=self.device)
         if (recorder := recording()) is not None:
             recorder.refuse_reading(self.shape)
+        if isinstance(self._uop.device, tuple):
+            return self.detach().to(self._uop.device[0])._at_its_values()
         held = self.detach().contiguous() if owned_storage(self._uop) is None else self
         storage = held.realize()._uop.base
         # its memory has room for the largest sizes; what there is of it stands at the front
@@ -495,7 +517,10 @@ class Tensor(
 
     def _buffer(self) -> Buffer:
         """The memory of a settled value that is no constant."""
-        storage, tracked = self._uop.base, self._uop.st
+        node = self._uop
+        if node.base.op is Ops.DETACH:  # a value that is detached from what stands in its memory
+            node = node.substitute({node.base: node.base.src[0]})
+        storage, tracked = node.base, node.st
         if storage.op is not Ops.BUFFER or not tracked.contiguous:
             raise WeftError("this tensor was not computed", asked=f"the memory of {self._uop.op}")
         memory, count = binding.buffer_of(storage), self.numel()
@@ -590,17 +615,14 @@ class Tensor(
                 because=f"it has {self.numel()} elements",
                 try_="x.tolist(), or x[...] for one of them",
             )
-        return self.reshape(()).tolist()
+        found = self._element_at_hand()
+        return found[0] if found else self.reshape(()).tolist()
 
     def __float__(self) -> float:
         return float(self.item())
 
     def __int__(self) -> int:
         return int(self.item())
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype)
 
     # ---- into here ----------------------------------------------------------------------------
 
@@ -633,6 +655,10 @@ class Tensor(
 
         :raises FileError, FormatError: if it cannot be fetched or unpacked.
         :raises ArgumentError: for an address that is not http, https or file.
+
+        >>> import pathlib, weft
+        >>> Tensor.from_url(pathlib.Path(weft.__file__).as_uri()).dtype
+        dtypes.uchar
         """
         return cls(download(url, gunzip), **kwargs)
 
@@ -715,4 +741,4 @@ class _Training(ContextDecorator):
 
 def _restore(raw: bytes, dtype: DType, shape: tuple[int, ...], flag: bool | None) -> Tensor:
     made = Tensor(raw, dtype=dtype).reshape(shape)
-    return made.requires_grad_() if flag else made._with_flag(flag)
+    return made._with_flag(flag)

@@ -30,6 +30,7 @@ KINDS: dict[str, Callable[[DType], bool]] = {
     "signed": lambda d: dtypes.is_float(d) or d in dtypes.sints,
     "wide": lambda d: d in (dtypes.float32, dtypes.float64),
     "bytes": lambda d: d is dtypes.uint8,
+    "words": lambda d: d is dtypes.uint64,
 }
 """Which dtypes a method takes; it refuses the others with an error of the family."""
 
@@ -38,6 +39,7 @@ RESULTS: dict[str, Callable[[DType], DType]] = {
     "float": least_upper_float,
     "sum": lambda d: d if dtypes.is_float(d) else sum_acc_dtype(d),
     "number": lambda d: dtypes.default_int if d is dtypes.bool else d,
+    "single": lambda d: dtypes.float64 if d is dtypes.float64 else dtypes.float32,
 }
 """Which dtype a method answers in; any other word is the dtype itself."""
 
@@ -57,6 +59,7 @@ class Check:
     :ivar result: the dtype of the answer, a key of RESULTS or a name; of several, one for each.
     :ivar most: units in the last place that are allowed; where `loose`, of the largest element.
     :ivar zeros: whether the sign of a zero counts.
+    :ivar raw: the reference takes floats in their own dtype, not widened.
     :ivar against: what the reference is.
     """
 
@@ -71,6 +74,7 @@ class Check:
     loose: bool = False
     zeros: bool = True
     creates: bool = False
+    raw: bool = False
     against: str = "NumPy"
 
     def takes(self, dtype: DType) -> bool:
@@ -100,7 +104,7 @@ class Cell:
 
 SIGNS = {
     "number": "n", "float": "f", "whole": "i", "integer": "i", "signed": "s", "wide": "w",
-    "bytes": "u",
+    "bytes": "u", "words": "l",
 }  # fmt: skip
 """How a refusal stands in the table."""
 
@@ -120,6 +124,8 @@ class Maker:
         import numpy
 
         wide = numpy.asarray(values)
+        if wide.dtype.kind == "O":
+            wide = wide.astype(numpy.float64)
         with numpy.errstate(all="ignore"):
             if wide.dtype.kind == "f" and not dtypes.is_float(self.dtype):
                 wide = wide.astype(numpy.int64)
@@ -210,6 +216,7 @@ class Maker:
 def run(check: Check, dtype: DType, device: str) -> Cell:
     """The cell of a check.
 
+    :param device: where the inputs are; "{}" in it becomes the number of the input.
     :raises Wrong: if the answers differ by more than `check.most`, in shape or in dtype, if a
         refusal is missing, or if there is one that was not announced.
     """
@@ -219,7 +226,8 @@ def run(check: Check, dtype: DType, device: str) -> Cell:
         if check.creates:
             got = check.call(*arrays, device=device, dtype=dtype)
         else:
-            got = check.call(*(Tensor(a, device=device) for a in arrays))
+            places = [device.format(number) for number in range(len(arrays))]
+            got = check.call(*(Tensor(a, device=at) for a, at in zip(arrays, places)))
         results = [_read(one) for one in _several(got)]
     except WeftError as error:
         if check.takes(dtype):
@@ -227,7 +235,7 @@ def run(check: Check, dtype: DType, device: str) -> Cell:
         return Cell(None, kinds=check.kinds)
     if not check.takes(dtype):
         raise Wrong(f"computed, where a refusal was announced ({check.kinds})")
-    given = [widened(a) for a in arrays]
+    given = arrays if check.raw else [widened(a) for a in arrays]
     wanted = check.reference(*given, dtype=numpy_dtype(dtype)) if check.creates else (
         check.reference(*given)
     )  # fmt: skip

@@ -220,8 +220,8 @@ two("isclose", family="Comparison and choice", result="bool", call=method("isclo
 for _name in ("isnan", "isinf", "isfinite", "logical_not"):
     one(_name, family="Comparison and choice", result="bool")
 for _name in ("clamp", "clip"):
-    check(_name, "Comparison and choice", method(_name, 0, 1), quiet(lambda np, x: np.clip(x, 0, 1)),
-          line, kinds="any", result="number")  # fmt: skip
+    check(_name, "Comparison and choice", method(_name, 0, 1),
+          quiet(lambda np, x: np.clip(x, 0, 1)), line, result="number")  # fmt: skip
 check("where", "Comparison and choice", lambda c, a, b: c.where(a, b), numpy_function("where"),
       lambda m: [m.truths(len(m.pairs()[0])), *m.pairs()])  # fmt: skip
 check("masked_fill", "Comparison and choice", lambda x, c: x.masked_fill(c, True),

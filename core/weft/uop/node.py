@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 from weakref import ref as weak_reference
@@ -211,6 +212,13 @@ class UOp(MathMixin):
         >>> (n * 2 + 1).vmax
         17
         """
+        if not isinstance(name, str) or not name:
+            raise ArgumentError(
+                "a variable has a name",
+                asked=f"Variable({name!r}, {low!r}, {high!r})",
+                because="that is how kernels and errors call it",
+                try_='Variable("n", 1, 10)',
+            )
         if not (isinstance(low, int) and isinstance(high, int)) or low > high:
             raise ArgumentError(
                 f"the bounds of variable {name!r} are not an interval",
@@ -267,8 +275,18 @@ class UOp(MathMixin):
         if other.__class__ is not UOp:
             if has_graph(other):
                 return NotImplemented
+            if (other.__class__ is float or op is Ops.FDIV) and self.dtype in dtypes.ints:
+                return self._with_fraction(op, other, reverse)
             other = self._fix(other)
+        elif op is Ops.FDIV and self.dtype in dtypes.ints and other.dtype in dtypes.ints:
+            return self._with_fraction(op, float(other), reverse)
         return other.alu(op, self) if reverse else self.alu(op, other)
+
+    def _with_fraction(self, op: Ops, other: float, reverse: bool) -> Any:
+        """Whole numbers in graphs have no fractions: what this one is bound to is taken."""
+        one, two = (other, float(self)) if reverse else (float(self), other)
+        value = _WITH_FRACTIONS[op](one, two)
+        return UOp.const(dtypes.bool, value) if op in _COMPARISONS else value
 
     def const_like(self, value: Any) -> UOp:
         """A constant of self's dtype (per lane, for a vector)."""
@@ -440,7 +458,7 @@ class UOp(MathMixin):
             elif node.op in GroupOp.Movement:
                 for item in _nodes_in(node.arg):
                     found.update((v, None) for v in item.variables())
-        return sorted(found, key=lambda v: v.arg.name)
+        return sorted(found, key=lambda v: (v.arg.name, v.arg.low, v.arg.high))
 
     # ---- analyses of higher floors, for people ------------------------------------------------
 
@@ -519,7 +537,8 @@ class UOp(MathMixin):
 
     def _evaluate(self, kind: type) -> Any:
         node = self.simplify()
-        if node.op is Ops.BIND or (kind is not bool and node.op is not Ops.CONST):
+        if node.op is not Ops.CONST:
+            # what variables are bound to decides, and whoever records has to know that it did
             bound = [u for u in node.toposort() if u.op is Ops.BIND]
             _tell_read(bound)
             node = node.substitute({u: u.src[1] for u in bound}).simplify()
@@ -528,8 +547,7 @@ class UOp(MathMixin):
                 f"{node.render(simplify=False)} has no single value",
                 asked=f"{kind.__name__}() of a {self.op} node",
                 because=f"it is between {node.vmin} and {node.vmax}",
-                try_="sizes that are known here, or a Variable whose bounds decide it: what it is "
-                "bound to is for kernels, not for Python to branch on",
+                try_="bind its variables: variable.bind(value)",
             )
         return kind(node.arg)
 
@@ -557,6 +575,15 @@ _set_arg = UOp.arg.__set__  # type: ignore[attr-defined]
 _set_meta = UOp.meta.__set__  # type: ignore[attr-defined]
 
 sint: TypeAlias = int | UOp
+
+
+# what Python makes of numbers of which one has a fraction
+_WITH_FRACTIONS: dict[Ops, Callable[[float, float], Any]] = {
+    Ops.ADD: operator.add, Ops.SUB: operator.sub, Ops.MUL: operator.mul,
+    Ops.FDIV: operator.truediv, Ops.IDIV: operator.floordiv, Ops.MOD: operator.mod,
+    Ops.POW: operator.pow, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
+    Ops.CMPEQ: operator.eq,
+}  # fmt: skip
 
 
 def _tell_read(bound: list[UOp]) -> None:

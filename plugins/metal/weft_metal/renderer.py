@@ -101,7 +101,8 @@ class MetalRenderer(CStyleRenderer):
         """
         if not program.variables:
             return super().render(program)
-        fields = [f"{TYPES[u.dtype]} {u.arg.name};" for u in program.variables]
+        named = zip(program.variables, program.variable_names)
+        fields = [f"{TYPES[u.dtype]} {name};" for u, name in named]
         place = len(program.globals)
         dialect = replace(
             self.dialect,

@@ -152,6 +152,8 @@ def describe(facts: Facts) -> Capabilities:
         dtype: tuple(n for n in (16, 8, 4, 2) if n * dtype.itemsize <= WIDEST) for dtype in known
     }
     features = {Feature.BARRIER, Feature.SHARED} if facts.shared_bytes else {Feature.BARRIER}
+    if facts.processor:
+        features.add(Feature.EMULATED_GROUPS)
     compute = ComputeCaps(
         dtypes=frozenset(known),
         limits=KernelLimits(

@@ -134,6 +134,15 @@ def test_float_limits_are_those_of_other_libraries(dtype: DType) -> None:
     assert (info.eps, info.bits, info.mantissa_bits) == (limits.eps, limits.bits, limits.nmant)
     assert (dtype.max, dtype.min) == ((float("inf"), float("-inf")) if info.has_infinity else
                                       (info.max, info.min))  # fmt: skip
+    assert tuple(info) == (info.exponent_bits, info.mantissa_bits) and info[1] == tuple(info)[1]
+
+
+def test_fields_are_the_names_of_the_table() -> None:
+    fields = dtypes.fields()
+    assert set(fields.values()) == set(dtypes.all)
+    assert all(getattr(dtypes, name) is dtype for name, dtype in fields.items())
+    assert fields["float32"] is fields["float"] and "void" not in fields
+    assert all((dtypes.min(d), dtypes.max(d)) == (d.min, d.max) for d in fields.values())
 
 
 def test_limits_of_the_wrong_kind_are_refused() -> None:

@@ -1,7 +1,9 @@
-"""Tar archives and NumPy's files against the libraries that write them."""
+"""Tar and zip archives against the library that writes them."""
 
 import io
+import struct
 import tarfile
+import zipfile
 
 import numpy as np
 import pytest
@@ -10,8 +12,7 @@ from hypothesis import strategies as st
 
 from weft import Tensor
 from weft.base.errors import FormatError, WeftError
-from weft.device import registry
-from weft.io import npy_load, npz_load, tar_extract
+from weft.io import tar_extract, zip_extract
 
 
 def tensor(data: bytes) -> Tensor:
@@ -65,54 +66,91 @@ def test_damaged_tars_give_files_or_our_error(data):
         pass
 
 
-ARRAYS = [np.arange(6).reshape(2, 3), np.asfortranarray(np.arange(24.0).reshape(2, 3, 4)),
-          np.float32(2), np.zeros((0, 3), np.uint8), np.array([True, False]),
-          np.arange(4, dtype=np.uint16), np.arange(3, dtype=np.float16)]  # fmt: skip
-
-
-def saved(array) -> bytes:
+def odd_tar() -> bytes:
+    """Links that lead out, a device, a folder, and one plain file."""
     out = io.BytesIO()
-    np.save(out, array)
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, kind in (("link", tarfile.SYMTYPE), ("hard", tarfile.LNKTYPE),
+                           ("dev", tarfile.CHRTYPE), ("dir", tarfile.DIRTYPE)):  # fmt: skip
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+        info = tarfile.TarInfo("/etc/evil")
+        info.size = 3
+        archive.addfile(info, io.BytesIO(b"abc"))
     return out.getvalue()
 
 
-@pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}{a.shape}")
-def test_npy(array, tmp_path):
-    np.save(tmp_path / "x.npy", array)
-    got = npy_load(tmp_path / "x.npy", device=registry.canonical())
-    np.testing.assert_array_equal(got.numpy(), array)
-    assert got.numpy().dtype == array.dtype
+def test_links_and_devices_are_left_out():
+    got = tar_extract(tensor(odd_tar()))
+    assert {name: bytes(t.data()) for name, t in got.items()} == {"/etc/evil": b"abc"}
 
 
-def test_npz(tmp_path):
-    named = {f"x{i}": array for i, array in enumerate(ARRAYS)}
-    np.savez(tmp_path / "x.npz", **named)
-    got = npz_load(tmp_path / "x.npz", device=registry.canonical())
-    assert list(got) == list(named)
-    for name, array in named.items():
-        np.testing.assert_array_equal(got[name].numpy(), array)
-    np.savez_compressed(tmp_path / "y.npz", **named)
-    with pytest.raises(FormatError, match="compressed"):
-        npz_load(tmp_path / "y.npz")
+def test_a_chain_of_long_names_is_refused():
+    """Every long name announces another one: each is read by a call inside the last."""
+    link = tarfile.TarInfo("././@LongLink")
+    link.type, link.size = tarfile.GNUTYPE_LONGNAME, 4
+    one = link.tobuf(tarfile.GNU_FORMAT) + b"abc\0".ljust(512, b"\0")
+    with pytest.raises(FormatError, match="tar archive"):
+        tar_extract(tensor(one * 3000 + b"\0" * 1024))
 
 
-@pytest.mark.parametrize(
-    "array", [np.arange(3, dtype=">i4"), np.array([1j]), np.array(["a"]), np.zeros(2, "i4,f4")]
-)
-def test_arrays_without_a_dtype_of_ours(array):
-    with pytest.raises(FormatError, match="npy"):
-        npy_load(tensor(saved(array)))
+def zipped(kind=zipfile.ZIP_STORED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", kind) as archive:
+        for name, content in FILES.items():
+            archive.writestr(name, content)
+        archive.mkdir("only a folder")
+    return out.getvalue()
 
 
-@settings(max_examples=100)
-@given(st.sampled_from(ARRAYS), st.data())
-def test_damaged_npy_gives_an_array_or_our_error(array, data):
-    whole = bytearray(saved(array))
-    for _ in range(data.draw(st.integers(0, 3))):
-        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    try:
-        got = npy_load(tensor(bytes(whole[: data.draw(st.integers(0, len(whole)))])))
-        if got.numel() < 1000:
-            got.tolist()
-    except WeftError:
-        pass
+@pytest.mark.parametrize("kind", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_every_file_of_a_zip(tmp_path, kind):
+    (tmp_path / "z.zip").write_bytes(zipped(kind))
+    got = zip_extract(tmp_path / "z.zip")
+    assert {name: bytes(t.data()) for name, t in got.items()} == FILES
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["z.zip"]
+
+
+def bomb(claimed: int, real: int) -> bytes:
+    """A zip of one compressed entry of zeros, that claims to unpack to so many bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(real))
+    return out.getvalue().replace(struct.pack("<I", real), struct.pack("<I", claimed))
+
+
+def test_zips_that_unpack_to_too_much():
+    with pytest.raises(FormatError, match="at most 1000"):
+        zip_extract(tensor(bomb(5_000_000, 5_000_000)), most=1000)
+    with pytest.raises(FormatError, match="checksum"):
+        zip_extract(tensor(bomb(1000, 5_000_000)))
+    with pytest.raises(FormatError, match="at most"):
+        zip_extract(tensor(bomb(0xFFFFFFF0, 70_000)))
+
+
+def test_entries_share_what_may_be_unpacked():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(10):
+            archive.writestr(str(number), bytes(200))
+    with pytest.raises(FormatError, match="at most 0"):
+        zip_extract(tensor(out.getvalue()), most=1000)
+
+
+@pytest.mark.parametrize("change", [
+    lambda z: z[:60], lambda z: z.replace(b"PK\x03\x04", b"PK\x03\x05"),
+    lambda z: z[: z.rindex(b"PK\x05\x06")], lambda z: b"",
+])  # fmt: skip
+def test_what_is_no_zip(change):
+    with pytest.raises(FormatError, match="zip archive"):
+        zip_extract(tensor(change(zipped())))
+
+
+def test_encrypted_entries_and_other_compressions_are_refused():
+    locked = bytearray(zipped())
+    locked[locked.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(FormatError, match="encrypted"):
+        zip_extract(tensor(bytes(locked)))
+    with pytest.raises(FormatError, match="way number 14"):
+        zip_extract(tensor(zipped(zipfile.ZIP_LZMA)))

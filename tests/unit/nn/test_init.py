@@ -1,5 +1,7 @@
 """How first weights are drawn: shapes, bounds, spread."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,59 @@ def test_kaiming_normal_has_the_published_deviation() -> None:
     Tensor.manual_seed(1)
     values = init.kaiming_normal(64, 100, negative_slope=0.5).numpy()
     assert values.std() == pytest.approx(np.sqrt(2 / 1.25 / 100), rel=0.05)
+
+
+@pytest.mark.parametrize("shape", [(40, 40), (64, 24), (16, 4, 3, 3), (1, 5), (3, 1)])
+def test_orthogonal_rows_or_columns(shape) -> None:
+    Tensor.manual_seed(3)
+    matrix = init.orthogonal(*shape, gain=2.0).reshape(shape[0], -1).numpy().astype(np.float64)
+    small = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
+    np.testing.assert_allclose(small @ small.T, 4 * np.eye(small.shape[0]), atol=2e-5)
+
+
+def test_orthogonal_draws_favour_no_direction() -> None:
+    Tensor.manual_seed(4)
+    angles = [np.arctan2(*init.orthogonal(2, 2).numpy()[0]) for _ in range(60)]
+    quarters = np.histogram(angles, 4, (-np.pi, np.pi))[0]
+    assert quarters.min() > 4
+
+
+@pytest.mark.parametrize(("mean", "std", "a", "b"), [(0, 1, -2, 2), (1, 0.5, 0.9, 3), (0, 1, 1, 4)])
+def test_the_cut_normal_is_distributed_as_it_should_be(mean, std, a, b) -> None:
+    Tensor.manual_seed(5)
+    values = np.sort(init.trunc_normal(200, 200, mean=mean, std=std, a=a, b=b).numpy().ravel())
+    assert a <= values[0] and values[-1] <= b
+    phi = np.array([math.erf((v - mean) / std / math.sqrt(2)) for v in (a, b, *values[::100])])
+    expected = (phi[2:] - phi[0]) / (phi[1] - phi[0])
+    # Kolmogorov's distance of 40,000 draws
+    assert np.abs(expected - np.linspace(0, 1, len(expected))).max() < 0.015
+
+
+def test_what_the_published_deviations_are() -> None:
+    Tensor.manual_seed(6)
+    wide = {"mode": "fan_out", "nonlinearity": "relu"}
+    assert init.kaiming_normal(100, 64, **wide).numpy().std() == pytest.approx(
+        np.sqrt(2 / 100), rel=0.05
+    )
+    assert init.glorot_normal(100, 60, gain=2.0).numpy().std() == pytest.approx(
+        2 * np.sqrt(2 / 160), rel=0.05
+    )
+    assert init.normal(50, 50, mean=3.0, std=0.1).numpy().mean() == pytest.approx(3.0, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["linear", "conv2d", "tanh", "relu", "leaky_relu", "selu"])
+def test_gains_are_pytorchs(name: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says what the gains are")
+    assert init.gain(name) == pytest.approx(torch.nn.init.calculate_gain(name))
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda: init.trunc_normal(3, a=1, b=1), lambda: init.kaiming_normal(3, 3, mode="out"),
+    lambda: init.gain("sine"), lambda: init.orthogonal(3),
+])  # fmt: skip
+def test_what_makes_no_sense(wrong) -> None:
+    with pytest.raises(ArgumentError):
+        wrong()
 
 
 def test_a_layer_without_inputs_can_be_made() -> None:

@@ -115,7 +115,8 @@ def test_a_choice_between_equals_is_none():
 @pytest.mark.parametrize(
     ("own", "other", "kept"),
     [
-        (BYTE, INT, True), (TRUTH, INT, True), (dtypes.half, FLOAT, True), (INT, dtypes.double, True),
+        (BYTE, INT, True), (TRUTH, INT, True), (dtypes.half, FLOAT, True),
+        (INT, dtypes.double, True),
         (INT, BYTE, False), (INT, FLOAT, False), (FLOAT, dtypes.half, False), (INT, TRUTH, False),
     ],
 )  # fmt: skip

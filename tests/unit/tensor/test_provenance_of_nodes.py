@@ -24,3 +24,8 @@ def test_it_can_be_switched_off():
     with settings.override(TRACEMETA=0):
         y = x * 7.25
     assert not hasattr(y.uop, "meta")
+
+
+def test_wrapped_methods_have_their_own_names():
+    x = Tensor([1.0, 2.0])
+    assert str(x.tanh().uop.meta) == "tanh" and str(x.half().log1p().uop.meta) == "log1p"

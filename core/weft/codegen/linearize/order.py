@@ -115,10 +115,10 @@ def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
     return list(order)
 
 
-def _define_key(node: UOp) -> tuple[str, int]:
+def _define_key(node: UOp) -> tuple[str, int, int]:
     if node.op is Ops.DEFINE_VAR:
-        return (node.arg.name, 0)
-    return ("", node.arg) if isinstance(node.arg, int) else (str(node.arg), 0)
+        return (node.arg.name, node.arg.low, node.arg.high)
+    return ("", node.arg, 0) if isinstance(node.arg, int) else (str(node.arg), 0, 0)
 
 
 def _reads_before_writes(order: list[UOp]) -> list[tuple[UOp, UOp]]:

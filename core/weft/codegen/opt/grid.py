@@ -29,6 +29,7 @@ _SHARED_IN_ALL = 1 << 25  # bytes of shared memory of all its processors togethe
 _GROUP = 256  # work items of a group, at most
 _FEWEST = 8  # work items that are worth a group
 _TILE_GROUP = 16  # work items of a group along each side of a tile
+_DEPTH = 16  # terms of a sum that are brought to shared memory at once
 _SIDE = 4  # outputs of one work item along each side of a tile
 
 
@@ -44,6 +45,9 @@ def choose(kernel: Kernel) -> None:
 class _Grid:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
+        compute = kernel.target.compute
+        self.together = compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)
+        self.together = self.together and not compute.has(Feature.EMULATED_GROUPS)
         self.outputs = math.prod(
             _turns(axis.extent) for axis in kernel.axes if axis.kind is AxisKind.GLOBAL
         )
@@ -94,18 +98,29 @@ class _Grid:
                 extent = _turns(kernel.axes[place].extent)
                 amount = next((n for n in range(_TILE_GROUP, 1, -1) if extent % n == 0), 0)
                 self.attempt(OptKind.LOCAL, place, amount)
-        for place, axis in self.places(AxisKind.REDUCE):
-            amount = next((n for n in (4, 2) if _turns(axis.extent) % n == 0), 0)
-            self.attempt(OptKind.UNROLL, place, amount)
-            break
+        self.block()
         return True
+
+    def block(self) -> None:
+        """The sum in blocks that the group brings to shared memory together, where that can be."""
+        place, axis = next(self.places(AxisKind.REDUCE), (0, None))
+        if axis is None:
+            return
+        extent = _turns(axis.extent)
+        depth = next((n for n in (_DEPTH, 8, 4, 2) if extent % n == 0 and extent > n), 0)
+        if self.together and depth and self.attempt(OptKind.SPLIT, place, depth):
+            inner = place + 1
+            self.attempt(OptKind.UNROLL, inner, min(depth, 4) if depth > 4 else 0)
+            self.attempt(OptKind.STAGE, place, 0)
+        else:
+            self.attempt(OptKind.UNROLL, place, next((n for n in (4, 2) if extent % n == 0), 0))
 
     # ---- shared loops -------------------------------------------------------------------------
 
     def share(self) -> bool:
         """Rows and reduces by the work items of a group together, where that costs less."""
         kernel, compute = self.kernel, self.kernel.target.compute
-        if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)) or kernel.in_place:
+        if not self.together or kernel.in_place:
             return False
         loops = {root: self.along(root) for root in kernel.nests}
         main = max(kernel.reduces, key=self.size, default=None)

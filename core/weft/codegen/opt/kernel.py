@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 
 from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
+from weft.base.sequences import prod
+from weft.base.text import identifiers
 from weft.codegen.affine import affine
 from weft.codegen.instances import INSTANTIATED
+from weft.codegen.opt import stage
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
 from weft.codegen.substitute import substitute_ranges
@@ -91,6 +94,7 @@ class Kernel:
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
         self._splits: dict[int, _Split] = {}
+        self._staged: list[int] = []
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
         self.in_place = reads_what_it_writes(nodes)
@@ -104,6 +108,7 @@ class Kernel:
         other.axes = list(self.axes)
         other.applied = list(self.applied)
         other._splits = dict(self._splits)
+        other._staged = list(self._staged)
         return other
 
     def _launch(self) -> None:
@@ -161,6 +166,8 @@ class Kernel:
         kind = opt.kind
         if kind is OptKind.NOLOCALS:
             return
+        if self._staged and kind is not OptKind.STAGE:
+            raise _illegal(opt, "what is staged depends on all loops: STAGE comes last")
         if not 0 <= opt.axis < len(self.axes):
             raise _illegal(opt, f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
@@ -180,6 +187,8 @@ class Kernel:
             self._split(opt, AxisKind.LOCAL, {AxisKind.GLOBAL})
         elif kind in _SHARED_BY_GROUP:
             self._group(opt)
+        elif kind is OptKind.STAGE:
+            self._stage(opt)
         else:
             raise _illegal(opt, f"{kind.name} is not there yet")
 
@@ -236,6 +245,30 @@ class Kernel:
             raise _illegal(opt, "the kernel reads what it writes, and groups do not keep step")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
+
+    def _stage(self, opt: Opt) -> None:
+        """Note that operands are brought on chip in every turn of an axis."""
+        axis, limits = self.axes[opt.axis], self.target.compute.limits
+        if axis.kind not in (AxisKind.LOOP, AxisKind.REDUCE):
+            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+        if self.fills or any(other.kind is AxisKind.GROUP_REDUCE for other in self.axes):
+            raise _illegal(opt, "rows on chip and shared loops leave no room for it")
+        graph, ranges = self._graph()
+        found = stage.candidates(graph, ranges[axis.number])
+        if not found:
+            raise _illegal(opt, "nothing in it is read more than once")
+        room = MOST_ON_CHIP
+        threads = [int(one.extent) for one in self.axes if one.kind is AxisKind.LOCAL]
+        if limits.local_size is not None:
+            compute = self.target.compute
+            if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED) and threads):
+                raise _illegal(opt, "there is no group that could share memory")
+            room = limits.shared_bytes
+            if any(prod(int(extent_of(r)) for r in one.inside) % prod(threads) for one in found):
+                raise _illegal(opt, f"its operands are no multiple of {prod(threads)} elements")
+        if sum(one.nbytes for one in found) > room:
+            raise _illegal(opt, f"its operands are larger than {room} bytes")
+        self._staged.append(axis.number)
 
     def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
         """Where a part does not divide an output axis, the last part overlaps the one before it.
@@ -372,6 +405,14 @@ class Kernel:
 
     def finish(self) -> UOp:
         """The lowered kernel with all that was applied."""
+        sink, ranges = self._graph()
+        for number in self._staged:
+            sink = stage.run(sink, ranges[number])
+        info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
+        return sink.replace(arg=KernelInfo(info.name or self.name, tuple(self.applied)))
+
+    def _graph(self) -> tuple[UOp, dict[int, UOp]]:
+        """The lowered kernel over new ranges, and the range of every axis by number."""
         new: dict[int, UOp] = {}
         for place, axis in enumerate(self.axes):
             home = axis.home
@@ -382,10 +423,7 @@ class Kernel:
         for home, number in self._roots.items():
             values[home] = self._value(number, new)
             loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
-        info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
-        name = info.name or self.name
-        sink = substitute_ranges(self._nodes, values, loops)
-        return sink.replace(arg=KernelInfo(name, tuple(self.applied)))
+        return substitute_ranges(self._nodes, values, loops), new
 
 
 def _illegal(opt: Opt, because: str) -> OptError:
@@ -393,7 +431,7 @@ def _illegal(opt: Opt, because: str) -> OptError:
 
 
 def _word(extent: UOp) -> str:
-    names = [variable.arg.name for variable in extent.variables()]
+    names = identifiers(variable.arg.name for variable in extent.variables())
     return "x".join(names) or "n"
 
 

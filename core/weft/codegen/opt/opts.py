@@ -24,6 +24,7 @@ class OptKind(StrEnum):
     NOLOCALS = "nolocals"  # no workgroups
     GROUP = "group"  # split a loop; work items of a group share it, neighbours read neighbours
     GROUPTOP = "grouptop"  # the same, but each of them has a stretch of its own
+    STAGE = "stage"  # what is read in a loop for several of its turns or work items goes on chip
     PADTO = "padto"  # round an extent up to a multiple
     TC = "tc"  # use a matrix unit
 

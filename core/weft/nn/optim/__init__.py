@@ -5,6 +5,7 @@ from weft.nn.optim.base import Optimizer
 from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
 from weft.nn.optim.group import OptimizerGroup
 from weft.nn.optim.muon import Muon
+from weft.nn.optim.plateau import ReduceLROnPlateau
 from weft.nn.optim.schedules import (
     ConstantLR,
     CosineAnnealingLR,
@@ -16,7 +17,6 @@ from weft.nn.optim.schedules import (
     MultiStepLR,
     OneCycleLR,
     PolynomialLR,
-    ReduceLROnPlateau,
     SequentialLR,
     StepLR,
 )

@@ -21,13 +21,19 @@ def orthogonalised(
     coefficients of Jordan et al., 2024), on the matrix scaled to norm 1, in its own dtype. With the
     default coefficients the singular values end between about 0.7 and 1.2, not at 1.
     """
+    scaled = matrix / matrix.square().sum().sqrt().maximum(eps)
+    return towards_one(scaled, steps, coefficients)
+
+
+def towards_one(matrix: Tensor, steps: int, coefficients: tuple[float, float, float]) -> Tensor:
+    """The same steps from singular values between 0 and about 1; see `orthogonalised`."""
     a, b, c = coefficients
     tall = matrix.shape[0] > matrix.shape[1]
     x = matrix.transpose(0, 1) if tall else matrix
-    x = x / x.square().sum().sqrt().maximum(eps)
     for _ in range(steps):
         gram = (x @ x.transpose(0, 1)).contiguous()
-        x = (x * a + (gram * b + (gram @ gram) * c) @ x).contiguous()
+        more = gram * b + (gram @ gram) * c if c else gram * b
+        x = (x * a + more @ x).contiguous()
     return x.transpose(0, 1) if tall else x
 
 

@@ -32,7 +32,7 @@ class LRSchedule:
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
-        self.optimizer = _one(optimizer, type(self).__name__)
+        self.optimizer = only_one(optimizer, type(self).__name__)
         self.base_lr = float(optimizer.lr.item())
         self.last_epoch = 0
         self._set()
@@ -293,8 +293,8 @@ class OneCycleLR(LRSchedule):
     """Up to max_lr and down far below the start, once (Smith and Topin, 2019).
 
     It begins at max_lr / div_factor, reaches max_lr after pct_start of total_steps, and ends at
-    max_lr / div_factor / final_div_factor. anneal_strategy: "cos" or "linear". Raises ArgumentError
-    for steps beyond total_steps.
+    max_lr / div_factor / final_div_factor. anneal_strategy: "cos" or "linear". The momentum is left
+    as it is. Raises ArgumentError for steps beyond total_steps.
 
     >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
     >>> schedule = nn.optim.OneCycleLR(optimizer, max_lr=1.0, total_steps=5)
@@ -389,6 +389,30 @@ class SequentialLR(LRSchedule):
             each.base_lr = self.schedulers[0].base_lr
         super().__init__(optimizer)
 
+    def state_dict(self) -> dict[str, Any]:
+        """See LRSchedule. The base is that of the schedules inside.
+
+        >>> sgd, optim = nn.optim.SGD([Tensor([1.0])], lr=1.0), nn.optim
+        >>> parts = [optim.LinearLR(sgd, 0.5, total_iters=2), optim.StepLR(sgd, 3)]
+        >>> optim.SequentialLR(sgd, parts, milestones=[2]).state_dict()
+        {'base_lr': 1.0, 'last_epoch': 0}
+        """
+        return {"base_lr": self.schedulers[0].base_lr, "last_epoch": self.last_epoch}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See LRSchedule.
+
+        >>> sgd, optim = nn.optim.SGD([Tensor([1.0])], lr=1.0), nn.optim
+        >>> parts = [optim.LinearLR(sgd, 0.5, total_iters=2), optim.StepLR(sgd, 3)]
+        >>> schedule = optim.SequentialLR(sgd, parts, milestones=[2])
+        >>> schedule.load_state_dict({"base_lr": 2.0, "last_epoch": 1})
+        >>> schedule.get_last_lr()
+        1.5
+        """
+        for each in self.schedulers:
+            each.base_lr = float(state["base_lr"])
+        super().load_state_dict(state)
+
     def rate(self, step: int) -> float:
         """See LRSchedule."""
         current = sum(step >= m for m in self.milestones)
@@ -396,69 +420,7 @@ class SequentialLR(LRSchedule):
         return self.schedulers[current].rate(step - start)
 
 
-class ReduceLROnPlateau:
-    """Times `factor` when a measure has not improved for more than `patience` steps.
-
-    mode: "min" where less is better, else "max". An improvement is one by more than `threshold` of
-    the best so far. The rate never falls below min_lr.
-
-    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
-    >>> schedule = nn.optim.ReduceLROnPlateau(optimizer, patience=1)
-    >>> for loss in (5.0, 5.0, 5.0):
-    ...     schedule.step(loss)
-    >>> round(schedule.get_last_lr(), 4)
-    0.1
-    """
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        cooldown: int = 0,
-        min_lr: float = 0.0,
-    ) -> None:
-        if mode not in ("min", "max") or not 0 <= factor < 1:
-            raise ArgumentError(
-                "a plateau is left downwards",
-                asked=f"ReduceLROnPlateau(mode={mode!r}, factor={factor})",
-                because="mode is 'min' or 'max', the factor from 0 to below 1",
-            )
-        self.optimizer = _one(optimizer, "ReduceLROnPlateau")
-        self.mode, self.factor = mode, factor
-        self.patience, self.threshold = patience, threshold
-        self.cooldown, self.min_lr = cooldown, min_lr
-        self.best = math.inf if mode == "min" else -math.inf
-        self.bad = self.cooling = 0
-        self.last_lr = float(optimizer.lr.item())
-
-    def step(self, metric: float) -> None:
-        """Tell the measure of this step."""
-        better = (
-            metric < self.best * (1 - self.threshold)
-            if self.mode == "min"
-            else metric > self.best * (1 + self.threshold)
-        )
-        if better:
-            self.best, self.bad = metric, 0
-        else:
-            self.bad += 1
-        if self.cooling:
-            self.cooling -= 1
-            self.bad = 0
-        if self.bad > self.patience:
-            self.last_lr = max(self.last_lr * self.factor, self.min_lr)
-            self.optimizer.lr = self.last_lr
-            self.cooling, self.bad = self.cooldown, 0
-
-    def get_last_lr(self) -> float:
-        """The rate that was set last."""
-        return self.last_lr
-
-
-def _one(optimizer: Any, who: str) -> Optimizer:
+def only_one(optimizer: Any, who: str) -> Optimizer:
     if not isinstance(optimizer, Optimizer):
         raise ArgumentError(
             "a schedule moves the rate of one optimiser",

@@ -41,6 +41,13 @@ def _kind(dtype: DType) -> int:
     return 2 if dtypes.is_float(dtype) else int(dtype is not dtypes.bool)
 
 
+def _goes_into(shape: tuple[Any, ...], target: tuple[Any, ...]) -> bool:
+    try:
+        return broadcast_shapes(shape, target) == target
+    except ShapeError:
+        return False
+
+
 class AssignMixin(TensorBase):
     """Methods that change the tensor they are called on."""
 
@@ -143,7 +150,7 @@ class AssignMixin(TensorBase):
                 else "the value would become a truth without a word",
                 try_=f"x.cast({target!r})",
             )
-        if broadcast_shapes(x.shape, shape) != shape:
+        if not _goes_into(x.shape, shape):
             raise ShapeError(
                 f"shape {x.shape} does not go into {shape}",
                 asked=f"{what} of {x.shape} to {shape}",
@@ -151,9 +158,10 @@ class AssignMixin(TensorBase):
                 try_="x.reshape(...), or a window of the target of that shape",
             )
         node = cast_node(x._uop, target)
-        # what is made of variables alone has no place, and is computed wherever it is written
-        node = node if node.device is None else moved(node, self.device)
-        return x._wrap(node)._expanded(shape)
+        if node.device is None:  # it is made of variables alone, and takes place where it is put
+            nothing = self.__class__.zeros(shape, dtype=target, device=self.device)
+            return nothing.contiguous() + x._wrap(node)
+        return x._wrap(moved(node, self.device))._expanded(shape)
 
     def _check_may_write(self, value: TensorBase, what: str) -> None:
         if self._requires_grad and self.is_leaf and value._requires_grad and grad_enabled():

@@ -34,6 +34,11 @@ class AttentionMixin(TensorBase):
         >>> query.scaled_dot_product_attention(query, value, is_causal=True).tolist()
         [[[2.0], [3.3395]]]
         """
+        if not dtypes.is_float(self._uop.dtype):
+            x = self.cast(dtypes.default_float)
+            return x.scaled_dot_product_attention(
+                key, value, attn_mask, dropout_p, is_causal, enable_gqa
+            )
         key, value = self._as_tensor(key, self), self._as_tensor(value, self)
         if min(len(t.shape) for t in (self, key, value)) < 2:
             raise ShapeError(

@@ -15,6 +15,8 @@ from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.tensor.protocol import TensorBase
+from weft.uop import UOp
+from weft.uop.symbolic.sint import fold
 
 
 def per_axis(value: Any, axes: int, what: str, least: int = 1) -> tuple[int, ...]:
@@ -79,7 +81,7 @@ class ConvMixin(TensorBase):
         """One axis becomes its windows; their places go to the end of the shape."""
         shape = self.shape
         length = shape[axis]
-        count = (length - dilation * (size - 1) - 1) // step + 1
+        count = fold((length - dilation * (size - 1) - 1) // step + 1)
         rank = len(shape)
 
         def only(pair: tuple[int, int]) -> tuple[Any, ...]:
@@ -100,6 +102,8 @@ class ConvMixin(TensorBase):
             x = x.shrink(tuple((0, size) if i == axis + 1 else None for i in range(rank + 1)))
             order = [i for i in range(rank + 1) if i != axis + 1]
             return x.permute(*order, axis + 1)
+        if isinstance(length, UOp):
+            return self._windows_one_by_one(axis, size, step, dilation, count)
         # In rows of `row` elements cut from a repetition of x, each row starts `dilation` later.
         rounds = max(ceildiv(count * step - dilation, length), 1)
         row = length * rounds + dilation
@@ -118,6 +122,27 @@ class ConvMixin(TensorBase):
             x = split(x, size, count)
         order = [i for i in range(rank + 1) if i != axis]
         return x.permute(*order, axis)
+
+    def _windows_one_by_one(
+        self, axis: int, size: int, step: int, dilation: int, count: Any
+    ) -> Any:
+        """The same for an axis whose length is a variable: each place of the windows by itself."""
+        shape = self.shape
+        reach = fold(count * step)
+
+        def only(pair: tuple[Any, Any]) -> tuple[Any, ...]:
+            return tuple(pair if i == axis else None for i in range(len(shape)))
+
+        x = self.pad(only((0, step - 1)))
+        places = []
+        for at in range(0, size * dilation, dilation):
+            place = x.shrink(only((at, fold(reach + at))))
+            if step > 1:
+                place = place.reshape((*shape[:axis], count, step, *shape[axis + 1 :]))
+                window = (None if i != axis + 1 else (0, 1) for i in range(len(shape) + 1))
+                place = place.shrink(tuple(window))
+            places.append(place.reshape((*shape[:axis], count, *shape[axis + 1 :], 1)))
+        return places[0].cat(*places[1:], dim=-1)
 
     # ---- convolution --------------------------------------------------------------------------
 
@@ -147,14 +172,22 @@ class ConvMixin(TensorBase):
         outputs, inputs, *kernel = weight.shape
         if self.shape[1] != groups * inputs or outputs % groups:
             raise self._does_not_fit(
-                weight, groups, f"{self.shape[1]} channels are not {groups} groups of {inputs}"
-                if self.shape[1] != groups * inputs else f"{outputs} outputs in {groups} groups"
+                weight, groups, f"the input has {self.shape[1]} channels, and the weight is for "
+                + (f"{inputs}" if groups == 1 else f"{groups} groups of {inputs}")
+                if self.shape[1] != groups * inputs
+                else f"{outputs} outputs do not divide into {groups} groups"
             )  # fmt: skip
         step = per_axis(stride, axes, "stride")
         apart = per_axis(dilation, axes, "dilation")
         x = self.pad(((0, 0), (0, 0), *edges(padding, axes)))
         if any(d * (k - 1) + 1 > s for s, k, d in zip(x.shape[2:], kernel, apart)):
-            raise self._does_not_fit(weight, groups, "the kernel is larger than the padded input")
+            raise ShapeError(
+                "the kernel is larger than the padded input",
+                asked=f"convolution of {self.shape} with {weight.shape}",
+                because=f"with padding the input is {x.shape[2:]}, and the kernel {tuple(kernel)}"
+                + (f" with dilation {apart}" if max(apart) > 1 else ""),
+                try_="more padding, or a smaller kernel",
+            )
         kind = least_upper_dtype(self._uop.dtype, weight._uop.dtype)
         wide = sum_acc_dtype(kind) if dtype is None else self.cast(dtype)._uop.dtype
         x = x._pool(tuple(kernel), step, apart)
@@ -178,7 +211,8 @@ class ConvMixin(TensorBase):
     def _does_not_fit(self, weight: Any, groups: int, because: str) -> ShapeError:
         return ShapeError(
             "input and weight of this convolution do not fit",
-            asked=f"convolution of {self.shape} with {weight.shape} in {groups} groups",
+            asked=f"convolution of {self.shape} with {weight.shape}"
+            + (f" in {groups} groups" if groups > 1 else ""),
             because=because,
             try_="input (N, C, *spatial), weight (O, C / groups, *kernel)",
         )
@@ -256,6 +290,9 @@ class ConvMixin(TensorBase):
                 raise ShapeError(
                     "the window is larger than the padded input",
                     asked=f"pooling of shape {self.shape} by {kernel}",
+                    because=f"an axis of {s} is padded to {s + before + after}, and the window "
+                    f"takes {d * (k - 1) + 1}",
+                    try_="a smaller kernel_size, or more padding",
                 )
             if ceil_mode:
                 count = ceildiv(room, st) + 1

@@ -32,6 +32,9 @@ def shape_of_arguments(shape: tuple[Any, ...]) -> tuple[Any, ...]:
                 "the extents of a shape are whole numbers from 0 on",
                 asked=f"a shape of {shown(given)}",
                 because=f"{shown(extent)} is none",
+                try_=f"int({extent!r})"
+                if isinstance(extent, float) and extent.is_integer()
+                else "0 or more for each axis; reshape works out a -1, nothing else does",
             )
     return extents
 
@@ -63,7 +66,7 @@ class CreationMixin(TensorBase):
         node = _memory(registry.placement(device), size, kind)
         if extents != (size,):
             node = record(Ops.RESHAPE, kind, (node,), extents)
-        return cls._from_node(node, requires_grad)
+        return cls._from_node(node)._with_flag(requires_grad)
 
     @classmethod
     def full(
@@ -78,6 +81,8 @@ class CreationMixin(TensorBase):
         0.5
         """
         extents = shape_of_arguments((shape,))
+        if isinstance(fill_value, UOp):
+            fill_value = cls(fill_value, device=device)
         if isinstance(fill_value, TensorBase):
             value = fill_value if dtype is None else fill_value.cast(dtype)
             return value.reshape((1,) * len(extents)).expand(extents)  # type: ignore[return-value]
@@ -85,7 +90,7 @@ class CreationMixin(TensorBase):
             fill_value = real(fill_value, "fill_value")
         kind = dtypes.from_py(fill_value) if dtype is None else to_dtype(dtype)
         made = cls._from_node(_filled(extents, fill_value, kind, registry.placement(device)))
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def zeros(cls, *shape: Any, **kwargs: Any) -> Self:
@@ -168,7 +173,7 @@ class CreationMixin(TensorBase):
         if any(isinstance(x, UOp) for x in (start, stop, step)):
             kind = dtypes.default_int if dtype is None else to_dtype(dtype)
             made = cls._symbolic_range(start, stop, step, kind, device)
-            return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+            return made._with_flag(requires_grad)
         ints = all(isinstance(x, int) for x in (start, stop, step))
         default = dtypes.default_int if ints else dtypes.default_float
         kind = default if dtype is None else to_dtype(dtype)
@@ -179,18 +184,21 @@ class CreationMixin(TensorBase):
             )
         count = -((start - stop) // step) if ints else math.ceil((stop - start) / step)
         made = cls._counted(max(count, 0), start, step, kind, ints, device)
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def _symbolic_range(
         cls, start: Any, stop: Any, step: Any, kind: DType, device: str | None
     ) -> Any:
         """The front of a counter that goes as far as the bounds of the variables allow."""
+        step = step.val if isinstance(step, UOp) else step
         if not all(isinstance(x, (int, UOp)) for x in (start, stop)) or not isinstance(step, int):
             raise ArgumentError(
-                "a symbolic range has ints for its ends, and a step that is known",
+                "a symbolic range has ints for its ends, and for its step",
                 asked=f"arange({say_shape(start)}, {say_shape(stop)}, {say_shape(step)})",
             )
+        if step == 0:
+            raise ArgumentError("a range needs a step", asked=f"arange(..., step={step})")
         way = stop - start if step > 0 else start - stop
         count = smax(fold((as_node(way) + (abs(step) - 1)) // abs(step)), 0)
         if isinstance(count, int):
@@ -242,7 +250,7 @@ class CreationMixin(TensorBase):
         step = (stop - start) / max(steps - 1, 1)
         up, down = i * step + start, (i - (steps - 1)) * step + stop
         made = (i < steps / 2).where(up, down).cast(kind)
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def eye(
@@ -263,7 +271,7 @@ class CreationMixin(TensorBase):
             return cls.zeros(n, m, dtype=kind, device=device)
         diagonal = cls.ones(least, dtype=kind, device=device).diag()
         made = diagonal.pad(((0, n - least), (0, m - least)))
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def from_uop(cls, y: UOp, **kwargs: Any) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from weft.autograd import gradient
+from weft.autograd import Paths, gradient
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
@@ -54,18 +54,21 @@ class DifferentiationMixin(TensorBase):
             if node is None and not materialize_grads:
                 raise GradientError(
                     "self does not depend on this target",
-                    asked=f"the gradient with respect to {target!r}",
+                    asked="the gradient with respect to a tensor of "
+                    f"{target._uop.dtype!r} {target.shape}",
                     because="no differentiable path leads from one to the other",
                     try_="materialize_grads=True for zeros",
                 )
-            made = target.zeros_like() if node is None else self._from_node(node, None)
+            # not a leaf: its own gradients stay within reach once it is computed
+            made = target.zeros_like() if node is None else self._from_node(node, None, True)
             result.append(made)
         return result
 
     def backward(self, gradient: Any = None) -> Self:
         """Add the gradient of self to `.grad` of every leaf below that requires gradients.
 
-        Call it before the values in between are realized: the way back is the pending graph.
+        It may be called again, which adds the same once more, and before or after self and what it
+        was computed of have been read: values that stand in memory are used from there.
 
         :raises GradientError: if self is not one float and no `gradient` is given, or if no leaf
             can be reached.
@@ -76,21 +79,20 @@ class DifferentiationMixin(TensorBase):
         [2.0, 4.0, 6.0]
         """
         upstream = self._upstream(gradient)
-        below = self._uop.toposort()
-        leaves = [t for t in live_tensors() if t._requires_grad and t._uop in below]
-        derived = [t for t in leaves if not t.is_leaf]
-        leaves = [t for t in leaves if t.is_leaf]
-        ends = {t._uop for t in leaves}
-        lost = [t for t in derived if _is_cut_off(t._uop, ends)]
+        wanting = [t for t in live_tensors() if t._requires_grad]
+        paths = Paths(self._uop, [t._uop for t in wanting if t.is_leaf])
+        leaves = [t for t in wanting if t.is_leaf and t._uop in paths.nodes]
+        lost = [t for t in wanting if not t.is_leaf and _is_cut_off(t._uop, paths)]
         if lost or not leaves:
             raise GradientError(
                 "the way back to the leaves is gone" if lost else "there is no leaf to reach",
                 asked=f"backward from a tensor of shape {self.shape}",
-                because=f"a value of shape {lost[0].shape} that leads to them was realized"
+                because=f"of a value of shape {lost[0].shape} that leads to them it is not known any "
+                "more how it was computed"
                 if lost
-                else "no tensor below requires gradients, or self is realized already",
-                try_="call backward before realize, numpy and item"
-                if lost or self._requires_grad
+                else "nothing that self was computed of by differentiable steps requires gradients",
+                try_="x.detach() where no gradient is meant to flow"
+                if lost
                 else "Tensor(..., requires_grad=True), or x.requires_grad_()",
             )
         nodes = list(dict.fromkeys(t._uop for t in leaves))
@@ -124,13 +126,17 @@ class DifferentiationMixin(TensorBase):
             raise ShapeError(
                 "the weights of a gradient have the shape of what it is of",
                 asked=f"weights {weights.shape} for {self.shape}",
+                because="there is one for each element",
+                try_="gradient.expand(...) or gradient.reshape(...)",
             )
         return weights._uop
 
 
-def _is_cut_off(node: UOp, ends: set[UOp]) -> bool:
-    """Whether a value is memory, and no leaf: how it was computed is not known any more."""
-    while node not in ends:
+def _is_cut_off(node: UOp, paths: Paths) -> bool:
+    """Whether a value that self depends on is memory, and neither a leaf nor led on from it."""
+    if node not in paths.order:
+        return False
+    while node not in paths.nodes:
         if node.op not in GroupOp.Movement:
             return node.op is Ops.BUFFER or node.op is Ops.MULTI
         node = node.src[0]

@@ -90,7 +90,9 @@ class DtypeMixin(TensorBase):
             raise ShapeError(
                 "the last axis is no whole number of new elements",
                 asked=f"bitcast of {self._uop.dtype!r} {shape} to {target!r}",
-                because=f"elements have {own} bytes, and {target.itemsize} are wanted",
+                because=f"a row has {(shape[-1] if shape else 1) * own} bytes, and one "
+                f"{target!r} takes {target.itemsize}",
+                try_="pad or shrink the last axis to a whole number of them",
             )
 
     def float(self) -> Self:

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from weft.base.arguments import index_of
+from weft.base.arguments import index_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, GradientError, IndexingError
 from weft.base.sequences import prod
-from weft.shape.movement import broadcast_shapes, inverse_move, say_shape
+from weft.shape.movement import broadcast_shapes, definite, inverse_move, say_shape
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.ops.scatter import from_front
 from weft.tensor.protocol import TensorBase, grad_enabled, record
 from weft.uop import Ops, UOp, Window
-from weft.uop.symbolic.sint import fold, high_of
+from weft.uop.symbolic.sint import as_node, fold, high_of, low_of
 
 
 class IndexingMixin(TensorBase):
@@ -88,6 +88,7 @@ class IndexingMixin(TensorBase):
                 "too many indices",
                 asked=f"{used} indices into shape {self.shape}",
                 because=f"there are {len(self.shape)} axes",
+                try_="one index for each axis, and None for a new one",
             )
         whole = [slice(None)] * (len(self.shape) - used)
         at = dots[0] if dots else len(items)
@@ -103,11 +104,13 @@ class IndexingMixin(TensorBase):
         for place, item in enumerate(items):
             if _is_mask(item):
                 own = self.shape[at : at + covers[place]]
-                if item.shape != own:
+                # a mask may be empty along any axis, as in NumPy: it holds nowhere
+                if len(own) != item.ndim or any(m not in (n, 0) for m, n in zip(item.shape, own)):
                     raise IndexingError(
                         "the mask does not fit",
                         asked=f"a mask of shape {item.shape} at axis {at} of shape {self.shape}",
                         because=f"the axes that it masks have shape {own}",
+                        try_="a mask made of the tensor itself, as in x[x > 0]",
                     )
                 result += self._mask(item)
             else:
@@ -141,7 +144,8 @@ class IndexingMixin(TensorBase):
         what = repr(item._uop.dtype) if isinstance(item, TensorBase) else type(item).__name__
         return IndexingError(
             f"a {what} does not index",
-            asked=f"an index {item!r}"[:120],
+            asked=f"an index {shown(item)}",
+            because="the place of an element is a whole number",
             try_="ints, slices, None, ..., integer tensors and boolean masks",
         )
 
@@ -200,7 +204,12 @@ class IndexingMixin(TensorBase):
                     "the bounds of a slice are integers", asked=repr(item), because=str(error)
                 ) from None
             except ValueError:
-                raise ArgumentError("a slice has no step of 0", asked=repr(item)) from None
+                raise ArgumentError(
+                    "a slice has no step of 0",
+                    asked=repr(item),
+                    because="it would pick the same element for ever",
+                    try_="x[::1] for all elements, x[::-1] for all of them backwards",
+                ) from None
             count = len(range(start, stop, step))
             if count == 0:
                 return 0, 0, 1
@@ -264,15 +273,19 @@ class IndexingMixin(TensorBase):
         picks = [i for i in picks if items[i] is not None]
         adjacent = picks == list(range(picks[0], picks[-1] + 1))
         basic = [slice(None) if isinstance(item, TensorBase) else item for item in items]
-        basic = [slice(None) if isinstance(item, int) else item for item in basic]
+        basic = [slice(None) if isinstance(item, (int, UOp)) else item for item in basic]
         x = self._window(basic)
         tensors, places = [], []
         for place in picks:
             item = items[place]
             if isinstance(item, UOp):
-                raise IndexingError(
-                    "symbolic ints and integer tensors do not index together", asked=repr(item)
+                axis = sum(i is not None for i in items[:place])
+                at, _, _ = self._span(axis, item)
+                whole = tuple(
+                    (0, s) if i != axis else (at, fold(at + 1)) for i, s in enumerate(self.shape)
                 )
+                self.shrink(whole)  # says where it is not inside
+                item = self._from_node(as_node(at))
             if isinstance(item, int):
                 size = x.shape[place]
                 self._span(sum(i is not None for i in items[:place]), item)
@@ -330,6 +343,8 @@ class IndexingMixin(TensorBase):
 
     def _write_window(self, items: list[Any], value: Any) -> None:
         part = self._window(items)
+        if isinstance(value, TensorBase) and any(isinstance(size, UOp) for size in part.shape):
+            value = _as_bound(value, part.shape)
         new = self._value_for(value, part.shape, "a write")
         if 0 in part.shape:
             return
@@ -441,9 +456,25 @@ class IndexingMixin(TensorBase):
 
 
 def _from_the_front(at: Any, size: Any) -> Any:
-    """A symbolic position counted from the front; what is always below zero counts from the end."""
+    """A symbolic position counted from the front; what is below zero counts from the end."""
     position = fold(at)
-    return fold(size + position) if high_of(position) < 0 else position
+    below = high_of(position) < 0 or (low_of(position) < 0 and _is_bound(position) and position < 0)
+    return fold(size + position) if below else position
+
+
+def _as_bound(value: Any, shape: tuple[Any, ...]) -> Any:
+    """Axes of a value that have the sizes that those of a window are bound to become those."""
+    now = definite(shape)
+    own = value.shape
+    if now is None or len(own) > len(shape):
+        return value
+    bound, now = shape[len(shape) - len(own) :], now[len(now) - len(own) :]
+    sizes = tuple(b if s == n != 1 else s for b, n, s in zip(bound, now, own))
+    return value if sizes == own else value.reshape(sizes)
+
+
+def _is_bound(position: Any) -> bool:
+    return isinstance(position, UOp) and definite((position,)) is not None
 
 
 def _is_mask(item: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Self
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.base.promotion import least_upper_float
 from weft.tensor.protocol import TensorBase
 
 
@@ -40,8 +41,8 @@ class LossesMixin(TensorBase):
         >>> Tensor([0.5, 0.25]).binary_crossentropy(Tensor([1, 0])).item()
         0.4904
         """
-        Y = self.__class__._as_tensor(Y, self)
-        log_p, log_q = (x.log().clamp(min_=-100.0) for x in (self, 1 - self))
+        x, Y = self._real(), self.__class__._as_tensor(Y, self)._real()
+        log_p, log_q = (p.log().clamp(min_=-100.0) for p in (x, 1 - x))
         return (-Y * log_p - (1 - Y) * log_q)._reduced(reduction)
 
     def binary_crossentropy_logits(
@@ -52,11 +53,13 @@ class LossesMixin(TensorBase):
         >>> Tensor([0.0, 2.0]).binary_crossentropy_logits(Tensor([1, 0])).item()
         1.41
         """
-        Y = self.__class__._as_tensor(Y, self)
+        x, Y = self._real(), self.__class__._as_tensor(Y, self)._real()
         positive = Y if pos_weight is None else Y * pos_weight
-        return (-(positive * self.logsigmoid() + (1 - Y) * (-self).logsigmoid()))._reduced(
-            reduction
-        )
+        return (-(positive * x.logsigmoid() + (1 - Y) * (-x).logsigmoid()))._reduced(reduction)
+
+    def _real(self) -> Any:
+        """In floats: truths and unsigned integers have no negative."""
+        return self.cast(least_upper_float(self._uop.dtype))
 
     def sparse_categorical_crossentropy(
         self, Y: Any, ignore_index: int = -1, label_smoothing: float = 0.0, reduction: str = "mean"
@@ -102,7 +105,7 @@ class LossesMixin(TensorBase):
         _check_smoothing(label_smoothing)
         axis = 1 if len(self.shape) > 1 else 0
         classes = self.shape[axis]
-        if dtypes.is_int(Y._uop.dtype) and len(Y.shape) == len(self.shape) - 1:
+        if dtypes.is_int(Y._uop.dtype) and Y.shape == _without(self.shape, axis):
             places = self.__class__.arange(classes, device=self.device)
             places = places.reshape(
                 tuple(classes if i == axis else 1 for i in range(len(self.shape)))
@@ -117,6 +120,8 @@ class LossesMixin(TensorBase):
                 "the labels do not fit the logits",
                 asked=f"logits {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
                 because="labels are class numbers without the axis of classes, or probabilities",
+                try_=f"class numbers of shape {_without(self.shape, axis)}, or probabilities of "
+                f"shape {self.shape}",
             )
         Y = Y * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else Y
         per_row = -(self.log_softmax(axis) * Y).sum(axis)
@@ -138,7 +143,7 @@ class LossesMixin(TensorBase):
             raise DTypeError("classes are integers", asked=f"nll_loss with {Y._uop.dtype!r}")
         axis = 1 if len(self.shape) > 1 else 0
         classes = self.shape[axis]
-        if Y.shape != (*self.shape[:axis], *self.shape[axis + 1 :]):
+        if Y.shape != _without(self.shape, axis):
             raise ShapeError(
                 "the labels do not fit the logits",
                 asked=f"nll_loss of {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
@@ -158,6 +163,10 @@ class LossesMixin(TensorBase):
         if reduction == "mean":
             return loss.sum() / weights.sum()
         return loss._reduced(reduction)
+
+
+def _without(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
+    return (*shape[:axis], *shape[axis + 1 :])
 
 
 def _check_smoothing(label_smoothing: float) -> None:

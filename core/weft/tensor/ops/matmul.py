@@ -43,7 +43,7 @@ class MatmulMixin(TensorBase):
                 if not a or not b
                 else f"the last axis of the left has {say_shape(a[-1])}, that of the right "
                 f"{say_shape(inner)}",
-                try_="x.transpose(-1, -2) of one of them" if a and b else "x * y",
+                try_=_other_product(a, b),
             )
         kind = least_upper_dtype(self._uop.dtype, w._uop.dtype)
         wide = sum_acc_dtype(kind) if dtype is None else to_dtype(dtype)
@@ -119,7 +119,9 @@ class MatmulMixin(TensorBase):
             for name, size in zip(names, tensor.shape):
                 if sizes.setdefault(name, size) != size:
                     if sizes[name] != 1 and size != 1:
-                        raise _bad(formula, f"{name!r} is both {sizes[name]} and {size}")
+                        shapes = ", ".join(say_shape(each.shape) for each in tensors)
+                        because = f"{name!r} is both {sizes[name]} and {size} in {shapes}"
+                        raise _bad(formula, because)
                     sizes[name] = sizes[name] if size == 1 else size
             parts.append((names, tensor))
         placed = []
@@ -140,6 +142,17 @@ class MatmulMixin(TensorBase):
             return product
         total = product.sum(summed, dtype=dtype)
         return total.cast(product.dtype) if dtype is None else total
+
+
+def _other_product(a: tuple[Any, ...], b: tuple[Any, ...]) -> str:
+    """What would multiply, of two shapes that do not as they are."""
+    if not a or not b:
+        return "x * y"
+    if len(b) > 1 and a[-1] == b[-1]:
+        return "x @ y.transpose(-1, -2)"
+    if len(a) > 1 and a[-2] == b[-min(len(b), 2)]:
+        return "x.transpose(-1, -2) @ y"
+    return "shapes (..., n, k) and (..., k, m); x * y multiplies element by element"
 
 
 def _bad(formula: str, because: str) -> ArgumentError:

@@ -47,6 +47,15 @@ def _has_symbol(*shapes: tuple[Any, ...]) -> bool:
     return any(isinstance(size, UOp) for shape in shapes for size in shape)
 
 
+def _first_difference(a: tuple[Any, ...], b: tuple[Any, ...], beside: int | None = None) -> str:
+    if len(a) != len(b):
+        return f"one has {len(a)} axes, another {len(b)}"
+    for axis, (x, y) in enumerate(zip(a, b)):
+        if x != y and axis != beside:
+            return f"at axis {axis} they have {say_shape(x)} and {say_shape(y)}"
+    return "they have the same sizes"
+
+
 def all_of(first: Any, rest: tuple[Any, ...], what: str) -> list[Any]:
     """Tensors given one by one, or as one sequence.
 
@@ -80,7 +89,9 @@ class MovementMixin(TensorBase):
         """Axes counted from the front, ascending, each once; all of them for None."""
         if not self.shape and dims in (0, -1, (0,), (-1,)):
             return ()
-        return normalise_axes(dims, len(self.shape), f"axes {dims!r} of shape {self.shape}")
+        several = isinstance(dims, (tuple, list))
+        asked = f"{'axes' if several else 'axis'} {dims!r} of shape {self.shape}"
+        return normalise_axes(dims, len(self.shape), asked)
 
     # ---- the six moves ------------------------------------------------------------------------
 
@@ -386,9 +397,12 @@ class MovementMixin(TensorBase):
             if len(part.shape) != len(self.shape) or same != [
                 s for i, s in enumerate(self.shape) if i != axis
             ]:
+                shapes = ", ".join(say_shape(p.shape) for p in parts)
                 raise ShapeError(
                     "only the axis of joining may differ in size",
-                    asked=f"cat of {', '.join(str(p.shape) for p in parts)} along axis {dim}",
+                    asked=f"cat of {shapes} along axis {dim}",
+                    because=_first_difference(self.shape, part.shape, axis),
+                    try_="shrink, pad or reshape them to the same other sizes",
                 )
         if not self.shape:
             raise IndexingError(
@@ -418,7 +432,16 @@ class MovementMixin(TensorBase):
         >>> Tensor([1, 2]).stack(Tensor([3, 4]), dim=1).tolist()
         [[1, 3], [2, 4]]
         """
-        first, *rest = (t.unsqueeze(dim) for t in all_of(self, args, "stack"))
+        parts = all_of(self, args, "stack")
+        for part in parts:
+            if part.shape != parts[0].shape:
+                raise ShapeError(
+                    "what is stacked has one shape",
+                    asked=f"stack of {', '.join(say_shape(p.shape) for p in parts)}",
+                    because=_first_difference(parts[0].shape, part.shape),
+                    try_="cat joins along an axis that is there, of any size",
+                )
+        first, *rest = (part.unsqueeze(dim) for part in parts)
         return first.cat(*rest, dim=dim)
 
     def split(self, sizes: Any, dim: int = 0) -> tuple[Self, ...]:
@@ -439,22 +462,18 @@ class MovementMixin(TensorBase):
         asked = f"split({shown(sizes)}, dim={dim}) of shape {say_shape(self.shape)}"
         sizes = [as_size(s, asked) for s in sizes] if several else as_size(sizes, asked)
         if not several:
-            if isinstance(length, UOp) or isinstance(sizes, UOp):
-                raise ShapeError(
-                    "how many pieces there are depends on variables",
-                    asked=f"split({say_shape(sizes)}, dim={dim}) of shape {say_shape(self.shape)}",
-                    because=f"axis {axis} has {say_shape(length)} elements",
-                    try_="the size of each piece: split([...])",
-                )
-            if sizes < 0 or (sizes == 0 and length):
+            # how many pieces there are is for the values of now
+            now, sizes = int(length), int(sizes)
+            if sizes < 0 or (sizes == 0 and now):
                 raise ArgumentError("pieces have at least one element", asked=f"split({sizes})")
-            starts = range(0, length, sizes) if length else (0,)
-            sizes = [min(sizes, length - at) for at in starts]
-        if fold(sum(sizes)) != length:
+            starts = range(0, now, sizes) if now else (0,)
+            sizes = [min(sizes, now - at) for at in starts]
+        elif fold(sum(sizes)) != length:
             raise ShapeError(
                 f"the pieces do not add up to {length}",
                 asked=f"split({list(sizes)}, dim={dim}) of shape {self.shape}",
                 because=f"their sum is {say_shape(fold(sum(sizes)))}",
+                try_=f"sizes of {say_shape(length)} in all, or split(n) for pieces of n elements",
             )
         pieces, at = [], 0
         for size in sizes:
@@ -471,12 +490,10 @@ class MovementMixin(TensorBase):
         """
         if not isinstance(chunks, int) or chunks <= 0:
             raise ArgumentError("chunks is a number above 0", asked=f"chunk({chunks!r})")
-        length = self.shape[self._resolve_dim(dim)]
-        if isinstance(length, UOp):
-            return self.split(ceildiv(length, chunks), dim)
+        length = int(self.shape[self._resolve_dim(dim)])
         if length == 0:
             return tuple(self._wrap(self._uop) for _ in range(chunks))
-        return self.split(-(-length // chunks), dim)
+        return self.split(ceildiv(length, chunks), dim)
 
     def repeat(self, repeats: Any, *args: Any) -> Self:
         """Tiled: axis i repeated repeats[i] times; new axes in front.
@@ -532,8 +549,12 @@ class MovementMixin(TensorBase):
         for amount, dim in zip(amounts, axes):
             axis = self._resolve_dim(dim)
             size = self.shape[axis]
-            cut = -amount % size if size else 0
-            if cut:
+            if isinstance(size, UOp):
+                back = amount if 0 <= amount <= size.vmin else amount % max(int(size), 1)
+                cut = size - back if back else 0
+            else:
+                cut = -amount % size if size else 0
+            if isinstance(cut, UOp) or cut:
                 front, back = rolled.split([cut, size - cut], axis)
                 rolled = back.cat(front, dim=axis)
         return rolled

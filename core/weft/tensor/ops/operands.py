@@ -225,6 +225,7 @@ class OperandsMixin(TensorBase):
             raise DTypeError(
                 f"{what} is not defined for bool",
                 asked=f"{what} of {self._uop.dtype!r} {self.shape}",
+                because="truth has no order of size to compute with",
                 try_="~x for not, ^ for exclusive or, or x.cast(...) to a number first",
             )
 

@@ -89,6 +89,9 @@ class OperatorsMixin(OperandsMixin):
     def __neg__(self) -> Self:
         return self.neg()
 
+    def __pos__(self) -> Self:
+        return self._wrap(self._uop)
+
     def __invert__(self) -> Self:
         return self.bitwise_not()
 

@@ -69,7 +69,7 @@ class RandomMixin(TensorBase):
             return cls.zeros(extents, dtype=kind, device=device, requires_grad=requires_grad)
         made = _uniform(cls._blocks(extents, device), kind)
         made = made.contiguous() if contiguous else made
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def randn(
@@ -90,10 +90,11 @@ class RandomMixin(TensorBase):
             return cls.zeros(extents, dtype=kind, device=device, requires_grad=requires_grad)
         blocks = cls._blocks(extents, device)
         # u from the low half of each block, v from the high one; 1 - u is never 0
-        u = 1 - _uniform(blocks, dtypes.float32)
-        v = _uniform(blocks >> 32, dtypes.float32)
+        wide = kind if kind.itemsize == 8 else dtypes.float32
+        u = 1 - _halves(blocks & 0xFFFFFFFF, wide)
+        v = _halves(blocks >> 32, wide)
         made = ((u.log() * -2).sqrt() * (v * (2 * math.pi)).cos()).cast(kind).contiguous()
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def randint(
@@ -102,7 +103,9 @@ class RandomMixin(TensorBase):
     ) -> Self:  # fmt: skip
         """Uniform integers in [low, high).
 
-        :raises ArgumentError: for bounds that are no integers or leave nothing between them.
+        :raises ArgumentError: for bounds that leave nothing between them, or that the dtype does
+            not hold.
+        :raises DTypeError: for bounds that are no integers, or a dtype of none.
 
         >>> Tensor.randint(2, 3, low=5, high=6).tolist()
         [[5, 5, 5], [5, 5, 5]]
@@ -114,6 +117,12 @@ class RandomMixin(TensorBase):
         if high <= low:
             raise ArgumentError(
                 "integers with low < high", asked=f"randint(low={low}, high={high})"
+            )
+        if low < kind.min or high - 1 > kind.max:
+            raise ArgumentError(
+                f"{kind!r} does not hold these numbers",
+                asked=f"randint(low={low}, high={high}, dtype={kind!r})",
+                because=f"it holds {kind.min} to {kind.max}",
             )
         extents = shape_of_arguments(shape)
         if 0 in extents:
@@ -137,6 +146,8 @@ class RandomMixin(TensorBase):
         [0, 1, 2, 3, 4]
         """
         n = whole(n, "n", least=0)
+        if to_dtype(dtype) is dtypes.bool:
+            raise DTypeError("bool has no n numbers", asked="randperm(dtype=dtypes.bool)")
         if n == 0:
             return cls.zeros(0, dtype=dtype, device=device)
         words = (cls._blocks((n,), device) & 0xFFFFFFFF).cast(dtypes.uint32).contiguous()
@@ -154,7 +165,7 @@ class RandomMixin(TensorBase):
         """
         mean, std = _number(mean, "mean"), _number(std, "std")
         made = cls.randn(*shape, **kwargs) * std + mean
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def uniform(
@@ -171,7 +182,7 @@ class RandomMixin(TensorBase):
         drawn = kind if dtypes.is_float(kind) else dtypes.float32
         low, high = _number(low, "low"), _number(high, "high")
         made = (cls.rand(*shape, dtype=drawn, **kwargs) * (high - low) + low).cast(kind)
-        return made.requires_grad_() if requires_grad else made._with_flag(requires_grad)
+        return made._with_flag(requires_grad)
 
     @classmethod
     def scaled_uniform(cls, *shape: Any, **kwargs: Any) -> Self:
@@ -180,6 +191,7 @@ class RandomMixin(TensorBase):
         >>> Tensor.scaled_uniform(4, 4).abs().max().item() <= 0.25
         True
         """
+        _float_dtype(kwargs.get("dtype"), "scaled_uniform")
         bound = 1 / math.sqrt(max(prod(shape_of_arguments(shape)), 1))
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
@@ -190,6 +202,7 @@ class RandomMixin(TensorBase):
         >>> Tensor.glorot_uniform(4, 2).abs().max().item() <= 1
         True
         """
+        _float_dtype(kwargs.get("dtype"), "glorot_uniform")
         extents = shape_of_arguments(shape)
         bound = math.sqrt(6 / max(extents[0] + prod(extents[1:]), 1)) if extents else 1.0
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
@@ -201,6 +214,7 @@ class RandomMixin(TensorBase):
         >>> Tensor.kaiming_uniform(4, 6, a=0).abs().max().item() <= 1
         True
         """
+        _float_dtype(kwargs.get("dtype"), "kaiming_uniform")
         fan = max(prod(shape_of_arguments(shape)[1:]), 1)
         bound = math.sqrt(6 / ((1 + real(a, "a") ** 2) * fan))
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
@@ -261,7 +275,10 @@ class RandomMixin(TensorBase):
             ends = weights.cumsum(1)
             shape = (rows.shape[0], num_samples, 1)
             drawn = self.__class__.rand(shape, device=self.device) * ends[:, -1:].unsqueeze(1)
-            found = (ends.unsqueeze(1) <= drawn).sum(-1).cast(dtypes.int32)
+            found = (ends.unsqueeze(1) <= drawn).sum(-1)
+            # rounding may have made the product the total: that is the last place with a weight
+            last = (ends < ends[:, -1:]).sum(-1, keepdim=True)
+            found = found.minimum(last).cast(dtypes.int32)
         else:
             if num_samples > rows.shape[1]:
                 raise ArgumentError(
@@ -286,6 +303,13 @@ def _float_dtype(dtype: Any, what: str) -> DType:
     if not dtypes.is_float(kind):
         raise DTypeError(f"{what} gives floats", asked=f"{what}(dtype={kind!r})", try_="randint")
     return kind
+
+
+def _halves(words: Any, kind: DType) -> Any:
+    """32-bit words as fractions: all bits of them in float64, in float32 the top ones."""
+    if kind.itemsize == 8:
+        return words.cast(kind) * 2.0**-32
+    return _uniform(words, kind)
 
 
 def _uniform(blocks: Any, kind: DType) -> Any:

@@ -255,7 +255,10 @@ class ReduceMixin(TensorBase):
         size = self.shape[at]
         if isinstance(size, int) and size == 0:
             raise ArgumentError(
-                "there is no maximum of no elements", asked=f"argmax of shape {self.shape}"
+                "there is no maximum of no elements",
+                asked=f"argmax of shape {self.shape}",
+                because=f"axis {at} has none",
+                try_="look at x.shape first, or at another axis",
             )
         x = self.detach()
         top = x.max(at, True)
@@ -371,9 +374,10 @@ class ReduceMixin(TensorBase):
         >>> Tensor([0.0, 0.0, 1000.0]).logcumsumexp().tolist()
         [0.0, 0.6931, 1000.0]
         """
-        x = self.cast(least_upper_float(self._uop.dtype))
+        own = least_upper_float(self._uop.dtype)
+        x = self.cast(sum_acc_dtype(own))  # some short floats have no infinity
         if not x.shape or 0 in x.shape:
-            return x
+            return x.cast(own)
         at = x._resolve_dim(axis)
         order = [i for i in range(len(x.shape)) if i != at] + [at]
         last = x.permute(*order)
@@ -381,4 +385,4 @@ class ReduceMixin(TensorBase):
         front = tuple(None for _ in last.shape[:-1])
         padded = last.pad((*front, (size - 1, 0)), value=-math.inf)
         windows = padded._pool((size,), (1,), (1,))
-        return windows.logsumexp(-1).permute(*self._inverse(tuple(order)))
+        return windows.logsumexp(-1).permute(*self._inverse(tuple(order))).cast(own)

@@ -15,7 +15,7 @@ from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
 from weft.device import registry
 from weft.schedule import placement_of
-from weft.tensor.interop import moved
+from weft.tensor.interop import moved, with_room
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import even_bounds
@@ -145,4 +145,8 @@ def _copied(node: UOp, devices: tuple[str, ...], layout: Shard) -> UOp:
     if node.op is Ops.CONST:
         return UOp.const(node.dtype, node.arg, devices)
     place = UOp(Ops.DEVICE, arg=devices)
+    if any(isinstance(size, UOp) for size in node.shape):
+        # copies have one length: there is room for the largest sizes
+        there = record(Ops.COPY, node.dtype, (with_room(node), place), layout)
+        return there.shrink(tuple((0, size) for size in node.shape))
     return record(Ops.COPY, node.dtype, (node, place), layout)

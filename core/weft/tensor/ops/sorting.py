@@ -66,6 +66,7 @@ class SortingMixin(TensorBase):
         size = self.shape[at] if self.shape else 1
         if not self.shape and k == 1:
             return self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32)
+        k = k.__index__() if hasattr(k, "__index__") else k
         if not isinstance(k, int) or not 0 <= k <= size:
             raise ArgumentError(
                 f"there are no {k} elements along axis {dim}",

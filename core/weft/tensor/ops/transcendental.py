@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import wraps
 from inspect import signature
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
 from weft.tensor.ops.operands import known_facts, number_node
-from weft.tensor.protocol import TensorBase, record
+from weft.tensor.protocol import TensorBase, named_after, record
 from weft.uop import Ops, UOp
 
 _LOG2_E = math.log2(math.e)
@@ -75,7 +74,7 @@ _ERFC_DOUBLE = [
 def in_wide(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compute a method in float32 at least, and give its result in the dtype of self."""
 
-    @wraps(function)
+    @named_after(function)
     def widened(self: Any, *args: Any, **kwargs: Any) -> Any:
         own = least_upper_float(self._uop.dtype)
         if self._uop.dtype is own and own.itemsize > 2:
@@ -93,7 +92,7 @@ def with_slope(name: str) -> Callable[..., Any]:
     def marked(function: Callable[..., Any]) -> Callable[..., Any]:
         names = list(signature(function).parameters)[1:]
 
-        @wraps(function)
+        @named_after(function)
         def sloped(self: Any, *parameters: Any, **named: Any) -> Any:
             if parameters or named:
                 parameters = tuple(real(each, what) for each, what in zip(parameters, names))

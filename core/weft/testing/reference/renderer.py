@@ -56,9 +56,9 @@ class _Writer:
     def source(self) -> str:
         program = self.program
         self._emit(f"def {program.name}(buffers, values, place, shared):", depth=0)
-        for number, variable in enumerate(program.variables):
-            self._name(variable, variable.arg.name)
-            self._emit(f"{variable.arg.name} = values[{number}]")
+        names = zip(program.variables, program.variable_names)
+        for number, (variable, name) in enumerate(names):
+            self._emit(f"{self._name(variable, name)} = values[{number}]")
         for node in program.uops:
             self._node(node)
         if len(self.lines) == 1:

@@ -1,27 +1,23 @@
-// opts: Opt(GROUP, 1, 8), Opt(GROUP, 2, 8), Opt(GROUP, 3, 8)
+// opts: none
 #pragma OPENCL FP_CONTRACT OFF
-__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void r_3_8_8_8_(__global float* restrict data0,
-    __global const float* restrict data1) {
-  __local float shared0[8];
-  __local float shared1[8];
+__kernel void r_3_8_8_8_(__global float* restrict data0, __global const float* restrict data1) {
   float acc0;
   float acc1;
-  int gidx0 = get_group_id(0);
-  int lidx0 = get_local_id(0);
-  int alu0 = gidx0 * 8 + lidx0;
-  float val0 = data1[alu0];
-  shared0[lidx0] = val0;
-  barrier(CLK_LOCAL_MEM_FENCE);
   acc0 = 0.0f;
-  for (int ridx4 = 0; ridx4 < 8; ridx4++) {
-    acc0 = acc0 + shared0[ridx4];
+  int gidx0 = get_global_id(0);
+  int alu0 = gidx0 * 8;
+  for (int ridx2 = 0; ridx2 < 8; ridx2++) {
+    acc0 = acc0 + data1[alu0 + ridx2];
   }
-  float alu1 = val0 - acc0 / 8.0f;
-  shared1[lidx0] = alu1 * alu1;
-  barrier(CLK_LOCAL_MEM_FENCE);
   acc1 = 0.0f;
-  for (int ridx5 = 0; ridx5 < 8; ridx5++) {
-    acc1 = acc1 + shared1[ridx5];
+  float alu1 = acc0 / 8.0f;
+  for (int ridx3 = 0; ridx3 < 8; ridx3++) {
+    float alu2 = data1[alu0 + ridx3] - alu1;
+    acc1 = fma(alu2, alu2, acc1);
   }
-  data0[alu0] = alu1 * (1.0f / sqrt(acc1 / 8.0f + 1.0e-5f));
+  float alu3 = 1.0f / sqrt(acc1 / 8.0f + 1.0e-5f);
+  for (int ridx1 = 0; ridx1 < 8; ridx1++) {
+    int alu4 = alu0 + ridx1;
+    data0[alu4] = (data1[alu4] - alu1) * alu3;
+  }
 }

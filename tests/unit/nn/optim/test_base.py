@@ -173,3 +173,23 @@ def test_what_cannot_be_trained_is_refused() -> None:
         SGD([Tensor([1.0])], nesterov=True)
     with pytest.raises(ArgumentError):
         Adam([Tensor([1.0])], betas=(0.9, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("params", "what"),
+    [
+        (lambda: Tensor([[1.0], [2.0]]), "one tensor"),
+        (lambda: [{"params": [Tensor([1.0])], "lr": 0.1}], "a dict"),
+        (lambda: {"weight": Tensor([1.0])}, "a dict"),
+        (lambda: [1.0], "a float"),
+    ],
+)
+def test_what_is_no_list_of_tensors_is_refused(params, what: str) -> None:
+    with pytest.raises(ArgumentError, match="a list of tensors") as caught:
+        SGD(params())
+    assert what in caught.value.asked and caught.value.try_
+
+
+def test_rates_below_zero_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="learning rate"):
+        SGD([Tensor([1.0])], lr=-0.1)

@@ -59,3 +59,12 @@ def test_lamb(decay):
                                                      ([1.0, 0.0], [0.0, 0.0], 1.0)])  # fmt: skip
 def test_a_layer_of_zeros_moves_at_the_plain_rate(value, change, expected):
     assert trust_ratio(Tensor(value), Tensor(change)).item() == expected
+
+
+def test_lars_moves_a_layer_of_zeros_by_its_plain_gradient():
+    value = Tensor([0.0, 0.0], requires_grad=True)
+    optimiser = optim.LARS([value], lr=0.5, momentum=0.0, weight_decay=0.0)
+    with Tensor.train():
+        (value * Tensor([1.0, -2.0])).sum().backward()
+        optimiser.step()
+    assert value.tolist() == [-0.5, 1.0]

@@ -112,3 +112,38 @@ def test_dropout():
         assert x.dropout(0).uop is x.uop and not x.dropout(1).numpy().any()
     with pytest.raises(ArgumentError):
         x.dropout(1.5)
+
+
+def test_doubles_are_drawn_as_doubles():
+    x = Tensor.randn(4000, dtype="double").numpy()
+    assert x.dtype == np.float64 and (x != x.astype(np.float32)).mean() > 0.99
+    assert abs(x.mean()) < 0.06 and abs(x.std() - 1) < 0.04
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "dtype"),
+    [(-1, 5, "uint8"), (0, 257, "uint8"), (-129, 0, "int8"), (0, 2**31 + 1, "int32")],
+)
+def test_integers_that_the_dtype_does_not_hold_are_not_drawn(low, high, dtype):
+    with pytest.raises(ArgumentError, match="does not hold"):
+        Tensor.randint(3, low=low, high=high, dtype=dtype)
+
+
+def test_all_integers_of_a_dtype_can_be_drawn():
+    assert set(Tensor.randint(8000, low=0, high=256, dtype="uint8").tolist()) == set(range(256))
+
+
+def test_a_draw_that_is_rounded_to_the_whole_weight_takes_the_last_place_with_one(monkeypatch):
+    monkeypatch.setattr(Tensor, "rand", lambda shape, **rest: Tensor.ones(shape, **rest))
+    assert Tensor([0.5, 0.0, 1.5, 0.0]).multinomial(3, replacement=True).tolist() == [2, 2, 2]
+    assert Tensor([[1.0, 2.0], [3.0, 0.0]]).multinomial(1).tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize("device", ["REF:vector", "REF:grid"])
+@pytest.mark.parametrize("dtype", list(dtypes.floats), ids=lambda d: d.name)
+def test_the_stream_is_the_same_wherever_it_is_drawn(device, dtype):
+    drawn = []
+    for place in ("REF", device):
+        Tensor.manual_seed(3)
+        drawn.append(Tensor.rand(33, dtype=dtype, device=place).tolist())
+    assert drawn[0] == drawn[1]

@@ -1,0 +1,99 @@
+"""A learning rate that falls when a measure stops getting better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from weft.base.errors import ArgumentError
+from weft.nn.optim.base import Optimizer
+from weft.nn.optim.schedules import only_one
+from weft.tensor import Tensor
+
+
+class ReduceLROnPlateau:
+    """Times `factor` when a measure has not improved for more than `patience` steps.
+
+    mode: "min" where less is better, else "max". An improvement is one by more than `threshold` of
+    the best so far. The rate never falls below min_lr.
+
+    >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+    >>> schedule = nn.optim.ReduceLROnPlateau(optimizer, patience=1)
+    >>> for loss in (5.0, 5.0, 5.0):
+    ...     schedule.step(loss)
+    >>> round(schedule.get_last_lr(), 4)
+    0.1
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        cooldown: int = 0,
+        min_lr: float = 0.0,
+    ) -> None:
+        if mode not in ("min", "max") or not 0 <= factor < 1:
+            raise ArgumentError(
+                "a plateau is left downwards",
+                asked=f"ReduceLROnPlateau(mode={mode!r}, factor={factor})",
+                because="mode is 'min' or 'max', the factor from 0 to below 1",
+            )
+        self.optimizer = only_one(optimizer, "ReduceLROnPlateau")
+        self.mode, self.factor = mode, factor
+        self.patience, self.threshold = patience, threshold
+        self.cooldown, self.min_lr = cooldown, min_lr
+        self.best = math.inf if mode == "min" else -math.inf
+        self.bad = self.cooling = 0
+        self.last_lr = float(optimizer.lr.item())
+
+    def step(self, metric: float | Tensor) -> None:
+        """Tell the measure of this step."""
+        metric = float(metric)
+        better = (
+            metric < self.best * (1 - self.threshold)
+            if self.mode == "min"
+            else metric > self.best * (1 + self.threshold)
+        )
+        if better:
+            self.best, self.bad = metric, 0
+        else:
+            self.bad += 1
+        if self.cooling:
+            self.cooling -= 1
+            self.bad = 0
+        if self.bad > self.patience:
+            self.last_lr = max(self.last_lr * self.factor, self.min_lr)
+            self.optimizer.lr = self.last_lr
+            self.cooling, self.bad = self.cooldown, 0
+
+    def get_last_lr(self) -> float:
+        """The rate that was set last."""
+        return self.last_lr
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is needed to go on from here: plain numbers.
+
+        >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+        >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)
+        >>> schedule.step(5.0)
+        >>> schedule.state_dict()
+        {'best': 5.0, 'bad': 0, 'cooling': 0, 'last_lr': 1.0}
+        """
+        return {name: getattr(self, name) for name in ("best", "bad", "cooling", "last_lr")}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a saved `state_dict`: the rate is set to what it was.
+
+        >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
+        >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)
+        >>> schedule.load_state_dict({"best": 5.0, "bad": 0, "cooling": 0, "last_lr": 0.5})
+        >>> optimizer.lr.item()
+        0.5
+        """
+        self.best, self.last_lr = float(state["best"]), float(state["last_lr"])
+        self.bad, self.cooling = int(state["bad"]), int(state["cooling"])
+        self.optimizer.lr = self.last_lr

@@ -1,0 +1,350 @@
+"""Memory handed to other libraries and taken from them, by the protocol DLPack (to version 1.1).
+
+In: a tensor's memory, or a producer's capsule. Out: a capsule, or a graph node over the producer's
+memory. Where the host sees the memory nothing is copied.
+
+What is shared stays as it is as long as it is shared: weft writes to a copy of it, and the memory
+is handed out as read-only. What the other side writes nonetheless is seen by both.
+
+The structures are those of dlpack.h; capsules are made and read by Python's C API, through ctypes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple
+
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import ArgumentError, DTypeError, ExchangeError
+from weft.base.sequences import prod
+from weft.device import Buffer, binding
+from weft.uop import UOp
+
+CPU_DEVICE = (1, 0)
+"""What the host's memory is called there."""
+
+_HOST_KINDS = frozenset({1, 3, 11, 13})  # the host's own; pinned for one driver or another; managed
+_VERSION = (1, 1)
+_READ_ONLY, _IS_COPIED = 1, 2
+
+_CODES: dict[DType, tuple[int, int]] = {
+    dtypes.bool: (6, 8), dtypes.int8: (0, 8), dtypes.int16: (0, 16), dtypes.int32: (0, 32),
+    dtypes.int64: (0, 64), dtypes.uint8: (1, 8), dtypes.uint16: (1, 16), dtypes.uint32: (1, 32),
+    dtypes.uint64: (1, 64), dtypes.float16: (2, 16), dtypes.float32: (2, 32),
+    dtypes.float64: (2, 64), dtypes.bfloat16: (4, 16), dtypes.fp8e4m3: (10, 8),
+    dtypes.fp8e5m2: (12, 8),
+}  # fmt: skip
+_KINDS = {code: dtype for dtype, code in _CODES.items()}
+_NEW = frozenset({dtypes.fp8e4m3, dtypes.fp8e5m2})  # named in 1.1, and by some in 1.0
+
+
+class _Device(ctypes.Structure):
+    _fields_ = (("kind", ctypes.c_int32), ("number", ctypes.c_int32))
+
+
+class _DataType(ctypes.Structure):
+    _fields_ = (("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16))
+
+
+class _Array(ctypes.Structure):
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device", _Device),
+        ("ndim", ctypes.c_int32),
+        ("dtype", _DataType),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+_Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = (("array", _Array), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("array", _Array),
+    )
+
+
+_PLAIN, _PLAIN_USED = b"dltensor", b"used_dltensor"
+_MARKED, _MARKED_USED = b"dltensor_versioned", b"used_dltensor_versioned"
+
+_python = ctypes.PyDLL(None)
+_new_capsule = _python.PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_is_valid = _python.PyCapsule_IsValid
+_is_valid.restype = ctypes.c_int
+_is_valid.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_pointer_of = _python.PyCapsule_GetPointer
+_pointer_of.restype = ctypes.c_void_p
+_pointer_of.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+_set_name = _python.PyCapsule_SetName
+_set_name.restype = ctypes.c_int
+_set_name.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+
+# What consumers hold, by the address of its structure, until they call the deleter.
+_handed_out: dict[int, tuple[Any, ...]] = {}
+
+
+def _forget(address: int, table: dict[int, tuple[Any, ...]] = _handed_out) -> None:
+    table.pop(address, None)
+
+
+def _drop_unused(capsule: int) -> None:
+    """The destructor of a capsule: one that nobody consumed takes its memory with it."""
+    for name in (_PLAIN, _MARKED):
+        if _is_valid(capsule, name):
+            _forget(_pointer_of(capsule, name))
+
+
+_forget_c = _Deleter(_forget)
+_drop_unused_c = _Deleter(_drop_unused)
+# Consumers may call them as long as the interpreter lives, after this module is gone.
+for _callback in (_forget_c, _drop_unused_c, _Deleter):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
+
+
+# ---- handing out ---------------------------------------------------------------------------------
+
+
+class Memory(NamedTuple):
+    """A stretch of host memory and what is in it; strides in elements."""
+
+    window: memoryview
+    dtype: DType
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    copied: bool
+    node: UOp | None
+    """The BUFFER whose memory this is, unless it was copied."""
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of that shape without gaps."""
+    return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def capsule_of(memory: Memory, max_version: tuple[int, int] | None) -> Any:
+    """A capsule that keeps the memory alive until its consumer gives it back.
+
+    :raises ExchangeError: for dtypes that the consumer's version does not know.
+    """
+    marked = max_version is not None and tuple(max_version) >= (1, 0)
+    kind = memory.dtype
+    if kind not in _CODES or (kind in _NEW and not marked):
+        raise ExchangeError(
+            f"the consumer knows no {kind!r}",
+            asked=f"__dlpack__ of {kind!r}, max_version={max_version}",
+            because="DLPack has it from version 1 on" if kind in _NEW else "DLPack has no such",
+            try_="x.bitcast(dtypes.uint8), or x.float()",
+        )
+    code, bits = _CODES[kind]
+    rank = len(memory.shape)
+    shape = (ctypes.c_int64 * max(rank, 1))(*memory.shape)
+    strides = (ctypes.c_int64 * max(rank, 1))(*memory.strides)
+    held: Any = _Versioned() if marked else _Managed()
+    array = held.array
+    array.data = _address(memory.window) if memory.window.nbytes else None
+    array.device = _Device(*CPU_DEVICE)
+    array.ndim, array.dtype = rank, _DataType(code, bits, 1)
+    array.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
+    array.strides = ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64))
+    array.byte_offset = memory.offset * kind.itemsize
+    held.deleter = ctypes.cast(_forget_c, ctypes.c_void_p)
+    if marked:
+        held.major, held.minor = _VERSION
+        held.flags = _IS_COPIED if memory.copied else _READ_ONLY
+    address = ctypes.addressof(held)
+    witness = None if memory.node is None else shared_with(memory.node)
+    _handed_out[address] = (held, shape, strides, memory.window, witness)
+    name = _MARKED if marked else _PLAIN
+    return _new_capsule(address, name, ctypes.cast(_drop_unused_c, ctypes.c_void_p))
+
+
+def shared_with(node: UOp) -> UOp:
+    """A second owner of a BUFFER's memory: while it lives, writes go to copies of it."""
+    witness = UOp.new_buffer(node.device, node.arg, node.dtype)
+    binding.share(witness, node)
+    return witness
+
+
+def _address(window: memoryview) -> int:
+    if window.readonly:
+        import numpy
+
+        return int(numpy.frombuffer(window, dtype=numpy.uint8).ctypes.data)
+    return ctypes.addressof(ctypes.c_char.from_buffer(window))
+
+
+# ---- taking in -----------------------------------------------------------------------------------
+
+
+class _Owner:
+    """A consumed structure, given back to its producer when nobody needs it any more."""
+
+    __slots__ = ("address", "deleter", "witness")
+
+    def __init__(self, address: int, deleter: int | None) -> None:
+        self.address = address
+        self.deleter = _Deleter(deleter) if deleter else None
+        self.witness: UOp | None = None
+
+    def __del__(self) -> None:
+        deleter, self.deleter = self.deleter, None
+        if deleter is not None:
+            deleter(self.address)
+
+
+class Taken(NamedTuple):
+    """A producer's memory: the bytes between its first and its last element."""
+
+    owner: _Owner
+    window: Any
+    dtype: DType
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    first: int
+    """Bytes from the start of the window to the first element."""
+    copied: bool
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the elements lie row-major, without gaps, where their dtype may begin."""
+        plain = all(
+            s == expected or n == 1
+            for n, s, expected in zip(self.shape, self.strides, row_major(self.shape))
+        )
+        return plain and not ctypes.addressof(self.window) % self.dtype.itemsize
+
+    def compact(self) -> bytearray:
+        """The elements row-major, copied."""
+        import numpy
+
+        size = self.dtype.itemsize
+        raw = numpy.ndarray(
+            (*self.shape, size), numpy.uint8, self.window, self.first,
+            (*(s * size for s in self.strides), 1),
+        )  # fmt: skip
+        return bytearray(raw.tobytes())
+
+
+def take(producer: Any, copy: bool | None) -> Taken:
+    """The memory of a producer: an object with `__dlpack__`, or a capsule.
+
+    :raises ExchangeError: if it cannot be had on the host, or not without a copy.
+    :raises DTypeError: for elements that weft has no dtype for.
+    """
+    capsule = producer
+    if hasattr(producer, "__dlpack__"):
+        capsule = _asked(producer, copy)
+    handle = id(capsule)
+    if _is_capsule(capsule) and _is_valid(handle, _MARKED):
+        versioned = _Versioned.from_address(_pointer_of(handle, _MARKED))
+        if versioned.major != _VERSION[0]:
+            raise ExchangeError(
+                "this version of DLPack is not known",
+                asked=f"an array of DLPack {versioned.major}.{versioned.minor}",
+                because=f"weft knows {_VERSION[0]}.x",
+            )
+        _set_name(handle, _MARKED_USED)
+        return _taken(versioned, bool(versioned.flags & _IS_COPIED))
+    if _is_capsule(capsule) and _is_valid(handle, _PLAIN):
+        managed = _Managed.from_address(_pointer_of(handle, _PLAIN))
+        _set_name(handle, _PLAIN_USED)
+        return _taken(managed, False)
+    raise ExchangeError(
+        "this is no array of DLPack, or somebody took it already",
+        asked=f"from_dlpack of a {type(producer).__name__}",
+        because="a capsule can be consumed once" if _is_capsule(capsule) else None,
+        try_="an object that has __dlpack__, such as an array of NumPy or PyTorch",
+    )
+
+
+def _is_capsule(x: Any) -> bool:
+    return type(x).__name__ == "PyCapsule"
+
+
+def _asked(producer: Any, copy: bool | None) -> Any:
+    """The capsule of a producer, on the host."""
+    wanted: dict[str, Any] = {"max_version": _VERSION}
+    if copy is not None:
+        wanted["copy"] = copy
+    kind = int(producer.__dlpack_device__()[0]) if hasattr(producer, "__dlpack_device__") else 1
+    if kind not in _HOST_KINDS:
+        wanted["dl_device"] = CPU_DEVICE
+    try:
+        return producer.__dlpack__(**wanted)
+    except TypeError:
+        if kind in _HOST_KINDS:
+            return producer.__dlpack__()  # from before 1.0
+        cause = "its __dlpack__ cannot move it"
+    except BufferError as error:
+        cause = str(error)
+    raise ExchangeError(
+        "this array cannot be had on the host" + (" without a copy" if copy is False else ""),
+        asked=f"from_dlpack of a {type(producer).__name__}, copy={copy}",
+        because=cause,
+        try_="copy it to the host there first",
+    ) from None
+
+
+def _taken(held: Any, copied: bool) -> Taken:
+    owner = _Owner(ctypes.addressof(held), held.deleter)
+    array = held.array
+    kind = _KINDS.get((array.dtype.code, array.dtype.bits)) if array.dtype.lanes == 1 else None
+    if kind is None:
+        raise DTypeError(
+            "weft has no dtype for these elements",
+            asked=f"from_dlpack of kind {array.dtype.code}, {array.dtype.bits} bits, "
+            f"{array.dtype.lanes} lanes",
+            because="complex numbers, and numbers of less than a byte, are none of weft's",
+        )
+    if array.device.kind not in _HOST_KINDS:
+        raise ExchangeError(
+            "the host does not see this memory",
+            asked=f"from_dlpack of memory on DLPack's device kind {array.device.kind}",
+            try_="copy it to the host there first",
+        )
+    shape = tuple(array.shape[i] for i in range(array.ndim))
+    strides = row_major(shape)
+    if array.ndim and array.strides:
+        strides = tuple(array.strides[i] for i in range(array.ndim))
+    if prod(shape) == 0:
+        return Taken(owner, b"", kind, shape, row_major(shape), 0, copied)
+    low = sum(min((n - 1) * s, 0) for n, s in zip(shape, strides)) * kind.itemsize
+    high = sum(max((n - 1) * s, 0) for n, s in zip(shape, strides)) * kind.itemsize
+    start = (array.data or 0) + array.byte_offset
+    window = _window_type(high - low + kind.itemsize).from_address(start + low)
+    window.owner = owner
+    return Taken(owner, window, kind, shape, strides, -low, copied)
+
+
+def _window_type(nbytes: int) -> Any:
+    """An array of bytes that can keep something alive."""
+    return type("Window", (ctypes.c_uint8 * nbytes,), {})
+
+
+def node_over(taken: Taken, device: str) -> UOp | None:
+    """A BUFFER on `device` over a producer's memory in place; None if the device cannot."""
+    try:
+        buffer = Buffer.wrap(taken.window, taken.dtype, device)
+    except ArgumentError:
+        raise
+    except Exception:
+        return None
+    node = UOp.new_buffer(device, prod(taken.shape), taken.dtype)
+    binding.bind(node, buffer)
+    taken.owner.witness = shared_with(node)
+    return node

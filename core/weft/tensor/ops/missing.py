@@ -1,0 +1,51 @@
+"""What is said of an attribute that a tensor does not have: the nearest name that it has.
+
+Looked up only after everything else has failed, so that attributes that are there cost nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, NoReturn
+
+from weft.base.errors import MissingName
+from weft.tensor.protocol import TensorBase
+
+_ELSEWHERE = {
+    "astype": "x.cast(dtype)",
+    "type": "x.cast(dtype)",
+    "cuda": "x.to(device)",
+    "cpu": "x.to(device), or x.numpy() for the values",
+    "copy": "x.clone()",
+    "nelement": "x.numel()",
+    "itemsize": "x.element_size()",
+    "conv1d": "x.conv2d(...): it takes any number of spatial axes",
+    "conv3d": "x.conv2d(...): it takes any number of spatial axes",
+    "max_pool1d": "x.max_pool2d(kernel_size=(k,)): it takes any number of spatial axes",
+    "avg_pool1d": "x.avg_pool2d(kernel_size=(k,)): it takes any number of spatial axes",
+    "binary_cross_entropy_with_logits": "x.binary_crossentropy_logits(y)",
+    "layer_norm": "x.layernorm(), or nn.LayerNorm",
+    "softmax_cross_entropy": "x.cross_entropy(y)",
+    "conj": "x itself: there are no complex numbers",
+    "real": "x itself: there are no complex numbers",
+}
+
+
+class MissingMixin(TensorBase):
+    """One hook."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):  # the questions that protocols ask of any object
+            raise AttributeError(name)
+        raise _missing(self, name)
+
+
+def _missing(tensor: Any, name: str) -> MissingName:
+    known = [n for n in dir(type(tensor)) if not n.startswith("_")]
+    close = difflib.get_close_matches(name, known, 3, 0.6)
+    try_ = _ELSEWHERE.get(name) or (" or ".join(f"x.{n}" for n in close) if close else None)
+    return MissingName(
+        f"a tensor has no {name!r}", asked=f"x.{name}", try_=try_ or "dir(x) lists what it has"
+    )

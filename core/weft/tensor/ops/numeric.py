@@ -1,0 +1,381 @@
+"""More functions of one and of two numbers, by the names that NumPy and PyTorch give them.
+
+Each is a short composition. Functions of real numbers take integers as floats, are computed in
+float32 at least, and come back in the float dtype that their operands have together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import DTypeError
+from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
+from weft.tensor.ops.elementwise import ElementwiseMixin
+from weft.tensor.ops.transcendental import in_wide
+from weft.tensor.protocol import TensorBase
+
+
+class NumericMixin(ElementwiseMixin):
+    """Methods that compute each element from the elements at the same place."""
+
+    __slots__ = ()
+
+    subtract = ElementwiseMixin.sub
+    multiply = ElementwiseMixin.mul
+    divide = ElementwiseMixin.div
+    true_divide = ElementwiseMixin.div
+    negative = ElementwiseMixin.neg
+    remainder = ElementwiseMixin.mod
+    not_equal = ElementwiseMixin.ne
+    greater = ElementwiseMixin.gt
+    greater_equal = ElementwiseMixin.ge
+    less = ElementwiseMixin.lt
+    less_equal = ElementwiseMixin.le
+
+    def _real_pair(self, other: Any) -> tuple[Any, Any, DType]:
+        """Both operands in one dtype wide enough to compute in, and the dtype of the result."""
+        other = self._operand(other)
+        if isinstance(other, TensorBase):
+            own = least_upper_float(least_upper_dtype(self._uop.dtype, other._uop.dtype))
+        else:
+            own = least_upper_float(promote_with_scalar(self._uop.dtype, other))
+        wide = own if own.itemsize > 2 else dtypes.float32
+        other = other.cast(wide) if isinstance(other, TensorBase) else float(other)
+        return self.cast(wide), other, own
+
+    # ---- of two numbers -----------------------------------------------------------------------
+
+    def floor_divide(self, x: Any) -> Self:
+        """`self // x`: the quotient rounded down.
+
+        >>> Tensor([7, -7]).floor_divide(2).tolist()
+        [3, -4]
+        """
+        return self // x
+
+    def fmod(self, x: Any) -> Self:
+        """Remainder with the sign of self, as in C; see `mod` for that with the sign of x.
+
+        >>> Tensor([7, -7]).fmod(3).tolist()
+        [1, -1]
+        """
+        a, b, second = self._pair(x)
+        left, right = self._wrap_with(a, second), self._wrap_with(b, second)
+        if dtypes.is_float(a.dtype):
+            return left._float_remainder(right)[0]
+        # toward zero: what the quotient leaves
+        return left - left.idiv(right) * right
+
+    def divmod(self, x: Any) -> tuple[Self, Self]:
+        """(self // x, self % x), which is what Python's `divmod` gives.
+
+        >>> [part.tolist() for part in divmod(Tensor([7, -7]), 3)]
+        [[2, -3], [1, 2]]
+        """
+        return self // x, self % x
+
+    def __divmod__(self, x: Any) -> tuple[Self, Self]:
+        return self.divmod(x)
+
+    def __rdivmod__(self, x: Any) -> tuple[Self, Self]:
+        return x // self, x % self
+
+    def float_power(self, exponent: Any) -> Self:
+        """Power in float64.
+
+        >>> Tensor([2, 3]).float_power(-1).tolist()
+        [0.5, 0.3333]
+        """
+        exponent = self._operand(exponent)
+        wide = exponent.cast(dtypes.float64) if isinstance(exponent, TensorBase) else exponent
+        return self.cast(dtypes.float64).pow(wide)
+
+    def hypot(self, other: Any) -> Self:
+        """sqrt(x*x + y*y), which neither overflows nor vanishes on the way.
+
+        >>> Tensor([3.0, 1e30]).hypot(Tensor([4.0, 0.0])).tolist()
+        [5.0, 1e+30]
+        """
+        a, b, own = self._real_pair(other)
+        b = self.__class__._as_tensor(b, self, a._uop.dtype)
+        large, small = a.abs().maximum(b.abs()), a.abs().minimum(b.abs())
+        plain = (large == 0) | (large == math.inf)
+        share = plain.where(0.0, small) / plain.where(1.0, large)
+        length = large * (share * share + 1).sqrt()
+        infinite = (a.isinf() | b.isinf()) & ~(large == math.inf)
+        return infinite.where(math.inf, length).cast(own)
+
+    def atan2(self, other: Any) -> Self:
+        """The angle of the point (other, self), from -pi to pi; signs of zeros tell sides.
+
+        >>> Tensor([1.0, -1.0]).atan2(Tensor([0.0, -1.0])).tolist()
+        [1.5708, -2.3562]
+        """
+        y, x, own = self._real_pair(other)
+        x = self.__class__._as_tensor(x, self, y._uop.dtype)
+        steep = y.detach().abs() > x.detach().abs()
+        above, below = steep.where(x, y), steep.where(y, x)
+        both = above.isinf() & below.isinf()
+        nothing = below == 0
+        plain = both | nothing
+        share = plain.where(0.0, above) / plain.where(1.0, below)
+        share = both.where(above.sign() * below.sign(), share)
+        angle = share.atan()
+        side = y.detach().signbit().where(-1.0, 1.0).cast(y._uop.dtype)
+        flat = (x.detach().signbit()).where(side * math.pi + angle, angle)
+        flat = (flat == 0).where(flat.copysign(y.detach()), flat)
+        return steep.where(side * (math.pi / 2) - angle, flat).cast(own)
+
+    arctan2 = atan2
+
+    def logaddexp(self, other: Any) -> Self:
+        """log(exp(x) + exp(y)), which does not overflow.
+
+        >>> Tensor([0.0, 1000.0]).logaddexp(0.0).tolist()
+        [0.6931, 1000.0]
+        """
+        a, b, own = self._real_pair(other)
+        apart = (a == b).where(0.0, a - b).abs()
+        return ((-apart).exp().log1p() + a.maximum(b)).cast(own)
+
+    def logaddexp2(self, other: Any) -> Self:
+        """log2(2**x + 2**y), which does not overflow.
+
+        >>> Tensor([1.0, 1000.0]).logaddexp2(1.0).tolist()
+        [2.0, 1000.0]
+        """
+        a, b, own = self._real_pair(other)
+        apart = (a == b).where(0.0, a - b).abs()
+        return ((-apart).exp2().log1p() * (1 / math.log(2)) + a.maximum(b)).cast(own)
+
+    def xlogy(self, other: Any) -> Self:
+        """self * log(other); 0 where self is 0, unless `other` is NaN.
+
+        >>> Tensor([0.0, 2.0]).xlogy(Tensor([0.0, 1.0])).tolist()
+        [0.0, 0.0]
+        """
+        a, b, own = self._real_pair(other)
+        b = self.__class__._as_tensor(b, self, a._uop.dtype)
+        nothing = (a == 0) & ((b <= 0) | (b == math.inf))
+        return nothing.where(0.0, a * nothing.where(1.0, b).log()).cast(own)
+
+    def heaviside(self, values: Any) -> Self:
+        """0 below zero, 1 above, `values` at zero; NaN stays. Gradient: 0.
+
+        >>> Tensor([-1.5, 0.0, 2.0]).heaviside(0.5).tolist()
+        [0.0, 0.5, 1.0]
+        """
+        a, b, _ = self._pair(values)
+        x, at_zero = self._from_node(a), self._from_node(b)
+        step = (x == 0).where(at_zero, (x > 0).cast(a.dtype))
+        return x.isnan().where(x, step) if dtypes.is_float(a.dtype) else step
+
+    def fmax(self, other: Any) -> Self:
+        """The larger of two; the other one where one is NaN.
+
+        >>> Tensor([1.0, float("nan")]).fmax(Tensor([2.0, 3.0])).tolist()
+        [2.0, 3.0]
+        """
+        x = self.__class__._as_tensor(self._operand(other), self)
+        larger = self.maximum(x)
+        return self.isnan().where(x, x.isnan().where(self, larger)).cast(larger._uop.dtype)
+
+    def fmin(self, other: Any) -> Self:
+        """The smaller of two; the other one where one is NaN.
+
+        >>> Tensor([1.0, float("nan")]).fmin(Tensor([2.0, 3.0])).tolist()
+        [1.0, 3.0]
+        """
+        x = self.__class__._as_tensor(self._operand(other), self)
+        smaller = self.minimum(x)
+        return self.isnan().where(x, x.isnan().where(self, smaller)).cast(smaller._uop.dtype)
+
+    def addcmul(self, tensor1: Any, tensor2: Any, value: float = 1) -> Self:
+        """self + value * tensor1 * tensor2.
+
+        >>> Tensor([1, 2]).addcmul(Tensor([3, 4]), Tensor([5, 6]), value=2).tolist()
+        [31, 50]
+        """
+        return self + tensor1 * tensor2 * value
+
+    def addcdiv(self, tensor1: Any, tensor2: Any, value: float = 1) -> Self:
+        """self + value * tensor1 / tensor2.
+
+        >>> Tensor([1.0, 2.0]).addcdiv(Tensor([3.0, 4.0]), 2.0).tolist()
+        [2.5, 4.0]
+        """
+        return self + tensor1 / tensor2 * value
+
+    def logical_and(self, other: Any) -> Self:
+        """Whether neither is zero.
+
+        >>> Tensor([0, 2, 3]).logical_and(Tensor([1, 1, 0])).tolist()
+        [False, True, False]
+        """
+        return self.cast(dtypes.bool) & self.__class__._as_tensor(other, self).cast(dtypes.bool)
+
+    def logical_or(self, other: Any) -> Self:
+        """Whether one is not zero.
+
+        >>> Tensor([0, 2, 0]).logical_or(Tensor([1, 1, 0])).tolist()
+        [True, True, False]
+        """
+        return self.cast(dtypes.bool) | self.__class__._as_tensor(other, self).cast(dtypes.bool)
+
+    def logical_xor(self, other: Any) -> Self:
+        """Whether exactly one is not zero.
+
+        >>> Tensor([0, 2, 0]).logical_xor(Tensor([1, 1, 0])).tolist()
+        [True, False, False]
+        """
+        return self.cast(dtypes.bool) ^ self.__class__._as_tensor(other, self).cast(dtypes.bool)
+
+    # ---- of one number ------------------------------------------------------------------------
+
+    def signbit(self) -> Self:
+        """Whether the sign is minus, that of -0.0 included.
+
+        >>> Tensor([-1.0, -0.0, 0.0]).signbit().tolist()
+        [True, True, False]
+        """
+        dtype = self._uop.dtype
+        if not dtypes.is_float(dtype):
+            return self.detach() < 0 if dtypes.is_int(dtype) else self.full_like(False)
+        return self.full_like(1, dtype=dtype).copysign(self).detach() < 0
+
+    def positive(self) -> Self:
+        """self: `+x`.
+
+        >>> Tensor([-1, 1]).positive().tolist()
+        [-1, 1]
+        """
+        self._no_bool("plus")
+        return self._wrap(self._uop)
+
+    def __pos__(self) -> Self:
+        return self.positive()
+
+    def frac(self) -> Self:
+        """What `trunc` cuts off, with the sign of self.
+
+        >>> Tensor([1.25, -2.5]).frac().tolist()
+        [0.25, -0.5]
+        """
+        return self - self.trunc()
+
+    @in_wide
+    def logit(self, eps: float | None = None) -> Self:
+        """log(x / (1 - x)), the inverse of `sigmoid`; `eps` bounds x to [eps, 1 - eps] first.
+
+        >>> Tensor([0.5, 0.75]).logit().tolist()
+        [0.0, 1.0986]
+        """
+        x = self if eps is None else self.clamp(eps, 1 - eps)
+        return (x / (1 - x)).log()
+
+    @in_wide
+    def sinc(self) -> Self:
+        """sin(pi x) / (pi x); 1 at 0.
+
+        >>> Tensor([0.0, 0.5]).sinc().tolist()
+        [1.0, 0.6366]
+        """
+        nothing = self == 0
+        x = nothing.where(1.0, self) * math.pi
+        return nothing.where(1.0, x.sin() / x)
+
+    @in_wide
+    def deg2rad(self) -> Self:
+        """Degrees as radians.
+
+        >>> Tensor([180.0]).deg2rad().tolist()
+        [3.1416]
+        """
+        return self * (math.pi / 180)
+
+    @in_wide
+    def rad2deg(self) -> Self:
+        """Radians as degrees.
+
+        >>> Tensor([0.5]).rad2deg().tolist()
+        [28.6479]
+        """
+        return self * (180 / math.pi)
+
+    def nan_to_num(
+        self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+    ) -> Self:
+        """NaN and infinities replaced: by `nan`, and by the greatest and the least finite numbers.
+
+        >>> Tensor([float("nan"), 1.0]).nan_to_num().tolist()
+        [0.0, 1.0]
+        """
+        dtype = self._uop.dtype
+        if not dtypes.is_float(dtype):
+            return self._wrap(self._uop)
+        limits = dtypes.finfo(dtype)
+        high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+        finite = (self == math.inf).where(high, (self == -math.inf).where(low, self))
+        return self.isnan().where(nan, finite)
+
+    def isposinf(self) -> Self:
+        """Where it is infinite and above zero.
+
+        >>> Tensor([float("inf"), float("-inf")]).isposinf().tolist()
+        [True, False]
+        """
+        return self.isinf(True, False)
+
+    def isneginf(self) -> Self:
+        """Where it is infinite and below zero.
+
+        >>> Tensor([float("inf"), float("-inf")]).isneginf().tolist()
+        [False, True]
+        """
+        return self.isinf(False, True)
+
+    def clamp_min(self, min: Any) -> Self:
+        """Bounded below.
+
+        >>> Tensor([1, 5]).clamp_min(3).tolist()
+        [3, 5]
+        """
+        return self.clamp(min_=min)
+
+    def clamp_max(self, max: Any) -> Self:
+        """Bounded above.
+
+        >>> Tensor([1, 5]).clamp_max(3).tolist()
+        [1, 3]
+        """
+        return self.clamp(max_=max)
+
+    # ---- questions ----------------------------------------------------------------------------
+
+    def allclose(
+        self, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> bool:
+        """Whether all elements are close (see `isclose`): a Python bool, computed now.
+
+        >>> Tensor([1.0, 2.0]).allclose(Tensor([1.0, 2.0 + 1e-7]))
+        True
+        """
+        return bool(self.isclose(other, rtol, atol, equal_nan).all().item())
+
+    def equal(self, other: Any) -> bool:
+        """Whether shape and all elements are the same: a Python bool, computed now.
+
+        Element by element it is `eq`.
+
+        >>> Tensor([1, 2]).equal(Tensor([1, 2])), Tensor([1, 2]).equal(Tensor([1]))
+        (True, False)
+        """
+        if not isinstance(other, TensorBase):
+            raise DTypeError(
+                "equal compares two tensors",
+                asked=f"equal with a {type(other).__name__}",
+                try_="x == number, element by element",
+            )
+        return self.shape == other.shape and bool((self == other).all().item())

@@ -1,0 +1,283 @@
+"""Elements picked and put back along an axis, by the names that NumPy and PyTorch give it.
+
+Nothing here changes self: what puts elements somewhere gives a new tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.shape.movement import broadcast_shapes
+from weft.tensor.ops.scatter import ScatterMixin, from_front
+from weft.tensor.protocol import TensorBase
+
+
+class PickingMixin(ScatterMixin):
+    """Methods that pick and put."""
+
+    __slots__ = ()
+
+    # ---- picking ------------------------------------------------------------------------------
+
+    def take(self, indices: Any, axis: int | None = None) -> Self:
+        """The elements at `indices`, which may have any shape: of an axis, or of all elements in
+        row-major order for None.
+
+        >>> Tensor([[1, 2], [3, 4]]).take(Tensor([0, 3])).tolist()
+        [1, 4]
+        >>> Tensor([[1, 2], [3, 4]]).take(Tensor([1]), axis=1).tolist()
+        [[2], [4]]
+        """
+        index = self._indices("take", indices)
+        if axis is None:
+            return self.ravel()[index]
+        return self[(slice(None),) * self._resolve_dim(axis) + (index,)]
+
+    def _indices(self, what: str, index: Any) -> Any:
+        index = self.__class__._as_tensor(index, self)
+        if not dtypes.is_int(index._uop.dtype):
+            raise DTypeError(f"{what} needs integers", asked=f"an index of {index._uop.dtype!r}")
+        return index
+
+    def take_along_dim(self, indices: Any, dim: int | None = None) -> Self:
+        """`gather`, where the other axes broadcast; of the flattened tensor for dim None.
+
+        >>> x = Tensor([[3, 1, 2]])
+        >>> x.take_along_dim(x.argsort(1), 1).tolist()
+        [[1, 2, 3]]
+        """
+        index = self._indices("take_along_dim", indices)
+        if dim is None:
+            return self.ravel().gather(0, index.ravel())
+        at = self._resolve_dim(dim)
+        if len(index.shape) != len(self.shape):
+            raise ShapeError(
+                "the index has another number of axes",
+                asked=f"take_along_dim of {self.shape} with an index of {index.shape}",
+            )
+
+        def without(shape: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(1 if i == at else s for i, s in enumerate(shape))
+
+        common = broadcast_shapes(without(self.shape), without(index.shape))
+
+        def widened(x: Any) -> Any:
+            return x._expanded(tuple(x.shape[i] if i == at else s for i, s in enumerate(common)))
+
+        return widened(self).gather(dim, widened(index))
+
+    take_along_axis = take_along_dim
+
+    def index_select(self, dim: int, index: Any) -> Self:
+        """The elements of an axis at the places in a vector.
+
+        >>> Tensor([[1, 2], [3, 4]]).index_select(1, Tensor([1, 1])).tolist()
+        [[2, 2], [4, 4]]
+        """
+        index = self._indices("index_select", index)
+        if len(index.shape) > 1:
+            raise ShapeError(
+                "index_select takes a vector", asked=f"an index of {index.shape}", try_="take"
+            )
+        return self.take(index.atleast_1d(), dim) if self.shape else self._wrap(self._uop)
+
+    def argwhere(self) -> Self:
+        """`nonzero`.
+
+        >>> Tensor([0, 3, 4]).argwhere().tolist()
+        [[1], [2]]
+        """
+        return self.nonzero()
+
+    def bucketize(self, boundaries: Any, right: bool = False) -> Self:
+        """How many of the sorted `boundaries` lie below each element, with `right` those equal to
+        it too; int32.
+
+        >>> Tensor([1, 5, 9]).bucketize(Tensor([1, 5])).tolist()
+        [0, 1, 2]
+        """
+        return self.__class__._as_tensor(boundaries, self).searchsorted(self, right)
+
+    # ---- putting ------------------------------------------------------------------------------
+
+    def _spread(self, what: str, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
+        """A vector of places as an index for every element of `source`."""
+        index = self._indices(what, index)
+        at = self._resolve_dim(dim)
+        if len(index.shape) > 1:
+            raise ShapeError(f"{what} takes a vector", asked=f"an index of {index.shape}")
+        index = index.atleast_1d()
+        wanted = tuple(index.shape[0] if i == at else s for i, s in enumerate(self.shape))
+        if source.shape != wanted and self.shape:
+            raise ShapeError(
+                "what is put does not fit",
+                asked=f"{what} of {source.shape} into {self.shape} at {index.shape[0]} places",
+                because=f"it has the shape {wanted}",
+            )
+        shape = tuple(-1 if i == at else 1 for i in range(len(self.shape)))
+        return index.reshape(shape).expand(wanted) if self.shape else index.reshape(()), source
+
+    def index_add(self, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Self:
+        """self with alpha * source added at the places of an axis that a vector names.
+
+        >>> Tensor([1, 1, 1]).index_add(0, Tensor([0, 0]), Tensor([2, 3])).tolist()
+        [6, 1, 1]
+        """
+        index, source = self._spread("index_add", dim, index, source)
+        source = source if alpha == 1 else source * alpha
+        return self.scatter_reduce(dim, index, source, "sum")
+
+    def index_copy(self, dim: int, index: Any, source: Any) -> Self:
+        """self with source in place of the elements of an axis that a vector names.
+
+        >>> Tensor([1, 1, 1]).index_copy(0, Tensor([2, 0]), Tensor([2, 3])).tolist()
+        [3, 1, 2]
+        """
+        index, source = self._spread("index_copy", dim, index, source)
+        return self.scatter(dim, index, source)
+
+    def index_fill(self, dim: int, index: Any, value: Any) -> Self:
+        """self with one value in place of the elements of an axis that a vector names.
+
+        >>> Tensor([1, 1, 1]).index_fill(0, Tensor([0, 2]), 5).tolist()
+        [5, 1, 5]
+        """
+        index = self._indices("index_fill", index).atleast_1d()
+        at = self._resolve_dim(dim)
+        size = self.shape[at] if self.shape else 1
+        places = self.__class__.arange(size, device=self.device).unsqueeze(-1)
+        named = (from_front(index, size) == places).any(-1)
+        shape = tuple(size if i == at else 1 for i in range(len(self.shape)))
+        return named.reshape(shape).where(value, self).cast(self._uop.dtype)
+
+    def index_put(self, indices: Any, values: Any, accumulate: bool = False) -> Self:
+        """self with `values` at x[indices]; of several at one place the last, or with `accumulate`
+        all of them added.
+
+        >>> Tensor([1, 1, 1]).index_put((Tensor([0, 2]),), Tensor([5, 6])).tolist()
+        [5, 1, 6]
+        """
+        indices = tuple(indices)
+        # where each element stands, written by the same indices
+        count = self.numel()
+        places = self.__class__.arange(count, device=self.device).reshape(self.shape)
+        index = places[indices]
+        values = self.__class__._as_tensor(values, self, self._uop.dtype)
+        return self.put(index, values._expanded(index.shape), accumulate)
+
+    def put(self, index: Any, source: Any, accumulate: bool = False) -> Self:
+        """self with `source` at places counted in row-major order; of several at one place the
+        last, or with `accumulate` all of them added.
+
+        >>> Tensor([[1, 1], [1, 1]]).put(Tensor([3]), Tensor([5])).tolist()
+        [[1, 1], [1, 5]]
+        """
+        index = self._indices("put", index).ravel()
+        source = self._of_own_dtype(self.__class__._as_tensor(source, self)).ravel()
+        if index.shape != source.shape:
+            raise ShapeError(
+                "there is a value for each place",
+                asked=f"put of {source.shape[0]} values at {index.shape[0]} places",
+            )
+        flat = self.ravel()
+        if not accumulate:
+            return flat.scatter(0, index, source).reshape(self.shape)
+        return flat.scatter_reduce(0, index, source, "sum").reshape(self.shape)
+
+    def scatter_add(self, dim: int, index: Any, src: Any) -> Self:
+        """`scatter_reduce` by sums.
+
+        >>> Tensor([1, 1]).scatter_add(0, Tensor([0, 0]), Tensor([2, 3])).tolist()
+        [6, 1]
+        """
+        return self.scatter_reduce(dim, index, src, "sum")
+
+    def masked_scatter(self, mask: Any, source: Any) -> Self:
+        """self with the elements of `source`, in order, where a mask holds.
+
+        >>> mask = Tensor([True, False, True])
+        >>> Tensor([1, 1, 1]).masked_scatter(mask, Tensor([5, 6])).tolist()
+        [5, 1, 6]
+        """
+        source = self._of_own_dtype(self.__class__._as_tensor(source, self)).ravel()
+        shape = broadcast_shapes(self.shape, mask.shape)
+        mask = mask.cast(dtypes.bool)._expanded(shape)
+        if 0 in shape or source.shape[0] == 0:
+            return self._expanded(shape)
+        turn = mask.ravel().cast(dtypes.int32).cumsum(0).contiguous() - 1
+        return mask.where(source[turn].reshape(shape), self._expanded(shape))
+
+    def select_scatter(self, src: Any, dim: int, index: int) -> Self:
+        """self with `src` in place of the element at `index` of an axis.
+
+        >>> Tensor([[1, 1], [1, 1]]).select_scatter(Tensor([5, 6]), 0, 1).tolist()
+        [[1, 1], [5, 6]]
+        """
+        if src.shape != self.select(dim, index).shape:
+            raise ShapeError(
+                "what is put does not fit",
+                asked=f"select_scatter of {src.shape} into {self.shape} along {dim}",
+            )
+        at = self._resolve_dim(dim)
+        size = self.shape[at]
+        places = self.__class__.arange(size, device=self.device) == index % size
+        chosen = places.reshape(tuple(size if i == at else 1 for i in range(len(self.shape))))
+        return chosen.where(self._of_own_dtype(src).unsqueeze(at), self)
+
+    # ---- made of places -----------------------------------------------------------------------
+
+    @classmethod
+    def triu_indices(cls, row: int, col: int, offset: int = 0, **kwargs: Any) -> Self:
+        """Rows and columns of the upper triangle of a (row, col) matrix: (2, n), int32.
+
+        >>> Tensor.triu_indices(2, 2).tolist()
+        [[0, 0, 1], [0, 1, 1]]
+        """
+        return cls._corner(row, col, lambda i, j: j >= i + offset, kwargs)
+
+    @classmethod
+    def tril_indices(cls, row: int, col: int, offset: int = 0, **kwargs: Any) -> Self:
+        """Rows and columns of the lower triangle of a (row, col) matrix: (2, n), int32.
+
+        >>> Tensor.tril_indices(2, 2).tolist()
+        [[0, 1, 1], [0, 0, 1]]
+        """
+        return cls._corner(row, col, lambda i, j: j <= i + offset, kwargs)
+
+    @classmethod
+    def _corner(cls, row: int, col: int, inside: Any, kwargs: dict[str, Any]) -> Any:
+        found = [(i, j) for i in range(row) for j in range(col) if inside(i, j)]
+        kwargs.setdefault("dtype", dtypes.int32)
+        if not found:
+            return cls.zeros(2, 0, **kwargs)
+        return cls([[i for i, _ in found], [j for _, j in found]], **kwargs)
+
+    def vander(self, N: int | None = None, increasing: bool = False) -> Self:
+        """Powers of a vector (n,), from the highest to 0, or rising: (n, N); N None is n.
+
+        >>> Tensor([1, 2, 3]).vander(increasing=True).tolist()
+        [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
+        """
+        if len(self.shape) != 1 or (N is not None and N < 0):
+            raise ArgumentError("powers are of a vector", asked=f"vander({N}) of {self.shape}")
+        count = self.shape[0] if N is None else N
+        if count == 0:
+            return self.__class__.zeros(self.shape[0], 0, dtype=self._uop.dtype, device=self.device)
+        columns = [self.ones_like()]
+        for _ in range(count - 1):
+            columns.append(columns[-1] * self)
+        columns = columns if increasing else columns[::-1]
+        return columns[0].stack(*columns[1:], dim=1)
+
+    def cartesian_prod(self, *args: Any) -> Self:
+        """Every choice of an element from each of several vectors, as rows.
+
+        >>> Tensor([1, 2]).cartesian_prod(Tensor([3, 4])).tolist()
+        [[1, 3], [1, 4], [2, 3], [2, 4]]
+        """
+        grids = self.meshgrid(*args)
+        if len(grids) == 1:
+            return grids[0]
+        return grids[0].stack(*grids[1:], dim=-1).reshape((-1, len(grids)))

@@ -1,0 +1,375 @@
+"""Order statistics, counts, differences and norms, by the names that NumPy and PyTorch give them.
+
+`dim` is an axis, several, or None for all elements. Whatever gives the index of an element beside
+its value gives both as a pair, the index as int32.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.base.promotion import least_upper_float, sum_acc_dtype
+from weft.tensor.ops.reduce import ReduceMixin
+from weft.tensor.protocol import TensorBase
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
+
+
+class StatisticsMixin(ReduceMixin):
+    """Methods that say something of many elements."""
+
+    __slots__ = ()
+
+    # ---- extremes -----------------------------------------------------------------------------
+
+    def amax(self, dim: Any = None, keepdim: bool = False) -> Self:
+        """`max`: the gradient is shared between ties.
+
+        >>> Tensor([[1, 5], [3, 2]]).amax(1).tolist()
+        [5, 3]
+        """
+        return self.max(dim, keepdim)
+
+    def amin(self, dim: Any = None, keepdim: bool = False) -> Self:
+        """`min`: the gradient is shared between ties.
+
+        >>> Tensor([[1, 5], [3, 2]]).amin(1).tolist()
+        [1, 2]
+        """
+        return self.min(dim, keepdim)
+
+    def aminmax(self, dim: Any = None, keepdim: bool = False) -> tuple[Self, Self]:
+        """The least and the greatest.
+
+        >>> [x.item() for x in Tensor([3, 1, 2]).aminmax()]
+        [1, 3]
+        """
+        return self.min(dim, keepdim), self.max(dim, keepdim)
+
+    def cummin(self, axis: int = 0) -> Self:
+        """Running minimum.
+
+        >>> Tensor([3, 1, 2]).cummin().tolist()
+        [3, 1, 1]
+        """
+        if dtypes.is_float(self._uop.dtype):
+            return -(-self).cummax(axis)
+        return ~(~self).cummax(axis)
+
+    # ---- order --------------------------------------------------------------------------------
+
+    def _at_rank(self, rank: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+        """The element that is `rank`-th in rising order, and its index."""
+        at = self._resolve_dim(dim)
+        if not self.shape:
+            return self, self.zeros_like(dtype=dtypes.int32)
+        values, places = self.sort(at)
+        found = tuple(x.narrow(at, rank, 1) for x in (values, places))
+        return tuple(x if keepdim else x.squeeze(at) for x in found)  # type: ignore[return-value]
+
+    def _must_have(self, what: str, dim: int | None) -> int:
+        """How many elements there are along `dim`. :raises ArgumentError: for none."""
+        size = self.numel() if dim is None else (*self.shape, 1)[self._resolve_dim(dim)]
+        if size == 0:
+            raise ArgumentError(
+                f"there is no {what} of no elements", asked=f"{what} of shape {self.shape}"
+            )
+        return int(size)
+
+    def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Self, Self]:
+        """The k-th smallest element (from 1), and its index.
+
+        >>> [x.item() for x in Tensor([30, 10, 20]).kthvalue(2)]
+        [20, 2]
+        """
+        size = self._must_have("k-th value", dim)
+        if not 1 <= k <= size:
+            raise ArgumentError(f"k is from 1 to {size}", asked=f"kthvalue({k})")
+        return self._at_rank(k - 1, dim, keepdim)
+
+    def median(self, dim: int | None = None, keepdim: bool = False) -> Any:
+        """The middle of the sorted elements, the lower one of two; NaN where there is one.
+
+        Of all elements for dim None; along an axis the value and its index.
+
+        >>> Tensor([3.0, 1.0, 2.0, 4.0]).median().item()
+        2.0
+        >>> [x.tolist() for x in Tensor([[3, 1, 2], [6, 5, 4]]).median(1)]
+        [[2, 5], [2, 1]]
+        """
+        if dim is None:
+            return self.flatten().median(0)[0]
+        size = self._must_have("median", dim)
+        value, place = self._at_rank((size - 1) // 2, dim, keepdim)
+        if not dtypes.is_float(self._uop.dtype):
+            return value, place
+        missing = self.isnan()
+        spoilt = missing.any(dim, keepdim)
+        first = missing.cast(dtypes.int32).argmax(dim, keepdim)
+        return spoilt.where(math.nan, value), spoilt.where(first, place)
+
+    def nanmedian(self, dim: int | None = None, keepdim: bool = False) -> Any:
+        """`median` of what is not NaN.
+
+        >>> Tensor([3.0, float("nan"), 1.0]).nanmedian().item()
+        1.0
+        """
+        if dim is None:
+            return self.flatten().nanmedian(0)[0]
+        self._must_have("median", dim)
+        if not dtypes.is_float(self._uop.dtype) or not self.shape:
+            return self.median(dim, keepdim)
+        at = self._resolve_dim(dim)
+        values, places = self.isnan().where(math.inf, self).sort(at)
+        count = (~self.isnan()).sum(at, keepdim=True)
+        rank = ((count - 1).maximum(0) // 2).cast(dtypes.int32)
+        found = (count > 0).where(values.gather(at, rank), math.nan), places.gather(at, rank)
+        return tuple(x if keepdim else x.squeeze(at) for x in found)
+
+    def quantile(
+        self, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
+    ) -> Self:
+        """What a share q of the elements lies below; NaN where there is one.
+
+        q is a number from 0 to 1, or a vector of them, which becomes the first axis of the result.
+        Between two elements it is interpolated: "linear", "lower", "higher", "nearest", "midpoint".
+
+        >>> Tensor([1.0, 2.0, 3.0, 4.0]).quantile(0.5).item()
+        2.5
+        >>> Tensor([1.0, 2.0, 3.0, 4.0]).quantile([0.0, 1.0]).tolist()
+        [1.0, 4.0]
+        """
+        return self._quantile(q, dim, keepdim, interpolation, False)
+
+    def nanquantile(
+        self, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
+    ) -> Self:
+        """`quantile` of what is not NaN.
+
+        >>> Tensor([1.0, float("nan"), 3.0]).nanquantile(0.5).item()
+        2.0
+        """
+        return self._quantile(q, dim, keepdim, interpolation, True)
+
+    def _quantile(self, q: Any, dim: int | None, keepdim: bool, how: str, skip: bool) -> Any:
+        if dim is None:
+            found = self.flatten()._quantile(q, 0, False, how, skip)
+            ones = (1,) * len(self.shape)
+            return found.reshape((*found.shape, *ones)) if keepdim else found
+        if how not in _INTERPOLATIONS:
+            raise ArgumentError(
+                f"there is no interpolation {how!r}",
+                asked=f"quantile(interpolation={how!r})",
+                try_=", ".join(map(repr, _INTERPOLATIONS)),
+            )
+        if not dtypes.is_float(self._uop.dtype):
+            raise DTypeError(
+                "quantiles are of floats", asked=f"quantile of {self._uop.dtype!r}",
+                try_="x.float().quantile(...)",
+            )  # fmt: skip
+        size = self._must_have("quantile", dim)
+        share = self.__class__._as_tensor(q, self).cast(self._uop.dtype)
+        x = self if self.shape else self.reshape((1,))
+        last = x.movedim(dim, -1)
+        missing = last.isnan()
+        ordered = missing.where(math.inf, last).sort(-1)[0]
+        count = (~missing).sum(-1, keepdim=True) if skip else size
+        spoilt = (count == 0) if skip else missing.any(-1, keepdim=True)
+        kind = last._uop.dtype
+        top = (count - 1).maximum(0).cast(kind) if skip else float(size - 1)
+        flat = share.reshape((-1, *(1,) * len(last.shape)))
+        rank = (flat * top)._expanded((flat.shape[0], *last.shape[:-1], 1)).detach()
+        rows = ordered.unsqueeze(0)._expanded((flat.shape[0], *ordered.shape))
+        found = spoilt.unsqueeze(0).where(math.nan, _between(rows, rank, how))
+        found = found.movedim(-1, 1 + self._resolve_dim(dim)) if self.shape else found.squeeze(-1)
+        found = found if keepdim or not self.shape else found.squeeze(1 + self._resolve_dim(dim))
+        return found if share.shape else found.squeeze(0)
+
+    # ---- counts -------------------------------------------------------------------------------
+
+    def count_nonzero(self, dim: Any = None, keepdim: bool = False) -> Self:
+        """How many are not zero; int32.
+
+        >>> Tensor([[0, 1], [2, 3]]).count_nonzero(1).tolist()
+        [1, 2]
+        """
+        return self.cast(dtypes.bool).sum(dim, keepdim, dtype=dtypes.int32)
+
+    def bincount(self, weights: Any = None, minlength: int = 0) -> Self:
+        """How often 0, 1, 2, ... occur in a vector of integers, or the sum of their `weights`.
+
+        The greatest is computed at once: the size of the result depends on it.
+
+        >>> Tensor([0, 2, 2]).bincount().tolist()
+        [1, 0, 2]
+        """
+        if len(self.shape) != 1 or not dtypes.is_int(self._uop.dtype):
+            raise DTypeError(
+                "bincount is of a vector of integers",
+                asked=f"bincount of {self._uop.dtype!r} {self.shape}",
+            )
+        low, high = (int(x.item()) for x in self.aminmax()) if self.shape[0] else (0, -1)
+        if low < 0:
+            raise ArgumentError("what is counted is not below 0", asked=f"bincount with {low}")
+        bins = self.__class__.arange(max(high + 1, minlength), device=self.device)
+        hits = bins.unsqueeze(-1) == self
+        if weights is None:
+            return hits.sum(-1, dtype=dtypes.int32)
+        return hits.where(self.__class__._as_tensor(weights, self), 0).sum(-1)
+
+    def histc(self, bins: int = 100, min: float = 0, max: float = 0) -> Self:
+        """How many elements fall into each of `bins` equal parts of [min, max]; those outside do
+        not count. With min == max the bounds are those of the elements.
+
+        >>> Tensor([1.0, 2.0, 1.0]).histc(4, 0, 3).tolist()
+        [0.0, 2.0, 1.0, 0.0]
+        """
+        if bins < 1 or min > max:
+            raise ArgumentError("at least one bin, and min <= max", asked=f"histc({bins}, {min}, {max})")
+        x = self.flatten().detach()
+        low, high = (min, max) if min != max or not x.shape[0] else x.aminmax()
+        if not isinstance(low, TensorBase):
+            low, high = x.full_like(low)[:1].sum(), x.full_like(high)[:1].sum()
+        same = low == high
+        low, high = same.where(low - 1, low), same.where(high + 1, high)
+        place = ((x - low) * (bins / (high - low))).floor()
+        place = (x == high).where(bins - 1, place)
+        inside = (x >= low) & (x <= high)
+        wanted = self.__class__.arange(bins, device=self.device).unsqueeze(-1)
+        return ((wanted == place) & inside).sum(-1).cast(self._uop.dtype)
+
+    # ---- sums ---------------------------------------------------------------------------------
+
+    def nansum(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+        """Sum of what is not NaN.
+
+        >>> Tensor([1.0, float("nan"), 2.0]).nansum().item()
+        3.0
+        """
+        floating = dtypes.is_float(self._uop.dtype)
+        return (self.isnan().where(0, self) if floating else self).sum(axis, keepdim, dtype)
+
+    def nanmean(self, axis: Any = None, keepdim: bool = False) -> Self:
+        """Average of what is not NaN.
+
+        >>> Tensor([1.0, float("nan"), 2.0]).nanmean().item()
+        1.5
+        """
+        own = least_upper_float(self._uop.dtype)
+        wide = sum_acc_dtype(own)
+        x = self.cast(wide)
+        missing = x.isnan()
+        return (missing.where(0, x).sum(axis, keepdim) / (~missing).sum(axis, keepdim)).cast(own)
+
+    def cov(self, correction: float = 1) -> Self:
+        """Covariances of the rows, each a variable whose observations stand along it.
+
+        >>> Tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).cov().tolist()
+        [[1.0, -1.0], [-1.0, 1.0]]
+        """
+        if len(self.shape) > 2:
+            raise ShapeError("covariances are of rows", asked=f"cov of shape {self.shape}")
+        x = self.atleast_2d()
+        centred = x - x.mean(1, keepdim=True)
+        found = centred.dot(centred.transpose(0, 1)) / float(max(x.shape[1] - correction, 0))
+        return found if len(self.shape) == 2 else found.reshape(())
+
+    def corrcoef(self) -> Self:
+        """Correlations of the rows: covariances over the deviations of both.
+
+        >>> Tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).corrcoef().tolist()
+        [[1.0, -1.0], [-1.0, 1.0]]
+        """
+        found = self.cov()
+        if not found.shape:
+            return found / found
+        deviations = found.diagonal().sqrt()
+        return (found / deviations.unsqueeze(1) / deviations.unsqueeze(0)).clamp(-1, 1)
+
+    # ---- differences and norms ----------------------------------------------------------------
+
+    def diff(self, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Self:
+        """Each element minus the one before it, n times; of bool whether they differ.
+
+        >>> Tensor([1, 4, 9]).diff().tolist()
+        [3, 5]
+        """
+        if not self.shape or n < 0:
+            raise ShapeError("differences are along an axis", asked=f"diff({n}) of {self.shape}")
+        at = self._resolve_dim(dim)
+        x = self if prepend is None else prepend.cat(self, dim=at)
+        x = x if append is None else x.cat(append, dim=at)
+        for _ in range(min(n, x.shape[at])):
+            size = x.shape[at]
+            later, sooner = x.narrow(at, 1, size - 1), x.narrow(at, 0, size - 1)
+            x = later ^ sooner if x._uop.dtype is dtypes.bool else later - sooner
+        return x
+
+    def norm(self, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+        """(sum of |x|**p) ** (1/p) of all elements, or along `dim`: p is a number or "fro" (2).
+
+        p inf is the greatest size, -inf the least, 0 the count of what is not zero. The gradient
+        at 0 is 0.
+
+        >>> Tensor([3.0, 4.0]).norm().item()
+        5.0
+        >>> Tensor([[3.0, -4.0], [1.0, 0.0]]).norm(1, dim=1).tolist()
+        [7.0, 1.0]
+        """
+        p = 2 if p in ("fro", None) else p
+        if not isinstance(p, (int, float)):
+            raise ArgumentError(f"there is no norm {p!r}", asked=f"norm({p!r})", try_='a number, "fro"')
+        x = self if dtype is None else self.cast(dtype)
+        own = least_upper_float(x._uop.dtype)
+        x = x.cast(sum_acc_dtype(own))
+        if p == 2:
+            return x.square().sum(dim, keepdim)._deviation().cast(own)
+        if p == 0:
+            return (x != 0).cast(x._uop.dtype).sum(dim, keepdim).cast(own)
+        x = x.abs()
+        if abs(p) == math.inf:
+            return (x.max(dim, keepdim) if p > 0 else x.min(dim, keepdim)).cast(own)
+        if p == 1:
+            return x.sum(dim, keepdim).cast(own)
+        total = x.pow(p).sum(dim, keepdim)
+        nothing = total == 0
+        return nothing.where(total, nothing.where(1, total).pow(1 / p)).cast(own)
+
+    def dist(self, other: Any, p: Any = 2) -> Self:
+        """The norm of self - other.
+
+        >>> Tensor([1.0, 1.0]).dist(Tensor([4.0, 5.0])).item()
+        5.0
+        """
+        return (self - other).norm(p)
+
+    def normalize(self, p: Any = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
+        """Divided by its norm along `dim`, which counts as `eps` where it is less.
+
+        >>> Tensor([[3.0, 4.0]]).normalize().tolist()
+        [[0.6, 0.8]]
+        """
+        return self / self.norm(p, dim, keepdim=True).clamp(min_=eps)
+
+
+def _between(rows: Any, rank: Any, how: str) -> Any:
+    """Elements of sorted rows at places that are no whole numbers."""
+    size = rows.shape[-1]
+    low = rank.floor()
+
+    def picked(place: Any) -> Any:
+        return rows.gather(-1, place.cast(dtypes.int32).clamp(0, size - 1))
+
+    if how == "nearest":
+        return picked(rank.round())
+    if how == "lower":
+        return picked(low)
+    if how == "higher":
+        return picked(rank.ceil())
+    left, right = picked(low), picked(rank.ceil())
+    share = 0.5 * (rank.ceil() - low) if how == "midpoint" else rank - low
+    # between two that are alike nothing is to be found, infinities above all
+    return (left == right).where(left, left + (right - left) * share)

@@ -1,0 +1,44 @@
+"""Why some methods have no row in the table of operations, and what the signs in its cells mean."""
+
+from __future__ import annotations
+
+WORDS: dict[str, str] = {
+    "f": "refused with a DTypeError: it is for floats only",
+    "i": "refused with a DTypeError: it is for integers (and, where bool has none, for bool)",
+    "n": "refused with a DTypeError: it is not for bool, which has no such arithmetic",
+    "s": "refused with a DTypeError: it is for numbers with a sign",
+    "w": "refused with a DTypeError: it is for float32 and float64",
+    "u": "refused with a DTypeError: it is for bytes, uint8",
+    "l": "refused with a DTypeError: it is for words of 64 bits, uint64",
+    "-": "the device has no such dtype",
+}
+"""By the sign."""
+
+_FACT = "facts of a tensor that need no elements; `tests/unit/tensor/test_tensor.py`"
+_WAY_BACK = (
+    "the way back; every row of floats is compared in its gradient with PyTorch by"
+    " `tests/property/test_against_torch.py`, and with finite differences by"
+    " `tests/property/test_gradients.py`"
+)
+_MODE = "switches; `tests/unit/tensor/test_tensor.py` and `tests/property/test_gradients.py`"
+_PLAN = "the schedule of a tensor, not its value; `tests/unit/schedule`"
+_SHARDS = "one value on several devices; `tests/property/test_sharding.py`"
+_DOORS = "elements come from elsewhere, as they are there; `tests/unit/tensor/test_readers.py`"
+_GRAPH = "graph nodes for those who build them; `tests/unit/tensor`"
+
+REASONS: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "shape", "ndim", "size", "numel", "nbytes", "element_size", "dtype", "device", "layout",
+            "is_floating_point", "is_leaf", "requires_grad", "grad",
+        ),
+        _FACT,
+    ),
+    **dict.fromkeys(("backward", "gradient", "requires_grad_"), _WAY_BACK),
+    **dict.fromkeys(("train", "training", "no_grad", "enable_grad", "manual_seed"), _MODE),
+    **dict.fromkeys(("schedule", "schedule_with_vars"), _PLAN),
+    **dict.fromkeys(("shard", "shard_", "shard_like", "shards"), _SHARDS),
+    **dict.fromkeys(("from_blob", "from_dlpack", "from_file", "from_url"), _DOORS),
+    **dict.fromkeys(("uop", "lazydata", "from_uop", "alu", "const_like", "ufix"), _GRAPH),
+}  # fmt: skip
+"""By the name of the method."""

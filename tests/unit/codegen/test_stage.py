@@ -1,0 +1,154 @@
+"""Operands that are brought on chip before they are read again and again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft.base.dtype import AddrSpace, dtypes
+from weft.base.settings import settings
+from weft.codegen.opt import stage
+from weft.codegen.opt.kernel import Kernel
+from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.pipeline import lower
+from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
+from weft.device.program import CompiledProgram
+from weft.shape.tracker import ShapeTracker
+from weft.testing.reference.renderer import PythonRenderer
+from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.uop import AxisKind, GroupOp, Ops, UOp
+
+PLAIN = Target(
+    ComputeCaps(vector_widths={dtypes.float: (4,)}, vector_bytes=16),
+    GroupOp.ALU, None, "py", "plain",
+)  # fmt: skip
+LIMITS = KernelLimits(
+    global_size=(65535, 65535, 64),
+    local_size=(64, 64, 64),
+    local_threads=64,
+    shared_bytes=4096,
+)
+GRID = Target(
+    ComputeCaps(limits=LIMITS, features=frozenset({Feature.BARRIER, Feature.SHARED})),
+    GroupOp.ALU, None, "py", "grid",
+)  # fmt: skip
+
+
+def matmul(m, k, n):
+    a = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(m * k), (), 1)
+    b = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(k * n), (), 2)
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(m * n), (), 0)
+    left = a.view(ShapeTracker.from_shape((m, 1, k)).expand((m, n, k))).load()
+    turned = ShapeTracker.from_shape((k, n)).permute((1, 0)).reshape((1, n, k))
+    right = b.view(turned.expand((m, n, k))).load()
+    total = (left * right).reduce(Ops.ADD, (2,))
+    return UOp.sink(out.view(ShapeTracker.from_shape((m, n, 1))).store(total))
+
+
+def choosing(*opts):
+    def choose(kernel: Kernel) -> list[Opt]:
+        for opt in opts:
+            kernel.apply(opt)
+        return kernel.applied
+
+    return choose
+
+
+def program_of(ast, target, *opts):
+    with settings.override(SPEC=1):
+        return lower(ast, target, choosing(*opts))
+
+
+def check(program, m, k, n):
+    random = np.random.default_rng(5)
+    a, b = (random.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    out = np.zeros((m, n), np.float32)
+    source = PythonRenderer().render(program)
+    binary = PythonCompiler().compile(source, program.name)
+    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
+    handles = [memoryview(array.reshape(-1)).cast("B") for array in (out, a, b)]
+    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    np.testing.assert_array_equal(out, a @ b)
+
+
+def arrays(program):
+    return [
+        u.dtype for u in program.uops
+        if u.op in (Ops.DEFINE_LOCAL, Ops.DEFINE_REG) and u.dtype.size > 1
+    ]  # fmt: skip
+
+
+def loops_around(program, op):
+    """For every node of this kind, how many loops are open where it stands."""
+    depth, found = 0, []
+    for node in program.uops:
+        depth += (node.op is Ops.RANGE) - (node.op is Ops.ENDRANGE)
+        if node.op is op:
+            found.append(depth)
+    return found
+
+
+def test_an_operand_is_packed_once_for_all_rows():
+    """Columns outside, rows inside: a panel of columns is packed once and read for every row."""
+    swap = Opt(OptKind.SWAP, 0, 1)
+    vector = Opt(OptKind.VECTOR, 1, 4)  # four columns side by side
+    program = program_of(matmul(6, 5, 8), PLAIN, vector, swap, Opt(OptKind.STAGE, 0))
+    (panel,) = arrays(program)
+    assert (panel.size, panel.space) == (5 * 4, AddrSpace.REG)
+    check(program, 6, 5, 8)
+
+
+def test_a_group_brings_blocks_of_both_operands():
+    opts = (
+        Opt(OptKind.LOCAL, 1, 4), Opt(OptKind.LOCAL, 0, 4),
+        Opt(OptKind.SPLIT, 4, 4), Opt(OptKind.STAGE, 4),
+    )  # fmt: skip
+    program = program_of(matmul(8, 16, 8), GRID, *opts)
+    assert all(array.space is AddrSpace.LOCAL for array in arrays(program))
+    assert len(arrays(program)) == 2
+    barriers = [u for u in program.uops if u.op is Ops.BARRIER]
+    assert len(barriers) == 2, "both operands are copied between the same two barriers"
+    assert loops_around(program, Ops.BARRIER) == [1, 1]
+    check(program, 8, 16, 8)
+
+
+def test_memory_is_read_once_for_the_group():
+    """Each work item copies one element of each operand in a block, and reads four of each."""
+    opts = (
+        Opt(OptKind.LOCAL, 1, 4), Opt(OptKind.LOCAL, 0, 4),
+        Opt(OptKind.SPLIT, 4, 4), Opt(OptKind.STAGE, 4),
+    )  # fmt: skip
+    program = program_of(matmul(8, 16, 8), GRID, *opts)
+    depth, seen = 0, {}
+    for node in program.uops:
+        depth += (node.op is Ops.RANGE) - (node.op is Ops.ENDRANGE)
+        if node.op is Ops.LOAD:
+            space = node.src[0].src[0].dtype.space
+            seen.setdefault(space, set()).add(depth)
+    assert seen[AddrSpace.GLOBAL] == {1} and seen[AddrSpace.LOCAL] == {2}
+
+
+@pytest.mark.parametrize("target", [PLAIN, GRID], ids=["plain", "grid"])
+def test_what_is_refused(target):
+    def because(*opts):
+        with pytest.raises(OptError) as caught:
+            program_of(matmul(8, 16, 8), target, *opts)
+        return caught.value.because
+
+    if target is PLAIN:
+        assert "more than once" in because(Opt(OptKind.STAGE, 2))
+        assert "comes last" in because(Opt(OptKind.STAGE, 0), Opt(OptKind.SWAP, 0, 1))
+    else:
+        assert "kind GLOBAL" in because(Opt(OptKind.LOCAL, 1, 8), Opt(OptKind.STAGE, 0))
+        without = Opt(OptKind.SPLIT, 2, 4), Opt(OptKind.STAGE, 2)
+        assert "more than once" in because(*without)
+
+
+def test_tiles_larger_than_shared_memory_are_refused():
+    opts = [Opt(OptKind.LOCAL, 1, 8), Opt(OptKind.LOCAL, 0, 8), Opt(OptKind.SPLIT, 4, 128)]
+    with pytest.raises(OptError, match="4096 bytes"):
+        program_of(matmul(16, 256, 16), GRID, *opts, Opt(OptKind.STAGE, 4))
+
+
+def test_the_kinds_of_loop_have_a_place_in_an_array():
+    assert set(AxisKind) - set(stage._LAYOUT) == {AxisKind.GLOBAL, AxisKind.GROUP_REDUCE}

@@ -1,0 +1,59 @@
+"""A rate that falls on plateaus, against counting by hand and against PyTorch."""
+
+import random
+
+import pytest
+
+from weft import Tensor
+from weft.base.errors import ArgumentError
+from weft.nn import optim
+
+
+def sgd(rate: float = 0.5) -> optim.SGD:
+    return optim.SGD([Tensor([1.0], requires_grad=True)], rate)
+
+
+def test_it_falls_behind_the_patience_and_stops_at_the_least() -> None:
+    optimiser = sgd()
+    schedule = optim.ReduceLROnPlateau(optimiser, factor=0.5, patience=1, min_lr=0.2)
+    seen = []
+    for measure in (1.0, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9):
+        schedule.step(measure)
+        seen.append(schedule.get_last_lr())
+    assert seen == [0.5, 0.5, 0.5, 0.25, 0.25, 0.2, 0.2]
+    assert optimiser.lr.item() == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_rate_is_pytorchs(seed: int) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says what the rates are")
+    chance = random.Random(seed)
+    how = {"mode": "min" if seed % 2 else "max", "factor": 0.5, "patience": seed % 3,
+           "cooldown": seed % 4, "threshold": 0.05, "min_lr": 0.01}  # fmt: skip
+    theirs = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 0.5)
+    known, ours = torch.optim.lr_scheduler.ReduceLROnPlateau(theirs, **how), sgd()
+    schedule = optim.ReduceLROnPlateau(ours, **how)
+    for _ in range(40):
+        measure = chance.choice([chance.random(), 0.5, -0.5])
+        known.step(measure)
+        schedule.step(Tensor(measure))
+        assert schedule.get_last_lr() == pytest.approx(theirs.param_groups[0]["lr"])
+    assert ours.lr.item() == pytest.approx(schedule.get_last_lr())
+
+
+def test_a_saved_one_goes_on() -> None:
+    first, later = optim.ReduceLROnPlateau(sgd(), patience=1), sgd()
+    for measure in (1.0, 1.0, 1.0, 1.0):
+        first.step(measure)
+    second = optim.ReduceLROnPlateau(later, patience=1)
+    second.load_state_dict(first.state_dict())
+    assert later.lr.item() == pytest.approx(0.05)
+    first.step(1.0)
+    second.step(1.0)
+    assert first.state_dict() == second.state_dict()
+
+
+def test_what_makes_no_sense() -> None:
+    for wrong in ({"mode": "least"}, {"factor": 1.0}):
+        with pytest.raises(ArgumentError):
+            optim.ReduceLROnPlateau(sgd(), **wrong)
