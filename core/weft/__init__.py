@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weft.device.catalogue import catalogue as Device
     from weft.tensor import Tensor as Tensor
     from weft.tensor import from_dlpack as from_dlpack
+    from weft.tensor.checkpoint import checkpoint as checkpoint
     from weft.tensor.jit import jit as jit
     from weft.uop import UOp
     from weft.uop.symbolic.sint import Variable as Variable
@@ -34,6 +35,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "Variable": ("weft.uop.symbolic.sint", "Variable"),
     "WeftError": ("weft.base.errors", "WeftError"),
     "array_api": ("weft.array_api", None),
+    "checkpoint": ("weft.tensor.checkpoint", "checkpoint"),
     "dtypes": ("weft.base.dtype", "dtypes"),
     "from_dlpack": ("weft.tensor", "from_dlpack"),
     "jit": ("weft.tensor.jit", "jit"),
@@ -48,6 +50,7 @@ __all__ = [
     "Variable",
     "WeftError",
     "array_api",
+    "checkpoint",
     "dtypes",
     "from_dlpack",
     "jit",

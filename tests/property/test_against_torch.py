@@ -12,6 +12,7 @@ import pytest
 from weft.testing import (
     torch_cases,
     torch_cases_elementwise,
+    torch_cases_names,
     torch_cases_shapes,
     torch_cases_windows,
 )
@@ -23,7 +24,12 @@ pytest.importorskip("torch", reason="PyTorch is what weft is compared with")
 ASKED = os.environ.get("WEFT_TEST_EXAMPLES")
 COUNT = int(ASKED or 600)
 FIRST = random.randrange(10**9) if ASKED else 0
-MODULES = (torch_cases_elementwise, torch_cases_shapes, torch_cases_windows)
+MODULES = (
+    torch_cases_elementwise,
+    torch_cases_names,
+    torch_cases_shapes,
+    torch_cases_windows,
+)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -41,5 +47,5 @@ def test_through_the_engine():
 
 
 def test_every_module_has_families():
-    assert len(FAMILIES) > 150
+    assert len(FAMILIES) > 250
     assert all(m.__name__.startswith(torch_cases.__name__) for m in MODULES)

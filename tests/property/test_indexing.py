@@ -196,6 +196,19 @@ def test_swapping_through_writes():
     assert a.tolist() == [1, 4, 3, 3]
 
 
+@pytest.mark.parametrize("mask", [np.array, Tensor, list], ids=["array", "tensor", "list"])
+@pytest.mark.parametrize("value", [list, np.array, Tensor], ids=["list", "array", "tensor"])
+def test_values_behind_a_mask_are_as_many_as_it_holds(mask, value):
+    x = Tensor([1, 2, 3])
+    x[mask([True, False, True])] = value([10, 20])
+    assert x.tolist() == [10, 2, 20]
+    x[mask([True, True, False])] = value([7])
+    assert x.tolist() == [7, 7, 20]
+    with pytest.raises(ShapeError):
+        x[mask([True, False, False])] = value([4, 5, 6])
+    assert x.tolist() == [7, 7, 20]
+
+
 def test_masked_helpers():
     x = Tensor([[1, -2], [-3, 4]])
     assert x.masked_select(x > 0).tolist() == [1, 4]

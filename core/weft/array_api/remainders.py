@@ -1,9 +1,11 @@
 """The remainder of floats, exact however large the quotient is.
 
-a - b * floor(a / b) has no correct digit where a / b has more digits than the dtype. Here the
-dividend is reduced as in long division: as many binary digits of the quotient at a time as a float
-holds, each rest being a float again (Sterbenz), found by a multiplication and addition that are
-rounded once.
+a - b * floor(a / b) has no correct digit where a / b has more digits than the dtype. Both numbers
+are whole multiples of powers of two, so the remainder is that of A * 2**d by B with A and B whole:
+2**d is found modulo B by squaring. Residues are kept between -B/2 and B/2: then the quotient of a
+product by B is off by less than one when it is rounded, and what is left of the product fits into
+the dtype again (products in two parts after Dekker, 1971, by multiplications and additions that
+are rounded once).
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from weft.tensor.protocol import record
 from weft.uop import Ops
 
 _WHOLE = {4: dtypes.int32, 8: dtypes.int64}
+_SQUARED = {4: 5, 8: 7}
+"""How many of the last binary digits of d are found by squaring; the power of two of the others is
+below B / 2 by itself."""
 
 
 def exact_remainder(a: Any, b: Any) -> Any:
@@ -29,9 +34,9 @@ def exact_remainder(a: Any, b: Any) -> Any:
     a, b = a.cast(wide).detach(), b.cast(wide).detach()
     shape = (a == b).shape
     a, b = a._expanded(shape), b._expanded(shape)
-    usable = a.isfinite() & b.isfinite() & (b != 0)
-    rest = _reduced(usable.where(a.abs(), 0), usable.where(b.abs(), 1), wide)
-    rest = b.isinf().where(a.abs(), rest)
+    usable = a.isfinite() & b.isfinite() & (a != 0) & (b != 0)
+    rest = _reduced(usable.where(a.abs(), 1), usable.where(b.abs(), 1), wide)
+    rest = (usable & (a.abs() >= b.abs())).where(rest, a.abs())
     rest = (a < 0).where(-rest, rest)
     rest = ((rest != 0) & ((rest < 0) != (b < 0))).where(rest + b, rest)
     rest = (rest == 0).where((b < 0).where(-0.0, 0.0), rest)
@@ -40,37 +45,56 @@ def exact_remainder(a: Any, b: Any) -> Any:
 
 
 def _reduced(dividend: Any, divisor: Any, kind: DType) -> Any:
-    """dividend mod divisor, of numbers that are not negative and finite, the divisor above 0."""
-    limits = dtypes.finfo(kind)
-    digits = limits.mantissa_bits - 1
-    span = 2 * limits.bias + limits.mantissa_bits
-    size = _exponent(divisor, kind)
-    rest = dividend
-    for _ in range(math.ceil(span / digits)):
-        apart = _exponent(rest, kind) - size - digits
-        apart = (apart > 0).where(apart, 0)
-        scaled = _scaled(divisor, apart, kind)
-        quotient = (rest / scaled).trunc()
-        left = record(Ops.MULACC, kind, ((-quotient)._uop, scaled._uop, rest._uop))
-        rest = rest._from_node(left)
-        # the quotient may have been rounded up to the next whole number
-        rest = (rest < 0).where(rest + scaled, rest)
-    return rest
+    """dividend mod divisor, of finite numbers above 0."""
+    top, high = _taken_apart(dividend, kind)
+    size, low = _taken_apart(divisor, kind)
+    apart = high - low
+    apart = (apart > 0).where(apart, 0)  # of a smaller dividend the result is not used
+    squared = _SQUARED[kind.itemsize]
+    power = _power_of_two(apart >> squared, kind)
+    for digit in reversed(range(squared)):
+        power = _product(power, power, size)
+        twice = _balanced(power + power, size)
+        power = ((apart >> digit) & 1 != 0).where(twice, power)
+    rest = _product(power, _balanced(_balanced(top, size), size), size)
+    rest = (rest < 0).where(rest + size, rest)
+    # back to where the divisor was, in two steps: the power alone may be beyond the dtype
+    half = low >> 1
+    return rest * _power_of_two(half, kind) * _power_of_two(low - half, kind)
 
 
-def _exponent(x: Any, kind: DType) -> Any:
-    """The binary exponent of numbers that are not negative, small ones below the normal too."""
+def _taken_apart(x: Any, kind: DType) -> tuple[Any, Any]:
+    """(the digits as a whole number that uses them all, the exponent) of numbers above 0."""
     limits, whole = dtypes.finfo(kind), _WHOLE[kind.itemsize]
+    digits = limits.mantissa_bits
     small = x < limits.smallest_normal
-    lifted = small.where(x * 2.0 ** (limits.mantissa_bits + 1), x)
-    field = lifted.bitcast(whole) >> limits.mantissa_bits
-    return field - small.where(limits.mantissa_bits + 1, 0)
+    field = small.where(x * 2.0 ** (digits + 1), x).bitcast(whole)
+    exponent = (field >> digits) - limits.bias - digits - small.where(digits + 1, 0)
+    number = (field & ((1 << digits) - 1)) | (limits.bias + digits << digits)
+    return number.cast(whole).bitcast(kind), exponent
 
 
-def _scaled(x: Any, exponent: Any, kind: DType) -> Any:
-    """x * 2 ** exponent, in two steps: the power alone may be beyond the dtype."""
+def _power_of_two(exponent: Any, kind: DType) -> Any:
     limits = dtypes.finfo(kind)
-    half = exponent >> 1
-    for part in (half, exponent - half):
-        x = x * ((part + limits.bias) << limits.mantissa_bits).bitcast(kind)
-    return x
+    field = (exponent + limits.bias) << limits.mantissa_bits
+    return field.cast(_WHOLE[kind.itemsize]).bitcast(kind)
+
+
+def _balanced(x: Any, modulus: Any) -> Any:
+    """A residue of at most the modulus, moved between minus and plus half of it."""
+    half = modulus * 0.5
+    x = (x > half).where(x - modulus, x)
+    return (x < -half).where(x + modulus, x)
+
+
+def _product(x: Any, y: Any, modulus: Any) -> Any:
+    """x * y modulo `modulus`, of balanced residues."""
+    high = x * y
+    low = _multiplied(x, y, -high)
+    quotient = (high / modulus).round()
+    return _balanced(_multiplied(-quotient, modulus, high) + low, modulus)
+
+
+def _multiplied(x: Any, y: Any, z: Any) -> Any:
+    """x * y + z, rounded once."""
+    return x._from_node(record(Ops.MULACC, x.dtype, (x._uop, y._uop, z._uop)))

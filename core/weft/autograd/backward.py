@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from weft.autograd.history import former, way_back
 from weft.autograd.rules import RULES, STOPS
+from weft.autograd.slopes import AGAIN, is_checkpoint
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.provenance import Metadata
@@ -16,6 +17,8 @@ from weft.uop.node import memo_slot
 
 _set_meta = memo_slot("meta")
 _MEMORY = frozenset({Ops.BUFFER, Ops.MULTI, Ops.ASSIGN})
+_LOSING = frozenset({Ops.SHRINK, Ops.EXPAND})
+_NO_RESULT = 0x7FC5_3A91
 # what a value goes through unchanged
 _SAME = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
@@ -92,6 +95,7 @@ def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | Non
     paths = Paths(root, targets)
     gradients: dict[UOp, UOp] = {root: upstream}
     wanted = set(targets)
+    arrivals: dict[UOp, UOp] = {}
 
     def add(node: UOp, part: UOp, of: UOp) -> None:
         known = gradients.get(node)
@@ -116,8 +120,10 @@ def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | Non
             for source, part in zip(node.src, _parts(node, flowing, paths.nodes)):
                 if part is not None and source in paths.nodes:
                     add(source, part, node)
+        if is_checkpoint(node):
+            arrivals.update((copy, flowing) for copy in _copies_in(node) if copy not in arrivals)
     found = [gradients.get(target) for target in targets]
-    return _from_memory(found, paths) if paths.ways else found
+    return _from_memory(found, paths, arrivals) if paths.ways or arrivals else found
 
 
 def _parts(node: UOp, flowing: UOp, path: Container[UOp]) -> Sequence[UOp | None]:
@@ -133,14 +139,44 @@ def _parts(node: UOp, flowing: UOp, path: Container[UOp]) -> Sequence[UOp | None
     return rule(node, flowing)
 
 
-def _from_memory(found: list[UOp | None], paths: Paths) -> list[UOp | None]:
-    """Gradients that read what stands in memory rather than computing it again."""
+def _from_memory(
+    found: list[UOp | None], paths: Paths, arrivals: Mapping[UOp, UOp]
+) -> list[UOp | None]:
+    """Gradients that read what stands in memory rather than computing it again; and what is to be
+    computed again only once the gradient has arrived (`arrivals`)."""
+    there = _in_memory(paths.ways)
+    done: dict[UOp, UOp] = {}
+    stack = [(node, False) for node in found if node is not None]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if node in there:
+            done[node] = there[node]
+            continue
+        needs = (*node.src, arrivals[node]) if node in arrivals else node.src
+        if is_checkpoint(node):
+            needs = node.src[:1]  # the other is no part of its value
+        if not ready:
+            stack.append((node, True))
+            stack.extend([(source, False) for source in needs if source not in done])
+        elif node in arrivals:
+            done[node] = node.over((_after(done[node.src[0]], done[arrivals[node]]),))
+        else:
+            done[node] = node.over(tuple([done.get(source, source) for source in node.src]))
+    result = [None if node is None else done[node] for node in found]
+    for node in UOp(Ops.SINK, src=tuple([n for n in result if n is not None])).toposort():
+        if (lost := former(node)) is not None:
+            raise _overwritten(lost[0])
+    return result
+
+
+def _in_memory(ways: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
+    """What was computed, and where it stands, down through all that only moves it or marks it."""
     there: dict[UOp, UOp] = {}
-    for memory, way in paths.ways.items():
+    for memory, way in ways.items():
         node, value = way, memory
-        while node.op in GroupOp.Movement or node.op in _SAME:
-            if node.op is Ops.SHRINK or node.op is Ops.EXPAND:
-                break
+        while node.op in _SAME or (node.op in GroupOp.Movement and node.op not in _LOSING):
             there.setdefault(node, value)
             source = node.src[0]
             if node.op in GroupOp.Movement:
@@ -148,11 +184,41 @@ def _from_memory(found: list[UOp | None], paths: Paths) -> list[UOp | None]:
                 value = UOp(op, value.dtype, (value,), arg)
             node = source
         there.setdefault(node, value)
-    result = [None if node is None else node.substitute(there) for node in found]
-    for node in UOp(Ops.SINK, src=tuple([n for n in result if n is not None])).toposort():
-        if (lost := paths.former.get(node) or former(node)) is not None:
-            raise _overwritten(lost[0])
-    return result
+    return there
+
+
+def _copies_in(checkpoint: UOp) -> list[UOp]:
+    """The copies of arguments that what is computed again is computed of; not those of checkpoints
+    inside of it."""
+    found = []
+    seen: set[UOp] = set()
+    stack = [checkpoint.src[1]]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack.extend(node.src[:1] if is_checkpoint(node) else node.src)
+            if node.op is Ops.CONTIGUOUS and node.arg is not None and node.arg[0] == AGAIN:
+                found.append(node)
+    return found
+
+
+def _after(value: UOp, arrival: UOp) -> UOp:
+    """`value`, in a form that cannot be computed before `arrival` is.
+
+    It asks whether the first element of `arrival` is one of the many NaNs that no computation has
+    for its result. Values on several devices, and of symbolic sizes, are computed at any time.
+    """
+    device = value.device
+    sizes = (*value.shape, *arrival.shape)
+    plain = all(isinstance(size, int) and size > 0 for size in sizes)
+    if not plain or not isinstance(device, str) or arrival.device != device:
+        return value
+    first = arrival.shrink(((0, 1),) * len(arrival.shape)).reshape((1,))
+    bits = first.cast(dtypes.float32).bitcast(dtypes.uint32)
+    odd = bits.alu(Ops.CMPEQ, UOp.const(dtypes.uint32, _NO_RESULT))
+    odd = odd.reshape((1,) * len(value.shape)).expand(value.shape)
+    return odd.alu(Ops.WHERE, UOp.const(value.dtype, 0), value)
 
 
 def _overwritten(memory: UOp) -> GradientError:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from weft.autograd.slopes import slope_of
+from weft.autograd.slopes import is_checkpoint, sloped
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
@@ -81,8 +81,10 @@ def unchanged(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.SLOPE)
 def slope(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """g times the derivative that the function is known to have"""
-    return (None, upstream * slope_of(node))
+    """g times the derivative that the function is known to have; g, to what is computed again"""
+    if is_checkpoint(node):
+        return (None, upstream)
+    return (None, sloped(node, upstream))
 
 
 @rule(Ops.CONTIGUOUS_BACKWARD)

@@ -96,8 +96,27 @@ SLOPES: dict[str, Slope] = {
 """The derivative of every named function, of its argument x, its value y, and its parameters."""
 
 
-def slope_of(node: UOp) -> UOp:
-    """The derivative of the function that a SLOPE node is the value of, at its argument."""
+GATES: dict[str, Slope] = {
+    "relu": lambda x, y: y > 0.0,
+}
+"""Of functions whose slope is 1 or 0: where it is 1. Nothing flows elsewhere, not even 0 times
+infinity; and their argument, which is often a product of matrices, is not needed again."""
+
+
+AGAIN = "again"
+"""The name in the arg of a SLOPE whose gradient flows through another graph of the same value."""
+
+
+def is_checkpoint(node: UOp) -> bool:
+    """Whether gradients flow through the value of `node` computed again: its second source."""
+    return node.op is Ops.SLOPE and node.arg[0] == AGAIN
+
+
+def sloped(node: UOp, upstream: UOp) -> UOp:
+    """upstream times the derivative of the function that a SLOPE node is the value of, at its
+    argument."""
     parameters: tuple[Any, ...]
     name, *parameters = node.arg
-    return SLOPES[name](node.src[1], node, *parameters)
+    if name in GATES:
+        return GATES[name](node.src[1], node).alu(Ops.WHERE, upstream, _number(node, 0.0))
+    return upstream * SLOPES[name](node.src[1], node, *parameters)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from weft.base.errors import ArgumentError, WrongKind
+from weft.base.errors import ArgumentError, UnknownChoice, WrongKind
 
 
 def index_of(value: Any) -> int | None:
@@ -82,11 +82,11 @@ def text(value: Any, what: str, example: str) -> str:
 
 
 def choice(value: Any, what: str, choices: tuple[str, ...]) -> str:
-    """One of some words. :raises ArgumentError: for any other value."""
+    """One of some words. :raises UnknownChoice: for any other value."""
     if isinstance(value, str) and value in choices:
         return value
     listed = [repr(each) for each in choices]
-    raise ArgumentError(
+    raise UnknownChoice(
         f"there is no {what} {shown(value)}",
         asked=f"{what}={shown(value)}",
         try_=", ".join(listed[:-1]) + f" or {listed[-1]}" if len(listed) > 1 else listed[0],

@@ -252,9 +252,14 @@ class _Dtypes(type):
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """What a float dtype can hold. `smallest_normal` and `eps` as in the array API standard.
+    """What a float dtype can hold, by the names of the array API standard, NumPy and PyTorch.
 
     Unpacked it is (exponent bits, mantissa bits).
+
+    >>> info = dtypes.finfo("float16")
+    >>> info.max, info.eps, info.resolution
+    (65504.0, 0.0009765625, 0.001)
+    >>> exponent, mantissa = info
     """
 
     bits: int
@@ -268,6 +273,26 @@ class FloatInfo:
     bias: int
     has_infinity: bool
     dtype: DType
+
+    @property
+    def tiny(self) -> float:
+        """`smallest_normal` by its older name."""
+        return self.smallest_normal
+
+    @property
+    def precision(self) -> int:
+        """Decimal digits that are kept, whatever they are."""
+        return int(-math.log10(self.eps))
+
+    @property
+    def resolution(self) -> float:
+        """One in the last of those digits."""
+        return float(f"1e-{self.precision}")
+
+    @property
+    def epsneg(self) -> float:
+        """The distance from 1 to the next number below."""
+        return self.eps / 2
 
     def __iter__(self) -> Iterator[int]:
         return iter((self.exponent_bits, self.mantissa_bits))
@@ -322,12 +347,13 @@ def is_bool(dtype: DType) -> bool:
     return dtype._scalar is dtypes.bool
 
 
-def finfo(dtype: DType) -> FloatInfo:
-    """Limits of a float dtype; DTypeError for any other.
+def finfo(dtype: Any) -> FloatInfo:
+    """Limits of a float dtype, or of what names one; DTypeError for any other.
 
     >>> dtypes.finfo(dtypes.half).max
     65504.0
     """
+    dtype = to_dtype(dtype)
     layout = _FLOAT_LAYOUT.get(dtype.scalar())
     if layout is None:
         raise DTypeError(f"{dtype!r} is not a float dtype", asked=f"finfo({dtype!r})")
@@ -345,12 +371,13 @@ def finfo(dtype: DType) -> FloatInfo:
     )  # fmt: skip
 
 
-def iinfo(dtype: DType) -> IntInfo:
-    """Limits of an integer dtype; DTypeError for any other.
+def iinfo(dtype: Any) -> IntInfo:
+    """Limits of an integer dtype, or of what names one; DTypeError for any other.
 
     >>> dtypes.iinfo(dtypes.int8).min, dtypes.iinfo(dtypes.int8).max
     (-128, 127)
     """
+    dtype = to_dtype(dtype)
     if not is_int(dtype):
         raise DTypeError(f"{dtype!r} is not an integer dtype", asked=f"iinfo({dtype!r})")
     scalar = dtype.scalar()
@@ -434,41 +461,72 @@ def as_const(value: Any, dtype: DType) -> Any:
 def to_dtype(given: Any) -> DType:
     """The dtype that `given` means.
 
-    Takes a DType, a name ("float32", "half", "uchar"), the Python types bool, int and float (they
-    mean the defaults), a NumPy dtype or scalar type, those of ml_dtypes included. DTypeError for
-    the rest, and for NumPy dtypes in foreign byte order.
+    Takes a DType; a name, in any case ("float32", "half", "uchar", NumPy's "f4" and "single",
+    "torch.float32"); the Python types bool, int and float (they mean the defaults); a NumPy dtype
+    or scalar type, those of ml_dtypes included; a dtype of PyTorch or JAX. DTypeError for the
+    rest, and for foreign byte order.
 
     >>> dtypes.to_dtype("float32"), dtypes.to_dtype("half"), dtypes.to_dtype(bool)
     (dtypes.float, dtypes.half, dtypes.bool)
+    >>> dtypes.to_dtype("f8"), dtypes.to_dtype("torch.bfloat16")
+    (dtypes.double, dtypes.bfloat16)
     """
     if isinstance(given, DType):
         return given
     if isinstance(given, str):
-        name = given.removeprefix("dtypes.")
-        if name in _by_name:
-            return _by_name[name]
-        raise _unknown(name, given)
+        return _named(given)
     # by identity: a NumPy dtype equals the Python type of its kind
     if given is bool or given is int or given is float:
         return from_py(given())
+    if type(given).__name__ == "dtype" and type(given).__module__ == "torch":
+        return _named(str(given))
     # Whoever holds a NumPy type has imported NumPy; the base floor itself never does.
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        if isinstance(given, type) and issubclass(given, numpy.generic):
-            given = numpy.dtype(given)
-        if isinstance(given, numpy.dtype) and given.isnative and given.name in _by_name:
-            return _by_name[given.name]
-    if getattr(given, "hasobject", False):
-        raise DTypeError(
-            "Python objects are not elements",
-            asked=f"a dtype for {given!r}",
-            because="an element is a number of fixed size",
-            try_='array.astype("float32"), if they are numbers',
-        )
+        known = given
+        if isinstance(given, type):
+            if issubclass(given, numpy.generic):
+                # number and other abstract types have neither a name of a dtype nor one to give
+                known = numpy.dtype(given) if given.__name__ in _by_name | _CODES else None
+            else:
+                known = getattr(given, "dtype", None)  # JAX's scalar types say it so
+        if isinstance(known, numpy.dtype) and known.isnative and known.name in _by_name:
+            return _by_name[known.name]
     raise DTypeError(
         f"no dtype is called {given!r}",
         asked=f"a dtype for {given!r}",
         try_="one of " + ", ".join(d.name for d in dtypes.all),
+    )
+
+
+def _named(given: str) -> DType:
+    """The dtype of a name, as one may write it."""
+    name = given
+    for prefix in ("dtypes.", "torch.", "numpy.", "np."):
+        name = name.removeprefix(prefix)
+    if name[:1] in ("<", "=", "|") and sys.byteorder == "little":
+        name = name[1:]
+    for word in (name, name.lower()):
+        found = _by_name.get(word) or _CODES.get(word)
+        if found is not None:
+            return found
+    raise _unknown(name, given)
+
+
+def element_dtype(given: Any) -> DType:
+    """The dtype that `given` means, of the elements of a tensor: a scalar, or an image.
+
+    DTypeError for what `to_dtype` does not know, and for vectors, pointers and void.
+    """
+    dtype = to_dtype(given)
+    scalar = dtype.count == 1 and dtype.itemsize > 0 and dtype.base is dtype
+    if scalar or (isinstance(dtype, ImageDType) and dtype.count == 1):
+        return dtype
+    raise DTypeError(
+        "the elements of a tensor are scalars",
+        asked=f"a tensor of {dtype!r}",
+        because="vectors and pointers are made inside kernels",
+        try_=repr(dtype.base.scalar()) if dtype.itemsize else None,
     )
 
 
@@ -478,7 +536,9 @@ def _unknown(name: str, asked: str) -> UnknownDType:
         f"no dtype is called {name!r}",
         asked=repr(asked),
         because="it is none of the names in dtypes.fields()",
-        try_=" or ".join(map(repr, close)) if close else "one of " + ", ".join(d.name for d in dtypes.all),
+        try_=" or ".join(map(repr, close))
+        if close
+        else "one of " + ", ".join(d.name for d in dtypes.all),
     )
 
 
@@ -585,6 +645,18 @@ _by_name: dict[str, DType] = {
 }
 # As other libraries write them.
 _by_name |= {"bool_": dtypes.bool, "float8_e4m3fn": dtypes.fp8e4m3, "float8_e5m2": dtypes.fp8e5m2}
+
+
+# NumPy's short names and codes, and names of C types that it has beside those above.
+_CODES: dict[str, DType] = {
+    "b1": dtypes.bool, "?": dtypes.bool, "i1": dtypes.int8, "u1": dtypes.uint8, "i2": dtypes.int16,
+    "u2": dtypes.uint16, "i4": dtypes.int32, "u4": dtypes.uint32, "i8": dtypes.int64,
+    "u8": dtypes.uint64, "f2": dtypes.float16, "f4": dtypes.float32, "f8": dtypes.float64,
+    "byte": dtypes.int8, "ubyte": dtypes.uint8, "intc": dtypes.int32, "uintc": dtypes.uint32,
+    "longlong": dtypes.int64, "ulonglong": dtypes.uint64, "int_": dtypes.int64,
+    "intp": dtypes.int64, "uintp": dtypes.uint64, "single": dtypes.float32, "e": dtypes.float16,
+    "f": dtypes.float32, "d": dtypes.float64,
+}  # fmt: skip
 
 
 def _restore(name: str, count: int) -> DType:

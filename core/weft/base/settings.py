@@ -307,7 +307,9 @@ def _unknown(name: str) -> ArgumentError:
         f"there is no setting {name!r}",
         asked=f"settings.{name}",
         because="it is none of those in settings.table()",
-        try_=" or ".join(f"settings.{each}" for each in close) if close else "settings.table() lists them all",
+        try_=" or ".join(f"settings.{each}" for each in close)
+        if close
+        else "settings.table() lists them all",
     )
 
 

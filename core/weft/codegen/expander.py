@@ -8,6 +8,9 @@ and for no others: what does not depend on an unrolled range stays one node. Not
 rewritten afterwards. Addresses are kept as sums (see `affine`), so that an instance differs from
 its neighbour by a constant; a load whose address moves by one with the lane is one vector load.
 
+Where the target's arithmetic is scalar (`wide` is false) lanes are instances like the others, and
+only loads and stores of neighbours are vectors.
+
 An array on chip is one for each combination of the unrolled ranges that its FILL stands in.
 """
 
@@ -83,8 +86,9 @@ class _Place(NamedTuple):
 
 
 class _Expander:
-    def __init__(self, sink: UOp, fused: frozenset[DType]) -> None:
+    def __init__(self, sink: UOp, fused: frozenset[DType], wide: bool) -> None:
         self.fused = fused
+        self.wide = wide
         self.scalar: dict[UOp, Instances] = {}  # VECTOR ranges instantiated like the others
         self.vector: dict[UOp, Instances] = {}  # VECTOR ranges as lanes
         self.addresses: dict[UOp, _Address] = {}
@@ -187,7 +191,7 @@ class _Expander:
         if node.arg.kind not in INSTANTIATED:
             return Instances((), None, [node])
         turns = range(width_of(node))
-        if node.arg.kind is AxisKind.VECTOR and lanes:
+        if node.arg.kind is AxisKind.VECTOR and lanes and self.wide:
             return Instances((), node, [UOp.const(node.dtype, tuple(turns))])
         return Instances((node,), None, [UOp.const(node.dtype, turn) for turn in turns])
 
@@ -197,8 +201,10 @@ class _Expander:
         op, dtype = node.arg.op, node.dtype
         source = self.vector[node.src[0]]
         loops = loops_of(node)
-        unrolled = tuple(loop for loop in loops if loop.arg.kind in UNROLLED)
+        written_out = UNROLLED if self.wide else INSTANTIATED
+        unrolled = tuple(loop for loop in loops if loop.arg.kind in written_out)
         lanes = next((loop for loop in loops if loop.arg.kind is AxisKind.VECTOR), None)
+        lanes = lanes if self.wide else None
         shared = tuple(loop for loop in loops if is_shared(loop))
         alone = [loop for loop in loops if loop not in shared]
         rest = tuple(loop for loop in alone if loop.arg.kind not in INSTANTIATED)
@@ -253,6 +259,9 @@ class _Expander:
         lane, step = self.lane_step(address)
         if lane is not None and step not in (1, -1):
             over, places = self.places(address, None, 0, filled)
+            if not self.wide:
+                values = [_loaded(place, alternative, node.dtype, 1, 0) for place in places]
+                return Instances(over, None, values)
             pick = self.gather(over, lane)
             loads = [_loaded(place, alternative, node.dtype, 1, 0) for place in places]
             rest = tuple(loop for loop in over if loop is not lane)
@@ -263,7 +272,8 @@ class _Expander:
         shift = (width - 1) * step if step == -1 else 0
         over, places = self.places(address, lane, shift, filled)
         values = [_loaded(place, alternative, node.dtype, width, step) for place in places]
-        return Instances(over, lane, values)
+        found = Instances(over, lane, values)
+        return found if self.wide else self.by_lane(found)
 
     def fill(self, node: UOp) -> _Filled:
         """An array for each combination of the unrolled ranges outside, all filled in one nest."""
@@ -290,6 +300,8 @@ class _Expander:
         address = self.address(node.src[0])
         value = self.vector[node.src[1]]
         lane, step = self.lane_step(address)
+        if not self.wide:
+            return self.store_neighbours(address, value, lane if step == 1 else None, arrays)
         scattered = lane is not None and step != 1
         if lane is None and value.lane is not None:
             raise SpecError(
@@ -298,11 +310,7 @@ class _Expander:
             )  # fmt: skip
         over, places = self.places(address, None if scattered else lane, 0, arrays)
         loops = tuple(loop for loop in over if loop is not lane)
-        if not set(value.over) <= set(loops):
-            raise SpecError(
-                "many values would be stored in one place", asked="expanding a STORE",
-                because="its value depends on an unrolled range that its address does not have",
-            )  # fmt: skip
+        _check_over(value, loops)
         values = self.pick(value, loops)
         out: list[UOp] = []
         if not scattered:
@@ -316,6 +324,24 @@ class _Expander:
             for number, i in enumerate(row):
                 part = item if value.lane is None else item.gep(number)
                 out += _stored(places[i], part)
+        return out
+
+    def store_neighbours(
+        self, address: _Address, value: Instances, lane: UOp | None, arrays: _Filled | None
+    ) -> list[UOp]:
+        """Instances that lie side by side along `lane` in one store, any other by itself."""
+        over, places = self.places(address, lane, 0, arrays)
+        if lane is None:
+            _check_over(value, over)
+            pairs = zip(places, self.pick(value, over))
+            return [store for place, item in pairs for store in _stored(place, item)]
+        full = merged([over, (lane,)])
+        _check_over(value, full)
+        values = self.pick(value, full)
+        dtype = values[0].dtype.vec(width_of(lane))
+        out: list[UOp] = []
+        for place, row in zip(places, self.gather(full, lane)):
+            out += _stored(place, UOp(Ops.VECTORIZE, dtype, tuple(values[i] for i in row)))
         return out
 
     def address(self, node: UOp) -> _Address:
@@ -463,6 +489,14 @@ class _Expander:
         return [[first + step * turn for turn in turns] for first in offsets(rest, factors, 0)]
 
 
+def _check_over(value: Instances, loops: Ranges) -> None:
+    if not set(value.over) <= set(loops):
+        raise SpecError(
+            "many values would be stored in one place", asked="expanding a STORE",
+            because="its value depends on an unrolled range that its address does not have",
+        )  # fmt: skip
+
+
 def _is_unrolled(reduce: UOp) -> bool:
     return any(loop.arg.kind in INSTANTIATED for loop in loops_of(reduce))
 
@@ -520,12 +554,13 @@ def _horizontal(op: Ops, dtype: DType, total: UOp, width: int) -> UOp:
     return _tree(op, dtype, [total.gep(lane) for lane in range(width)])
 
 
-def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> UOp:
+def run(sink: UOp, fused: frozenset[DType] = frozenset(), wide: bool = True) -> UOp:
     """The graph without unrolled ranges; itself where there are none.
 
-    `fused`: scalar dtypes for which the target has a multiply-add.
+    `fused`: scalar dtypes for which the target has a multiply-add. `wide`: whether it computes with
+    vectors, or only loads and stores them.
     """
     nodes = sink.toposort()
     if not any(node.op is Ops.RANGE and node.arg.kind in INSTANTIATED for node in nodes):
         return sink
-    return _Expander(sink, fused).run()
+    return _Expander(sink, fused, wide).run()

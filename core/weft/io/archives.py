@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 from weft.base.errors import FormatError
+from weft.device import registry
 from weft.io.windows import Source, TensorIO, from_bytes, not_readable, opened, read, reading
 from weft.tensor import Tensor
 
@@ -54,8 +55,8 @@ def tar_extract(source: Source) -> dict[str, Tensor]:
 def zip_extract(source: Source, most: int = MOST_UNPACKED) -> dict[str, Tensor]:
     """The files of a zip archive by name, each as uint8 of shape (n,).
 
-    Stored entries are lazy windows of the archive. Compressed ones are unpacked now, into the
-    host's memory. Raises FileError where the file cannot be read, FormatError where it is no zip
+    Stored entries are lazy windows of the archive. Compressed ones are unpacked now, in the
+    host's memory, for the default device. Raises FileError where the file cannot be read, FormatError where it is no zip
     archive, is encrypted, compressed in another way than DEFLATE, damaged, or unpacks to more than
     `most` bytes.
 
@@ -101,7 +102,7 @@ def entry(everything: Tensor, info: Any, source: Source, most: int) -> tuple[Ten
         data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, info.file_size + 1)
     if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
         raise _bad_entry(info, source, "does not unpack to what its checksum says")
-    return from_bytes(data), 0
+    return from_bytes(data).to(registry.canonical()), 0
 
 
 def stored_at(everything: Tensor, info: Any, source: Source) -> int:

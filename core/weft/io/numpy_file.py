@@ -13,6 +13,7 @@ import struct
 from weft.base.dtype import DType, to_dtype
 from weft.base.errors import FormatError
 from weft.base.sequences import prod
+from weft.device import registry
 from weft.io.archives import MOST_UNPACKED, entry, zip_entries
 from weft.io.windows import Source, called, not_readable, opened, read, window
 from weft.tensor import Tensor
@@ -30,6 +31,7 @@ _DTYPES = {
 def npy_load(source: Source, device: str | None = None) -> Tensor:
     """The array of a .npy file, lazy, where the file lies, or on `device`.
 
+    Arrays that are stored column by column are on the default device unless another is given.
     Raises FileError where the file cannot be read, FormatError for damaged files, arrays of
     objects, and big-endian numbers.
 
@@ -87,7 +89,10 @@ def _array(whole: Tensor, begin: int, end: int, source: Source, device: str | No
     if at + length + prod(shape) * dtype.itemsize > end:
         raise not_readable("npy file", source, f"an array of {shape} and {dtype} does not fit")
     data = window(whole, at + length, dtype, order, device)
-    return data.permute(*reversed(range(len(order)))) if by_columns and len(order) > 1 else data
+    if not by_columns or len(order) < 2:
+        return data
+    # where a file lies nothing but windows can be read
+    return data.to(device or registry.canonical()).permute(*reversed(range(len(order))))
 
 
 def _description(text: bytes, source: Source) -> tuple[DType, tuple[int, ...], bool]:

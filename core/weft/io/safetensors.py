@@ -13,8 +13,9 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
+from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, FileError, FormatError
+from weft.base.errors import ArgumentError, FileError, FormatError, WrongKind
 from weft.device import registry
 from weft.io.safetensors_header import (
     PREFIX,
@@ -80,6 +81,13 @@ def safe_save(
     >>> io.safe_load_metadata("w.safetensors").metadata["made"]
     'by hand'
     """
+    if not isinstance(tensors, Mapping):
+        raise WrongKind(
+            "tensors are saved by name",
+            asked=f"safe_save({shown(tensors)}, ...)",
+            because=f"that is {kind_of(tensors)}",
+            try_='safe_save({"weight": tensor}, path), or get_state_dict(model) for a model',
+        )
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise ArgumentError(

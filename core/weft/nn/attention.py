@@ -7,6 +7,7 @@ import math
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.nn import init
+from weft.nn.inputs import tensor_for
 from weft.nn.linear import Linear
 from weft.tensor import Tensor
 
@@ -80,6 +81,7 @@ class MultiHeadAttention:
         nobody attends to. Raises ShapeError for other shapes, DTypeError for a padding mask of
         numbers.
         """
+        query = tensor_for(self, query)
         key = query if key is None else key
         value = key if value is None else value
         _check("query", query, self.embed_dim)

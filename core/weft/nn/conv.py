@@ -8,6 +8,7 @@ from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
 from weft.nn import init
+from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
 
 
@@ -61,6 +62,7 @@ class _Conv:
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
+        x = tensor_for(self, x)
         if x.ndim == self.axes + 1:
             return self(x.unsqueeze(0)).squeeze(0)
         padding: Any = self.padding
@@ -210,6 +212,7 @@ class _ConvTranspose(_Conv):
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
+        x = tensor_for(self, x)
         if x.ndim == self.axes + 1:
             return self(x.unsqueeze(0)).squeeze(0)
         return x.conv_transpose2d(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError
 from weft.nn import init
+from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
 
 
@@ -42,6 +43,7 @@ class Embedding:
             self.weight = (rows != self.padding_idx).where(self.weight, 0)
 
     def __call__(self, indices: Tensor) -> Tensor:
+        indices = tensor_for(self, indices)
         if not dtypes.is_int(indices.dtype):
             raise DTypeError(
                 "an embedding is looked up by integers",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.base.dtype import DType
 from weft.nn import init
+from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
 
 
@@ -38,5 +39,6 @@ class Linear:
         )
 
     def __call__(self, x: Tensor) -> Tensor:
+        x = tensor_for(self, x)
         y = x @ self.weight.transpose(0, 1)
         return y if self.bias is None else y + self.bias

@@ -12,6 +12,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype
 from weft.base.sequences import prod
+from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
 
 
@@ -115,6 +116,7 @@ class BatchNorm(_Norm):
 
     def __call__(self, x: Tensor) -> Tensor:
         """The same shape as x, (batch, num_features, ...), and its dtype. Raises ShapeError."""
+        x = tensor_for(self, x)
         _check_channels("batch", x, self.num_features)
         shape, wide = _along_channels(x.ndim), _wide(x)
         mean, variance = self._statistics(wide)
@@ -182,6 +184,7 @@ class GroupNorm(_Norm):
 
     def __call__(self, x: Tensor) -> Tensor:
         """The same shape as x, (batch, num_channels, ...). Raises ShapeError."""
+        x = tensor_for(self, x)
         _check_channels("group", x, self.num_channels)
         size = prod(x.shape[1:]) // self.num_groups
         grouped = _wide(x).reshape(x.shape[0], self.num_groups, size)
@@ -229,6 +232,7 @@ class LayerNorm(_Norm):
 
     def __call__(self, x: Tensor) -> Tensor:
         """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
+        x = tensor_for(self, x)
         axes = _last_axes("layer", x, self.normalized_shape)
         return self._scaled(_normalised(_wide(x), axes, self.eps), x.dtype)
 
@@ -242,6 +246,7 @@ class LayerNorm2d(LayerNorm):
 
     def __call__(self, x: Tensor) -> Tensor:
         """The same shape as x, (batch, normalized_shape, height, width). Raises ShapeError."""
+        x = tensor_for(self, x)
         if x.ndim != 4:
             raise ShapeError(
                 "the input is no batch of images",
@@ -272,6 +277,7 @@ class RMSNorm(_Norm):
 
     def __call__(self, x: Tensor) -> Tensor:
         """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
+        x = tensor_for(self, x)
         axes = _last_axes("root-mean-square", x, self.normalized_shape)
         wide = _wide(x)
         scale = (wide.square().mean(axes, keepdim=True) + self.eps).rsqrt()

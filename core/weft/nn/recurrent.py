@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.base.dtype import DType
 from weft.base.errors import ShapeError
 from weft.nn import init
+from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
 
 
@@ -84,8 +85,12 @@ class LSTMCell(_Cell):
     gates = 4
 
     def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        x = tensor_for(self, x)
         hidden, cell = (self._start(x), self._start(x)) if hc is None else hc
         self._check(x, hidden, cell)
+        # Back through time the gradient of the cell is a chain without sums in between: unless it
+        # stops at each step, each step would compute all later ones again.
+        hidden, cell = hidden.contiguous_backward(), cell.contiguous_backward()
         i, f, g, o = (a + b for a, b in zip(*self._parts(x, hidden), strict=True))
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
         return (o.sigmoid() * cell.tanh()).contiguous(), cell.contiguous()
@@ -107,8 +112,10 @@ class GRUCell(_Cell):
     gates = 3
 
     def __call__(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
+        x = tensor_for(self, x)
         hidden = self._start(x) if hidden is None else hidden
         self._check(x, hidden)
+        hidden = hidden.contiguous_backward()  # as in LSTMCell
         (xr, xz, xn), (hr, hz, hn) = self._parts(x, hidden)
         reset, keep = (xr + hr).sigmoid(), (xz + hz).sigmoid()
         new = (xn + reset * hn).tanh()

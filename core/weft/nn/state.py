@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 from weft.base.promotion import can_safe_cast
 from weft.base.text import human_size, plural
 from weft.io import (
@@ -157,6 +158,13 @@ class _Differences:
 
 
 def _compare(own: Mapping[str, Tensor], state: Mapping[str, Tensor]) -> _Differences:
+    if not isinstance(state, Mapping):
+        raise WrongKind(
+            "the saved state maps names to tensors",
+            asked=f"load_state_dict(model, {shown(state)})",
+            because=f"that is {kind_of(state)}",
+            try_="load_state_dict(model, safe_load(path))",
+        )
     found = _Differences()
     reached = {id(target) for name, target in own.items() if name in state}
     for name, target in own.items():

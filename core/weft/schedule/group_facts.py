@@ -25,7 +25,8 @@ class Facts:
     memory, and for how many rows each read stays in its row. nodes: how many steps it has.
     reduces: shape and axes of the loops that accumulate. tiled: whether one of them uses what it
     reads again and again, as a product of matrices does, so that its loops want to be blocked.
-    batch: of so many products of matrices it consists, by its leading axes.
+    batch: of so many products of matrices it consists, by its leading axes. aside: what it reads
+    below a reduce, or through movement: not, or not only, where it stores its own elements.
     """
 
     root: UOp
@@ -36,6 +37,7 @@ class Facts:
     reduces: frozenset[tuple[Any, ...]] = frozenset()
     tiled: bool = False
     batch: int = 0
+    aside: frozenset[UOp] = frozenset()
 
     @property
     def size(self) -> int:
@@ -70,6 +72,7 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
     if value.base is not value:
         allowed[value.base] = both(known.rows, rows_of_view(value.st, value.base.size))
     reduces: dict[tuple[Any, ...], None] = {}
+    aside = set() if _is_in_place(value) else {value.base}
     for node in reversed(tree):
         if node.op in GroupOp.Movement or node.op in LEAVES - {Ops.BUFFER} or node.op is Ops.SINK:
             continue
@@ -94,8 +97,16 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
                 continue
             read = mine if source is base else both(mine, rows_of_view(source.st, base.size))
             allowed[base] = both(allowed[base], read) if base in allowed else read
+            if node in aside or node.op is Ops.REDUCE_AXIS or not _is_in_place(source):
+                aside.add(base)
     known.reduces = frozenset(reduces)
+    known.aside = frozenset(known.reads) & aside
     return known
+
+
+def _is_in_place(source: UOp) -> bool:
+    """Whether the elements of a value are those of its base, in their order."""
+    return source is source.base or (source.st.contiguous and source.size == source.base.size)
 
 
 def rows_of_reduce(node: UOp) -> Rows:

@@ -237,7 +237,7 @@ class _Grouping:
         stored = self._stored(members)
         if self._buffers(facts, stored) > self._limit(a.device):
             return None
-        if not self._keeps_blocks(facts, rows, alike):
+        if not self._keeps_blocks(facts, rows, alike) or overwrites_what_it_needs(facts):
             return None
         if shared is not None and not self._shares(a, b, shared, rows, alike):
             return None
@@ -451,6 +451,21 @@ class _Grouping:
             group.outer = outer_shape(own.values(), rows)
             group.shapes = {node: in_rows(shape, group.outer) for node, shape in own.items()}
         return group
+
+
+def overwrites_what_it_needs(facts: Sequence[Facts]) -> bool:
+    """Whether an element that one of these kernels, sources first, overwrites is wanted again in
+    another turn of their loops: where it is read below a reduce, or elsewhere."""
+    versions = {known.root.src[0].base for known in facts if known.root.op is Ops.ASSIGN}
+    read: dict[UOp, set[UOp]] = {}  # by member: what it reads of that, itself or through others
+    for known in facts:
+        mine = read[known.root] = set()
+        for base in known.reads:
+            below = read.get(base, set()) | ({base} & versions)
+            if below and base in known.aside:
+                return True
+            mine |= below
+    return False
 
 
 def _steps(reduce: tuple[Any, ...]) -> int:

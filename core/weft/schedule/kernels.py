@@ -39,8 +39,11 @@ def create_kernels(uses: Uses, groups: Iterable[Group], ctx: ScheduleContext) ->
         if len(group.members) == 1:
             (node,) = group.members
             stored[node] = _kernel_for(node, stored, ctx)
+        elif (together := _compute_together(group, stored, ctx)) is not None:
+            stored.update(together)
         else:
-            stored.update(_compute_together(group, stored, ctx))
+            for node in group.members:
+                stored[node] = _kernel_for(node, stored, ctx)
     return stored
 
 
@@ -55,7 +58,15 @@ def _kernel_for(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
         return view
     if node.op is Ops.ASSIGN and (copied := _copy_into(node, stored)) is not None:
         return copied
-    return _compute_together(Group([node], [node]), stored, ctx)[node]
+    alone = _compute_together(Group([node], [node]), stored, ctx)
+    if alone is None:
+        raise ScheduleError(
+            "an assignment reads what it overwrites at other places",
+            asked=f"assign to {node.src[0].shape}" + made_at(node),
+            because="elements would be overwritten before they are read",
+            try_="make a copy of the value first:\n  - a += a.T\n  + a += a.T.contiguous()",
+        )
+    return alone[node]
 
 
 def _leaf_ast(node: UOp) -> UOp:
@@ -87,8 +98,11 @@ def _copy(node: UOp, stored: dict[UOp, UOp]) -> UOp:
     return _fresh(node, int(node.size), kernel)
 
 
-def _compute_together(group: Group, stored: dict[UOp, UOp], ctx: ScheduleContext) -> dict[UOp, UOp]:
-    """One kernel for all members; ASSIGN(memory, KERNEL) for each that is stored."""
+def _compute_together(
+    group: Group, stored: dict[UOp, UOp], ctx: ScheduleContext
+) -> dict[UOp, UOp] | None:
+    """One kernel for all members; ASSIGN(memory, KERNEL) for each that is stored. None where it
+    would overwrite what it has yet to read."""
     targets = {node: _target(node, stored, ctx) for node in group.stored}
     device = _one_device(storage_under(next(iter(targets.values()))))
     sources = KernelSources(device, {to: slot for slot, to in enumerate(targets.values())})
@@ -98,8 +112,8 @@ def _compute_together(group: Group, stored: dict[UOp, UOp], ctx: ScheduleContext
     stores = [_store(node, targets[node], group.shapes.get(node), builder) for node in group.stored]
     ast = UOp.sink(*stores)
     for node in group.stored:
-        if node.op is Ops.ASSIGN:
-            _check_in_place(ast, sources.slots[targets[node]], node)
+        if node.op is Ops.ASSIGN and not _is_in_place(ast, sources.slots[targets[node]]):
+            return None
     kernel = _finished(ast, sources, builder)
     return {node: UOp(Ops.ASSIGN, to.dtype, (to, kernel)) for node, to in targets.items()}
 
@@ -202,13 +216,7 @@ def _without_ones(st: ShapeTracker) -> ShapeTracker:
     return (st if kept == st.shape else st.reshape(kept)).simplify()
 
 
-def _check_in_place(ast: UOp, slot: int, node: UOp) -> None:
+def _is_in_place(ast: UOp, slot: int) -> bool:
+    """Whether a kernel reads what it overwrites only where it does."""
     (window,) = (to.arg for to, _ in (s.src for s in ast.src) if to.src[0].arg == slot)
-    if not any(reads_elsewhere(store.src[1], slot, window) for store in ast.src):
-        return
-    raise ScheduleError(
-        "an assignment reads what it overwrites at other places",
-        asked=f"assign to {node.src[0].shape}" + made_at(node),
-        because="elements would be overwritten before they are read",
-        try_="make a copy of the value first:\n  - a += a.T\n  + a += a.T.contiguous()",
-    )
+    return not any(reads_elsewhere(store.src[1], slot, window) for store in ast.src)

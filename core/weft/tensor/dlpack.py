@@ -15,7 +15,7 @@ import ctypes
 from typing import Any, NamedTuple
 
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import ArgumentError, DTypeError, ExchangeError
+from weft.base.errors import CapabilityError, DTypeError, ExchangeError
 from weft.base.sequences import prod
 from weft.device import Buffer, binding
 from weft.uop import UOp
@@ -79,19 +79,21 @@ class _Versioned(ctypes.Structure):
 _PLAIN, _PLAIN_USED = b"dltensor", b"used_dltensor"
 _MARKED, _MARKED_USED = b"dltensor_versioned", b"used_dltensor_versioned"
 
-_python = ctypes.PyDLL(None)
-_new_capsule = _python.PyCapsule_New
-_new_capsule.restype = ctypes.py_object
-_new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-_is_valid = _python.PyCapsule_IsValid
-_is_valid.restype = ctypes.c_int
-_is_valid.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
-_pointer_of = _python.PyCapsule_GetPointer
-_pointer_of.restype = ctypes.c_void_p
-_pointer_of.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
-_set_name = _python.PyCapsule_SetName
-_set_name.restype = ctypes.c_int
-_set_name.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+
+def _from_python(name: str, result: Any, *arguments: Any) -> Any:
+    """A function of Python's C API, in a form that nobody else shares."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_new_capsule = _from_python(
+    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)
+_is_valid = _from_python("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+_pointer_of = _from_python(
+    "PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p
+)
+_set_name = _from_python("PyCapsule_SetName", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
+_keep_forever = _from_python("Py_IncRef", None, ctypes.py_object)
 
 # What consumers hold, by the address of its structure, until they call the deleter.
 _handed_out: dict[int, tuple[Any, ...]] = {}
@@ -111,8 +113,8 @@ def _drop_unused(capsule: int) -> None:
 _forget_c = _Deleter(_forget)
 _drop_unused_c = _Deleter(_drop_unused)
 # Consumers may call them as long as the interpreter lives, after this module is gone.
-for _callback in (_forget_c, _drop_unused_c, _Deleter):
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))
+for _callback in (_forget_c, _drop_unused_c):
+    _keep_forever(_callback)
 
 
 # ---- handing out ---------------------------------------------------------------------------------
@@ -340,9 +342,7 @@ def node_over(taken: Taken, device: str) -> UOp | None:
     """A BUFFER on `device` over a producer's memory in place; None if the device cannot."""
     try:
         buffer = Buffer.wrap(taken.window, taken.dtype, device)
-    except ArgumentError:
-        raise
-    except Exception:
+    except CapabilityError:
         return None
     node = UOp.new_buffer(device, prod(taken.shape), taken.dtype)
     binding.bind(node, buffer)

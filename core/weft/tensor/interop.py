@@ -16,6 +16,7 @@ from weft.base.promotion import least_upper_dtype
 from weft.base.scalars import pack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
+from weft.tensor import dlpack
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import fold, high_of, sprod
@@ -91,7 +92,8 @@ def from_array(array: numpy.ndarray, dtype: DType | None) -> UOp:
     import numpy
 
     own = to_dtype(array.dtype)
-    node = host_node(numpy.array(array, order="C"), own, array.shape)
+    # flat, since of one number without an axis NumPy does not show the bytes of every dtype
+    node = host_node(numpy.array(array, order="C").reshape(-1), own, array.shape)
     return node if dtype is None or dtype is own else record(Ops.CAST, dtype, (node,))
 
 
@@ -120,8 +122,39 @@ def _holds_arrays(data: Sequence[Any]) -> bool:
     return any(map(_holds_arrays, rows)) or any(True for _ in arrays)
 
 
+def _of_arrays(data: Sequence[Any]) -> Any:
+    """Lists with NumPy arrays among them as one array; None where there is something else.
+
+    Numbers beside arrays are of the default dtypes, and dtypes promote.
+    """
+    import numpy
+
+    parts = []
+    for row in data:
+        if _is_row(row):
+            row = _of_arrays(row) if _holds_arrays(row) else _numbers(row)
+        if not isinstance(row, numpy.ndarray):
+            return None
+        parts.append(as_array(row))
+    if len({part.shape for part in parts}) > 1:
+        return None
+    dtype = numpy_dtype(least_upper_dtype(*(to_dtype(part.dtype) for part in parts)))
+    return numpy.stack([part.astype(dtype, copy=False) for part in parts])
+
+
+def _numbers(data: Sequence[Any]) -> Any:
+    """Nested lists of numbers as an array."""
+    import numpy
+
+    shape = _shape_of(data)
+    flat = list(_leaves(data, len(shape)))
+    return numpy.array(flat, numpy_dtype(dtypes.from_py(flat))).reshape(shape)
+
+
 def _of_rows(data: Sequence[Any], kind: DType | None, where: str | tuple[str, ...]) -> UOp:
     """Lists of tensors and arrays of one shape, stacked; of tensors nothing is computed."""
+    if (array := _of_arrays(data)) is not None:
+        return from_array(array, kind)
     parts = [x._uop if isinstance(x, TensorBase) else node_of(x, where, kind, False) for x in data]
     if len({part.shape for part in parts}) > 1:
         raise ShapeError(
@@ -142,6 +175,14 @@ def _of_rows(data: Sequence[Any], kind: DType | None, where: str | tuple[str, ..
 def _packed(flat: list[Any], kind: DType) -> Any:
     import numpy
 
+    if texts := {str, bytes}.intersection(map(type, flat)):
+        name = texts.pop().__name__
+        raise DTypeError(
+            "a tensor holds numbers",
+            asked=f"a tensor of {kind!r} of what has a {name} in it",
+            because=f"a {name} is not read as a number",
+            try_="float(...) or int(...) of each, first",
+        )
     if kind.fmt is not None and kind is not dtypes.float16 and flat:
         try:
             if dtypes.is_float(kind) or all(kind.min <= x <= kind.max for x in flat):
@@ -180,7 +221,7 @@ def _shape_of(data: Any) -> tuple[int, ...]:
 
 def _leaves(data: Any, depth: int) -> Iterator[Any]:
     rows = [data]
-    for level in range(depth):
+    for _ in range(depth):
         lengths = {len(row) if _is_row(row) else -1 for row in rows}
         if len(lengths) > 1 or -1 in lengths:
             raise ShapeError(
@@ -225,17 +266,53 @@ def is_array(data: Any) -> bool:
     return hasattr(data, "__array__") or hasattr(data, "__array_interface__")
 
 
+def _is_foreign(data: Any) -> bool:
+    """Whether this is an array by any protocol of NumPy's, DLPack's or Python's own."""
+    if is_array(data) or hasattr(data, "__dlpack__"):
+        return True
+    try:
+        memoryview(data)
+    except TypeError:
+        return False
+    return True
+
+
 def as_array(data: Any) -> Any:
-    """The NumPy array of something that has one."""
+    """The NumPy array of something that has one, in the byte order of this machine.
+
+    :raises DTypeError: if it cannot be read.
+    """
     import numpy
 
     try:
         array = numpy.asarray(data)
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # whatever a foreign class raises
         raise DTypeError(
             "this array cannot be read", asked=f"a {type(data).__name__}", because=str(error)
         ) from None
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def from_foreign(data: Any, dtype: DType | None) -> UOp:
+    """An array of any library, copied: by NumPy's protocols, or by DLPack where they fail.
+
+    NumPy knows fewer dtypes than others do. :raises DTypeError: if it cannot be read.
+    """
+    try:
+        return from_array(as_array(data), dtype)
+    except DTypeError as error:
+        refusal = error
+    import numpy
+
+    if isinstance(data, numpy.ndarray) or not hasattr(data, "__dlpack__"):
+        raise refusal
+    try:
+        taken = dlpack.take(data, None)
+    except Exception:  # whatever a foreign class raises: NumPy's words say it better
+        raise refusal from None
+    memory = taken.compact() if prod(taken.shape) else b""
+    node = host_node(memory, taken.dtype, taken.shape)
+    return node if dtype in (None, taken.dtype) else record(Ops.CAST, dtype, (node,))
 
 
 def nested(values: list[Any], shape: tuple[int, ...]) -> Any:
@@ -273,10 +350,13 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
         return UOp(Ops.RESHAPE, node.dtype, (node,), ())
     if isinstance(data, (bytes, bytearray, memoryview)):
         node = from_bytes(data, kind)
-    elif isinstance(data, (list, tuple)):
+    elif isinstance(data, range):
+        node = from_nested(list(data), kind)
+    elif isinstance(data, (list, tuple, range)):
+        data = list(data) if isinstance(data, range) else data
         node = _of_rows(data, kind, where) if _holds_arrays(data) else from_nested(data, kind)
-    elif is_array(data):
-        node = from_array(as_array(data), kind)
+    elif _is_foreign(data):
+        node = from_foreign(data, kind)
     else:
         raise DTypeError(
             f"no tensor can be made of a {type(data).__name__}",

@@ -32,6 +32,7 @@ forget = _live.__delitem__
 SETTLED = frozenset({Ops.BUFFER, Ops.CONST})
 
 _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
+_MARKS = (GroupOp.Identity - {Ops.DETACH}) | {Ops.CONTIGUOUS}
 
 
 def live_tensors() -> list[TensorBase]:
@@ -126,19 +127,20 @@ def _with_ways_back(
     known = {becomes.get(node, node).base for node in own}
     order = UOp(Ops.SINK, src=tuple(becomes)).toposort()
     given = {u for u in order if u.op is Ops.BUFFER}
+    first: dict[UOp, UOp] = {}
     fresh: dict[UOp, tuple[UOp, UOp]] = {}
-    for node in order:  # of several that are the same value the first is what is computed
+    for node in order:
         value = becomes.get(node)
-        if value is not None and not _is_kernel(node):
-            fresh.setdefault(storage(value.base), (node, value))
-    fresh = {
-        memory: (node, value)
-        for memory, (node, value) in fresh.items()
-        if node in on_the_way
-        and memory.op in _HOLDS
-        and memory not in known
-        and (memory not in given or node in finals)
-    }
+        if value is None or _is_kernel(node):
+            continue
+        # of several that are the same value the first is what is computed; a mark upon it says
+        # more of its derivative than how it was computed
+        memory = storage(value.base)
+        if first.setdefault(memory, node) is not node and _unmarked(node) is not first[memory]:
+            continue
+        is_new = memory not in given or node in finals
+        if node in on_the_way and is_new and memory.op in _HOLDS and memory not in known:
+            fresh[memory] = node, value
     _keep_graphs(fresh, becomes, finals)
     result = dict(becomes)
     for node, value in becomes.items():
@@ -147,6 +149,12 @@ def _with_ways_back(
             if memory in known or way_back(memory) is not None:
                 result[node] = UOp(Ops.DETACH, value.dtype, (value,))
     return result
+
+
+def _unmarked(node: UOp) -> UOp:
+    while node.op in _MARKS:
+        node = node.src[0]
+    return node
 
 
 def _may_be_derived(tensor: TensorBase, becomes: Mapping[UOp, UOp]) -> bool:

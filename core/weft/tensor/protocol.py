@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
@@ -40,14 +40,24 @@ def grad_enabled() -> bool:
     return _grad_enabled.get()
 
 
-@contextmanager
-def grad_mode(enabled: bool) -> Iterator[None]:
-    """Results inside the block require gradients only where `enabled`."""
-    token = _grad_enabled.set(enabled)
-    try:
-        yield
-    finally:
-        _grad_enabled.reset(token)
+class grad_mode(ContextDecorator):
+    """Results inside the block, or of the function, require gradients only where `enabled`.
+
+    One object may be entered often, and within itself.
+    """
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+        self._tokens: list[Token[bool]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(_grad_enabled.set(self._enabled))
+
+    def __exit__(self, *exception: object) -> None:
+        _grad_enabled.reset(self._tokens.pop())
+
+    def _recreate_cm(self) -> grad_mode:
+        return grad_mode(self._enabled)
 
 
 def _classify(filename: str) -> int:
@@ -94,7 +104,7 @@ def provenance(depth: int = 1) -> Metadata:
 
 
 def named_after(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """For wrappers of methods: like `functools.wraps`, and provenance reads the method's name too."""
+    """For wrappers of methods: `functools.wraps`, and provenance reads the method's name too."""
 
     def dressed(wrapper: Any) -> Any:
         wrapper.__code__ = wrapper.__code__.replace(co_name=function.__name__)
@@ -158,6 +168,8 @@ class TensorBase:
         else:
             made._requires_grad = False if flag is False else None
             made.is_leaf = True
+            if flag:  # what is done without gradients is a constant to all that follows
+                made._uop = record(Ops.DETACH, uop.dtype, (uop,))
         remember(ref(made, forget))
         return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from weft.autograd import is_checkpoint
 from weft.base import trace
 from weft.base.settings import settings
 from weft.device import binding
@@ -16,10 +17,12 @@ from weft.schedule.kernels import storage_under
 from weft.schedule.structure import Structure, structure_of
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
 from weft.tensor.readers import protect_readers, sink_of
-from weft.uop import Ops, UOp
+from weft.uop import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
+
+_SHOWN = GroupOp.Movement | GroupOp.Identity | {Ops.CONTIGUOUS}
 
 
 def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
@@ -67,7 +70,10 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
             _realize_kernels(sink)
             return
         plan = bool(settings.MEMORY_PLANNER) and recorder is None  # a replay plans for all steps
-        filled = prepare(structure).fill(structure, _touched(structure), plan)
+        touched = _touched(structure)
+        if recorder is None:
+            touched |= _needed_again(structure, pending)
+        filled = prepare(structure).fill(structure, touched, plan)
         run_schedule(filled.items, filled.values, filled.layout)
         put_back(filled.becomes, _writes(structure))
 
@@ -76,10 +82,12 @@ def _realize_kernels(sink: UOp) -> None:
     """The same for a graph in which kernels wait already: nothing of it is kept for later."""
     becomes = kernelize_map(sink)
     final = _with_readers(sink.substitute(becomes))
+    writes = kernel_writes(final)
+    written = [write for write in writes if _holds_something(write.src[0])]
     items, values = create_schedule_with_vars(final)
     run_schedule(items, values)
-    settled = _settled(kernel_writes(final))
-    put_back({n: v.substitute(settled) for n, v in becomes.items()} | settled)
+    settled = _settled(writes)
+    put_back({n: v.substitute(settled) for n, v in becomes.items()} | settled, written)
 
 
 def _writes(structure: Structure) -> list[UOp]:
@@ -103,6 +111,33 @@ def _touched(structure: Structure) -> frozenset[int]:
         else:
             touched.add(place)
     return frozenset(touched)
+
+
+def _needed_again(structure: Structure, tensors: Sequence[TensorBase]) -> frozenset[int]:
+    """The places of all that is computed for `tensors`, if gradients are to flow from every one of
+    them: they are looked at before `backward`, which needs once more what they are computed of.
+
+    Not what stands in a checkpoint, which is there to be computed again.
+    """
+    derived = {_value_of(t) for t in waiting_tensors() if t._requires_grad and not t.is_leaf}
+    stack = [_value_of(tensor) for tensor in tensors] if derived else []
+    if not stack or not derived.issuperset(stack) or _writes(structure):
+        return frozenset()
+    found: dict[UOp, None] = {}
+    while stack:
+        node = stack.pop()
+        if node not in found and node in structure.places:
+            found[node] = None
+            stack.extend(node.src[1:] if is_checkpoint(node) else node.src)
+    return frozenset(structure.places[node] for node in found)
+
+
+def _value_of(tensor: TensorBase) -> UOp:
+    """The node that a tensor shows, under all that moves, stores or detaches it."""
+    node = tensor._uop
+    while node.op in _SHOWN:
+        node = node.src[0]
+    return node
 
 
 def _with_readers(sink: UOp) -> UOp:

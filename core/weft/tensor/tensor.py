@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
+import pickle
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ContextDecorator, nullcontext
+from contextlib import ContextDecorator, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import ref
 
 from weft.base.arguments import kind_of, shown
 from weft.base.download import download
-from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import ArgumentError, DTypeError, GradientError, ShapeError, WeftError
+from weft.base.dtype import DType, dtypes, element_dtype, to_dtype
+from weft.base.errors import (
+    ArgumentError,
+    DeviceError,
+    DTypeError,
+    GradientError,
+    IndexingError,
+    ShapeError,
+    WeftError,
+)
 from weft.base.scalars import pack, unpack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
@@ -48,6 +58,7 @@ from weft.tensor.ops.shapes import ShapesMixin
 from weft.tensor.ops.sharding import ShardingMixin
 from weft.tensor.ops.solving import SolvingMixin
 from weft.tensor.ops.sorting import SortingMixin
+from weft.tensor.ops.spellings import spelled_as_elsewhere
 from weft.tensor.ops.statistics import StatisticsMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.protocol import TensorBase, grad_mode, record
@@ -63,6 +74,7 @@ _leaf_numbers = itertools.count()
 _MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.MULTI})
 
 
+@spelled_as_elsewhere
 class Tensor(
     OperatorsMixin,
     NumericMixin,
@@ -125,7 +137,7 @@ class Tensor(
         dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> None:
-        kind = None if dtype is None else to_dtype(dtype)
+        kind = None if dtype is None else element_dtype(dtype)
         node = interop.node_of(data, device, kind, bool(requires_grad))
         self._uop = node
         self._requires_grad = None
@@ -212,6 +224,10 @@ class Tensor(
         >>> Tensor.zeros(2, 3).size(1)
         3
         """
+        if dim is not None and not self.shape:
+            raise IndexingError(
+                "a 0-d tensor has no axes", asked=f"size({dim})", because="its shape is ()"
+            )
         return self.shape if dim is None else self.shape[self._resolve_dim(dim)]
 
     def __len__(self) -> int:
@@ -308,20 +324,24 @@ class Tensor(
         return record(Ops.CONTIGUOUS, node.dtype, (node,), ("leaf", next(_leaf_numbers)))
 
     @staticmethod
-    def no_grad() -> AbstractContextManager[None]:
-        """A with-block whose results do not require gradients.
+    def no_grad(function: Any = None) -> Any:
+        """A with-block, or a decorator, whose results do not require gradients: to all that
+        follows they are constants.
 
         >>> x = Tensor([1.0], requires_grad=True)
         >>> with Tensor.no_grad():
         ...     y = x * 2
         >>> y.requires_grad is True
         False
+        >>> _ = (x * y).sum().backward()
+        >>> x.grad.tolist()
+        [2.0]
         """
-        return grad_mode(False)
+        return grad_mode(False) if function is None else grad_mode(False)(function)
 
     @staticmethod
-    def enable_grad() -> AbstractContextManager[None]:
-        """A with-block inside `no_grad` whose results may require gradients again.
+    def enable_grad(function: Any = None) -> Any:
+        """A with-block, or a decorator, inside `no_grad` whose results may require gradients again.
 
         >>> x = Tensor([1.0], requires_grad=True)
         >>> with Tensor.no_grad():
@@ -330,7 +350,7 @@ class Tensor(
         >>> y.requires_grad
         True
         """
-        return grad_mode(True)
+        return grad_mode(True) if function is None else grad_mode(True)(function)
 
     @staticmethod
     def train(mode: bool = True) -> _Training:
@@ -495,6 +515,8 @@ class Tensor(
             recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
             return self.detach().to(self._uop.device[0])._settled()
+        if self._requires_grad and not self.is_leaf:
+            self.realize()  # and not a copy: backward will want to read it as well
         held = self.detach().contiguous() if owned_storage(self._uop) is None else self
         return held.realize()
 
@@ -680,18 +702,33 @@ class Tensor(
         node = interop.host_node(memory, kind, tuple(shape))
         return cls._from_node(interop.moved(node, registry.placement(device)))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """The values and where they were; from protocol 5 on they may travel out of band.
+
+        What was on the default device comes back on the default device there; what was on another
+        comes back on that, or on the default one where it does not open.
+        """
         held = self._settled()
-        raw = bytes(held.data().cast("B")) if held.numel() else b""
-        return _restore, (raw, self._uop.dtype, held.shape, self._requires_grad)
+        raw: Any = held.data().cast("B") if held.numel() else b""
+        packed = pickle.PickleBuffer(raw) if protocol >= 5 else bytes(raw)
+        where = self._uop.device
+        kept = isinstance(where, str) and where != registry.canonical(None)
+        if kept and registry.capabilities(where).memory.persistent:
+            kept = False
+        facts = (packed, self._uop.dtype, tuple(held.shape), self._requires_grad)
+        return _restore, (*facts, where if kept else None, self.__class__)
 
     def __copy__(self) -> Self:
         return self._from_node(self._uop, self._requires_grad, not self.is_leaf)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        made = self.clone()._from_node(self.clone()._uop, False)
+        """A leaf in memory of its own, with a copy of the gradient."""
+        made = self._from_node(self.clone()._uop, None)
         if self._requires_grad:
             made.requires_grad_()
+        else:
+            made._requires_grad = self._requires_grad
+        made.grad = copy.deepcopy(self.grad, memo)
         return made
 
 
@@ -739,6 +776,13 @@ class _Training(ContextDecorator):
         Tensor.training = self._before.pop()
 
 
-def _restore(raw: bytes, dtype: DType, shape: tuple[int, ...], flag: bool | None) -> Tensor:
-    made = Tensor(raw, dtype=dtype).reshape(shape)
+def _restore(
+    raw: Any, dtype: DType, shape: tuple[int, ...], flag: bool | None,
+    where: str | None = None, kind: type[Tensor] = Tensor,
+) -> Tensor:  # fmt: skip
+    try:
+        device = registry.open(where).name
+    except DeviceError:
+        device = registry.canonical(None)
+    made = kind(bytes(raw), dtype=dtype, device=device).reshape(shape)
     return made._with_flag(flag)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from weft.autograd import history
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.base.scalars import truncate
@@ -70,6 +71,8 @@ def _realize(tensors: Sequence[Any]) -> None:
             buffer.copy_in(array.tobytes())
             binding.bind(node, buffer)
             stored[u] = node if u.shape == (array.size,) else node.reshape(array.shape)
+            if tensor._requires_grad and not tensor.is_leaf:
+                history.remember(node, u.reshape((array.size,)))
         tensor._uop = stored[u]
 
 

@@ -11,7 +11,9 @@ somebody enters a line for it.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -21,15 +23,18 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.device import registry
 from weft.tensor import Tensor
-from weft.testing import table_checks_others, table_checks_shapes
+from weft.testing import table_checks_names, table_checks_others, table_checks_shapes
 from weft.testing.table_cells import SIGNS, Check, Wrong, run
 from weft.testing.table_checks import CHECKS
 from weft.testing.table_reasons import REASONS, WORDS
 
-_LOADED = (table_checks_others, table_checks_shapes)  # which enter their checks
+_LOADED = (table_checks_names, table_checks_others, table_checks_shapes)  # which enter their checks
 
 Found = dict[str, dict[str, str]]
 """The text of a cell by method and dtype."""
+
+SOME = (dtypes.bool, dtypes.uint8, dtypes.int32, dtypes.float16, dtypes.float32)
+"""Dtypes of every kind, for devices that take long to compile."""
 
 _WORDS = {**{sign: WORDS[sign] for sign in set(SIGNS.values())}, "-": WORDS["-"]}
 
@@ -66,13 +71,15 @@ def _lacks(dtype: DType, device: str) -> bool:
     return compute is None or dtype not in compute.dtypes
 
 
-def fill(device: str, names: Iterable[str], say: Any) -> tuple[Found, list[str]]:
-    """All cells of a device, and what is wrong with those that are."""
+def fill(
+    device: str, names: Iterable[str], say: Any, kinds: Sequence[DType] = dtypes.all
+) -> tuple[Found, list[str]]:
+    """The cells of a device, and what is wrong with those that are."""
     found: Found = {}
     wrong: list[str] = []
     for name in names:
         row = found[name] = {}
-        for dtype in dtypes.all:
+        for dtype in kinds:
             try:
                 row[dtype.name] = cell_text(CHECKS[name], dtype, device)
             except Wrong as error:
@@ -80,6 +87,31 @@ def fill(device: str, names: Iterable[str], say: Any) -> tuple[Found, list[str]]
                 wrong.append(f"{name} of {dtype.name} on {device}: {error}")
         say(f"{device} {name:24} {' '.join(row.values())}")
     return found, wrong
+
+
+def accuracy(names: Iterable[str], device: str, say: Any) -> Found:
+    """Errors of functions of a real number, over all values of short floats and many of others."""
+    found: Found = {}
+    for name in names:
+        check = CHECKS[name]
+        if check.family != "Functions":
+            continue
+        near = 3e6 if name in ("cos", "tan") else math.inf
+        dense = dataclasses.replace(
+            check, inputs=lambda m, near=near: [_within(m.every(), near)], most=math.inf,
+            zeros=False,
+        )  # fmt: skip
+        found[name] = {d.name: run(dense, d, device).text() for d in dtypes.floats}
+        say(f"accuracy of {name}: {' '.join(found[name].values())}")
+    return found
+
+
+def _within(values: Any, bound: float) -> Any:
+    import numpy
+
+    with numpy.errstate(all="ignore"):
+        wide = numpy.abs(values.astype(numpy.float64))
+    return values[(wide < bound) | ~numpy.isfinite(wide)]
 
 
 def stored(names: Iterable[str], say: Any) -> dict[str, bool]:
@@ -116,10 +148,11 @@ def _units(text: str) -> float:
         return 0.0
 
 
-def page(found: dict[str, Found], kept: dict[str, bool]) -> str:
+def page(found: dict[str, Found], dense: Found, kept: dict[str, bool]) -> str:
     """The Markdown page.
 
-    :param found: cells by device.
+    :param found: cells by device; a device may have been asked for some of the dtypes only.
+    :param dense: what `accuracy` found.
     :param kept: what a device that only stores can do.
     """
     devices = list(found)
@@ -131,14 +164,20 @@ def page(found: dict[str, Found], kept: dict[str, bool]) -> str:
         lines += [f"## {family}", "", _row(heads), "|" + "---|" * len(heads)]
         for name in names:
             cells = [
-                _worst([found[device][name][d.name] for device in devices]) for d in dtypes.all
+                _worst([found[device][name].get(d.name, "-") for device in devices])
+                for d in dtypes.all
             ]
             lines.append(_row([f"`{name}`", CHECKS[name].against, *cells]))
         lines.append("")
-    lines += ["## What devices lack", ""]
+    heads = ["function", *(d.name for d in dtypes.floats)]
+    lines += ["## Accuracy of functions", "", DENSE, "", _row(heads), "|" + "---|" * len(heads)]
+    lines += [_row([f"`{n}`", *(row[d.name] for d in dtypes.floats)]) for n, row in dense.items()]
+    lines += ["", "## What devices lack", ""]
     for device in devices:
         lacking = [d.name for d in dtypes.all if _all_lacking(found[device], d)]
-        lines.append(f"- {device}: {', '.join(lacking) or 'nothing'}")
+        asked = list(next(iter(found[device].values())))
+        some = "" if len(asked) == len(dtypes.all) else f" (asked for {_listed(asked)})"
+        lines.append(f"- {device}: {', '.join(lacking) or 'nothing'}{some}")
     yes = [f"`{name}`" for name, can in kept.items() if can]
     no = [f"`{name}`" for name, can in kept.items() if not can]
     lines += ["", STORED.format(yes=", ".join(yes), no=", ".join(no)), ""]
@@ -150,7 +189,7 @@ def page(found: dict[str, Found], kept: dict[str, bool]) -> str:
 
 
 def _all_lacking(found: Found, dtype: DType) -> bool:
-    said = {row[dtype.name] for row in found.values()}
+    said = {row[dtype.name] for row in found.values() if dtype.name in row}
     return "-" in said and said <= set(_WORDS)
 
 
@@ -199,12 +238,17 @@ of floats to integers lose the fraction; what the integer cannot hold, NaN inclu
 `weft.base.scalars` says, the same on every device and in constants folded before any runs.
 fp8e4m3 has no infinities: what is too large for it is NaN."""
 
+DENSE = """The largest error in units in the last place, over all values of the floats of 8 and 16
+bits, and 80,000 of the others: random bits, and random numbers up to 1.2, 8 and 90 in size (of
+`cos` and `tan` up to three million: further out they are exact to that part of 1, not of
+themselves)."""
+
 STORED = """On a device that stores and does not compute (files), float32 elements can be moved as
 far as a contiguous window reaches: {yes}. The others are refused there, with an error that says
 so and what to do: {no}."""
 
-REST = """These answer nothing that depends on what an element is, or nothing that can be compared cell
-by cell; what checks them is said here."""
+REST = """These answer nothing that depends on what an element is, or nothing that can be compared
+cell by cell; what checks them is said here."""
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -214,6 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command. Nonzero where a method is missing or a cell is wrong."""
     parser = argparse.ArgumentParser(prog="python -m weft.testing.table", description=__doc__)
     parser.add_argument("devices", nargs="*", default=[registry.canonical(None)])
+    parser.add_argument("--some", default="", help="of these devices ask for SOME of the dtypes")
     parser.add_argument("--only", help="these methods alone, separated by commas; writes nothing")
     parser.add_argument("--write", type=Path, help="the page to write")
     parser.add_argument("--keep", type=Path, help="a folder: cells found before are read from it")
@@ -229,17 +274,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found: dict[str, Found] = {}
     wrong: list[str] = []
     for device in asked.devices:
-        found[device], more = _found_or_kept(device, chosen, asked.keep, say)
+        kinds = SOME if device in asked.some.split(",") else dtypes.all
+        found[device], more = _found_or_kept(device, chosen, asked.keep, say, kinds)
         wrong += more
     for line in wrong:
         print(line, file=sys.stderr)
     if asked.write and not asked.only and not wrong:
-        asked.write.write_text(page(found, stored(chosen, say)), encoding="utf-8")
+        dense = accuracy(chosen, asked.devices[0], say)
+        asked.write.write_text(page(found, dense, stored(chosen, say)), encoding="utf-8")
     return 1 if wrong else 0
 
 
 def _found_or_kept(
-    device: str, names: Sequence[str], folder: Path | None, say: Any
+    device: str, names: Sequence[str], folder: Path | None, say: Any, kinds: Sequence[DType]
 ) -> tuple[Found, list[str]]:
     """Cells of a device: what the folder does not have is run, and put there."""
     kept: Found = {}
@@ -247,7 +294,7 @@ def _found_or_kept(
     if file is not None and file.exists():
         kept = json.loads(file.read_text(encoding="utf-8"))
     known = {n: row for n, row in kept.items() if n in names and "WRONG" not in row.values()}
-    new, wrong = fill(device, [n for n in names if n not in known], say)
+    new, wrong = fill(device, [n for n in names if n not in known], say, kinds)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(kept | known | new), encoding="utf-8")

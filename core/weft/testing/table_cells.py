@@ -10,6 +10,7 @@ last place is as near as a dtype can come.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -97,8 +98,8 @@ class Cell:
         if self.units == 0:
             return "="
         # a tenth of a unit is all that is said, rounded up
-        shown = -(-self.units * 10 // 1) / 10
-        number = f"{shown:.1f}" if shown < 10 else f"{shown:.0f}"
+        shown = math.ceil(self.units * 10) / 10
+        number = f"{shown:.1f}" if shown < 10 else str(math.ceil(self.units))
         return f"~{number}" if self.loose else number
 
 
@@ -182,6 +183,18 @@ class Maker:
         signs = self.random.choice([-1, 1], count // 2)
         parts = [self.edges(), self.own(sizes * signs), self.grid(count // 2)]
         return numpy.concatenate([part.astype(numpy.float64) for part in parts]).astype(self.numpy)
+
+    def every(self, count: int = 20000) -> Any:
+        """Every value of a short float; of a longer one so many of every size, in random bits."""
+        import numpy
+
+        size = self.dtype.itemsize
+        kind = f"uint{8 * size}"
+        if size <= 2:
+            return numpy.arange(1 << (8 * size)).astype(kind).view(self.numpy)
+        bits = self.random.integers(0, 1 << (8 * size), count, kind)
+        parts = [self.random.uniform(-far, far, count) for far in (1.2, 8, 90)]
+        return numpy.concatenate([bits.view(self.numpy), *map(self.own, parts)])
 
     def pairs(self) -> list[Any]:
         """Every edge with every edge, and random values with others."""
@@ -277,9 +290,7 @@ def widened(array: Any) -> Any:
     return array.astype(numpy.longdouble if array.dtype == numpy.float64 else numpy.float64)
 
 
-def apart(
-    found: Any, wanted: Any, dtype: DType, loose: bool = False, zeros: bool = True
-) -> float:
+def apart(found: Any, wanted: Any, dtype: DType, loose: bool = False, zeros: bool = True) -> float:
     """How many units in the last place the answer is off; 0 where it is what rounding gives.
 
     :raises Wrong: for another shape, or where the answers are apart in kind: NaN, infinity, sign.

@@ -96,14 +96,15 @@ def line(m: Maker) -> Sequence[Any]:
 
 
 def one(
-    name: str, reference: Any = None, inputs: Any = line, family: str = "Functions", **facts: Any
-) -> None:
+    name: str, reference: Any = None, inputs: Any = line, family: str = "Functions",
+    call: Any = None, **facts: Any,
+) -> None:  # fmt: skip
     """A function of one tensor: of NumPy by its name, or what `reference` says."""
     function = reference if callable(reference) else numpy_function(reference or name)
     facts = {"result": "float", **facts}
     if facts["result"] == "float":
         function = in_float(function)
-    check(name, family, method(name), function, inputs, **facts)
+    check(name, family, call or method(name), function, inputs, **facts)
 
 
 def two(
@@ -155,8 +156,8 @@ def _near_pairs(m: Maker) -> Sequence[Any]:
 
     a, b = m.pairs()
     with np.errstate(all="ignore"):
-        quotient = np.abs(a.astype(np.float64) / b.astype(np.float64))
-    kept = (quotient < 2.0**24) | ~np.isfinite(quotient)
+        x, y = a.astype(np.float64), b.astype(np.float64)
+        kept = (np.abs(x / y) < 2.0**24) | (y == 0) | ~np.isfinite(x) | ~np.isfinite(y)
     return [a, b] if a.dtype.kind in "biu" else [a[kept], b[kept]]
 
 
@@ -182,8 +183,13 @@ two("sub", "subtract", kinds="number")
 two("mul", "multiply")
 two("div", "true_divide", result="float", most=1)
 two("idiv", quiet(_toward_zero), kinds="whole", result="number")
-two("mod", quiet(lambda np, a, b: _whole_number(np, a, b, "mod")), _near_pairs, result="number",
-    zeros=False)
+two(
+    "mod",
+    quiet(lambda np, a, b: _whole_number(np, a, b, "mod")),
+    _near_pairs,
+    result="number",
+    zeros=False,
+)
 two("pow", quiet(_integer_power), most=2)
 two("maximum", zeros=False)
 two("minimum", zeros=False)

@@ -207,4 +207,3 @@ def _sorted(m: Maker) -> Any:
 
     values = m.grid(7)
     return values[np.argsort(values.astype(np.float64))]
-

@@ -29,8 +29,8 @@ _GRAPH = "graph nodes for those who build them; `tests/unit/tensor`"
 REASONS: dict[str, str] = {
     **dict.fromkeys(
         (
-            "shape", "ndim", "size", "numel", "nbytes", "element_size", "dtype", "device", "layout",
-            "is_floating_point", "is_leaf", "requires_grad", "grad",
+            "shape", "ndim", "dim", "size", "numel", "nbytes", "element_size", "dtype", "device",
+            "layout", "is_floating_point", "is_leaf", "requires_grad", "grad",
         ),
         _FACT,
     ),

@@ -64,6 +64,64 @@ def test_an_instance_is_let_go():
     assert seen() is None
 
 
+def test_class_methods_capture_for_each_class():
+    class Base:
+        scale = 2.0
+
+        @classmethod
+        @jit
+        def inner(cls, x):
+            return x * cls.scale
+
+        @jit
+        @classmethod
+        def outer(cls, x):
+            return x * cls.scale + 1
+
+        @jit
+        @staticmethod
+        def alone(x):
+            return x + 1
+
+    class Other(Base):
+        scale = 3.0
+
+    for i in range(2 * CALLS):
+        Base.scale = 2.0 + i // CALLS
+        for kind in (Base, Other):
+            x, by = Tensor([float(i)]), kind.scale
+            found = [kind.inner(x), kind().outer(x), kind.outer(x), kind.alone(x)]
+            assert [t.item() for t in found] == [by * i, by * i + 1, by * i + 1, i + 1]
+    assert Base.inner.replays and Other.outer.replays
+
+
+def test_a_class_that_is_passed_in_may_change():
+    class Options:
+        scale = 1.0
+
+    step = jit(lambda x, options: x * options.scale)
+    for i in range(2 * CALLS):
+        Options.scale = float(i // 4)
+        assert step(Tensor([2.0]), Options).item() == 2.0 * (i // 4)
+
+
+def test_defaults_that_change():
+    def plain(x, by=1.0, *, more=2.0):
+        return x * by + more
+
+    step = jit(plain)
+    for i in range(3 * CALLS):
+        if i == 5:
+            plain.__defaults__ = (7.0,)
+        if i == 10:
+            plain.__kwdefaults__ = {"more": 9.0}
+        if i == 14:
+            plain.__kwdefaults__["more"] = 1.0
+        x = Tensor([float(i)])
+        assert step(x).item() == plain(x).item()
+    assert step.replays
+
+
 def test_nested_functions_take_part():
     def program(wrap):
         w = Tensor([1.0]).realize()

@@ -31,7 +31,10 @@ def test_whole_numbers_have_a_least_one() -> None:
         whole(-1, "count", least=0)
 
 
-@pytest.mark.parametrize("value", [3, 2.5, True, numpy.float32(2.5), numpy.array(2.5), numpy.bool_(True), math.inf])
+NUMBERS = [3, 2.5, True, numpy.float32(2.5), numpy.array(2.5), numpy.bool_(True), math.inf]
+
+
+@pytest.mark.parametrize("value", NUMBERS)
 def test_numbers_of_any_make(value: Any) -> None:
     assert real(value, "rate") == value
     assert type(real(value, "rate")) in (bool, int, float)

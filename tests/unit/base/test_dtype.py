@@ -10,7 +10,16 @@ import sys
 import numpy
 import pytest
 
-from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, any_images, dtypes, to_dtype
+from weft.base.dtype import (
+    AddrSpace,
+    DType,
+    ImageDType,
+    PtrDType,
+    any_images,
+    dtypes,
+    element_dtype,
+    to_dtype,
+)
 from weft.base.errors import DTypeError, WeftError
 from weft.base.settings import settings
 
@@ -220,6 +229,15 @@ def test_to_dtype_refuses_the_rest(given: object) -> None:
     with pytest.raises(DTypeError) as caught:
         to_dtype(given)
     assert isinstance(caught.value, WeftError) and caught.value.try_
+
+
+def test_elements_of_tensors_are_scalars_and_images() -> None:
+    assert element_dtype("half") is dtypes.half and element_dtype(dtypes.bool) is dtypes.bool
+    image = dtypes.imagef((2, 3, 4))
+    assert element_dtype(image) is image
+    for given in (dtypes.float.vec(2), dtypes.int.ptr(4), dtypes.void, image.vec(4)):
+        with pytest.raises(DTypeError, match="are scalars"):
+            element_dtype(given)
 
 
 def test_the_floor_imports_nothing_heavy() -> None:

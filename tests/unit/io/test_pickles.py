@@ -115,3 +115,32 @@ def test_any_bytes_give_a_value_or_our_error(data):
         read(b"\x80\x04" + data + b".")
     except FormatError:
         pass
+
+
+def test_copies_of_copies_are_refused():
+    """A list of many is met once and then given to call after call: each would copy it."""
+    calls = {"torch.Size": lambda shape=(): tuple(shape)}
+    many = b"(" + b"K\x01" * 50_000 + b"tq\x00"
+    again = b"ctorch\nSize\nq\x01" + b"h\x01h\x00\x85R0" * 20_000
+    with pytest.raises(FormatError, match="torch.Size"):
+        read(many + again + b".", calls)
+
+
+@pytest.mark.parametrize("text", [
+    b"\x80\x04\x8d" + b"\xff" * 7 + b"\x7f",  # a text of exabytes
+    b"\x80\x04\x8e" + b"\xff" * 7 + b"\x7f",  # bytes
+    b"\x80\x05\x96" + b"\xff" * 7 + b"\x7f",  # a bytearray
+    b"\x80\x02\x8b\xff\xff\xff\x7f",  # an integer of gigabytes
+    b"I" + b"9" * 10_000 + b"\n.",  # one that would take long to convert
+    b"r\xff\xff\xff\x7f.",  # a memo without a value
+])  # fmt: skip
+def test_sizes_that_are_not_there(text):
+    with pytest.raises(FormatError, match="damaged"):
+        read(text)
+
+
+def test_depth_is_no_recursion():
+    deep = read(b"]" * 20_000 + b"a" * 19_999 + b".")
+    for _ in range(19_999):
+        (deep,) = deep
+    assert deep == []

@@ -165,3 +165,31 @@ def test_what_pytorch_saves(tmp_path, new):
         np.testing.assert_array_equal(got[name].numpy(), tensor.detach().numpy(), err_msg=name)
     assert (got["note"], got["lr"], got["size"]) == ("x", 0.1, (1, 2))
     assert list(got["model"]) == ["weight", "bias"]
+
+
+def test_a_tensor_of_too_many_axes():
+    with pytest.raises(FormatError, match="100 axes"):
+        load(zipped(tensor_pickle((1,) * 100, (0,) * 100)))
+
+
+def test_storages_are_names_of_entries_and_lead_nowhere():
+    for key in ("../../etc/passwd", "/etc/passwd", ""):
+        pickled = tensor_pickle().replace(
+            b"X\x01\x00\x00\x000", b"X" + struct.pack("<I", len(key)) + key.encode()
+        )
+        with pytest.raises(FormatError, match="no entry"):
+            load(zipped(pickled))
+
+
+@pytest.mark.parametrize("call", [
+    b"cposix\nsystem\n(X\x04\x00\x00\x00truetR", b"cbuiltins\neval\n(X\x01\x00\x00\x001tR",
+    b"cbuiltins\ngetattr\n(cos\nX\x06\x00\x00\x00systemtR",
+    b"ctorch._utils\n_rebuild_tensor_v2.__globals__\n(tR",
+    b"ctorch\nload\n(X\x01\x00\x00\x00xtR", b"ccollections\nOrderedDict\n(cos\nsystem\ntR",
+    b"ctorch._utils\n_rebuild_parameter\n(cos\nsystem\n\x89NtR(tR",
+    b"ctorch\nSize\n(ctorch\nSize\ntR",
+])  # fmt: skip
+def test_calls_that_reach_for_more_than_data(call):
+    for form in (zipped, legacy):
+        with pytest.raises(FormatError):
+            load(form(b"\x80\x02}X\x01\x00\x00\x00a" + call + b"s."))

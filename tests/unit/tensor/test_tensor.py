@@ -72,6 +72,40 @@ def test_other_sources():
     assert Tensor.from_uop((x + 1).uop).tolist() == [2, 3]
 
 
+def test_ranges_are_lists_of_integers():
+    assert Tensor(range(2, 7, 2)).tolist() == [2, 4, 6] and Tensor(range(0)).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("rows", "dtype"),
+    [
+        ([np.zeros(2, "int8"), np.ones(2, "int16")], "int16"),
+        ([np.arange(2.0), np.arange(2.0)], "float64"),
+        ([np.zeros(2, "int8"), [1, 2]], "int32"),
+        ([np.zeros(2, "float16"), [1, 2]], "float16"),
+        ([[np.zeros(2, "float32")], [np.ones(2, "int32")], [[2, 3]]], "float32"),
+    ],
+)
+def test_lists_of_arrays_are_stacked_in_what_they_have_in_common(rows, dtype):
+    got = Tensor(rows)
+    assert got.dtype is dtypes.to_dtype(dtype)
+    np.testing.assert_array_equal(got.numpy(), np.array(rows))
+
+
+def test_many_arrays_are_one_copy():
+    rows = [np.full(3, i, np.float32) for i in range(300)]
+    got = Tensor(rows)
+    assert len(got.uop.toposort()) < 10 and got.numpy()[:, 1].tolist() == list(range(300))
+
+
+@pytest.mark.parametrize(
+    "rows", [[np.zeros(2), np.zeros(3)], [np.zeros(2), 1], [np.zeros((2, 2)), [1, 2]]]
+)
+def test_rows_of_different_shapes_are_refused(rows):
+    with pytest.raises(ShapeError, match="differ in shape"):
+        Tensor(rows)
+
+
 def test_properties():
     x = Tensor(np.zeros((2, 3), np.float32))
     assert (x.ndim, x.numel(), x.nbytes(), x.element_size(), len(x)) == (2, 6, 24, 4, 2)

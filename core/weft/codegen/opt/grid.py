@@ -29,6 +29,7 @@ _SHARED_IN_ALL = 1 << 25  # bytes of shared memory of all its processors togethe
 _GROUP = 256  # work items of a group, at most
 _FEWEST = 8  # work items that are worth a group
 _TILE_GROUP = 16  # work items of a group along each side of a tile
+_WARP = 32  # work items that a large device runs in step
 _DEPTH = 16  # terms of a sum that are brought to shared memory at once
 _SIDE = 4  # outputs of one work item along each side of a tile
 
@@ -133,6 +134,8 @@ class _Grid:
         best = min(counts, key=lambda count: self.cost(loops, count), default=1)
         if best == 1 or self.cost(loops, best) >= self.cost(loops, 1):
             return False
+        for loop in dict.fromkeys(loop for loop in loops.values() if loop is not None):
+            self.widen(loop, {AxisKind.LOOP, AxisKind.REDUCE}, best)
         shared = False
         for root in sorted(kernel.nests, key=self.size, reverse=True):
             loop = loops[root]
@@ -183,6 +186,27 @@ class _Grid:
         busy = max(self.outputs * count / _IN_FLIGHT, self.outputs * memory / _SHARED_IN_ALL)
         return turns * max(1.0, busy)
 
+    # ---- vectors ------------------------------------------------------------------------------
+
+    def widen(self, loop: UOp, kinds: set[AxisKind], parts: int) -> None:
+        """Several neighbours at once, where all that moves with a loop lies side by side.
+
+        parts: how many work items the rest of the loop is to be divided among.
+        """
+        kernel, compute = self.kernel, self.kernel.target.compute
+        moved = [access for access in kernel.accesses if access.depends(loop)]
+        if not self.together or not moved or kernel.in_place:
+            return
+        if any(loop in one.hidden or one.steps[loop] != 1 for one in moved):
+            return
+        kinds_of_data = {
+            one.node.src[1].dtype if one.node.op is Ops.STORE else one.node.dtype for one in moved
+        }
+        width = min(max(compute.vector_widths.get(dtype, (1,))) for dtype in kinds_of_data)
+        place = kernel.axis_of(loop, kinds)
+        if place is not None and width > 1 and _turns(extent_of(loop)) % (width * parts) == 0:
+            self.attempt(OptKind.VECTOR, place, width)
+
     # ---- groups -------------------------------------------------------------------------------
 
     def groups(self) -> None:
@@ -197,6 +221,8 @@ class _Grid:
             last = len(self.kernel.axes) - 1
         if last < 0 or limits.local_size is None:
             return
+        if not self.kernel.reduces and not self.kernel.fills:
+            self.widen(self.kernel.axes[last].home, {AxisKind.GLOBAL}, _WARP)
         axis = self.kernel.axes[last]
         most = min(limits.local_size[0], limits.local_threads or _GROUP, _GROUP)
         if isinstance(axis.extent, int):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, GradientError
 from weft.base.promotion import least_upper_dtype
@@ -40,7 +41,7 @@ class Optimizer:
 
     def __init__(self, params: Iterable[Tensor], lr: float | Tensor) -> None:
         given = _tensors(params, type(self).__name__)
-        rate = float(lr.item()) if isinstance(lr, Tensor) else float(lr)
+        rate = float(lr.item()) if isinstance(lr, Tensor) else float(real(lr, "lr"))
         if not rate >= 0:
             raise ArgumentError(
                 "a learning rate is a number from 0",

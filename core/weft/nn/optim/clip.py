@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, GradientError
 from weft.base.promotion import least_upper_dtype
@@ -83,7 +84,7 @@ def _with_gradients(params: Iterable[Tensor], who: str) -> list[Tensor]:
 
 
 def _check(bound: float, name: str) -> None:
-    if not bound >= 0:
+    if not real(bound, name) >= 0:
         raise ArgumentError(
             "a bound is a number from 0", asked=f"{name}={bound}", try_="give 1.0 for instance"
         )

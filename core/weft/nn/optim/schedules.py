@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from weft.base.arguments import whole
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 
@@ -432,6 +433,4 @@ def only_one(optimizer: Any, who: str) -> Optimizer:
 
 
 def _positive(name: str, count: int) -> int:
-    if count < 1:
-        raise ArgumentError("a schedule has at least one step", asked=f"{name}={count}")
-    return count
+    return whole(count, name, least=1)

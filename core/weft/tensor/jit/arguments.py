@@ -77,6 +77,8 @@ def outline(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> Any:
         return ("parts", node.arg, parts, *moves)
     if node.op is Ops.CONST or is_counter(node):
         return (node, *moves)
+    if node.op is Ops.BIND:
+        return (free(node, values), *moves)
     raise Unready
 
 
@@ -205,6 +207,8 @@ class Arguments:
             self.key.append((kind, value))
         elif isinstance(value, _BY_IDENTITY):
             self.key.append(Same(value))
+            if isinstance(value, type):
+                self.roots.append(value)  # it may have attributes that change
         elif kind is complex:
             self.key.append((kind, repr(value)))
         elif hasattr(value, "__array__") or hasattr(value, "__dlpack__"):

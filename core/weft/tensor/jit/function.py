@@ -17,6 +17,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from weft.base.errors import ArgumentError, CaptureError
 from weft.base.settings import settings
@@ -48,7 +49,8 @@ def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
     Arguments and results may be containers of any depth: lists, tuples, dicts, dataclasses and
     their kin, of tensors and of Python values. Another shape, dtype, place or Python value is
     another signature, and recorded by itself. Results are new tensors at every call; writes to
-    arguments and state persist; random numbers go on as if nothing was replayed.
+    arguments and state persist; random numbers go on as if nothing was replayed. Results are
+    memory, so gradients are taken inside: `backward` of a result does not reach what is in there.
 
     :param limit: how many signatures are kept; the least recently used goes first.
     :raises CaptureError: when called: for arguments that no signature can tell (a generator, an
@@ -63,7 +65,9 @@ def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
     2
     """
     if function is None:
-        return lambda inner: Jit(inner, limit)
+        return lambda inner: jit(inner, limit=limit)
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(jit(function.__func__, limit=limit))
     return Jit(function, limit)
 
 
@@ -99,12 +103,11 @@ class Jit:
             raise ArgumentError(
                 "jit takes a function", asked=f"jit({function!r})", try_="@jit above a def"
             )
-        if isinstance(function, (staticmethod, classmethod)):
-            function = function.__func__
         self._function = function
         self._limit = limit
         self._lock = threading.RLock()
         self._attribute = ""
+        self._classes: WeakKeyDictionary[type, BoundJit] = WeakKeyDictionary()
         self._roots: list[Any] = [function]
         self.reset()
         functools.update_wrapper(self, function, updated=())
@@ -138,6 +141,8 @@ class Jit:
     def __get__(self, instance: Any, owner: type | None = None) -> Jit:
         if instance is None:
             return self
+        if isinstance(instance, type):
+            return self._of_class(instance)
         there = getattr(instance, "__dict__", None)
         if there is None:
             raise ArgumentError(
@@ -150,6 +155,13 @@ class Jit:
         found = there.get(key)
         if found is None or found.instance is not instance or found.method is not self:
             found = there[key] = BoundJit(self, instance)
+        return found
+
+    def _of_class(self, kind: type) -> Jit:
+        """What a class method of this class recorded."""
+        found = self._classes.get(kind)
+        if found is None:
+            found = self._classes[kind] = BoundJit(self, kind)
         return found
 
     def __set__(self, instance: Any, value: Any) -> None:

@@ -234,9 +234,8 @@ class State:
             if isinstance(module, ModuleType) and _is_walked(module.__name__):
                 within = [name for name in names if name in vars(module)]
                 self._enter_names(NAME, vars(module), module.__name__, within)
-        for value in (function.__defaults__, function.__kwdefaults__):
-            if value:
-                self._visit(value, f"{path}'s defaults")
+        if function.__defaults__ or function.__kwdefaults__:
+            self._enter_names(SLOT, function, path, ["__defaults__", "__kwdefaults__"])
 
     def _visit_class(self, kind: type, path: str) -> None:
         self.signature.key.append(Same(kind))

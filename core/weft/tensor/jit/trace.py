@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any
 from weakref import ref
 
+from weft.autograd.history import forget
 from weft.base.dtype import DType
 from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
@@ -118,6 +119,7 @@ def traced(
         puts = _puts(state, before, new)
         grads = _grads(before, new)
         realize_tensors([*new.values(), *before.tensors])
+    _without_past(before, new)
     made = Trace(result, tree)
     passed_in = {*arguments.values, *state.signature.values}
     made.read = frozenset(record.read & passed_in)
@@ -128,6 +130,13 @@ def traced(
         made.reason = str(unreplayable)
         made.replay = None
     return made
+
+
+def _without_past(before: Before, new: Mapping[int, TensorBase]) -> None:
+    """Of what comes out no run knows how it was computed, since no replay does."""
+    changed = [t for t, (uop, *_) in zip(before.tensors, before.stands) if t._uop is not uop]
+    for tensor in [*new.values(), *changed]:
+        forget(tensor._uop.base)
 
 
 # ---- what it changed -----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
-from weft.tensor.ops.transcendental import in_wide, with_slope
+from weft.tensor.ops.transcendental import in_wide, sloped_value, with_slope
 from weft.tensor.protocol import TensorBase
 
 
@@ -24,7 +24,7 @@ class ActivationsMixin(TensorBase):
         """
         if not dtypes.is_float(self._uop.dtype):
             return self.maximum(0)
-        return (self > 0).where(self, self.detach().maximum(0))
+        return sloped_value(self.maximum(0), self, "relu")
 
     @in_wide
     @with_slope("sigmoid")
@@ -92,6 +92,7 @@ class ActivationsMixin(TensorBase):
         """x where it is not above 0: what lies above must not overflow in the branch not taken."""
         return (self > 0).where(0, self)
 
+    @in_wide
     def silu(self) -> Self:
         """x times its logistic.
 

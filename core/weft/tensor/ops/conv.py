@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from weft.base.arguments import choice, index_of, shown, whole
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, ShapeError, UnknownChoice
+from weft.base.errors import ArgumentError, ShapeError
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.base.sequences import prod

@@ -10,7 +10,7 @@ import math
 from typing import Any, Self
 
 from weft.base.arguments import index_of, real, shown, whole
-from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.sequences import prod
 from weft.device import registry
@@ -55,7 +55,7 @@ class CreationMixin(TensorBase):
         (2, 3)
         """
         extents = shape_of_arguments(shape)
-        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        kind = dtypes.default_float if dtype is None else element_dtype(dtype)
         size = prod(extents)
         if not isinstance(size, int):
             raise ShapeError(
@@ -88,7 +88,7 @@ class CreationMixin(TensorBase):
             return value.reshape((1,) * len(extents)).expand(extents)  # type: ignore[return-value]
         if not isinstance(fill_value, (bool, int, float)):
             fill_value = real(fill_value, "fill_value")
-        kind = dtypes.from_py(fill_value) if dtype is None else to_dtype(dtype)
+        kind = dtypes.from_py(fill_value) if dtype is None else element_dtype(dtype)
         made = cls._from_node(_filled(extents, fill_value, kind, registry.placement(device)))
         return made._with_flag(requires_grad)
 
@@ -142,6 +142,39 @@ class CreationMixin(TensorBase):
         """
         return self.full_like(1, **kwargs)
 
+    def empty_like(self, **kwargs: Any) -> Self:
+        """Storage of its own with no values put in it, in the shape, dtype and place of self.
+
+        >>> Tensor([[1, 2], [3, 4]]).empty_like().shape
+        (2, 2)
+        """
+        kwargs.setdefault("dtype", self._uop.dtype)
+        kwargs.setdefault("device", self.device)
+        return self.__class__.empty(self.shape, **kwargs)
+
+    @classmethod
+    def logspace(
+        cls, start: Any, stop: Any, steps: int, base: float = 10.0, **kwargs: Any
+    ) -> Self:
+        """`steps` powers of `base`, with exponents from start to stop; see `linspace`.
+
+        >>> Tensor.logspace(0, 2, 3).tolist()
+        [1.0, 10.0, 100.0]
+        """
+        kind = element_dtype(kwargs.pop("dtype", None) or dtypes.default_float)
+        wide = kind if dtypes.is_float(kind) and kind.itemsize > 2 else dtypes.float32
+        powers = cls.linspace(start, stop, steps, dtype=wide, **kwargs).pow(float(base), True)
+        return powers if wide is kind else powers.cast(kind)
+
+    @classmethod
+    def tri(cls, n: int, m: int | None = None, k: int = 0, **kwargs: Any) -> Self:
+        """Ones on and below a diagonal of an (n, m) matrix of zeros; m None is n.
+
+        >>> Tensor.tri(2, 3).tolist()
+        [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+        """
+        return cls.ones(n, n if m is None else m, **kwargs).tril(k)
+
     @classmethod
     def arange(
         cls, start: Any, stop: Any = None, step: Any = 1, *, device: str | None = None,
@@ -171,12 +204,12 @@ class CreationMixin(TensorBase):
         if not isinstance(step, UOp) and step == 0:
             raise ArgumentError("a range needs a step", asked=f"arange({start}, {stop}, 0)")
         if any(isinstance(x, UOp) for x in (start, stop, step)):
-            kind = dtypes.default_int if dtype is None else to_dtype(dtype)
+            kind = dtypes.default_int if dtype is None else element_dtype(dtype)
             made = cls._symbolic_range(start, stop, step, kind, device)
             return made._with_flag(requires_grad)
         ints = all(isinstance(x, int) for x in (start, stop, step))
         default = dtypes.default_int if ints else dtypes.default_float
-        kind = default if dtype is None else to_dtype(dtype)
+        kind = default if dtype is None else element_dtype(dtype)
         if not all(map(math.isfinite, (start, stop, step))):
             raise ArgumentError(
                 "a range has finite ends and a finite step",
@@ -237,7 +270,7 @@ class CreationMixin(TensorBase):
         >>> Tensor.linspace(0, 1, 5).tolist()
         [0.0, 0.25, 0.5, 0.75, 1.0]
         """
-        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        kind = dtypes.default_float if dtype is None else element_dtype(dtype)
         start, stop = real(start, "start"), real(stop, "stop")
         steps = whole(steps, "steps", least=0)
         if kind is dtypes.bool:
@@ -265,7 +298,7 @@ class CreationMixin(TensorBase):
         [[1, 0, 0], [0, 1, 0]]
         """
         n, m = shape_of_arguments((n, n if m is None else m))
-        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
+        kind = dtypes.default_float if dtype is None else element_dtype(dtype)
         least = min(n, m)
         if least == 0:
             return cls.zeros(n, m, dtype=kind, device=device)

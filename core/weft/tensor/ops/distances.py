@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from weft.base.errors import ArgumentError
+from weft.base.arguments import real
 from weft.tensor.ops.losses import LossesMixin
+from weft.tensor.ops.transcendental import in_floats
 
 
 class DistancesMixin(LossesMixin):
@@ -14,6 +15,7 @@ class DistancesMixin(LossesMixin):
 
     __slots__ = ()
 
+    @in_floats
     def mse_loss(self, target: Any, reduction: str = "mean") -> Self:
         """The square of the difference.
 
@@ -22,6 +24,7 @@ class DistancesMixin(LossesMixin):
         """
         return (self - target).square()._reduced(reduction)
 
+    @in_floats
     def l1_loss(self, target: Any, reduction: str = "mean") -> Self:
         """The size of the difference.
 
@@ -30,28 +33,33 @@ class DistancesMixin(LossesMixin):
         """
         return (self - target).abs()._reduced(reduction)
 
+    @in_floats
     def smooth_l1_loss(self, target: Any, reduction: str = "mean", beta: float = 1.0) -> Self:
         """The size d of the difference less beta / 2; below beta, d*d / (2 beta).
 
         >>> Tensor([0.0, 0.0]).smooth_l1_loss(Tensor([1.0, 3.0]), "none").tolist()
         [0.5, 2.5]
         """
+        beta = real(beta, "beta")
         if beta == 0:
             return self.l1_loss(target, reduction)
         apart = (self - target).abs()
         near = apart.square() * (0.5 / beta)
         return (apart < beta).where(near, apart - 0.5 * beta)._reduced(reduction)
 
+    @in_floats
     def huber_loss(self, target: Any, reduction: str = "mean", delta: float = 1.0) -> Self:
         """d*d / 2 of the size d of the difference; above delta, delta (d - delta / 2).
 
         >>> Tensor([0.0, 0.0]).huber_loss(Tensor([1.0, 3.0]), "none", delta=2.0).tolist()
         [0.5, 4.0]
         """
+        delta = real(delta, "delta")
         apart = (self - target).abs()
         far = (apart - 0.5 * delta) * delta
         return (apart <= delta).where(apart.square() * 0.5, far)._reduced(reduction)
 
+    @in_floats
     def kl_div(self, target: Any, reduction: str = "mean", log_target: bool = False) -> Self:
         """target * (log(target) - self): self holds log probabilities, `target` probabilities or,
         with `log_target`, their logarithms. "batchmean" divides the sum by the length of axis 0.
@@ -68,6 +76,7 @@ class DistancesMixin(LossesMixin):
             return loss.sum() / float(self.shape[0] if self.shape else 1)
         return loss._reduced(reduction)
 
+    @in_floats
     def soft_margin_loss(self, target: Any, reduction: str = "mean") -> Self:
         """log(1 + exp(-target * self)), targets being 1 and -1.
 
@@ -76,6 +85,7 @@ class DistancesMixin(LossesMixin):
         """
         return (-(self * target)).softplus()._reduced(reduction)
 
+    @in_floats
     def hinge_embedding_loss(
         self, target: Any, margin: float = 1.0, reduction: str = "mean"
     ) -> Self:
@@ -89,6 +99,7 @@ class DistancesMixin(LossesMixin):
         loss = (target == -1).where(above, 0) + (target == 1).where(self, 0)
         return loss._reduced(reduction)
 
+    @in_floats
     def margin_ranking_loss(
         self, other: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
     ) -> Self:
@@ -129,6 +140,7 @@ class DistancesMixin(LossesMixin):
             far = far.minimum(positive.pairwise_distance(negative, p, eps))
         return (near - far + margin).relu()._reduced(reduction)
 
+    @in_floats
     def poisson_nll_loss(
         self, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8,
         reduction: str = "mean",
@@ -147,6 +159,7 @@ class DistancesMixin(LossesMixin):
             loss = loss + (target > 1).where(term, 0)
         return loss._reduced(reduction)
 
+    @in_floats
     def gaussian_nll_loss(
         self, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
     ) -> Self:
@@ -170,7 +183,5 @@ class DistancesMixin(LossesMixin):
         >>> Tensor([0.5]).binary_cross_entropy(Tensor([1.0])).item()
         0.6931
         """
-        if reduction not in ("mean", "sum", "none"):
-            raise ArgumentError(f"there is no reduction {reduction!r}", asked="binary_cross_entropy")
         loss = self.binary_crossentropy(target, "none")
         return (loss if weight is None else loss * weight)._reduced(reduction)

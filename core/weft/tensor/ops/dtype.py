@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from weft.base.dtype import DType, dtypes, to_dtype
+from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import DTypeError, ShapeError
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
@@ -53,8 +53,10 @@ class DtypeMixin(TensorBase):
         >>> Tensor([300]).cast("uint8").tolist()
         [44]
         """
-        target = dtype if dtype.__class__ is DType else to_dtype(dtype)
         u = self._uop
+        if u.dtype is dtype:
+            return self._wrap(u)
+        target = element_dtype(dtype)
         if u.dtype is target:
             return self._wrap(u)
         node = cast_node(u, target)
@@ -72,7 +74,7 @@ class DtypeMixin(TensorBase):
         >>> Tensor([1, 256], dtype=dtypes.int16).bitcast(dtypes.uint8).tolist()
         [1, 0, 0, 1]
         """
-        target = to_dtype(dtype)
+        target = element_dtype(dtype)
         u = self._uop
         if u.dtype is target:
             return self._wrap(u)
@@ -126,6 +128,22 @@ class DtypeMixin(TensorBase):
         [1, -1]
         """
         return self.cast(dtypes.int32)
+
+    def bfloat16(self) -> Self:
+        """As bfloat16.
+
+        >>> Tensor([1, 2]).bfloat16().dtype
+        dtypes.bfloat16
+        """
+        return self.cast(dtypes.bfloat16)
+
+    def short(self) -> Self:
+        """As int16.
+
+        >>> Tensor([1, 2]).short().dtype
+        dtypes.short
+        """
+        return self.cast(dtypes.int16)
 
     def long(self) -> Self:
         """As int64.

@@ -53,6 +53,7 @@ class ElementwiseMixin(OperandsMixin):
         >>> (10 - Tensor([1, 2])).tolist()
         [9, 8]
         """
+        x = self._operand(x)
         self._no_bool("subtraction", x)
         return self._binary(Ops.SUB, x, reverse)
 

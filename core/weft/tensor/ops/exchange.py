@@ -12,6 +12,7 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
+from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError, DTypeError, ExchangeError, ShapeError, WeftError
 from weft.base.scalars import unpack
@@ -259,6 +260,7 @@ class ExchangeMixin(TensorBase):
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None:
             return self.round()
+        digits = min(max(whole(digits, "digits"), -300), 300)
         scale = 10.0 ** abs(digits)
         return (self * scale).round() / scale if digits >= 0 else (self / scale).round() * scale
 
@@ -272,7 +274,8 @@ class ExchangeMixin(TensorBase):
         """Whether any element is equal to `value`, which broadcasts; computed now."""
         if self._uop.device is not None and 0 in self.shape:
             return False
-        return bool((self == value).any().item())
+        equal: Any = self == value  # False as it is where `value` is nothing that tensors hold
+        return equal if isinstance(equal, bool) else bool(equal.any().item())
 
     def __format__(self, spec: str) -> str:
         if not spec:

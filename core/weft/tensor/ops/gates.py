@@ -1,13 +1,15 @@
-"""More activations, by the names that PyTorch gives them, and pooling to a size that is asked for."""
+"""More activations, by the names that PyTorch gives them, and pooling to a size."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import real, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
 from weft.tensor.ops.activations import ActivationsMixin
+from weft.tensor.ops.transcendental import in_floats
 
 
 class GatesMixin(ActivationsMixin):
@@ -15,6 +17,7 @@ class GatesMixin(ActivationsMixin):
 
     __slots__ = ()
 
+    @in_floats
     def softmin(self, axis: int = -1, dtype: Any = None) -> Self:
         """softmax of -x.
 
@@ -60,19 +63,23 @@ class GatesMixin(ActivationsMixin):
         >>> Tensor([-1.0, 0.25, 0.75]).hardshrink().tolist()
         [-1.0, 0.0, 0.75]
         """
+        lambd = real(lambd, "lambd")
         return ((self >= -lambd) & (self <= lambd)).where(0, self)
 
+    @in_floats
     def softshrink(self, lambd: float = 0.5) -> Self:
         """x drawn toward 0 by lambd, and 0 between -lambd and lambd.
 
         >>> Tensor([-1.0, 0.25, 0.75]).softshrink().tolist()
         [-0.5, 0.0, 0.25]
         """
+        lambd = real(lambd, "lambd")
         if lambd < 0:
             raise ArgumentError("lambd is not below 0", asked=f"softshrink({lambd})")
         low = (self < -lambd).where(self + lambd, self * 0)
         return (self > lambd).where(self - lambd, low)
 
+    @in_floats
     def tanhshrink(self) -> Self:
         """x - tanh(x).
 
@@ -117,7 +124,8 @@ class GatesMixin(ActivationsMixin):
         return x
 
     def _targets(self, output_size: Any) -> list[tuple[int, int]]:
-        sizes = (output_size,) * 2 if isinstance(output_size, int) else tuple(output_size)
+        given = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * 2
+        sizes = [None if s is None else whole(s, "output_size") for s in given]
         if len(sizes) > len(self.shape) or any(s is not None and s < 0 for s in sizes):
             raise ShapeError(
                 "pooling to a size needs an axis for each number",

@@ -319,7 +319,7 @@ class IndexingMixin(TensorBase):
         if (
             isinstance(mask, TensorBase)
             and mask._uop.dtype is dtypes.bool
-            and (not isinstance(value, TensorBase) or value.shape == ())
+            and (isinstance(value, (int, float)) or getattr(value, "shape", None) == ())
             and mask.shape == self.shape[: len(mask.shape)]
         ):
             self._write_masked(mask, value)
@@ -428,15 +428,21 @@ class IndexingMixin(TensorBase):
         shape = broadcast_shapes(self.shape, mask.shape)
         return self._expanded(shape)[mask._expanded(shape)]
 
-    def nonzero(self) -> Self:
+    def nonzero(self, as_tuple: bool = False) -> Any:
         """The places of what is not zero, an (n, rank) int32 tensor; computed at once.
+
+        With `as_tuple` one vector for each axis, which index self.
 
         >>> Tensor([[0, 5], [7, 0]]).nonzero().tolist()
         [[0, 1], [1, 0]]
+        >>> [places.tolist() for places in Tensor([0, 5, 7]).nonzero(as_tuple=True)]
+        [[1, 2]]
         """
         import numpy
 
         places = numpy.argwhere(self.numpy() != 0).astype(numpy.int32)
+        if as_tuple:
+            return tuple(self.__class__(row.copy(), device=self.device) for row in places.T)
         return self.__class__(places, device=self.device)
 
     def one_hot(self, num_classes: int = -1) -> Self:
@@ -499,6 +505,7 @@ def _moves(node: UOp, base: UOp) -> list[tuple[Ops, Any, tuple[Any, ...]]]:
     """The movement that leads from `base` to `node`, last first, with the shape before each."""
     moves: list[tuple[Ops, Any, tuple[Any, ...]]] = []
     while node is not base:
-        moves.append((node.op, node.arg, node.src[0].shape))
+        if node.op is not Ops.DETACH:  # a mark that no gradient flows moves nothing
+            moves.append((node.op, node.arg, node.src[0].shape))
         node = node.src[0]
     return moves

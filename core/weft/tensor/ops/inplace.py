@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import real
 from weft.tensor.ops.assign import AssignMixin
 
 
@@ -43,7 +44,11 @@ class InplaceMixin(AssignMixin):
         >>> Tensor([1, 2]).add_(Tensor([1, 1]), alpha=3).tolist()
         [4, 5]
         """
-        return self.assign(self + (other if alpha == 1 else other * alpha))
+        return self.assign(self + self._scaled_by(other, alpha))
+
+    def _scaled_by(self, other: Any, alpha: float) -> Any:
+        alpha = real(alpha, "alpha")
+        return other if alpha == 1 else self._as_tensor(other, self) * alpha
 
     def sub_(self, other: Any, *, alpha: float = 1) -> Self:
         """self - alpha * other.
@@ -51,7 +56,7 @@ class InplaceMixin(AssignMixin):
         >>> Tensor([1, 2]).sub_(1).tolist()
         [0, 1]
         """
-        return self.assign(self - (other if alpha == 1 else other * alpha))
+        return self.assign(self - self._scaled_by(other, alpha))
 
     def mul_(self, other: Any) -> Self:
         """self * other.

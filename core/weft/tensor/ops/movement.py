@@ -43,6 +43,10 @@ def as_tuple(first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(first)
 
 
+def _definite(a: Any, b: Any) -> bool:
+    return isinstance(a, int) and isinstance(b, int)
+
+
 def _has_symbol(*shapes: tuple[Any, ...]) -> bool:
     return any(isinstance(size, UOp) for shape in shapes for size in shape)
 
@@ -153,6 +157,15 @@ class MovementMixin(TensorBase):
         own = u.shape
         if own == new:
             return self._wrap(u)
+        # a wrong node would read memory that is not there
+        clash = any(a != b and a != 1 for a, b in zip(own[::-1], new[::-1]) if _definite(a, b))
+        if clash or len(own) > len(new):
+            raise ShapeError(
+                f"shape {say_shape(own)} does not broadcast to {say_shape(new)}",
+                asked=f"{say_shape(own)} as {say_shape(new)}",
+                because="only axes of size 1 are repeated, and new axes stand in front",
+                try_="x.reshape(...) or x.unsqueeze(...) first",
+            )
         if len(own) < len(new):
             u = record(Ops.RESHAPE, u.dtype, (u,), (1,) * (len(new) - len(own)) + own)
         if u.shape != new:
@@ -234,10 +247,12 @@ class MovementMixin(TensorBase):
                 asked=f"pad(mode={mode!r})",
                 try_='"constant", "reflect", "replicate" or "circular"',
             )
-        padded = self
+        cut = tuple((min(b, 0), min(a, 0)) for b, a in pairs)
+        # what goes round is what is left; an edge is mirrored before anything is cut from it
+        padded = self._constant_pad(cut, 0) if mode == "circular" else self
         for axis, (before, after) in enumerate(pairs):
             padded = padded._edge_pad(axis, max(before, 0), max(after, 0), mode)
-        return padded._constant_pad(tuple((min(b, 0), min(a, 0)) for b, a in pairs), 0)
+        return padded if mode == "circular" else padded._constant_pad(cut, 0)
 
     def _constant_pad(self, pairs: tuple[tuple[Any, Any], ...], value: Any) -> Any:
         if any(isinstance(x, int) and x < 0 for pair in pairs for x in pair):
@@ -488,8 +503,9 @@ class MovementMixin(TensorBase):
         >>> [piece.tolist() for piece in Tensor([1, 2, 3, 4, 5]).chunk(2)]
         [[1, 2, 3], [4, 5]]
         """
-        if not isinstance(chunks, int) or chunks <= 0:
-            raise ArgumentError("chunks is a number above 0", asked=f"chunk({chunks!r})")
+        chunks = whole(chunks, "chunks", least=1)
+        if not self.shape:
+            raise ShapeError("a 0-d tensor has no axis to cut", asked=f"chunk({chunks})")
         length = int(self.shape[self._resolve_dim(dim)])
         if length == 0:
             return tuple(self._wrap(self._uop) for _ in range(chunks))
@@ -603,31 +619,56 @@ class MovementMixin(TensorBase):
             grids.append(axis.reshape(own).expand(shape))
         return tuple(grids)
 
-    def diag(self) -> Self:
-        """A vector on the diagonal of a matrix of zeros.
+    def diag(self, diagonal: int = 0) -> Self:
+        """A vector on a diagonal of a matrix of zeros; of a matrix, that diagonal.
+
+        The main one is 0, those above it are 1 and up, those below it -1 and down.
 
         >>> Tensor([1, 2]).diag().tolist()
         [[1, 0], [0, 2]]
+        >>> Tensor([[1, 2], [3, 4]]).diag(1).tolist()
+        [2]
         """
+        diagonal = whole(diagonal, "diagonal")
+        if len(self.shape) == 2:
+            return self.diagonal(diagonal)
         if len(self.shape) != 1:
-            raise ShapeError("diag is of a vector", asked=f"diag of shape {self.shape}")
+            raise ShapeError("diag is of a vector or a matrix", asked=f"diag of {self.shape}")
         n = self.shape[0]
-        if n == 0:
-            return self.reshape(0, 0)
-        return self.unsqueeze(-1).pad((None, (0, n))).flatten().shrink(((0, n * n),)).reshape(n, n)
+        if isinstance(n, int) and n == 0:
+            return self.reshape(0, 0).pad(((0, abs(diagonal)), (0, abs(diagonal))))
+        square = self.unsqueeze(-1).pad((None, (0, n))).flatten().shrink(((0, n * n),))
+        below, above = max(-diagonal, 0), max(diagonal, 0)
+        return square.reshape(n, n).pad(((below, above), (above, below)))
 
-    def diagonal(self) -> Self:
-        """The main diagonal of a square matrix, as a vector.
+    def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
+        """The diagonals of the matrices in two axes, as a new last axis; numbered as for `diag`.
+
+        :raises ShapeError: with fewer than two axes.
 
         >>> Tensor([[1, 2], [3, 4]]).diagonal().tolist()
         [1, 4]
         """
-        if len(self.shape) != 2 or self.shape[0] != self.shape[1]:
-            raise ShapeError("diagonal is of a square matrix", asked=f"of shape {self.shape}")
-        n = self.shape[0]
-        if n == 0:
-            return self.reshape(0)
-        return self.flatten().pad(((0, n),)).reshape(n, n + 1).shrink((None, (0, 1))).reshape(n)
+        if len(self.shape) < 2:
+            raise ShapeError("diagonals are of matrices", asked=f"diagonal of shape {self.shape}")
+        offset = whole(offset, "offset")
+        first, second = self._resolve_dim(dim1), self._resolve_dim(dim2)
+        if first == second:
+            raise ArgumentError("a matrix has two axes", asked=f"diagonal of {dim1} and {dim2}")
+        order = [i for i in range(len(self.shape)) if i not in (first, second)]
+        x = self.permute(*order, first, second)
+        *front, n, m = x.shape
+        kept = (None,) * len(front)
+        if offset or n != m:
+            down, right = max(-offset, 0), max(offset, 0)
+            n = max(min(n - down, m - right), 0)
+            if n == 0:
+                return x.shrink((*kept, (0, 0), (0, 0))).reshape((*front, 0))
+            x = x.shrink((*kept, (down, down + n), (right, right + n)))
+        if isinstance(n, int) and n == 0:
+            return x.reshape((*front, 0))
+        flat = x.reshape((*front, n * n)).pad((*kept, (0, n)))
+        return flat.reshape((*front, n, n + 1)).shrink((*kept, None, (0, 1))).reshape((*front, n))
 
     def _broadcasted_to(self, shape: tuple[Any, ...]) -> Any:
         """self in a shape that it broadcasts to."""

@@ -35,12 +35,12 @@ class NodesMixin(OperandsMixin):
         >>> Tensor([True, False]).alu(Ops.WHERE, Tensor([1, 2]), 0).tolist()
         [1, 0]
         """
-        if _ARITY.get(arg) != 1 + len(src):
+        if not isinstance(arg, Ops) or _ARITY.get(arg) != 1 + len(src):
             raise ArgumentError(
                 f"{arg} is no operation of {1 + len(src)} operands",
                 asked=f"alu({arg}, ...) of {1 + len(src)} operands",
                 because=f"it takes {_ARITY[arg]}"
-                if arg in _ARITY
+                if isinstance(arg, Ops) and arg in _ARITY
                 else "it does not compute element by element",
             )
         if arg in (Ops.NEG, Ops.TRUNC):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DTypeError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
@@ -118,8 +119,7 @@ class NumericMixin(ElementwiseMixin):
         steep = y.detach().abs() > x.detach().abs()
         above, below = steep.where(x, y), steep.where(y, x)
         both = above.isinf() & below.isinf()
-        nothing = below == 0
-        plain = both | nothing
+        plain = both | ((below == 0) & (above == 0))
         share = plain.where(0.0, above) / plain.where(1.0, below)
         share = both.where(above.sign() * below.sign(), share)
         angle = share.atan()
@@ -148,7 +148,8 @@ class NumericMixin(ElementwiseMixin):
         """
         a, b, own = self._real_pair(other)
         apart = (a == b).where(0.0, a - b).abs()
-        return ((-apart).exp2().log1p() * (1 / math.log(2)) + a.maximum(b)).cast(own)
+        more = (-apart).exp2().log1p() * (1 / math.log(2))
+        return ((apart == 0).where(1.0, more) + a.maximum(b)).cast(own)
 
     def xlogy(self, other: Any) -> Self:
         """self * log(other); 0 where self is 0, unless `other` is NaN.
@@ -198,7 +199,8 @@ class NumericMixin(ElementwiseMixin):
         >>> Tensor([1, 2]).addcmul(Tensor([3, 4]), Tensor([5, 6]), value=2).tolist()
         [31, 50]
         """
-        return self + tensor1 * tensor2 * value
+        product = self._as_tensor(tensor1, self) * tensor2
+        return self + product * real(value, "value")
 
     def addcdiv(self, tensor1: Any, tensor2: Any, value: float = 1) -> Self:
         """self + value * tensor1 / tensor2.
@@ -206,7 +208,8 @@ class NumericMixin(ElementwiseMixin):
         >>> Tensor([1.0, 2.0]).addcdiv(Tensor([3.0, 4.0]), 2.0).tolist()
         [2.5, 4.0]
         """
-        return self + tensor1 / tensor2 * value
+        quotient = self._as_tensor(tensor1, self) / tensor2
+        return self + quotient * real(value, "value")
 
     def logical_and(self, other: Any) -> Self:
         """Whether neither is zero.
@@ -272,6 +275,7 @@ class NumericMixin(ElementwiseMixin):
         >>> Tensor([0.5, 0.75]).logit().tolist()
         [0.0, 1.0986]
         """
+        eps = None if eps is None else real(eps, "eps")
         x = self if eps is None else self.clamp(eps, 1 - eps)
         return (x / (1 - x)).log()
 
@@ -283,8 +287,12 @@ class NumericMixin(ElementwiseMixin):
         [1.0, 0.6366]
         """
         nothing = self == 0
-        x = nothing.where(1.0, self) * math.pi
-        return nothing.where(1.0, x.sin() / x)
+        x = nothing.where(1.0, self)
+        # half turns go first, since no multiple of pi is a number: so that zeros are zeros
+        whole = x.round()
+        sine = ((x - whole) * math.pi).sin()
+        odd = (whole * 0.5).trunc() * 2 != whole
+        return nothing.where(1.0, odd.where(-sine, sine) / (x * math.pi))
 
     @in_wide
     def deg2rad(self) -> Self:
@@ -316,7 +324,8 @@ class NumericMixin(ElementwiseMixin):
         if not dtypes.is_float(dtype):
             return self._wrap(self._uop)
         limits = dtypes.finfo(dtype)
-        high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+        high = limits.max if posinf is None else posinf
+        low = limits.min if neginf is None else neginf
         finite = (self == math.inf).where(high, (self == -math.inf).where(low, self))
         return self.isnan().where(nan, finite)
 

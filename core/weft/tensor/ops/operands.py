@@ -124,6 +124,8 @@ class OperandsMixin(TensorBase):
         if getattr(other, "shape", None) == () and hasattr(other, "item"):
             return other.item()  # a NumPy scalar is as weak as a Python one
         try:
+            if other is None:
+                raise DTypeError("None is nothing")
             return self.__class__(other, device=self.device)
         except DTypeError as error:
             raise DTypeError(

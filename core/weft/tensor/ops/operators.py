@@ -110,10 +110,15 @@ class OperatorsMixin(OperandsMixin):
     def __ge__(self, x: Any) -> Self:
         return self.ge(x)
 
+    # what cannot be in a tensor is equal to none: Python answers by identity then
     def __eq__(self, x: Any) -> Self:  # type: ignore[override]
+        if x is None or x.__class__ is str:
+            return NotImplemented
         return self._compare(Ops.CMPEQ, x)
 
     def __ne__(self, x: Any) -> Self:  # type: ignore[override]
+        if x is None or x.__class__ is str:
+            return NotImplemented
         return self._compare(Ops.CMPNE, x)
 
     __hash__ = TensorBase.__hash__

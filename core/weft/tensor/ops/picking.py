@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.ops.scatter import ScatterMixin, from_front
-from weft.tensor.protocol import TensorBase
 
 
 class PickingMixin(ScatterMixin):
@@ -104,7 +104,7 @@ class PickingMixin(ScatterMixin):
 
     def _spread(self, what: str, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
         """A vector of places as an index for every element of `source`."""
-        index = self._indices(what, index)
+        index, source = self._indices(what, index), self._as_tensor(source, self)
         at = self._resolve_dim(dim)
         if len(index.shape) > 1:
             raise ShapeError(f"{what} takes a vector", asked=f"an index of {index.shape}")
@@ -159,6 +159,8 @@ class PickingMixin(ScatterMixin):
         >>> Tensor([1, 1, 1]).index_put((Tensor([0, 2]),), Tensor([5, 6])).tolist()
         [5, 1, 6]
         """
+        if not isinstance(indices, (tuple, list)):
+            indices = (indices,)
         indices = tuple(indices)
         # where each element stands, written by the same indices
         count = self.numel()
@@ -202,6 +204,7 @@ class PickingMixin(ScatterMixin):
         [5, 1, 6]
         """
         source = self._of_own_dtype(self.__class__._as_tensor(source, self)).ravel()
+        mask = self._as_tensor(mask, self)
         shape = broadcast_shapes(self.shape, mask.shape)
         mask = mask.cast(dtypes.bool)._expanded(shape)
         if 0 in shape or source.shape[0] == 0:
@@ -215,6 +218,7 @@ class PickingMixin(ScatterMixin):
         >>> Tensor([[1, 1], [1, 1]]).select_scatter(Tensor([5, 6]), 0, 1).tolist()
         [[1, 1], [5, 6]]
         """
+        src, index = self._as_tensor(src, self), whole(index, "index")
         if src.shape != self.select(dim, index).shape:
             raise ShapeError(
                 "what is put does not fit",
@@ -235,7 +239,8 @@ class PickingMixin(ScatterMixin):
         >>> Tensor.triu_indices(2, 2).tolist()
         [[0, 0, 1], [0, 1, 1]]
         """
-        return cls._corner(row, col, lambda i, j: j >= i + offset, kwargs)
+        first = whole(offset, "offset")
+        return cls._corner(row, col, lambda i, j: j >= i + first, kwargs)
 
     @classmethod
     def tril_indices(cls, row: int, col: int, offset: int = 0, **kwargs: Any) -> Self:
@@ -244,10 +249,19 @@ class PickingMixin(ScatterMixin):
         >>> Tensor.tril_indices(2, 2).tolist()
         [[0, 1, 1], [0, 0, 1]]
         """
-        return cls._corner(row, col, lambda i, j: j <= i + offset, kwargs)
+        last = whole(offset, "offset")
+        return cls._corner(row, col, lambda i, j: j <= i + last, kwargs)
 
     @classmethod
     def _corner(cls, row: int, col: int, inside: Any, kwargs: dict[str, Any]) -> Any:
+        row, col = whole(row, "row", least=0), whole(col, "col", least=0)
+        if row * col > 1 << 32:
+            raise ArgumentError(
+                "these are more places than can be listed",
+                asked=f"a matrix of {row} rows and {col} columns",
+                because="every place is listed on the host",
+                try_="x.triu() or x.tril(), which pick without a list",
+            )
         found = [(i, j) for i in range(row) for j in range(col) if inside(i, j)]
         kwargs.setdefault("dtype", dtypes.int32)
         if not found:
@@ -260,7 +274,8 @@ class PickingMixin(ScatterMixin):
         >>> Tensor([1, 2, 3]).vander(increasing=True).tolist()
         [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
         """
-        if len(self.shape) != 1 or (N is not None and N < 0):
+        N = None if N is None else whole(N, "N", least=0)
+        if len(self.shape) != 1:
             raise ArgumentError("powers are of a vector", asked=f"vander({N}) of {self.shape}")
         count = self.shape[0] if N is None else N
         if count == 0:

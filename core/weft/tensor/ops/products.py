@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor.ops.matmul import MatmulMixin
+from weft.tensor.ops.transcendental import in_floats
 
 
 class ProductsMixin(MatmulMixin):
@@ -31,6 +33,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[1, 2]]).mm(Tensor([[3], [4]])).tolist()
         [[11]]
         """
+        mat2 = self._as_tensor(mat2, self)
         self._of_rank("mm", 2, mat2)
         return self.dot(mat2)
 
@@ -40,6 +43,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor.ones(2, 1, 3).bmm(Tensor.ones(2, 3, 1)).tolist()
         [[[3.0]], [[3.0]]]
         """
+        mat2 = self._as_tensor(mat2, self)
         self._of_rank("bmm", 3, mat2)
         if self.shape[0] != mat2.shape[0]:
             raise ShapeError(
@@ -54,6 +58,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[1, 2], [3, 4]]).mv(Tensor([1, 1])).tolist()
         [3, 7]
         """
+        vec: Any = self._as_tensor(vec, self)
         self._of_rank("mv", 2)
         vec._of_rank("mv", 1)
         return self.dot(vec)
@@ -64,7 +69,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[1]]).addmm(Tensor([[1, 2]]), Tensor([[3], [4]])).tolist()
         [[12]]
         """
-        return self._added_to(mat1.mm(mat2), beta, alpha)
+        return self._added_to(self._as_tensor(mat1, self).mm(mat2), beta, alpha)
 
     def addmv(self, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Self:
         """beta * self + alpha * (mat @ vec).
@@ -72,7 +77,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([1, 1]).addmv(Tensor([[1, 2], [3, 4]]), Tensor([1, 1])).tolist()
         [4, 8]
         """
-        return self._added_to(mat.mv(vec), beta, alpha)
+        return self._added_to(self._as_tensor(mat, self).mv(vec), beta, alpha)
 
     def addr(self, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Self:
         """beta * self + alpha * (vec1 outer vec2).
@@ -80,6 +85,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[1, 1]]).addr(Tensor([2]), Tensor([3, 4])).tolist()
         [[7, 9]]
         """
+        vec1, vec2 = self._as_tensor(vec1, self), self._as_tensor(vec2, self)
         vec1._of_rank("addr", 1, vec2)
         return self._added_to(vec1.outer(vec2), beta, alpha)
 
@@ -89,7 +95,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[[1]]]).baddbmm(Tensor([[[2]]]), Tensor([[[3]]])).tolist()
         [[[7]]]
         """
-        return self._added_to(batch1.bmm(batch2), beta, alpha)
+        return self._added_to(self._as_tensor(batch1, self).bmm(batch2), beta, alpha)
 
     def addbmm(self, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Self:
         """beta * self + alpha * (the sum of batch1 @ batch2 over the batch).
@@ -97,10 +103,11 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[1]]).addbmm(Tensor([[[2]], [[4]]]), Tensor([[[3]], [[5]]])).tolist()
         [[27]]
         """
-        total = batch1.bmm(batch2)
+        total = self._as_tensor(batch1, self).bmm(batch2)
         return self._added_to(total.sum(0, dtype=total.dtype), beta, alpha)
 
     def _added_to(self, product: Any, beta: float, alpha: float) -> Any:
+        beta, alpha = real(beta, "beta"), real(alpha, "alpha")
         product = product if alpha == 1 else product * alpha
         if beta == 0:
             return product + self.zeros_like()
@@ -114,6 +121,7 @@ class ProductsMixin(MatmulMixin):
         """
         if len(self.shape) < 2 or self.shape[-1] != self.shape[-2]:
             raise ShapeError("powers are of square matrices", asked=f"of shape {self.shape}")
+        n = whole(n, "n")
         if n < 0:
             return self.inv().matrix_power(-n)
         if n == 0:
@@ -164,6 +172,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([1, 2]).vdot(Tensor([3, 4])).item()
         11
         """
+        other = self._as_tensor(other, self)
         self._of_rank("vdot", 1, other)
         return self.dot(other)
 
@@ -174,6 +183,9 @@ class ProductsMixin(MatmulMixin):
         [3, 7]
         """
         x2 = self.__class__._as_tensor(x2, self)
+        dim = whole(dim, "dim")
+        if not self.shape or not x2.shape:
+            raise ShapeError("vectors have an axis", asked=f"vecdot of {self.shape} and {x2.shape}")
         left, right = self.movedim(dim, -1), x2.movedim(dim, -1)
         if left.shape[-1] != right.shape[-1]:
             raise ShapeError("the vectors differ in length", asked=f"{self.shape} with {x2.shape}")
@@ -186,7 +198,7 @@ class ProductsMixin(MatmulMixin):
         [0, 0, 1]
         """
         other = self.__class__._as_tensor(other, self)
-        if not self.shape or self.shape[self._resolve_dim(dim)] != 3 or other.shape[dim] != 3:
+        if any(not x.shape or x.shape[x._resolve_dim(dim)] != 3 for x in (self, other)):
             raise ShapeError(
                 "cross products are of vectors of 3",
                 asked=f"cross of {self.shape} and {other.shape} along {dim}",
@@ -223,7 +235,13 @@ class ProductsMixin(MatmulMixin):
             if not 0 <= dims <= min(len(self.shape), len(other.shape)):
                 raise ArgumentError("both need as many axes", asked=f"tensordot(dims={dims})")
             dims = (range(len(self.shape) - dims, len(self.shape)), range(dims))
-        pairs = ((d,) if isinstance(d, int) else d for d in dims)
+        if not isinstance(dims, (tuple, list)) or len(dims) != 2:
+            raise ArgumentError(
+                "dims is a number of axes, or the axes of both",
+                asked=f"tensordot(dims={shown(dims)})",
+                try_="2, or ([-1], [0])",
+            )
+        pairs = (d if isinstance(d, (tuple, list, range)) else (d,) for d in dims)
         left, right = ([x._resolve_dim(a) for a in axes] for x, axes in zip((self, other), pairs))
         summed = [self.shape[a] for a in left]
         if summed != [other.shape[a] for a in right]:
@@ -248,14 +266,17 @@ class ProductsMixin(MatmulMixin):
 
     # ---- distances ----------------------------------------------------------------------------
 
+    @in_floats
     def cdist(self, x2: Any, p: float = 2.0) -> Self:
         """The distance of every row of self (..., n, d) to every row of x2 (..., m, d).
 
         >>> Tensor([[0.0, 0.0]]).cdist(Tensor([[3.0, 4.0], [0.0, 1.0]])).tolist()
         [[5.0, 1.0]]
         """
+        x2 = self._as_tensor(x2, self)
         return (self.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1)
 
+    @in_floats
     def pairwise_distance(
         self, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
     ) -> Self:
@@ -272,5 +293,6 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[1.0, 0.0]]).cosine_similarity(Tensor([[1.0, 1.0]])).tolist()
         [0.7071]
         """
+        x2 = self._as_tensor(x2, self)
         left, right = (x / x.norm(2, dim, keepdim=True).clamp(min_=eps) for x in (self, x2))
         return (left * right).sum(dim)

@@ -78,19 +78,21 @@ class RandomMixin(TensorBase):
     ) -> Self:  # fmt: skip
         """Standard normal, by Box and Muller: sqrt(-2 log u) cos(2 pi v).
 
+        A dtype that is no float takes float32 numbers, converted.
+
         >>> Tensor.randn(2, 3).shape
         (2, 3)
         >>> Tensor.manual_seed(0)
         >>> abs(Tensor.randn(1000).mean().item()) < 0.1
         True
         """
-        kind = _float_dtype(dtype, "randn")
+        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
         extents = shape_of_arguments(shape)
         if 0 in extents:
             return cls.zeros(extents, dtype=kind, device=device, requires_grad=requires_grad)
         blocks = cls._blocks(extents, device)
         # u from the low half of each block, v from the high one; 1 - u is never 0
-        wide = kind if kind.itemsize == 8 else dtypes.float32
+        wide = dtypes.float64 if kind is dtypes.float64 else dtypes.float32
         u = 1 - _halves(blocks & 0xFFFFFFFF, wide)
         v = _halves(blocks >> 32, wide)
         made = ((u.log() * -2).sqrt() * (v * (2 * math.pi)).cos()).cast(kind).contiguous()
@@ -163,6 +165,7 @@ class RandomMixin(TensorBase):
         >>> Tensor.normal(2, 3, mean=10.0, std=0.0).tolist()
         [[10.0, 10.0, 10.0], [10.0, 10.0, 10.0]]
         """
+        _float_dtype(kwargs.get("dtype"), "normal")
         mean, std = _number(mean, "mean"), _number(std, "std")
         made = cls.randn(*shape, **kwargs) * std + mean
         return made._with_flag(requires_grad)
@@ -238,6 +241,27 @@ class RandomMixin(TensorBase):
         """
         kwargs.setdefault("dtype", self._uop.dtype)
         return self.__class__.rand(self.shape, device=kwargs.pop("device", self.device), **kwargs)
+
+    def randint_like(self, low: int = 0, high: int = 10, **kwargs: Any) -> Self:
+        """Uniform integers in [low, high) in the shape and place of self, and in its dtype if that
+        is of integers.
+
+        >>> Tensor.zeros(2).randint_like(5, 6).tolist()
+        [5, 5]
+        """
+        own = self._uop.dtype
+        kwargs.setdefault("dtype", own if dtypes.is_int(own) else dtypes.int32)
+        kwargs.setdefault("device", self.device)
+        return self.__class__.randint(*self.shape, low=low, high=high, **kwargs)
+
+    def bernoulli(self) -> Self:
+        """1 with the probability that stands in self, else 0. No gradient flows.
+
+        >>> Tensor([0.0, 1.0]).bernoulli().tolist()
+        [0.0, 1.0]
+        """
+        p = self.detach()
+        return (p.rand_like(dtype=dtypes.float32) < p).cast(_float_dtype(self._uop.dtype, "it"))
 
     def randn_like(
         self, dtype: Any = None, requires_grad: bool | None = None, **kwargs: Any

@@ -59,13 +59,14 @@ class ReduceMixin(TensorBase):
         return total.cast(own) if dtype is None and dtypes.is_float(own) else total
 
     def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
-        """Product, in the dtype of self unless `dtype` is given.
+        """Product, in the dtype of self unless `dtype` is given; short floats multiply in float32.
 
         >>> Tensor([2, 3, 4]).prod().item()
         24
         """
         own = self._uop.dtype if dtype is None else to_dtype(dtype)
-        return self._wrap(cast_node(self._uop, own))._reduce(Ops.MUL, axis, keepdim)
+        wide = sum_acc_dtype(own) if dtypes.is_float(own) else own
+        return self._wrap(cast_node(self._uop, wide))._reduce(Ops.MUL, axis, keepdim).cast(own)
 
     def max(self, axis: Any = None, keepdim: bool = False) -> Self:
         """Maximum; NaN where there is one. The gradient is shared between ties.
@@ -192,11 +193,12 @@ class ReduceMixin(TensorBase):
 
     # ---- exponentials -------------------------------------------------------------------------
 
-    def _shifted(self, axis: Any, dtype: Any = None) -> tuple[Any, Any]:
-        """self minus its maximum, which is finite or 0, and that maximum."""
-        x = self.cast(least_upper_float(self._uop.dtype) if dtype is None else to_dtype(dtype))
-        top = x.detach().max(axis, True)
-        return x - top, top
+    def _shifted(self, axis: Any, dtype: Any = None) -> tuple[Any, DType]:
+        """self minus its maximum, in float32 at least, and the dtype to answer in: of many small
+        shares a short float does not hold the sum."""
+        own = least_upper_float(self._uop.dtype) if dtype is None else to_dtype(dtype)
+        x = self.cast(sum_acc_dtype(own)) if dtypes.is_float(own) else self.cast(own)
+        return x - x.detach().max(axis, True), own
 
     def softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
         """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows.
@@ -204,9 +206,9 @@ class ReduceMixin(TensorBase):
         >>> Tensor([[0.0, 1.0], [5.0, 5.0]]).softmax().tolist()
         [[0.2689, 0.7311], [0.5, 0.5]]
         """
-        shifted, _ = self._shifted(axis, dtype)
+        shifted, own = self._shifted(axis, dtype)
         powers = shifted.exp()
-        return powers / powers.sum(axis, True)
+        return (powers / powers.sum(axis, True)).cast(own)
 
     def log_softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
         """log of softmax, without computing it.
@@ -214,8 +216,8 @@ class ReduceMixin(TensorBase):
         >>> Tensor([0.0, 1.0]).log_softmax().tolist()
         [-1.3133, -0.3133]
         """
-        shifted, _ = self._shifted(axis, dtype)
-        return shifted - shifted.exp().sum(axis, True).log()
+        shifted, own = self._shifted(axis, dtype)
+        return (shifted - shifted.exp().sum(axis, True).log()).cast(own)
 
     def logsumexp(self, axis: Any = None, keepdim: bool = False) -> Self:
         """log of the sum of exp(x), shifted so that nothing overflows.
@@ -225,14 +227,15 @@ class ReduceMixin(TensorBase):
         >>> Tensor([1000.0, 1000.0]).logsumexp().item()
         1000.6932
         """
-        x = self.cast(least_upper_float(self._uop.dtype))
+        own = least_upper_float(self._uop.dtype)
+        x = self.cast(sum_acc_dtype(own))
         top = x.detach().max(axis, True)
         # of infinite maxima nothing is subtracted: inf - inf would be NaN
         top = top.isfinite().where(top, 0)
         result = (x - top).exp().sum(axis, True).log() + top
         if keepdim:
-            return result
-        return result.reshape(x.max(axis).shape)
+            return result.cast(own)
+        return result.reshape(x.max(axis).shape).cast(own)
 
     # ---- positions ----------------------------------------------------------------------------
 
@@ -358,7 +361,9 @@ class ReduceMixin(TensorBase):
         >>> Tensor([1, 2, 3, 4]).cumprod().tolist()
         [1, 2, 6, 24]
         """
-        return self._scan(Ops.MUL, axis, 1)
+        own = dtypes.default_int if self._uop.dtype is dtypes.bool else self._uop.dtype
+        wide = sum_acc_dtype(own) if dtypes.is_float(own) else own
+        return self.cast(wide)._scan(Ops.MUL, axis, 1).cast(own)
 
     def cummax(self, axis: int = 0) -> Self:
         """Running maximum.

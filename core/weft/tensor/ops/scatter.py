@@ -118,6 +118,7 @@ class ScatterMixin(TensorBase):
         return written.permute(*self._inverse(tuple(order)))
 
     def _of_own_dtype(self, src: Any) -> Any:
+        src = self._as_tensor(src, self)
         if src._uop.dtype is not self._uop.dtype:
             raise DTypeError(
                 "what is scattered has another dtype",

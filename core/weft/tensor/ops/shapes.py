@@ -1,10 +1,12 @@
-"""More movement, by the names that NumPy and PyTorch give it: nothing is copied but where joined."""
+"""More movement, by the names that NumPy and PyTorch give it: nothing is copied."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import shown, whole
 from weft.base.errors import ArgumentError, ShapeError
+from weft.shape.movement import as_size
 from weft.tensor.ops.movement import MovementMixin, all_of, as_tuple
 from weft.tensor.protocol import TensorBase
 
@@ -37,7 +39,8 @@ class ShapesMixin(MovementMixin):
         >>> Tensor.zeros(2, 3, 4).movedim(0, -1).shape
         (3, 4, 2)
         """
-        pairs = [(a,) if isinstance(a, int) else tuple(a) for a in (source, destination)]
+        several = (tuple, list)
+        pairs = [tuple(a) if isinstance(a, several) else (a,) for a in (source, destination)]
         if len(pairs[0]) != len(pairs[1]):
             raise ArgumentError(
                 "a destination for each source", asked=f"movedim({source!r}, {destination!r})"
@@ -94,11 +97,12 @@ class ShapesMixin(MovementMixin):
         [[2, 4], [1, 3]]
         """
         self._needs_axes("rot90", 2)
-        axes = [self._resolve_dim(a) for a in dims]
+        given = dims if isinstance(dims, (tuple, list)) else (dims,)
+        axes = [self._resolve_dim(a) for a in given]
         if len(axes) != 2 or axes[0] == axes[1]:
             raise ArgumentError("rot90 turns in a plane of two axes", asked=f"dims={dims!r}")
         a, b = axes
-        turns = k % 4
+        turns = whole(k, "k") % 4
         if turns == 2:
             return self.flip(a, b)
         if turns == 1:
@@ -137,7 +141,7 @@ class ShapesMixin(MovementMixin):
         >>> Tensor([1, 2]).expand_as(Tensor.zeros(2, 2)).tolist()
         [[1, 2], [1, 2]]
         """
-        return self.expand(other.shape)
+        return self.expand(self._as_tensor(other, self).shape)
 
     def reshape_as(self, other: TensorBase) -> Self:
         """Reshaped to the shape of `other`.
@@ -145,7 +149,7 @@ class ShapesMixin(MovementMixin):
         >>> Tensor([1, 2, 3, 4]).reshape_as(Tensor.zeros(2, 2)).tolist()
         [[1, 2], [3, 4]]
         """
-        return self.reshape(other.shape)
+        return self.reshape(self._as_tensor(other, self).shape)
 
     view_as = reshape_as
 
@@ -155,6 +159,7 @@ class ShapesMixin(MovementMixin):
         >>> Tensor([1, 2]).type_as(Tensor([0.5])).dtype
         dtypes.float
         """
+        other = self._as_tensor(other, self)
         return self.cast(other._uop.dtype).to(other.device)
 
     # ---- joining and cutting ------------------------------------------------------------------
@@ -207,7 +212,12 @@ class ShapesMixin(MovementMixin):
         """
         self._needs_axes("tensor_split", 1)
         size = self.shape[self._resolve_dim(dim)]
-        if isinstance(indices_or_sections, int):
+        several = isinstance(indices_or_sections, (tuple, list))
+        if several:
+            indices_or_sections = [whole(i, "a place to cut at") for i in indices_or_sections]
+        else:
+            indices_or_sections = whole(indices_or_sections, "indices_or_sections")
+        if not several:
             if indices_or_sections <= 0:
                 raise ArgumentError(
                     "there is at least one piece", asked=f"tensor_split({indices_or_sections})"
@@ -231,6 +241,8 @@ class ShapesMixin(MovementMixin):
         [2, 3]
         """
         at = self._resolve_dim(dim)
+        asked = f"narrow({dim}, {shown(start)}, {shown(length)}) of shape {self.shape}"
+        start, length = as_size(start, asked), as_size(length, asked)
         start = start + self.shape[at] if isinstance(start, int) and start < 0 else start
         window = (start, start + length)
         return self.shrink(tuple(window if i == at else None for i in range(len(self.shape))))
@@ -270,7 +282,7 @@ class ShapesMixin(MovementMixin):
         [[[1, 2], [3, 4]]]
         """
         self._needs_axes("pixel_shuffle", 3)
-        r = upscale_factor
+        r = whole(upscale_factor, "upscale_factor")
         *front, channels, height, width = self.shape
         if r < 1 or channels % (r * r):
             raise ShapeError(
@@ -290,7 +302,7 @@ class ShapesMixin(MovementMixin):
         [1, 2, 3, 4]
         """
         self._needs_axes("pixel_unshuffle", 3)
-        r = downscale_factor
+        r = whole(downscale_factor, "downscale_factor")
         *front, channels, height, width = self.shape
         if r < 1 or height % r or width % r:
             raise ShapeError(

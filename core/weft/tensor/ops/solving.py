@@ -65,6 +65,30 @@ class SolvingMixin(DecompositionsMixin):
         upper, sign = _eliminated(a, size)
         return upper._diagonals().prod(-1) * sign
 
+    def slogdet(self) -> tuple[Self, Self]:
+        """The sign of the determinant, and the logarithm of its size, which does not overflow.
+
+        >>> [x.item() for x in Tensor([[0.0, 2.0], [3.0, 0.0]]).slogdet()]
+        [-1.0, 1.7918]
+        """
+        a = self._as_matrices("slogdet", square=True)
+        size = a.shape[-1]
+        if size == 0:
+            one = self.__class__.ones(*a.shape[:-2], dtype=a.dtype, device=a.device)
+            return one, one.zeros_like()
+        upper, sign = _eliminated(a, size)
+        diagonal = upper._diagonals()
+        return sign * diagonal.sign().prod(-1), diagonal.abs().log().sum(-1)
+
+    def logdet(self) -> Self:
+        """The logarithm of the determinant; NaN where that is below 0.
+
+        >>> Tensor([[2.0, 0.0], [0.0, 3.0]]).logdet().item()
+        1.7918
+        """
+        sign, size = self.slogdet()
+        return (sign < 0).where(float("nan"), size)
+
 
 def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     long, short = (a, b) if len(a) >= len(b) else (b, a)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.tensor.protocol import TensorBase
@@ -66,8 +67,8 @@ class SortingMixin(TensorBase):
         size = self.shape[at] if self.shape else 1
         if not self.shape and k == 1:
             return self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32)
-        k = k.__index__() if hasattr(k, "__index__") else k
-        if not isinstance(k, int) or not 0 <= k <= size:
+        k = whole(k, "k")
+        if not 0 <= k <= size:
             raise ArgumentError(
                 f"there are no {k} elements along axis {dim}",
                 asked=f"topk({k}) of shape {self.shape}",

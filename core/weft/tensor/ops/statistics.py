@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from weft.base.arguments import real, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.tensor.ops.reduce import ReduceMixin
+from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.protocol import TensorBase
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
@@ -86,6 +88,7 @@ class StatisticsMixin(ReduceMixin):
         [20, 2]
         """
         size = self._must_have("k-th value", dim)
+        k = whole(k, "k")
         if not 1 <= k <= size:
             raise ArgumentError(f"k is from 1 to {size}", asked=f"kthvalue({k})")
         return self._at_rank(k - 1, dim, keepdim)
@@ -101,6 +104,8 @@ class StatisticsMixin(ReduceMixin):
         [[2, 5], [2, 1]]
         """
         if dim is None:
+            if 0 in self.shape and dtypes.is_float(self._uop.dtype):
+                return self.__class__.full((), math.nan, dtype=self._uop.dtype, device=self.device)
             return self.flatten().median(0)[0]
         size = self._must_have("median", dim)
         value, place = self._at_rank((size - 1) // 2, dim, keepdim)
@@ -118,7 +123,7 @@ class StatisticsMixin(ReduceMixin):
         1.0
         """
         if dim is None:
-            return self.flatten().nanmedian(0)[0]
+            return self.median() if 0 in self.shape else self.flatten().nanmedian(0)[0]
         self._must_have("median", dim)
         if not dtypes.is_float(self._uop.dtype) or not self.shape:
             return self.median(dim, keepdim)
@@ -171,7 +176,7 @@ class StatisticsMixin(ReduceMixin):
                 try_="x.float().quantile(...)",
             )  # fmt: skip
         size = self._must_have("quantile", dim)
-        share = self.__class__._as_tensor(q, self).cast(self._uop.dtype)
+        share = self.__class__._as_tensor(q, self, self._uop.dtype).cast(self._uop.dtype)
         x = self if self.shape else self.reshape((1,))
         last = x.movedim(dim, -1)
         missing = last.isnan()
@@ -211,6 +216,7 @@ class StatisticsMixin(ReduceMixin):
                 "bincount is of a vector of integers",
                 asked=f"bincount of {self._uop.dtype!r} {self.shape}",
             )
+        minlength = whole(minlength, "minlength", least=0)
         low, high = (int(x.item()) for x in self.aminmax()) if self.shape[0] else (0, -1)
         if low < 0:
             raise ArgumentError("what is counted is not below 0", asked=f"bincount with {low}")
@@ -227,8 +233,12 @@ class StatisticsMixin(ReduceMixin):
         >>> Tensor([1.0, 2.0, 1.0]).histc(4, 0, 3).tolist()
         [0.0, 2.0, 1.0, 0.0]
         """
+        bins, min, max = whole(bins, "bins"), real(min, "min"), real(max, "max")
         if bins < 1 or min > max:
-            raise ArgumentError("at least one bin, and min <= max", asked=f"histc({bins}, {min}, {max})")
+            raise ArgumentError(
+                "at least one bin, and min <= max", asked=f"histc({bins}, {min}, {max})"
+            )
+        self._no_bool("a histogram")
         x = self.flatten().detach()
         low, high = (min, max) if min != max or not x.shape[0] else x.aminmax()
         if not isinstance(low, TensorBase):
@@ -265,17 +275,18 @@ class StatisticsMixin(ReduceMixin):
         return (missing.where(0, x).sum(axis, keepdim) / (~missing).sum(axis, keepdim)).cast(own)
 
     def cov(self, correction: float = 1) -> Self:
-        """Covariances of the rows, each a variable whose observations stand along it.
+        """Covariances of the rows, each a variable whose observations stand along it; 0-d of one.
 
         >>> Tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).cov().tolist()
         [[1.0, -1.0], [-1.0, 1.0]]
         """
         if len(self.shape) > 2:
             raise ShapeError("covariances are of rows", asked=f"cov of shape {self.shape}")
+        correction = real(correction, "correction")
         x = self.atleast_2d()
         centred = x - x.mean(1, keepdim=True)
         found = centred.dot(centred.transpose(0, 1)) / float(max(x.shape[1] - correction, 0))
-        return found if len(self.shape) == 2 else found.reshape(())
+        return found if x.shape[0] != 1 else found.reshape(())
 
     def corrcoef(self) -> Self:
         """Correlations of the rows: covariances over the deviations of both.
@@ -297,11 +308,12 @@ class StatisticsMixin(ReduceMixin):
         >>> Tensor([1, 4, 9]).diff().tolist()
         [3, 5]
         """
+        n = whole(n, "n")
         if not self.shape or n < 0:
             raise ShapeError("differences are along an axis", asked=f"diff({n}) of {self.shape}")
         at = self._resolve_dim(dim)
-        x = self if prepend is None else prepend.cat(self, dim=at)
-        x = x if append is None else x.cat(append, dim=at)
+        x = self if prepend is None else self._as_tensor(prepend, self).cat(self, dim=at)
+        x = x if append is None else x.cat(self._as_tensor(append, self), dim=at)
         for _ in range(min(n, x.shape[at])):
             size = x.shape[at]
             later, sooner = x.narrow(at, 1, size - 1), x.narrow(at, 0, size - 1)
@@ -319,9 +331,11 @@ class StatisticsMixin(ReduceMixin):
         >>> Tensor([[3.0, -4.0], [1.0, 0.0]]).norm(1, dim=1).tolist()
         [7.0, 1.0]
         """
-        p = 2 if p in ("fro", None) else p
+        p = 2 if p is None or (isinstance(p, str) and p == "fro") else p
         if not isinstance(p, (int, float)):
-            raise ArgumentError(f"there is no norm {p!r}", asked=f"norm({p!r})", try_='a number, "fro"')
+            raise ArgumentError(
+                f"there is no norm {p!r}", asked=f"norm({p!r})", try_='a number, or "fro"'
+            )
         x = self if dtype is None else self.cast(dtype)
         own = least_upper_float(x._uop.dtype)
         x = x.cast(sum_acc_dtype(own))
@@ -338,6 +352,7 @@ class StatisticsMixin(ReduceMixin):
         nothing = total == 0
         return nothing.where(total, nothing.where(1, total).pow(1 / p)).cast(own)
 
+    @in_floats
     def dist(self, other: Any, p: Any = 2) -> Self:
         """The norm of self - other.
 

@@ -85,6 +85,16 @@ def in_wide(function: Callable[..., Any]) -> Callable[..., Any]:
     return widened
 
 
+def in_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Integers and bool in the default float first: their differences would wrap."""
+
+    @named_after(function)
+    def converted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self.cast(least_upper_float(self._uop.dtype)), *args, **kwargs)
+
+    return converted
+
+
 def with_slope(name: str) -> Callable[..., Any]:
     """The derivative of a method is the one of that name in `weft.autograd.slopes`, at the
     parameters that it is called with."""
@@ -125,6 +135,7 @@ class TranscendentalMixin(TensorBase):
         """
         return self._unary(Ops.SQRT)
 
+    @in_wide
     def rsqrt(self) -> Self:
         """1 / square root.
 

@@ -45,9 +45,12 @@ _OP_DIGESTS = {op: crc32(op.name.encode()) for op in Ops}
 def order_of(node: UOp) -> tuple[int, int]:
     """The place of a node among the terms of a sum, and a digest that tells equals apart.
 
-    Both are the same in every process, and do not change when an op is added.
+    Both are the same in every process, and do not change when an op is added. A variable stands
+    where it stands whatever it is bound to: the order does not depend on values.
     """
     op, arg = node.op, node.arg
+    if op is Ops.BIND:
+        return order_of(node.src[0])
     if op is Ops.CONST:
         place, told = 0, hash(arg)
     elif op is Ops.DEFINE_VAR:

@@ -1,6 +1,5 @@
 // opts: Opt(VECTOR, 2, 4), Opt(UPCAST, 0, 3), Opt(UPCAST, 0, 3), Opt(UNROLL, 4, 0)
 typedef float f32x4 __attribute__((ext_vector_type(4)));
-typedef int i32x4 __attribute__((ext_vector_type(4)));
 typedef f32x4 f32x4_m __attribute__((aligned(4), may_alias));
 static inline f32x4 max_f32x4(f32x4 a, f32x4 b) {
   f32x4 larger = b > a ? b : a;
@@ -113,32 +112,15 @@ void r_2_2_2_3_3_3_3_4(float* restrict data0, const float* restrict data1, const
           acc8 = __builtin_elementwise_fma(alu37, alu26, alu42);
         }
       }
-      f32x4 val21 = acc0;
-      f32x4 val22 = acc1;
-      f32x4 val23 = acc2;
-      f32x4 val24 = acc3;
-      f32x4 val25 = acc4;
-      f32x4 val26 = acc5;
-      f32x4 val27 = acc6;
-      f32x4 val28 = acc7;
-      f32x4 val29 = acc8;
-      *(f32x4_m*)(data0 + alu3) = (i32x4)((f32x4)(0.0f) < val21) ? val21 : max_f32x4(val21, (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 36) = (i32x4)((f32x4)(0.0f) < val22) ? val22 : max_f32x4(val22,
-          (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 72) = (i32x4)((f32x4)(0.0f) < val23) ? val23 : max_f32x4(val23,
-          (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 6) = (i32x4)((f32x4)(0.0f) < val24) ? val24 : max_f32x4(val24,
-          (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 42) = (i32x4)((f32x4)(0.0f) < val25) ? val25 : max_f32x4(val25,
-          (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 78) = (i32x4)((f32x4)(0.0f) < val26) ? val26 : max_f32x4(val26,
-          (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 12) = (i32x4)((f32x4)(0.0f) < val27) ? val27 : max_f32x4(val27,
-          (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 48) = (i32x4)((f32x4)(0.0f) < val28) ? val28 : max_f32x4(val28,
-          (f32x4)(0.0f));
-      *(f32x4_m*)(data0 + alu3 + 84) = (i32x4)((f32x4)(0.0f) < val29) ? val29 : max_f32x4(val29,
-          (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3) = max_f32x4(acc0, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 36) = max_f32x4(acc1, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 72) = max_f32x4(acc2, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 6) = max_f32x4(acc3, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 42) = max_f32x4(acc4, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 78) = max_f32x4(acc5, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 12) = max_f32x4(acc6, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 48) = max_f32x4(acc7, (f32x4)(0.0f));
+      *(f32x4_m*)(data0 + alu3 + 84) = max_f32x4(acc8, (f32x4)(0.0f));
     }
   }
 }

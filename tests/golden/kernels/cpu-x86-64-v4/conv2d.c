@@ -1,6 +1,5 @@
 // opts: Opt(VECTOR, 2, 4), Opt(UPCAST, 0, 3), Opt(UPCAST, 0, 3), Opt(UPCAST, 1, 2)
 typedef float f32x4 __attribute__((ext_vector_type(4)));
-typedef int i32x4 __attribute__((ext_vector_type(4)));
 typedef f32x4 f32x4_m __attribute__((aligned(4), may_alias));
 static inline f32x4 max_f32x4(f32x4 a, f32x4 b) {
   f32x4 larger = b > a ? b : a;
@@ -103,41 +102,23 @@ void r_2_2_3_3_2_3_3_4(float* restrict data0, const float* restrict data1, const
         }
       }
     }
-    f32x4 val9 = acc0;
-    f32x4 val10 = acc1;
-    f32x4 val11 = acc2;
-    f32x4 val12 = acc3;
-    f32x4 val13 = acc4;
-    f32x4 val14 = acc5;
-    f32x4 val15 = acc6;
-    f32x4 val16 = acc7;
-    f32x4 val17 = acc8;
-    f32x4 val18 = acc9;
-    f32x4 val19 = acc10;
-    f32x4 val20 = acc11;
-    f32x4 val21 = acc12;
-    f32x4 val22 = acc13;
-    f32x4 val23 = acc14;
-    f32x4 val24 = acc15;
-    f32x4 val25 = acc16;
-    f32x4 val26 = acc17;
-    *(f32x4_m*)(data0 + alu0) = (i32x4)((f32x4)(0.0f) < val9) ? val9 : max_f32x4(val9, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 36) = (i32x4)((f32x4)(0.0f) < val10) ? val10 : max_f32x4(val10, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 72) = (i32x4)((f32x4)(0.0f) < val11) ? val11 : max_f32x4(val11, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 6) = (i32x4)((f32x4)(0.0f) < val12) ? val12 : max_f32x4(val12, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 42) = (i32x4)((f32x4)(0.0f) < val13) ? val13 : max_f32x4(val13, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 78) = (i32x4)((f32x4)(0.0f) < val14) ? val14 : max_f32x4(val14, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 12) = (i32x4)((f32x4)(0.0f) < val15) ? val15 : max_f32x4(val15, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 48) = (i32x4)((f32x4)(0.0f) < val16) ? val16 : max_f32x4(val16, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 84) = (i32x4)((f32x4)(0.0f) < val17) ? val17 : max_f32x4(val17, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 2) = (i32x4)((f32x4)(0.0f) < val18) ? val18 : max_f32x4(val18, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 38) = (i32x4)((f32x4)(0.0f) < val19) ? val19 : max_f32x4(val19, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 74) = (i32x4)((f32x4)(0.0f) < val20) ? val20 : max_f32x4(val20, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 8) = (i32x4)((f32x4)(0.0f) < val21) ? val21 : max_f32x4(val21, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 44) = (i32x4)((f32x4)(0.0f) < val22) ? val22 : max_f32x4(val22, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 80) = (i32x4)((f32x4)(0.0f) < val23) ? val23 : max_f32x4(val23, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 14) = (i32x4)((f32x4)(0.0f) < val24) ? val24 : max_f32x4(val24, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 50) = (i32x4)((f32x4)(0.0f) < val25) ? val25 : max_f32x4(val25, (f32x4)(0.0f));
-    *(f32x4_m*)(data0 + alu0 + 86) = (i32x4)((f32x4)(0.0f) < val26) ? val26 : max_f32x4(val26, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0) = max_f32x4(acc0, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 36) = max_f32x4(acc1, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 72) = max_f32x4(acc2, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 6) = max_f32x4(acc3, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 42) = max_f32x4(acc4, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 78) = max_f32x4(acc5, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 12) = max_f32x4(acc6, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 48) = max_f32x4(acc7, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 84) = max_f32x4(acc8, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 2) = max_f32x4(acc9, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 38) = max_f32x4(acc10, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 74) = max_f32x4(acc11, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 8) = max_f32x4(acc12, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 44) = max_f32x4(acc13, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 80) = max_f32x4(acc14, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 14) = max_f32x4(acc15, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 50) = max_f32x4(acc16, (f32x4)(0.0f));
+    *(f32x4_m*)(data0 + alu0 + 86) = max_f32x4(acc17, (f32x4)(0.0f));
   }
 }

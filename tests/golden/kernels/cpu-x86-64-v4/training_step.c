@@ -17,32 +17,26 @@ void r_4_3_2(float* restrict data0, float* restrict data1, const float* restrict
     float val4 = data2[alu0 + 1];
     float val5 = data2[alu0 + 2];
     f32x2 alu1 = (f32x2)(val3) * val0 + (f32x2)(val4) * val1 + (f32x2)(val5) * val2;
-    int alu2 = ridx0 * 2;
-    i32x2 alu3 = (i32x2)((f32x2)(0.0f) < alu1);
-    f32x2 alu4 = (f32x2)(0.125f) * (alu3 ? alu1 : max_f32x2(alu1, (f32x2)(0.0f)));
-    *(f32x2_m*)(data0 + alu2) = alu1;
-    *(f32x2_m*)(data1 + alu2) = alu3 ? alu4 + alu4 : (f32x2)(0.0f);
+    f32x2 alu2 = max_f32x2(alu1, (f32x2)(0.0f));
+    int alu3 = ridx0 * 2;
+    f32x2 alu4 = (f32x2)(0.125f) * alu2;
+    *(f32x2_m*)(data0 + alu3) = alu2;
+    *(f32x2_m*)(data1 + alu3) = (i32x2)((f32x2)(0.0f) < alu2) ? alu4 + alu4 : (f32x2)(0.0f);
   }
 }
 
 // opts: Opt(VECTOR, 0, 8)
 typedef float f32x8 __attribute__((ext_vector_type(8)));
 typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
-typedef int i32x8 __attribute__((ext_vector_type(8)));
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef float f32x2 __attribute__((ext_vector_type(2)));
-static inline f32x8 max_f32x8(f32x8 a, f32x8 b) {
-  f32x8 larger = b > a ? b : a;
-  return b != b ? b + b : larger;
-}
 void r_8(float* restrict data0, const float* restrict data1) {
   f32x8 val0 = *(const f32x8_m*)data1;
-  f32x8 alu0 = (i32x8)((f32x8)(0.0f) < val0) ? val0 : max_f32x8(val0, (f32x8)(0.0f));
-  f32x8 alu1 = alu0 * alu0;
-  f32x4 alu2 = __builtin_shufflevector(alu1, alu1, 0, 1, 2, 3) + __builtin_shufflevector(alu1, alu1, 4, 5, 6,
+  f32x8 alu0 = val0 * val0;
+  f32x4 alu1 = __builtin_shufflevector(alu0, alu0, 0, 1, 2, 3) + __builtin_shufflevector(alu0, alu0, 4, 5, 6,
       7);
-  f32x2 alu3 = __builtin_shufflevector(alu2, alu2, 0, 1) + __builtin_shufflevector(alu2, alu2, 2, 3);
-  data0[0] = (alu3[0] + alu3[1]) / 8.0f;
+  f32x2 alu2 = __builtin_shufflevector(alu1, alu1, 0, 1) + __builtin_shufflevector(alu1, alu1, 2, 3);
+  data0[0] = (alu2[0] + alu2[1]) / 8.0f;
 }
 
 // opts: Opt(VECTOR, 1, 2), Opt(UPCAST, 0, 2), Opt(UPCAST, 0, 2), Opt(UNROLL, 0, 0)

@@ -1,4 +1,4 @@
-// grid None, block (256, 1, 1); opts: Opt(LOCAL, 0, 256)
+// grid None, block (32, 1, 1); opts: Opt(VECTOR, 0, 8), Opt(LOCAL, 0, 32)
 struct bf16 {
   unsigned short bits;
   bf16() = default;
@@ -28,8 +28,25 @@ __device__ inline f16 operator-(f16 a, f16 b) { return f16((float)a - (float)b);
 __device__ inline f16 operator*(f16 a, f16 b) { return f16((float)a * (float)b); }
 __device__ inline f16 operator/(f16 a, f16 b) { return f16((float)a / (float)b); }
 __device__ inline f16 operator-(f16 a) { a.bits ^= 0x8000; return a; }
-extern "C" __global__ void __launch_bounds__(256) E_256(bf16* __restrict__ data0,
+template <class T, int N>
+struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
+  using Lane = T;
+  T lane[N];
+  vec() = default;
+  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
+  __device__ T& operator[](int i) { return lane[i]; }
+  __device__ const T& operator[](int i) const { return lane[i]; }
+};
+typedef vec<f16, 8> f16x8;
+typedef vec<bf16, 8> bf16x8;
+extern "C" __global__ void __launch_bounds__(32) E_32_8(bf16* __restrict__ data0,
     const f16* __restrict__ data1) {
   int lidx0 = threadIdx.x;
-  data0[lidx0] = (bf16)((float)(data1[lidx0] * ((f16)2.0f)));
+  int alu0 = lidx0 * 8;
+  f16x8 val0 = *(const f16x8*)(data1 + alu0);
+  bf16x8 alu1 = bf16x8((bf16)((float)(val0[0] * ((f16)2.0f))), (bf16)((float)(val0[1] * ((f16)2.0f))),
+      (bf16)((float)(val0[2] * ((f16)2.0f))), (bf16)((float)(val0[3] * ((f16)2.0f))),
+      (bf16)((float)(val0[4] * ((f16)2.0f))), (bf16)((float)(val0[5] * ((f16)2.0f))),
+      (bf16)((float)(val0[6] * ((f16)2.0f))), (bf16)((float)(val0[7] * ((f16)2.0f))));
+  *(bf16x8*)(data0 + alu0) = alu1;
 }

@@ -1,4 +1,4 @@
-// grid (16, 1, 1), block (256, 1, 1); opts: Opt(LOCAL, 0, 256)
+// grid (4, 1, 1), block (256, 1, 1); opts: Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 256)
 struct f16 {
   unsigned short bits;
   f16() = default;
@@ -14,15 +14,27 @@ __device__ inline f16 operator-(f16 a, f16 b) { return f16((float)a - (float)b);
 __device__ inline f16 operator*(f16 a, f16 b) { return f16((float)a * (float)b); }
 __device__ inline f16 operator/(f16 a, f16 b) { return f16((float)a / (float)b); }
 __device__ inline f16 operator-(f16 a) { a.bits ^= 0x8000; return a; }
-extern "C" __global__ void __launch_bounds__(256) E_16_256(float* __restrict__ data0,
+template <class T, int N>
+struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
+  using Lane = T;
+  T lane[N];
+  vec() = default;
+  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
+  __device__ T& operator[](int i) { return lane[i]; }
+  __device__ const T& operator[](int i) const { return lane[i]; }
+};
+typedef vec<f16, 4> f16x4;
+typedef vec<float, 4> f32x4;
+extern "C" __global__ void __launch_bounds__(256) E_4_256_4(float* __restrict__ data0,
     const f16* __restrict__ data1) {
   int gidx0 = blockIdx.x;
   int lidx0 = threadIdx.x;
-  int alu0 = gidx0 * 256 + lidx0;
-  data0[alu0] = (float)(data1[alu0]);
+  int alu0 = gidx0 * 1024 + lidx0 * 4;
+  f16x4 val0 = *(const f16x4*)(data1 + alu0);
+  *(f32x4*)(data0 + alu0) = f32x4((float)(val0[0]), (float)(val0[1]), (float)(val0[2]), (float)(val0[3]));
 }
 
-// grid (16, 1, 1), block (256, 1, 1); opts: Opt(LOCAL, 0, 256)
+// grid (4, 1, 1), block (256, 1, 1); opts: Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 256)
 struct f16 {
   unsigned short bits;
   f16() = default;
@@ -38,12 +50,24 @@ __device__ inline f16 operator-(f16 a, f16 b) { return f16((float)a - (float)b);
 __device__ inline f16 operator*(f16 a, f16 b) { return f16((float)a * (float)b); }
 __device__ inline f16 operator/(f16 a, f16 b) { return f16((float)a / (float)b); }
 __device__ inline f16 operator-(f16 a) { a.bits ^= 0x8000; return a; }
-extern "C" __global__ void __launch_bounds__(256) E_16_256(float* __restrict__ data0,
+template <class T, int N>
+struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
+  using Lane = T;
+  T lane[N];
+  vec() = default;
+  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
+  __device__ T& operator[](int i) { return lane[i]; }
+  __device__ const T& operator[](int i) const { return lane[i]; }
+};
+typedef vec<f16, 4> f16x4;
+typedef vec<float, 4> f32x4;
+extern "C" __global__ void __launch_bounds__(256) E_4_256_4(float* __restrict__ data0,
     const f16* __restrict__ data1) {
   int gidx0 = blockIdx.x;
   int lidx0 = threadIdx.x;
-  int alu0 = gidx0 * 256 + lidx0;
-  data0[alu0] = (float)(data1[alu0]);
+  int alu0 = gidx0 * 1024 + lidx0 * 4;
+  f16x4 val0 = *(const f16x4*)(data1 + alu0);
+  *(f32x4*)(data0 + alu0) = f32x4((float)(val0[0]), (float)(val0[1]), (float)(val0[2]), (float)(val0[3]));
 }
 
 // grid None, block (16, 16, 1); opts: Opt(UPCAST, 1, 4), Opt(UPCAST, 0, 4), Opt(LOCAL, 1, 16), Opt(LOCAL, 0, 16), Opt(SPLIT, 2, 16), Opt(UNROLL, 3, 4), Opt(STAGE, 2, 0)

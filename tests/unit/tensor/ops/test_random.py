@@ -114,6 +114,16 @@ def test_dropout():
         x.dropout(1.5)
 
 
+def test_normal_numbers_of_any_dtype_are_those_of_float32_converted():
+    drawn = {}
+    for dtype in ("float", "half", "int8", "int64"):
+        Tensor.manual_seed(5)
+        drawn[dtype] = Tensor.randn(50, dtype=dtype)
+        assert drawn[dtype].dtype is dtypes.to_dtype(dtype)
+    for dtype, values in drawn.items():
+        assert values.tolist() == drawn["float"].cast(dtype).tolist()
+
+
 def test_doubles_are_drawn_as_doubles():
     x = Tensor.randn(4000, dtype="double").numpy()
     assert x.dtype == np.float64 and (x != x.astype(np.float32)).mean() > 0.99

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from weft import Tensor
 from weft.base.errors import ArgumentError
+from weft.engine import stats
 from weft.tensor.ops import sorting
 
 
@@ -48,3 +49,14 @@ def test_topk():
     with pytest.raises(ArgumentError):
         x.topk(5)
     assert Tensor(np.zeros((2, 0))).sort()[0].shape == (2, 0)
+
+
+@pytest.mark.parametrize("size", [1000, 5000])
+def test_the_work_is_that_of_a_network_and_steps_share_kernels(size):
+    x = Tensor.rand(size).realize()
+    steps = (size - 1).bit_length() * ((size - 1).bit_length() + 1) // 2
+    before = stats.kernels, stats.ops
+    values, places = x.sort()
+    values.realize(places)
+    assert stats.kernels - before[0] < steps // 3
+    assert stats.ops - before[1] < 12 * steps << (size - 1).bit_length()

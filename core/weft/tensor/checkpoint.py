@@ -1,0 +1,83 @@
+"""Checkpoints: what a function computes on the way is not kept for `backward`, but computed again.
+
+The value of a checkpoint has two graphs. Whoever reads it reads the one; gradients flow through the
+other, the same over copies of the arguments, so that no kernel of the one is a kernel of the other.
+The copies are made when the gradient arrives (see `weft.autograd.backward`), and so is what is
+computed of them: between the two nothing of the function's inside stands in memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weft.autograd import AGAIN
+from weft.base.errors import ArgumentError
+from weft.tensor.protocol import TensorBase, grad_enabled, record
+from weft.uop import Ops, UOp
+
+_numbers = itertools.count()
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)`, of which `backward` computes again what lies inside.
+
+    It costs the time of the function once more, and saves the memory of all that it computes but
+    its results. The same numbers come out, random ones as well. Tensors among the arguments, also
+    in lists, tuples and dicts, are where computing begins again; gradients flow to them, and to
+    what the function reaches by itself, its parameters. Checkpoints may be nested.
+
+    :raises ArgumentError: if `function` cannot be called.
+
+    >>> x = Tensor([0.0, 1.0], requires_grad=True)
+    >>> y = weft.checkpoint(lambda x: (x * x).exp(), x)
+    >>> _ = y.sum().backward()
+    >>> x.grad.tolist()
+    [0.0, 5.4366]
+    """
+    if not callable(function):
+        raise ArgumentError(
+            "a checkpoint is of a function",
+            asked=f"checkpoint({function!r}, ...)",
+            try_="checkpoint(layer, x), not checkpoint(layer(x))",
+        )
+    given = _tensors_in((args, kwargs))
+    # parameters are there already; of those alone nothing else could be computed again
+    given = [t for t in given if not (t._requires_grad and t.is_leaf)] or given
+    result = function(*args, **kwargs)
+    if not grad_enabled() or not any(t._requires_grad for t in _tensors_in(result)):
+        return result
+    again = {
+        node: record(Ops.CONTIGUOUS, node.dtype, (node,), (AGAIN, next(_numbers)))
+        for node in dict.fromkeys(t._uop for t in given)
+    }
+    return _mapped(result, lambda tensor: _marked(tensor, again))
+
+
+def _marked(tensor: Any, again: Mapping[UOp, UOp]) -> Any:
+    """`tensor`, whose gradient flows through its graph over `again` in the place of arguments."""
+    node = tensor._uop
+    other = node.substitute(again)
+    if other is node or not tensor._requires_grad or node in again:
+        return tensor
+    return tensor._wrap(record(Ops.SLOPE, node.dtype, (node, other), (AGAIN,)))
+
+
+def _tensors_in(tree: Any) -> list[Any]:
+    found: list[Any] = []
+    _mapped(tree, lambda tensor: found.append(tensor))
+    return found
+
+
+def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
+    """Lists, tuples and dicts with a function of every tensor in the place of it."""
+    if isinstance(tree, TensorBase):
+        return function(tree)
+    if isinstance(tree, dict):
+        return {key: _mapped(value, function) for key, value in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return tree.__class__(*(_mapped(item, function) for item in tree))
+    if isinstance(tree, (list, tuple)):
+        return tree.__class__(_mapped(item, function) for item in tree)
+    return tree

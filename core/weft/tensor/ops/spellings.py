@@ -1,0 +1,70 @@
+"""Parameters under the names that they have elsewhere: `dim` for `axis` and the other way round,
+`keepdims` for `keepdim`. A method has one name for each; this table adds the second.
+
+`max`, `min` and `cummax` have no `dim`: who writes it so expects indices beside the values.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from weft.base.errors import ArgumentError
+from weft.tensor.protocol import named_after
+
+_REDUCED = {"dim": "axis", "keepdims": "keepdim"}
+_ALONG = {"dim": "axis"}
+_AXIS = {"axis": "dim"}
+_BOTH = {"axis": "dim", "keepdims": "keepdim"}
+
+SPELLINGS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(
+        "sum prod mean any all var std var_mean std_mean logsumexp argmax argmin nansum".split(),
+        _REDUCED,
+    ),
+    **dict.fromkeys("softmax log_softmax softmin cumsum cumprod logcumsumexp".split(), _ALONG),
+    "max": {"keepdims": "keepdim"},
+    "min": {"keepdims": "keepdim"},
+    **dict.fromkeys("amax amin aminmax count_nonzero median quantile norm".split(), _BOTH),
+    **dict.fromkeys(
+        "cat concat concatenate stack sort argsort topk squeeze unsqueeze expand_dims split chunk "
+        "gather repeat_interleave diff unbind tensor_split normalize".split(),
+        _AXIS,
+    ),
+    "flip": {"dims": "axis", "dim": "axis"},
+    "roll": {"axis": "dims", "dim": "dims", "shift": "shifts"},
+    "permute": {"dims": "order", "axes": "order"},
+    "clamp": {"min": "min_", "max": "max_"},
+    "clip": {"min": "min_", "max": "max_"},
+    "leaky_relu": {"negative_slope": "neg_slope"},
+}
+"""method -> {the name elsewhere: the name here}"""
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def spelled_as_elsewhere(cls: _Class) -> _Class:
+    """A class decorator: the methods in the table take both names."""
+    for name, names in SPELLINGS.items():
+        method = inspect.getattr_static(cls, name, None)
+        if method is not None:
+            setattr(cls, name, _spelled(method, names))
+    return cls
+
+
+def _spelled(method: Callable[..., Any], names: dict[str, str]) -> Callable[..., Any]:
+    @named_after(method)
+    def spelled(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for elsewhere in names.keys() & kwargs.keys() if kwargs else ():
+            own = names[elsewhere]
+            if own in kwargs:
+                raise ArgumentError(
+                    f"{own!r} and {elsewhere!r} are the same",
+                    asked=f"{method.__name__}({own}=..., {elsewhere}=...)",
+                    try_="one of them",
+                )
+            kwargs[own] = kwargs.pop(elsewhere)
+        return method(self, *args, **kwargs)
+
+    return spelled

@@ -1,0 +1,227 @@
+"""What memory remembers of how it was computed: backward after realize, writes, and what is freed."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from weft import Tensor, jit
+from weft.autograd import history
+from weft.base.errors import GradientError
+from weft.engine import stats
+
+
+def leaf(*values, dtype="double"):
+    return Tensor(list(values), dtype=dtype).realize().requires_grad_()
+
+
+LOOKS = {
+    "not at all": lambda *tensors: None,
+    "realized": lambda *tensors: [t.realize() for t in tensors],
+    "read": lambda *tensors: [t.numpy() for t in tensors],
+    "together": lambda *tensors: tensors[0].realize(*tensors[1:]),
+    "the last alone": lambda *tensors: tensors[-1].tolist(),
+    "the first alone": lambda *tensors: tensors[0].tolist(),
+    "kernelized": lambda *tensors: tensors[-1].kernelize(),
+    "kernelized and run": lambda *tensors: tensors[0].kernelize(*tensors[1:]).realize(*tensors[1:]),
+}
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS))
+@pytest.mark.parametrize("again", [False, True])
+def test_looking_changes_no_gradient(look, again):
+    x, w = leaf(0.5, -1.0, 2.0), leaf(1.5, 0.5, -0.25)
+    first = (x * w).tanh()
+    second = first.reshape(3, 1).expand(3, 2).transpose(0, 1) * w
+    loss = (second.exp() * first).sum()
+    LOOKS[look](first, second, loss)
+    loss.backward()
+    if again:
+        LOOKS[look](loss)
+        loss.backward()
+    times = 2 if again else 1
+    a, b = x.numpy(), w.numpy()
+
+    def value(a, b):
+        y = np.tanh(a * b)
+        return (2 * np.exp(y * b) * y).sum()
+
+    for tensor, place in ((x, 0), (w, 1)):
+        for at in range(3):
+            step = np.eye(3)[at] * 1e-6
+            up, down = ([a, b], [a, b])
+            up = [v + step if i == place else v for i, v in enumerate((a, b))]
+            down = [v - step if i == place else v for i, v in enumerate((a, b))]
+            slope = (value(*up) - value(*down)) / 2e-6
+            assert tensor.grad.numpy()[at] == pytest.approx(times * slope, rel=1e-6)
+
+
+def test_gradients_of_what_is_computed_have_gradients():
+    x = leaf(2.0, 3.0)
+    (first,) = (x * x * x).sum().gradient(x)
+    first.realize()
+    (second,) = (first * first).sum().gradient(x)
+    second.realize()
+    assert second.tolist() == [2 * 12.0 * 12.0, 2 * 27.0 * 18.0]
+    assert second.sum().gradient(x)[0].tolist() == [4 * 27 * 4.0, 4 * 27 * 9.0]
+
+
+def test_a_gradient_with_respect_to_a_value_between():
+    x = leaf(1.0, 2.0)
+    middle = (x * 3).realize()
+    loss = (middle * middle).sum().realize()
+    to_middle, to_x = loss.gradient(middle, x)
+    assert to_middle.tolist() == [6.0, 12.0] and to_x.tolist() == [18.0, 36.0]
+
+
+def kernels(function):
+    before = stats.kernels
+    function()
+    return stats.kernels - before
+
+
+def test_what_was_computed_is_not_computed_again():
+    w = [Tensor(np.eye(16) + i / 7, dtype="double").realize().requires_grad_() for i in range(4)]
+    x = Tensor(np.linspace(-1, 1, 64).reshape(4, 16)).realize()
+
+    def loss():
+        h = x
+        for weight in w:
+            h = (h @ weight).relu()
+        return (h * h).sum()
+
+    def at_once():
+        found = loss()
+        found.backward()
+        found.realize(*(t.grad for t in w))
+
+    def one_after_the_other():
+        found = loss()
+        found.item()
+        found.backward()
+        Tensor.realize(*(t.grad for t in w))
+
+    counts, results = [], []
+    for way in (at_once, one_after_the_other):
+        for t in w:
+            t.grad = None
+        counts.append(kernels(way))
+        results.append([t.grad.numpy() for t in w])
+    for a, b in zip(*results):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    assert counts[1] <= counts[0] + 1
+
+
+def test_a_write_makes_the_old_value_known_only_where_it_is_not_needed():
+    x = leaf(1.0, 2.0)
+    doubled = (x * 2).sum().realize()
+    squared = (x * x).sum().realize()
+    with Tensor.no_grad():
+        x.assign(x * 10).realize()
+    doubled.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    with pytest.raises(GradientError, match="overwritten"):
+        squared.backward()
+    (x * x).sum().realize().backward()
+    assert x.grad.tolist() == [22.0, 42.0]
+
+
+def test_a_written_value_in_between():
+    x = leaf(1.0, 2.0)
+    y = (x * 3).realize()
+    loss = (y * y).sum().realize()
+    y.assign(y * 0 + x)
+    later = (y * y).sum().realize()
+    later.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    with pytest.raises(GradientError, match="overwritten"):
+        loss.backward()
+
+
+def test_what_was_written_is_what_gradients_flow_to():
+    x = leaf(1.0, 2.0)
+    memory = Tensor.zeros(2, dtype="double").contiguous().realize()
+    memory.assign(x * 2)
+    total = (memory * memory).sum()
+    total.realize()
+    memory.realize()
+    total.backward()
+    (memory * 3).sum().backward()
+    assert x.grad.tolist() == [8.0 + 6, 16.0 + 6]
+
+
+def test_detached_values_stay_detached():
+    x = leaf(1.0, 2.0)
+    y = (x * 2).realize()
+    held, copied = y.detach().realize(), y.detach().contiguous().realize()
+    (held * copied * y).sum().backward()
+    assert x.grad.tolist() == [8.0, 32.0]
+    assert held.tolist() == copied.tolist() == [2.0, 4.0]
+
+
+def test_of_what_is_done_without_gradients_nothing_is_remembered():
+    x = leaf(1.0, 2.0)
+    with Tensor.no_grad():
+        y = (x * 2).realize()
+        z = (y * x).realize()
+    assert history.way_back(y.uop.base) is None and history.way_back(z.uop.base) is None
+    (x * z).sum().backward()
+    assert x.grad.tolist() == [2.0, 8.0]
+
+
+def test_a_number_that_is_carried_along_does_not_keep_what_was_before():
+    x = leaf(1.0, 2.0)
+    carried = Tensor.zeros(2, dtype="double").contiguous().realize()
+    for _ in range(3):
+        (gradient,) = (x * x * x).sum().gradient(x)
+        carried.assign(carried * 0.9 + gradient.detach()).realize()
+    assert history.way_back(carried.uop.base) is None
+    x.grad = None
+    for _ in range(3):
+        (x * x).sum().backward()
+        kept = x.grad * 0.5
+        kept.realize()
+    assert history.way_back(kept.uop.base) is None
+
+
+def test_the_past_goes_with_the_value():
+    x = leaf(1.0, 2.0)
+    between = (x * 2).realize()
+    memory = weakref.ref(between.uop.base)
+    loss = (between * between).sum().realize()
+    del between
+    gc.collect()
+    assert memory() is not None  # backward needs it
+    loss.backward()
+    del loss
+    x.grad.realize()
+    gc.collect()
+    assert memory() is None
+
+
+def test_several_steps_by_hand():
+    w = leaf(1.0, -2.0)
+    losses = []
+    for _ in range(4):
+        loss = (w * w).sum()
+        losses.append(loss.item())
+        loss.backward()
+        with Tensor.no_grad():
+            w.assign(w - 0.25 * w.grad).realize()
+        w.grad = None
+    assert losses == [5.0, 1.25, 0.3125, 0.078125]
+
+
+def test_what_a_captured_function_gives_has_no_past_at_any_call():
+    w = leaf(1.0, 2.0)
+
+    @jit
+    def forward(x):
+        return (x * w).sum()
+
+    for _ in range(4):
+        found = forward(Tensor([1.0, 1.0], dtype="double").realize())
+        with pytest.raises(GradientError):
+            found.backward()
+    assert w.grad is None

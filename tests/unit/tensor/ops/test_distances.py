@@ -1,0 +1,33 @@
+"""Losses at their corners; values are compared with PyTorch in tests/property."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from weft import Tensor
+from weft.base.errors import ArgumentError
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "kl_div"])
+def test_an_unknown_reduction(name: str) -> None:
+    with pytest.raises(ArgumentError):
+        getattr(Tensor([1.0]), name)(Tensor([2.0]), reduction="median")
+
+
+def test_probabilities_of_zero_say_nothing() -> None:
+    loss = Tensor([-math.inf, 0.0]).kl_div(Tensor([0.0, 1.0]), "sum")
+    assert loss.item() == 0.0 or math.isnan(loss.item())  # 0 times infinity, as in PyTorch
+    assert Tensor([-1.0, 0.0]).kl_div(Tensor([0.0, 1.0]), "batchmean").item() == 0.0
+
+
+def test_a_corner_without_width() -> None:
+    x, y = Tensor([0.0, 2.0]), Tensor([1.0, 1.0])
+    assert x.smooth_l1_loss(y, beta=0).item() == x.l1_loss(y).item() == 1.0
+
+
+def test_a_variance_that_is_too_small_has_a_slope_all_the_same() -> None:
+    var = Tensor([1e-9])
+    loss = Tensor([0.0]).gaussian_nll_loss(Tensor([0.0]), var)
+    assert loss.gradient(var)[0].item() == pytest.approx(0.5e6, rel=1e-4)

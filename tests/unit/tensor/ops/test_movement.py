@@ -1,0 +1,42 @@
+"""Movement: padding that goes round, and sequences of tensors."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft import Tensor, dtypes
+from weft.base.errors import ArgumentError, IndexingError, UnknownChoice
+
+
+def test_what_goes_round_is_what_is_left() -> None:
+    x = Tensor([0, 1, 2])
+    assert x.pad((1, -1), mode="circular").tolist() == [1, 0, 1]
+    assert x.pad((-1, 2), mode="circular").tolist() == [1, 2, 1, 2]
+    assert x.pad((-1, 2), mode="reflect").tolist() == [1, 2, 1, 0]
+    with pytest.raises(UnknownChoice):
+        x.pad((1, 1), mode="mirror")
+
+
+def test_what_is_empty_takes_part_in_gradients() -> None:
+    x, y = Tensor.zeros(2, 0), Tensor.ones(2, 3)
+    assert [g.shape for g in x.cat(y, dim=1).sum().gradient(x, y)] == [(2, 0), (2, 3)]
+
+
+def test_tensors_are_joined_however_they_are_given() -> None:
+    a, b = Tensor([1]), Tensor([2])
+    for joined in (a.cat(b), Tensor.cat(a, b), Tensor.cat([a, b]), a.cat([b]), a.cat([[2]])):
+        assert joined.tolist() == [1, 2]
+    assert Tensor.stack((a, b), dim=1).tolist() == [[1, 2]]
+    assert [g.shape for g in Tensor.meshgrid([a, b])] == [(1, 1), (1, 1)]
+    with pytest.raises(ArgumentError):
+        Tensor.stack((a, b), a)
+    with pytest.raises(IndexingError):
+        Tensor(1).cat(Tensor(2))
+
+
+def test_lists_of_tensors_are_stacked() -> None:
+    a = Tensor([1, 2])
+    assert Tensor([a, a + 1]).tolist() == [[1, 2], [2, 3]]
+    assert Tensor([[a, a], [a, a]]).shape == (2, 2, 2)
+    assert Tensor([a[0], 0.5]).tolist() == [1.0, 0.5]
+    assert Tensor([a, a], dtype="half").dtype is dtypes.float16

@@ -1,0 +1,81 @@
+"""Functions of one and two numbers at the ends of their ranges; the rest is compared with PyTorch
+in tests/property."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from weft import Tensor, dtypes
+from weft.base.errors import DTypeError
+
+EDGES = [0.0, -0.0, 1.0, -1.0, 1e30, 1e-30, math.inf, -math.inf, math.nan]
+PAIRS = list(itertools.product(EDGES, EDGES))
+LEFT, RIGHT = (np.array(side, dtype=np.float32) for side in zip(*PAIRS))
+
+
+@pytest.mark.parametrize(
+    "name, reference",
+    [
+        ("hypot", np.hypot),
+        ("atan2", np.arctan2),
+        ("logaddexp", np.logaddexp),
+        ("fmax", np.fmax),
+        ("fmin", np.fmin),
+        ("fmod", np.fmod),
+        ("heaviside", np.heaviside),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_edges_of_two_numbers(name: str, reference: np.ufunc) -> None:
+    got = getattr(Tensor(LEFT), name)(Tensor(RIGHT)).numpy()
+    want = reference(LEFT, RIGHT)
+    # a quotient beyond 2**29 is not resolved
+    rows = (np.abs(LEFT / RIGHT) < 2**29) | np.isinf(RIGHT) | (name != "fmod")
+    np.testing.assert_allclose(got[rows], want[rows], rtol=3e-6)
+
+
+def test_angles_know_the_sides_of_zero() -> None:
+    got = Tensor([0.0, -0.0, 0.0, -0.0]).atan2(Tensor([-1.0, -1.0, 1.0, 1.0])).numpy()
+    np.testing.assert_array_equal(np.signbit(got), [False, True, False, True])
+
+
+def test_signs_of_numbers_that_are_no_floats() -> None:
+    assert Tensor([-1, 0]).signbit().tolist() == [True, False]
+    assert Tensor([1], dtype="uint8").signbit().tolist() == [False]
+    assert Tensor([True]).signbit().dtype is dtypes.bool
+
+
+@pytest.mark.parametrize("name", ["hypot", "atan2", "logaddexp", "xlogy"])
+def test_the_dtype_is_that_of_both(name: str) -> None:
+    half = Tensor([1.0], dtype="half")
+    assert getattr(half, name)(Tensor([2], dtype="int8")).dtype is dtypes.float16
+    assert getattr(Tensor([1]), name)(2).dtype is dtypes.float32
+
+
+def test_the_greatest_numbers_stand_for_infinity() -> None:
+    x = Tensor([math.inf, -math.inf, math.nan], dtype="half").nan_to_num(nan=2.0)
+    assert x.tolist() == [65504.0, -65504.0, 2.0]
+    assert Tensor([1, 2]).nan_to_num().dtype is dtypes.int32
+
+
+def test_questions_are_answered_now() -> None:
+    x = Tensor([1.0, math.nan])
+    assert x.allclose(x, equal_nan=True) is True and x.allclose(x) is False
+    assert x.equal(x) is False and Tensor([]).equal(Tensor([])) is True
+    with pytest.raises(DTypeError):
+        x.equal(1.0)
+
+
+def test_divmod_is_pythons() -> None:
+    for a, b in itertools.product([7, -7], [3, -3]):
+        assert [part.item() for part in divmod(Tensor(a), b)] == list(divmod(a, b))
+        assert [part.item() for part in divmod(a, Tensor(b))] == list(divmod(a, b))
+
+
+def test_what_is_no_number_equals_nothing() -> None:
+    x = Tensor([1])
+    assert (x == None) is False and (x != None) is True and (x == "a") is False  # noqa: E711

@@ -1,0 +1,57 @@
+"""Picking and putting: what is refused, and indices beyond the ends; values are compared with
+PyTorch in tests/property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from weft import Tensor
+from weft.base.errors import DTypeError, ShapeError
+
+X = Tensor([[1.0, 2.0], [3.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        (lambda: X.take(Tensor([0.5])), DTypeError),
+        (lambda: X.take_along_dim(Tensor([0]), 0), ShapeError),
+        (lambda: X.index_select(0, X.int()), ShapeError),
+        (lambda: X.index_add(0, Tensor([0]), X), ShapeError),
+        (lambda: X.index_copy(0, Tensor([0, 1]), X.int()), DTypeError),
+        (lambda: X.put(Tensor([0]), Tensor([1.0, 2.0])), ShapeError),
+        (lambda: X.scatter_add(0, Tensor([[0]]), Tensor([[1]])), DTypeError),
+        (lambda: X.masked_scatter(X > 0, Tensor([1])), DTypeError),
+        (lambda: X.select_scatter(X, 0, 0), ShapeError),
+    ],
+)
+def test_what_is_refused(call: Callable[[], Any], kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        call()
+
+
+def test_places_are_counted_from_either_end() -> None:
+    assert X.take(Tensor([-1, 0])).tolist() == [4.0, 1.0]
+    assert X.index_fill(1, Tensor([-1]), 9).tolist() == [[1.0, 9.0], [3.0, 9.0]]
+    assert X.select_scatter(Tensor([7.0, 8.0]), 0, -1).tolist() == [[1.0, 2.0], [7.0, 8.0]]
+
+
+def test_self_stays_what_it_is() -> None:
+    x = X.clone().realize()
+    x.index_put((Tensor([0]),), Tensor([5.0, 5.0]))
+    x.put(Tensor([0]), Tensor([5.0])).realize()
+    assert x.tolist() == X.tolist()
+
+
+def test_repeated_places() -> None:
+    x = Tensor([0, 0])
+    assert x.index_put((Tensor([1, 1]),), Tensor([2, 3])).tolist() == [0, 3]
+    assert x.index_put((Tensor([1, 1]),), Tensor([2, 3]), accumulate=True).tolist() == [0, 5]
+
+
+def test_triangles_without_elements() -> None:
+    assert Tensor.triu_indices(2, 2, 5).shape == (2, 0)
+    assert Tensor.tril_indices(3, 2, -1).tolist() == [[1, 2, 2], [0, 0, 1]]

@@ -1,0 +1,82 @@
+"""Order statistics and counts at their edges; the rest is compared with PyTorch elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft import Tensor, dtypes
+from weft.base.errors import ArgumentError, DTypeError, ShapeError
+
+X = Tensor([[3.0, 1.0], [2.0, 4.0]])
+
+
+@pytest.mark.parametrize(
+    "call, kind",
+    [
+        (lambda: X.quantile(0.5, interpolation="cubic"), ArgumentError),
+        (lambda: X.int().quantile(0.5), DTypeError),
+        (lambda: Tensor.zeros(0, 2).quantile(0.5, 0), ArgumentError),
+        (lambda: Tensor.zeros(0, 2).median(0), ArgumentError),
+        (lambda: X.kthvalue(3), ArgumentError),
+        (lambda: X.bincount(), DTypeError),
+        (lambda: Tensor([-1]).bincount(), ArgumentError),
+        (lambda: X.histc(0), ArgumentError),
+        (lambda: X.norm("nuc"), ArgumentError),
+        (lambda: Tensor(1.0).diff(), ShapeError),
+        (lambda: Tensor.zeros(1, 1, 1).cov(), ShapeError),
+    ],
+)
+def test_what_is_refused(call: Callable[[], Any], kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        call()
+
+
+def test_medians_of_nothing_and_of_nan() -> None:
+    assert math.isnan(Tensor([]).median().item())
+    value, place = Tensor([[1.0, math.nan, 0.0]]).median(1)
+    assert math.isnan(value.item()) and place.item() == 1
+    assert math.isnan(Tensor([math.nan]).nanmedian().item())
+    assert Tensor(3).median(0)[0].item() == 3
+
+
+def test_quantiles_of_several_shares_come_first() -> None:
+    assert X.quantile([0.0, 0.5, 1.0], 0).tolist() == [[2.0, 1.0], [2.5, 2.5], [3.0, 4.0]]
+    assert X.quantile([0.5], keepdim=True).shape == (1, 1, 1)
+    assert X.quantile(0.5, 1, True).shape == (2, 1)
+
+
+def test_infinities_are_not_blended_away() -> None:
+    x = Tensor([-math.inf, -math.inf, 1.0, math.inf, math.inf])
+    got = [x.quantile(q).item() for q in (0.0, 0.1, 0.5, 0.9, 1.0)]
+    assert got == [-math.inf, -math.inf, 1.0, math.inf, math.inf]
+
+
+@pytest.mark.parametrize("how", ["linear", "lower", "higher", "nearest", "midpoint"])
+def test_quantiles_are_numpys(how: str) -> None:
+    x = np.random.default_rng(3).normal(size=9).astype(np.float32)
+    for q in (0.0, 0.2, 0.33, 0.7, 1.0):
+        want = np.quantile(x, q, method=how)
+        np.testing.assert_allclose(Tensor(x).quantile(q, interpolation=how).item(), want, rtol=1e-6)
+
+
+def test_counts_have_the_size_of_what_is_counted() -> None:
+    assert Tensor.zeros(0, dtype="int32").bincount().shape == (0,)
+    assert Tensor([1]).bincount(minlength=4).tolist() == [0, 1, 0, 0]
+    assert Tensor([0, 0]).bincount(Tensor([0.5, 0.25])).tolist() == [0.75]
+    assert X.count_nonzero().dtype is dtypes.int32
+
+
+def test_the_slope_of_a_norm_at_zero_is_zero() -> None:
+    x = Tensor([0.0, 0.0])
+    assert x.norm().gradient(x)[0].tolist() == [0.0, 0.0]
+
+
+def test_short_floats_are_added_up_wide() -> None:
+    x = Tensor.full((4096,), 0.25, dtype="half")
+    assert x.norm(1).item() == 1024.0 and x.norm().item() == 16.0 and x.norm().dtype is x.dtype
+    assert x.nansum().item() == 1024.0 and x.nanmean().item() == 0.25

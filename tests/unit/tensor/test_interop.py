@@ -1,0 +1,98 @@
+"""What tensors are made of: arrays of any library, typed memory, ranges."""
+
+import array
+import ctypes
+import mmap
+
+import numpy as np
+import pytest
+
+from weft import Tensor, dtypes
+from weft.base.errors import DTypeError
+from weft.tensor import interop
+
+
+class OnlyDLPack:
+    """An array whose library offers no other protocol."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **wanted):
+        return self.values.__dlpack__(**wanted)
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+class OnlyInterface:
+    def __init__(self, values):
+        self.values = values
+
+    @property
+    def __array_interface__(self):
+        return self.values.__array_interface__
+
+
+class Refuses:
+    def __array__(self, *_args, **_named):
+        raise RuntimeError("not today")
+
+
+def test_typed_memory():
+    assert Tensor(array.array("d", [1.5, 2.5])).dtype is dtypes.float64
+    assert Tensor((ctypes.c_int * 3)(1, 2, 3)).tolist() == [1, 2, 3]
+    assert Tensor(range(2, 8, 2)).tolist() == [2, 4, 6]
+    with mmap.mmap(-1, 4) as memory:
+        memory[:] = b"weft"
+        assert bytes(Tensor(memory).tolist()).startswith(b"w") or Tensor(memory).shape
+
+
+def test_raw_bytes_stay_bytes():
+    view = memoryview(array.array("d", [1.5]))
+    assert Tensor(view).dtype is dtypes.uint8
+    assert Tensor(view, dtype=dtypes.float64).tolist() == [1.5]
+
+
+def test_protocols():
+    a = np.arange(6, dtype=np.int16).reshape(2, 3)
+    assert Tensor(OnlyDLPack(a)).tolist() == a.tolist()
+    assert Tensor(OnlyInterface(a)).dtype is dtypes.int16
+    assert Tensor(OnlyDLPack(np.zeros((0, 2)))).shape == (0, 2)
+    assert Tensor(OnlyDLPack(a), dtype=dtypes.float32).dtype is dtypes.float32
+
+
+def test_what_is_made_is_a_copy():
+    a = np.arange(3.0)
+    x, y = Tensor(a), Tensor(OnlyDLPack(a))
+    a[0] = 9
+    assert x.tolist() == y.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_orders_of_bytes_and_of_elements():
+    a = np.arange(6, dtype=">f4").reshape(2, 3)
+    assert Tensor(a).dtype is dtypes.float32
+    assert Tensor(a).tolist() == a.tolist()
+    assert Tensor(np.asfortranarray(a)).tolist() == a.tolist()
+    assert interop.as_array(a).dtype.isnative
+
+
+@pytest.mark.parametrize(
+    "data", [np.array(["a"]), np.array([None]), np.array([1j]), {1}, {}, iter([1]), "text"]
+)
+def test_what_no_tensor_is_made_of(data):
+    with pytest.raises(DTypeError):
+        Tensor(data)
+
+
+def test_refusals_are_told():
+    with pytest.raises(DTypeError, match="not today"):
+        Tensor(Refuses())
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    assert Tensor(torch.arange(3)).dtype is dtypes.int64
+    assert Tensor(torch.ones(2, dtype=torch.bfloat16)).dtype is dtypes.bfloat16
+    with pytest.raises(DTypeError, match="detach"):
+        Tensor(torch.ones(2, requires_grad=True))
