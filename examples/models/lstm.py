@@ -17,6 +17,8 @@ class SequenceLSTM:
         state = None
         seen = []
         for place in range(x.shape[1]):
-            state = self.cell(x[:, place], state)
-            seen.append(state[0])
+            # Each step's input, and what its output is told to change, in memory of its own: then
+            # all steps are the same kernels, which are built once.
+            state = self.cell(x[:, place].contiguous(), state)
+            seen.append(state[0].contiguous_backward())
         return self.last(seen[0].stack(*seen[1:], dim=1))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft import Tensor
+from weft import Tensor, nn, settings
 
 
 def test_a_pending_result_keeps_the_old_value():
@@ -73,3 +73,24 @@ def test_shifts_within_one_tensor(seed):
     expected[by:] = data[:-by]
     a[by:] = a[:-by].contiguous()
     np.testing.assert_array_equal(a.numpy(), expected)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "LAMB"])
+def test_parameters_that_their_own_gradients_read(kind):
+    """The scale of a normalisation is read for its gradient, and written in the same step."""
+
+    def steps(group):
+        Tensor.manual_seed(1)
+        with settings.override(GROUP_KERNELS=group), Tensor.train():
+            conv, norm = nn.Conv2d(3, 16, 3, bias=False), nn.BatchNorm(16)
+            parameters = nn.state.get_parameters([conv, norm])
+            optimiser = getattr(nn.optim, kind)(parameters, lr=0.01)
+            for _ in range(2):
+                loss = norm(conv(Tensor.rand(1, 3, 4, 4))).elu().sum()
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+            return [p.numpy() for p in parameters]
+
+    for one, other in zip(steps(1), steps(0)):
+        np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-4)

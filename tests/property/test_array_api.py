@@ -6,11 +6,12 @@ numbers, subnormal ones, and integers up to the ends of their dtypes are among t
 
 import math
 import operator
+import os
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.array_api import make_strategies_namespace
 
@@ -25,6 +26,12 @@ FULL = st.sampled_from([(1,), (4,), (2, 3), (3, 2), (2, 2, 2)])
 SIGNED = [xp.int8, xp.int16, xp.int32, xp.int64]
 UNSIGNED = [xp.uint8, xp.uint16, xp.uint32, xp.uint64]
 FLOATS = [xp.float32, xp.float64]
+
+
+def some(*strategies):
+    """Fewer examples than others try: every shape and dtype is compiled anew."""
+    count = int(os.environ.get("WEFT_TEST_EXAMPLES", "20"))
+    return lambda test: settings(max_examples=count)(given(*strategies)(test))
 
 
 def arrays(dtypes, shapes=SHAPES, **elements):
@@ -66,24 +73,26 @@ ONE = {
     "expm1": math.expm1, "log": math.log, "log10": math.log10, "log1p": math.log1p,
     "log2": math.log2, "sinh": math.sinh, "sqrt": math.sqrt, "tanh": math.tanh,
 }  # fmt: skip
+# where `math` raises and the standard has an infinity
+POLES = {("log", 0), ("log2", 0), ("log10", 0), ("log1p", 1), ("atanh", 1)}
 WHOLE = {"ceil": math.ceil, "floor": math.floor, "round": round, "trunc": math.trunc}
 
 
 @pytest.mark.parametrize("name", ONE)
-@given(st.data())
+@some(st.data())
 def test_functions_of_real_numbers(name, data):
     x = data.draw(arrays(FLOATS))
     got = getattr(xp, name)(x)
     assert (got.shape, got.dtype) == (x.shape, x.dtype)
     for at in places(x.shape):
         number = float(x[at])
-        expected = value_of(ONE[name], number) if number != 0 or name[:3] != "log" else None
-        if expected is not None:
+        expected = value_of(ONE[name], number)
+        if expected is not None and (name, abs(number)) not in POLES:
             assert near(float(got[at]), expected, x.dtype), (name, number)
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@given(arrays([*FLOATS, *SIGNED, *UNSIGNED]))
+@some(arrays([*FLOATS, *SIGNED, *UNSIGNED]))
 def test_rounding(name, x):
     got = getattr(xp, name)(x)
     assert got.dtype is x.dtype
@@ -110,7 +119,7 @@ WHOLE_NUMBERS = {
 
 
 @pytest.mark.parametrize("name", WHOLE_NUMBERS)
-@given(st.data())
+@some(st.data())
 def test_operators_of_integers(name, data):
     dtype = data.draw(st.sampled_from(SIGNED + UNSIGNED))
     a, b = data.draw(two([dtype]))
@@ -125,12 +134,12 @@ def test_operators_of_integers(name, data):
 
 
 @pytest.mark.parametrize("name", ["__lshift__", "__rshift__"])
-@given(st.data())
+@some(st.data())
 def test_shifts(name, data):
     dtype = data.draw(st.sampled_from(SIGNED + UNSIGNED))
     a = data.draw(arrays([dtype], FULL))
     by = data.draw(st.integers(0, min(100, dtype.max)))
-    got = getattr(a, name)(by)
+    got = getattr(a, name)(xp.asarray(by, dtype=dtype))
     shift = operator.lshift if name == "__lshift__" else operator.rshift
     for at in places(a.shape):
         assert int(got[at]) == wrapped(shift(int(a[at]), by), dtype)
@@ -143,7 +152,7 @@ FLOAT_NUMBERS = {
 
 
 @pytest.mark.parametrize("name", FLOAT_NUMBERS)
-@given(st.data())
+@some(st.data())
 def test_operators_of_floats(name, data):
     dtype = data.draw(st.sampled_from(FLOATS))
     a, b = data.draw(two([dtype], allow_nan=False, allow_infinity=False))
@@ -157,7 +166,7 @@ def test_operators_of_floats(name, data):
             assert near(float(got[at]), expected, dtype, 2), (p, q)
 
 
-@given(two([*SIGNED, *UNSIGNED]))
+@some(two([*SIGNED, *UNSIGNED]))
 def test_integers_promote(both):
     a, b = both
     assume(xp.uint64 not in (a.dtype, b.dtype) or {a.dtype, b.dtype} <= set(UNSIGNED))
@@ -168,7 +177,7 @@ def test_integers_promote(both):
 
 
 @pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "equal"])
-@given(st.data())
+@some(st.data())
 def test_comparisons(name, data):
     dtype = data.draw(st.sampled_from([*FLOATS, xp.int64, xp.uint64, xp.int8]))
     a, b = data.draw(two([dtype]))
@@ -179,7 +188,7 @@ def test_comparisons(name, data):
         assert bool(got[at]) is compare(wide_a[at].item(), wide_b[at].item())
 
 
-@given(st.data())
+@some(st.data())
 def test_in_place(data):
     dtype = data.draw(st.sampled_from([xp.int8, xp.uint32, xp.float32, xp.float64]))
     x = data.draw(arrays([dtype], FULL, min_value=0, max_value=5))
@@ -199,7 +208,7 @@ def test_in_place(data):
 # ---- indexing ------------------------------------------------------------------------------------
 
 
-@given(st.data())
+@some(st.data())
 def test_reading_parts(data):
     shape = data.draw(FULL)
     x = data.draw(arrays([xp.int16], st.just(shape)))
@@ -207,7 +216,7 @@ def test_reading_parts(data):
     np.testing.assert_array_equal(x[key].numpy(), x.numpy()[key])
 
 
-@given(st.data())
+@some(st.data())
 def test_writing_parts(data):
     shape = data.draw(FULL)
     x = data.draw(arrays([xp.int16, xp.float64], st.just(shape), min_value=-9, max_value=9))
@@ -220,7 +229,7 @@ def test_writing_parts(data):
     np.testing.assert_array_equal(changed.numpy(), expected)
 
 
-@given(st.data())
+@some(st.data())
 def test_masks(data):
     shape = data.draw(FULL)
     x = data.draw(arrays([xp.int16], st.just(shape)))
@@ -236,7 +245,7 @@ def test_masks(data):
     np.testing.assert_array_equal(changed.numpy(), expected)
 
 
-@given(st.data())
+@some(st.data())
 def test_taking(data):
     shape = data.draw(FULL)
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
@@ -251,7 +260,7 @@ def test_taking(data):
 # ---- what undoes itself --------------------------------------------------------------------------
 
 
-@given(st.data())
+@some(st.data())
 def test_movement_undone(data):
     shape = data.draw(FULL)
     x = data.draw(arrays([xp.int32, xp.float32], st.just(shape), min_value=-100, max_value=100))
@@ -275,9 +284,9 @@ def test_movement_undone(data):
         assert xp.all(xp.diff(run, axis=axis) == x)
 
 
-@given(st.data())
+@some(st.data())
 def test_order(data):
-    x = data.draw(arrays([xp.int8, xp.float64, xp.uint64], FULL, **{}))
+    x = data.draw(arrays([xp.int8, xp.float64, xp.uint64], FULL))
     if x.dtype is xp.float64:
         x = xp.where(xp.isnan(x), 0.0, x)
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
@@ -296,7 +305,7 @@ def test_order(data):
     ]
 
 
-@given(arrays([xp.int8, xp.float32, xp.bool]))
+@some(arrays([xp.int8, xp.float32, xp.bool]))
 def test_distinct_elements(x):
     values, indices, inverse, counts = xp.unique_all(x)
     flat = xp.reshape(x, (-1,)) if x.size else xp.reshape(x, (0,))
@@ -314,7 +323,7 @@ def test_distinct_elements(x):
         assert xp.all((restored == x) | ((x != x) & (restored != restored)))
 
 
-@given(st.data())
+@some(st.data())
 def test_sums(data):
     dtype = data.draw(st.sampled_from([xp.int8, xp.uint16, xp.int64, xp.float64]))
     x = data.draw(arrays([dtype], FULL, min_value=0 if dtype is xp.uint16 else -100, max_value=100))
@@ -329,7 +338,7 @@ def test_sums(data):
     )  # fmt: skip
 
 
-@given(st.data())
+@some(st.data())
 def test_products_of_matrices(data):
     dtype = data.draw(st.sampled_from([xp.int8, xp.uint64, xp.float64]))
     first, second = data.draw(st.tuples(SHAPES, SHAPES))
@@ -347,7 +356,7 @@ def test_products_of_matrices(data):
     np.testing.assert_array_equal(got.numpy(), expected)
 
 
-@given(arrays([*FLOATS, *SIGNED, *UNSIGNED, xp.bool]), st.booleans())
+@some(arrays([*FLOATS, *SIGNED, *UNSIGNED, xp.bool]), st.booleans())
 def test_memory_goes_out_and_comes_back(x, copy):
     back = xp.from_dlpack(np.from_dlpack(x), copy=copy or None)
     assert (back.dtype, back.shape) == (x.dtype, x.shape)

@@ -107,3 +107,11 @@ def test_a_wrong_call_is_answered(data: Any) -> None:
 def test_a_missing_name_is_an_attribute_error(name: str) -> None:
     with pytest.raises(AttributeError):
         getattr(Tensor([1]), name)
+
+
+def test_what_does_not_broadcast_reads_no_memory() -> None:
+    """Values that do not fit the places they are put at are refused, not read beyond their end."""
+    x = Tensor([[1, 0, 1], [0, 1, 1]], device="REF")
+    index = Tensor([0, 1, 1, 0], device="REF")
+    with pytest.raises(WeftError, match="does not broadcast"):
+        x.index_put((index,), [[1, 2], [3, 4]])

@@ -8,12 +8,16 @@ or something was read that is not in the file.
 from __future__ import annotations
 
 import io
+import json
+import os
 import pickle
 import random
 import struct
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,9 +40,6 @@ VALUES = np.arange(24, dtype=np.float32).reshape(4, 6)
 
 
 def safetensors_file() -> bytes:
-    import tempfile
-    from pathlib import Path
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "w.safetensors"
         tensors = {"a": Tensor(VALUES), "b.weight": Tensor([1, 2, 3]), "c": Tensor([True, False])}
@@ -220,3 +221,54 @@ def test_what_is_whole_is_read(name: str) -> None:
 def test_damaged_files_give_values_or_our_error(name: str) -> None:
     read = sum(check(name, seed) for seed in range(60))
     assert 0 < read < 60
+
+
+SPARSE = 4 << 30
+
+
+def sparse_safetensors(path: Path) -> Callable[[], Tensor]:
+    row = {"dtype": "F32", "shape": [SPARSE // 4], "data_offsets": [0, SPARSE]}
+    head = json.dumps({"w": row}).encode().ljust(88)
+    path.write_bytes(struct.pack("<Q", len(head)) + head)
+    os.truncate(path, 8 + len(head) + SPARSE)
+    return lambda: safe_load(path)["w"]
+
+
+def sparse_npy(path: Path) -> Callable[[], Tensor]:
+    text = str({"descr": "<f4", "fortran_order": False, "shape": (SPARSE // 4,)})
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + text.encode().ljust(118))
+    os.truncate(path, 128 + SPARSE)
+    return lambda: npy_load(path)
+
+
+def sparse_gguf(path: Path) -> Callable[[], Tensor]:
+    row = struct.pack("<Q", 1) + b"w" + struct.pack("<IQIQ", 1, SPARSE // 4, 0, 0)
+    path.write_bytes((b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + row).ljust(64, b"\0"))
+    os.truncate(path, 64 + SPARSE)
+    return lambda: gguf_load(path)[1]["w"]
+
+
+def sparse_tar(path: Path) -> Callable[[], Tensor]:
+    info = tarfile.TarInfo("w")
+    info.size = SPARSE
+    path.write_bytes(info.tobuf(tarfile.USTAR_FORMAT))
+    os.truncate(path, 512 + SPARSE + 1024)
+    return lambda: tar_extract(path)["w"].bitcast("float32")
+
+
+STARTS = {sparse_safetensors: 96, sparse_npy: 128, sparse_gguf: 64, sparse_tar: 512}
+
+
+@pytest.mark.parametrize("make", STARTS)
+def test_of_a_file_of_gigabytes_only_what_is_used_is_read(make, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="only Unix says how much memory was taken")
+    load = make(tmp_path / "large")
+    with open(tmp_path / "large", "r+b") as file:
+        file.seek(STARTS[make] + SPARSE - 8)
+        file.write(struct.pack("<2f", 1.5, 2.5))
+    load()[-2:].numpy()  # what is made once is made before the measurement
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert load().shape == (SPARSE // 4,)
+    assert load()[-2:].tolist() == [1.5, 2.5]
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 64 * 1024, f"{grown // 1024} MiB more in memory"

@@ -209,6 +209,17 @@ def test_values_behind_a_mask_are_as_many_as_it_holds(mask, value):
     assert x.tolist() == [7, 7, 20]
 
 
+def test_leading_axes_of_one_are_dropped_from_what_is_written():
+    x = Tensor([[1, 2], [3, 4]])
+    x[0, 0] = Tensor([9])
+    x[1] = np.array([[[7, 8]]])
+    x[:, [1]] = Tensor([[[5], [6]]])
+    assert x.tolist() == [[9, 5], [7, 6]]
+    for index, value in ((0, [[1, 2], [3, 4]]), ((0, 0), [1, 2])):
+        with pytest.raises(ShapeError):
+            x[index] = Tensor(value)
+
+
 def test_masked_helpers():
     x = Tensor([[1, -2], [-3, 4]])
     assert x.masked_select(x > 0).tolist() == [1, 4]

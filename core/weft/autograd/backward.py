@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from weft.autograd.history import former, way_back
+from weft.autograd.history import former, is_lost, way_back
 from weft.autograd.rules import RULES, STOPS
 from weft.autograd.slopes import AGAIN, is_checkpoint
 from weft.base.dtype import dtypes
@@ -17,6 +17,7 @@ from weft.uop.node import memo_slot
 
 _set_meta = memo_slot("meta")
 _MEMORY = frozenset({Ops.BUFFER, Ops.MULTI, Ops.ASSIGN})
+_WHOLE = frozenset({Ops.BUFFER, Ops.MULTI, Ops.RESHAPE})
 _LOSING = frozenset({Ops.SHRINK, Ops.EXPAND})
 _NO_RESULT = 0x7FC5_3A91
 # what a value goes through unchanged
@@ -31,20 +32,24 @@ def leading_to(root: UOp, targets: Sequence[UOp]) -> list[UOp]:
 class Paths:
     """The ways from a root back to targets, through memory that knows how it was computed.
 
-    nodes: what stands between, sources first. order: all that a gradient of the root meets. ways: of such memory what was computed into it.
-    former: of nodes that stand for what has been overwritten the memory, and whether that had a
-    past of its own.
+    nodes: what stands between, sources first. order: all that a gradient of the root meets. ways:
+    of such memory what was computed into it. former: of nodes that stand for what has been
+    overwritten the target whose value that was, or None. reached: the targets at the ends.
     """
 
     def __init__(self, root: UOp, targets: Sequence[UOp]) -> None:
         self.ways: dict[UOp, UOp] = {}
-        self.former: dict[UOp, tuple[UOp, bool]] = {}
+        self.former: dict[UOp, UOp | None] = {}
         self._wanted = set(targets)
+        self._memory = {target.base: target for target in targets if target.op in _WHOLE}
         self.nodes: dict[UOp, None] = {}
         self.order = self._order(root)
         for node in self.order:
             if self._leads(node):
                 self.nodes[node] = None
+        self.reached = {node for node in self.nodes if node in self._wanted}
+        old = [t for node, t in self.former.items() if node in self.nodes]
+        self.reached.update(t for t in old if t is not None)
 
     def _order(self, root: UOp) -> dict[UOp, None]:
         order: dict[UOp, None] = {}
@@ -65,16 +70,15 @@ class Paths:
         if way is not None:
             self.ways[node] = way
             return (way,)
-        if (found := former(node)) is not None:
-            self.former[node] = found
+        if (memory := former(node)) is not None:
+            self.former[node] = self._memory.get(memory)
         return node.src if node.op is Ops.ASSIGN or node in self._wanted else ()
 
     def _leads(self, node: UOp) -> bool:
         if node in self._wanted:
             return True
-        if node in self.former:
-            memory, derived = self.former[node]
-            return derived or memory in self._wanted
+        if node in self.former and (self.former[node] is not None or is_lost(node)):
+            return True
         if not dtypes.is_float(node.dtype):
             return False
         if node in self.ways:
@@ -111,11 +115,10 @@ def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | Non
         if node in paths.ways:
             add(paths.ways[node], flowing, node)
         elif node in paths.former:
-            memory, derived = paths.former[node]
-            if derived:
-                raise _overwritten(memory)
-            if memory in wanted:
-                add(memory, flowing, node)
+            target = paths.former[node]
+            if target is None:
+                raise _overwritten(node)
+            add(target, flowing.reshape(target.shape), node)
         elif node.op not in STOPS:
             for source, part in zip(node.src, _parts(node, flowing, paths.nodes)):
                 if part is not None and source in paths.nodes:
@@ -166,8 +169,8 @@ def _from_memory(
             done[node] = node.over(tuple([done.get(source, source) for source in node.src]))
     result = [None if node is None else done[node] for node in found]
     for node in UOp(Ops.SINK, src=tuple([n for n in result if n is not None])).toposort():
-        if (lost := former(node)) is not None:
-            raise _overwritten(lost[0])
+        if former(node) is not None:
+            raise _overwritten(node)
     return result
 
 

@@ -15,28 +15,50 @@ in:  BUFFER and MULTI nodes, spec.tensor      out: spec.tensor
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary, ref
 
+from weft.device import binding
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot
 
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """value: how what is in the memory came about; None where that is not known. when: since when.
+    before: the same of what was there before the last write. ever: whether anything ever had one.
+    """
+
+    value: UOp | None
+    when: int
+    before: _Past | None = None
+    ever: bool = True
+
+
+_HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _set_history = memo_slot("_history")
 _clock = itertools.count(1)
 _written: WeakKeyDictionary[UOp, int] = WeakKeyDictionary()
-_former: WeakKeyDictionary[UOp, tuple[ref[UOp], bool]] = WeakKeyDictionary()
+_former: WeakKeyDictionary[UOp, ref[UOp]] = WeakKeyDictionary()
 
 
 def remember(memory: UOp, value: UOp) -> None:
     """`value` is how what stands in `memory` came about."""
-    if memory in value.toposort():
-        # it was computed of what stood there before
-        value = value.substitute({memory: old_value(memory)})
-    _set_history(memory, (value, next(_clock)))
+    now = next(_clock)
+    used = _memories(value)
+    own = [node for node in used if storage(node) is memory]
+    if own:
+        # it was computed of what stood there before, or is a mark upon the value itself
+        old = old_value(memory, now)
+        value = value.substitute({node: node for node in used} | dict.fromkeys(own, old))
+    past = _past(memory)
+    before = past.before if past is not None and past.value is None else None
+    _set_history(memory, _Past(value, now, before))
 
 
 def forget(memory: UOp) -> None:
     """What stands in `memory` is a value without a past."""
-    if hasattr(memory, "_history"):
+    if _past(memory) is not None:
         _set_history(memory, None)
 
 
@@ -45,7 +67,10 @@ def overwritten(memory: UOp) -> None:
     now = next(_clock)
     for node in {memory: None, **dict.fromkeys(_buffers(memory))}:
         _written[node] = now
-        forget(node)
+        past = _past(node)
+        if past is not None:
+            before = None if past.value is None else _Past(past.value, past.when)
+            _set_history(node, _Past(None, now, before))
 
 
 def storage(node: UOp) -> UOp:
@@ -61,35 +86,72 @@ def way_back(node: UOp) -> UOp | None:
     Memory that has been overwritten since is another node in it, one that stands for the old value
     (see `former`).
     """
-    kept = getattr(storage(node), "_history", None)
-    if kept is None:
+    memory = storage(node)
+    past = _past(memory)
+    if past is None or past.value is None:
         return None
-    value, when = kept
-    if _written:
-        old = {u: old_value(u) for u in value.toposort() if _written.get(u, 0) > when}
-        if old:
-            value = value.substitute(old)
-            _set_history(storage(node), (value, when))
+    value, when = past.value, past.when
+    changed: dict[UOp, UOp] = {}
+    for used in _memories(value):
+        below = storage(used)
+        if _written.get(below, 0) > when:
+            changed[used] = old_value(below, when)
+        elif used is not below:
+            changed[used] = below if _is_filled(below) else used
+    if any(new is not old for old, new in changed.items()):
+        value = value.substitute(changed)
+        _set_history(memory, _Past(value, when, past.before))
     return value
 
 
-def former(node: UOp) -> tuple[UOp, bool] | None:
-    """(memory, whether that had a past) of a node that stands for what was in a memory before."""
+def former(node: UOp) -> UOp | None:
+    """The memory of a node that stands for what was in it before."""
     found = _former.get(node)
-    memory = None if found is None else found[0]()
-    return None if memory is None else (memory, found[1])
+    return None if found is None else found()
 
 
-def old_value(memory: UOp) -> UOp:
-    """A node that stands for what was in `memory` before: nothing else is, and it has no bytes."""
+def is_lost(node: UOp) -> bool:
+    """Whether what stands in a memory, or did before, came about in a way that is not known."""
+    past = _past(node)
+    return past is not None and past.value is None and past.ever
+
+
+def old_value(memory: UOp, when: int | None = None) -> UOp:
+    """A node that stands for what was in `memory` before: nothing else is, and it has no bytes.
+
+    It knows how that came about, if that was known at the time `when`.
+    """
     parts = {}
     for node in _buffers(memory):
         unique = UOp(Ops.UNIQUE, arg=("former", next(_clock)))
         parts[node] = UOp(Ops.BUFFER, node.dtype, (node.src[0], unique), node.arg)
     made = memory.substitute(parts)
     for node, old in [*parts.items(), (memory, made)]:
-        _former[old] = (ref(node), getattr(node, "_history", None) is not None)
+        _former[old] = ref(node)
+        past = _past(node)
+        if past is not None:
+            known = past if past.value is not None and _is_before(past, when) else past.before
+            known = known if known is not None and _is_before(known, when) else None
+            _set_history(old, known or _Past(None, past.when))
     return made
+
+
+def _is_before(past: _Past, when: int | None) -> bool:
+    return when is None or past.when <= when
+
+
+def _memories(value: UOp) -> list[UOp]:
+    """The memory that a graph reads; of what kernels are about to fill the node that says so."""
+    order = value.toposort(gate=lambda node: storage(node) is node)
+    return [node for node in order if storage(node) is not node or node.op in _HOLDS]
+
+
+def _is_filled(memory: UOp) -> bool:
+    return binding.is_bound(memory) and binding.buffer_of(memory).is_allocated
+
+
+def _past(node: UOp) -> _Past | None:
+    return getattr(node, "_history", None)
 
 
 def _buffers(memory: UOp) -> list[UOp]:

@@ -213,7 +213,7 @@ def power(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     slope = b * a.alu(Ops.POW, b - 1.0)
     left = upstream * (zero & b.eq(0.0)).alu(Ops.WHERE, UOp.const(node.dtype, 0.0), slope)
     at_zero = (b < 0.0).alu(Ops.WHERE, UOp.const(node.dtype, -math.inf), UOp.const(node.dtype, 0.0))
-    right = upstream * zero.alu(Ops.WHERE, at_zero, node * a.alu(Ops.LOG2) * _LN_2)
+    right = upstream * zero.alu(Ops.WHERE, at_zero, node * (a.alu(Ops.LOG2) * _LN_2))
     return (left, right)
 
 

@@ -317,7 +317,10 @@ def is_float(dtype: DType) -> bool:
     >>> dtypes.is_float(dtypes.half), dtypes.is_float(dtypes.int)
     (True, False)
     """
-    return dtype._scalar in _FLOATS
+    try:
+        return dtype._scalar in _FLOATS
+    except AttributeError:
+        return is_float(to_dtype(dtype))
 
 
 def is_int(dtype: DType) -> bool:
@@ -326,7 +329,10 @@ def is_int(dtype: DType) -> bool:
     >>> dtypes.is_int(dtypes.uint8), dtypes.is_int(dtypes.bool)
     (True, False)
     """
-    return dtype._scalar in _INTS
+    try:
+        return dtype._scalar in _INTS
+    except AttributeError:
+        return is_int(to_dtype(dtype))
 
 
 def is_unsigned(dtype: DType) -> bool:
@@ -390,7 +396,7 @@ def lowest(dtype: DType) -> Any:
     >>> dtypes.min(dtypes.int8), dtypes.min(dtypes.float)
     (-128, -inf)
     """
-    return dtype.min
+    return to_dtype(dtype).min
 
 
 def highest(dtype: DType) -> Any:
@@ -399,7 +405,7 @@ def highest(dtype: DType) -> Any:
     >>> dtypes.max(dtypes.int8), dtypes.max(dtypes.float)
     (127, inf)
     """
-    return dtype.max
+    return to_dtype(dtype).max
 
 
 def fields() -> dict[str, DType]:
@@ -492,6 +498,13 @@ def to_dtype(given: Any) -> DType:
                 known = getattr(given, "dtype", None)  # JAX's scalar types say it so
         if isinstance(known, numpy.dtype) and known.isnative and known.name in _by_name:
             return _by_name[known.name]
+    if getattr(given, "hasobject", False):
+        raise DTypeError(
+            "Python objects are not elements",
+            asked=f"a dtype for {given!r}",
+            because="an element is a number of fixed size",
+            try_='array.astype("float32"), if they are numbers',
+        )
     raise DTypeError(
         f"no dtype is called {given!r}",
         asked=f"a dtype for {given!r}",

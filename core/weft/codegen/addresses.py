@@ -72,7 +72,7 @@ def indices_in(
         at, valid = address(st, indices)
         return _unflatten(at, shape), valid
     below, valid = indices_below(st, indices, View.create(shape))
-    return tuple([index.cast(dtypes.int) for index in below]), valid
+    return tuple([_along(extent, index) for index, extent in zip(below, shape)]), valid
 
 
 def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
@@ -87,10 +87,14 @@ def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
         part = at if is_one(stride) else at // stride
         if place < len(axes) - 1:
             part = part % extent
-        # an index of one axis fits in 32 bits, whatever the number of all elements
-        indices[axis] = part.simplify().cast(dtypes.int)
+        indices[axis] = _along(extent, part.simplify())
         stride = stride * extent
     return tuple(indices)
+
+
+def _along(extent: sint, index: UOp) -> UOp:
+    """An index of one axis: 32 bits nearly always do, whatever the number of all elements."""
+    return index.cast(dtypes.long if most(extent) > _LARGEST else dtypes.int)
 
 
 def flat(indices: Indices, shape: tuple[sint, ...]) -> UOp:

@@ -8,8 +8,8 @@ and for no others: what does not depend on an unrolled range stays one node. Not
 rewritten afterwards. Addresses are kept as sums (see `affine`), so that an instance differs from
 its neighbour by a constant; a load whose address moves by one with the lane is one vector load.
 
-Where the target's arithmetic is scalar (`wide` is false) lanes are instances like the others, and
-only loads and stores of neighbours are vectors.
+Where the target's arithmetic is scalar, lanes are instances like the others, and whatever instances
+of one load or store turn out to be neighbours are vectors (see `neighbours`).
 
 An array on chip is one for each combination of the unrolled ranges that its FILL stands in.
 """
@@ -17,14 +17,15 @@ An array on chip is one for each combination of the unrolled ranges that its FIL
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
+from weft.codegen.accesses import Address, Place, loaded, neighbours, stored
 from weft.codegen.affine import affine, from_affine
-from weft.codegen.fold import folded, is_false, is_true
+from weft.codegen.fold import folded
 from weft.codegen.groups import is_shared
 from weft.codegen.instances import (
     INSTANTIATED,
@@ -52,20 +53,9 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
+Widths: TypeAlias = Mapping[DType, tuple[int, ...]]
+
 INDEPENDENT_CHAINS = 8  # what a multiply-add of four cycles needs, two being started in each
-
-
-@dataclass(slots=True)
-class _Address:
-    """An INDEX taken apart: fixed terms, ranges with their factor, terms that are instantiated."""
-
-    pointer: UOp
-    fixed: dict[UOp, int]
-    moving: dict[UOp, int]
-    other: dict[UOp, int]
-    constant: int
-    dtype: DType
-    gate: UOp | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +67,14 @@ class _Filled:
     fills: list[UOp]
 
 
-class _Place(NamedTuple):
-    """Where an access is, under which condition, and after which FILL."""
-
-    index: UOp
-    gate: UOp | None
-    fill: UOp | None
-
-
 class _Expander:
-    def __init__(self, sink: UOp, fused: frozenset[DType], wide: bool) -> None:
+    def __init__(self, sink: UOp, fused: frozenset[DType], widths: Widths | None) -> None:
         self.fused = fused
-        self.wide = wide
+        self.wide = widths is None
+        self.widths = widths or {}
         self.scalar: dict[UOp, Instances] = {}  # VECTOR ranges instantiated like the others
         self.vector: dict[UOp, Instances] = {}  # VECTOR ranges as lanes
-        self.addresses: dict[UOp, _Address] = {}
+        self.addresses: dict[UOp, Address] = {}
         self.maps: dict[tuple[Ranges, Ranges], list[int]] = {}
         self.filled: dict[UOp, _Filled] = {}
         self.closing: set[UOp] = set()  # what is computed from a REDUCE or FILL
@@ -256,14 +239,14 @@ class _Expander:
     def load(self, node: UOp) -> Instances:
         address = self.address(node.src[0])
         filled, alternative = self.filled.get(node.src[-1]), alternative_of(node)
+        if not self.wide:
+            over, places = self.places(address, None, 0, filled)
+            return Instances(over, None, self.load_neighbours(node, places, alternative))
         lane, step = self.lane_step(address)
         if lane is not None and step not in (1, -1):
             over, places = self.places(address, None, 0, filled)
-            if not self.wide:
-                values = [_loaded(place, alternative, node.dtype, 1, 0) for place in places]
-                return Instances(over, None, values)
             pick = self.gather(over, lane)
-            loads = [_loaded(place, alternative, node.dtype, 1, 0) for place in places]
+            loads = [loaded(place, alternative, node.dtype, 1, 0) for place in places]
             rest = tuple(loop for loop in over if loop is not lane)
             dtype = node.dtype.vec(width_of(lane))
             values = [UOp(Ops.VECTORIZE, dtype, tuple(loads[i] for i in row)) for row in pick]
@@ -271,9 +254,19 @@ class _Expander:
         width = 1 if lane is None else width_of(lane)
         shift = (width - 1) * step if step == -1 else 0
         over, places = self.places(address, lane, shift, filled)
-        values = [_loaded(place, alternative, node.dtype, width, step) for place in places]
-        found = Instances(over, lane, values)
-        return found if self.wide else self.by_lane(found)
+        values = [loaded(place, alternative, node.dtype, width, step) for place in places]
+        return Instances(over, lane, values)
+
+    def load_neighbours(self, node: UOp, places: list[Place], alternative: UOp | None) -> list[UOp]:
+        """The value at each place; those of neighbours are the lanes of one load."""
+        found: dict[int, UOp] = {}
+        for members in neighbours(places, self.widths.get(node.dtype, ())):
+            first = places[members[0][0]]
+            wide = loaded(first, alternative, node.dtype, len(members), 1)
+            for lane, same in enumerate(members):
+                for number in same:
+                    found[number] = wide if len(members) == 1 else wide.gep(lane)
+        return [found[number] for number in range(len(places))]
 
     def fill(self, node: UOp) -> _Filled:
         """An array for each combination of the unrolled ranges outside, all filled in one nest."""
@@ -301,7 +294,7 @@ class _Expander:
         value = self.vector[node.src[1]]
         lane, step = self.lane_step(address)
         if not self.wide:
-            return self.store_neighbours(address, value, lane if step == 1 else None, arrays)
+            return self.store_neighbours(address, value, arrays)
         scattered = lane is not None and step != 1
         if lane is None and value.lane is not None:
             raise SpecError(
@@ -317,39 +310,37 @@ class _Expander:
             for place, item in zip(places, values):
                 if lane is not None and value.lane is None:
                     item = item.broadcast(width_of(lane))
-                out += _stored(place, item)
+                out += stored(place, item)
             return out
         assert lane is not None
         for item, row in zip(values, self.gather(over, lane)):
             for number, i in enumerate(row):
                 part = item if value.lane is None else item.gep(number)
-                out += _stored(places[i], part)
+                out += stored(places[i], part)
         return out
 
     def store_neighbours(
-        self, address: _Address, value: Instances, lane: UOp | None, arrays: _Filled | None
+        self, address: Address, value: Instances, arrays: _Filled | None
     ) -> list[UOp]:
-        """Instances that lie side by side along `lane` in one store, any other by itself."""
-        over, places = self.places(address, lane, 0, arrays)
-        if lane is None:
-            _check_over(value, over)
-            pairs = zip(places, self.pick(value, over))
-            return [store for place, item in pairs for store in _stored(place, item)]
-        full = merged([over, (lane,)])
-        _check_over(value, full)
-        values = self.pick(value, full)
-        dtype = values[0].dtype.vec(width_of(lane))
+        """A store for each place; those of neighbours are one."""
+        over, places = self.places(address, None, 0, arrays)
+        _check_over(value, over)
+        values = self.pick(value, over)
         out: list[UOp] = []
-        for place, row in zip(places, self.gather(full, lane)):
-            out += _stored(place, UOp(Ops.VECTORIZE, dtype, tuple(values[i] for i in row)))
+        for members in neighbours(places, self.widths.get(values[0].dtype, ())):
+            mine = [values[same[-1]] for same in members]  # the last of several in one place
+            item = mine[0]
+            if len(mine) > 1:
+                item = UOp(Ops.VECTORIZE, item.dtype.vec(len(mine)), tuple(mine))
+            out += stored(places[members[0][0]], item)
         return out
 
-    def address(self, node: UOp) -> _Address:
+    def address(self, node: UOp) -> Address:
         known = self.addresses.get(node)
         if known is not None:
             return known
         terms, constant = affine(node.src[1])
-        result = _Address(
+        result = Address(
             node.src[0], {}, {}, {}, constant, node.src[1].dtype,
             node.src[2] if len(node.src) > 2 else None,
         )  # fmt: skip
@@ -363,7 +354,7 @@ class _Expander:
         self.addresses[node] = result
         return result
 
-    def lane_step(self, address: _Address) -> tuple[UOp | None, int]:
+    def lane_step(self, address: Address) -> tuple[UOp | None, int]:
         """The VECTOR range of an address, and its step; 0 where that is no one number."""
         lanes = {loop for loop in address.moving if loop.arg.kind is AxisKind.VECTOR}
         hidden = set()
@@ -375,8 +366,8 @@ class _Expander:
         return lane, address.moving[lane]
 
     def places(
-        self, address: _Address, lane: UOp | None, shift: int, filled: _Filled | None
-    ) -> tuple[Ranges, list[_Place]]:
+        self, address: Address, lane: UOp | None, shift: int, filled: _Filled | None
+    ) -> tuple[Ranges, list[Place]]:
         """For each combination of the ranges of an address, `lane` left out, and of its arrays."""
         moving = {loop: f for loop, f in address.moving.items() if loop is not lane}
         others = {term: self.scalars(term) for term in address.other}
@@ -392,7 +383,7 @@ class _Expander:
         base = from_affine(address.fixed, 0, _outermost_first, address.dtype)
         arrays = self.pick(Instances(own.over, None, own.arrays), over)
         fills = self.pick(Instances(own.over, None, own.fills), over) if own.fills else None
-        result: list[_Place] = []
+        result: list[Place] = []
         for number, constant in enumerate(offsets(over, factors, address.constant + shift)):
             at = base
             if columns:
@@ -404,6 +395,7 @@ class _Expander:
                         terms[part] = terms.get(part, 0) + times * factor
                 terms = {part: times for part, times in terms.items() if times}
                 at = from_affine(terms, 0, _outermost_first, address.dtype)
+            before = at
             if constant:
                 more_constant = UOp.const(address.dtype, constant)
                 at = (
@@ -413,7 +405,8 @@ class _Expander:
                 )
             place = UOp(Ops.INDEX, address.pointer.dtype, (arrays[number], at))
             condition = None if gates is None else gates[number]
-            result.append(_Place(place, condition, None if fills is None else fills[number]))
+            fill = None if fills is None else fills[number]
+            result.append(Place(place, condition, fill, before, constant))
         return over, result
 
     # ---- the index side -----------------------------------------------------------------------
@@ -509,31 +502,6 @@ def _outermost_first(term: UOp) -> tuple[object, ...]:
     return (*max(loop_order(loop) for loop in ranges), term.op)
 
 
-def _loaded(place: _Place, alternative: UOp | None, dtype: DType, width: int, step: int) -> UOp:
-    """One load of `width` lanes; backwards where the address moves down with the lane."""
-    vector = dtype.vec(width) if width > 1 else dtype
-    index, gate, fill = place
-    after = () if fill is None else (fill,)
-    if gate is not None and not is_true(gate):
-        other = alternative if alternative is not None else UOp.const(dtype, 0)
-        if is_false(gate):
-            return other.broadcast(width)
-        gated = UOp(Ops.INDEX, index.dtype, (*index.src, gate))
-        loaded = UOp(Ops.LOAD, vector, (gated, other.broadcast(width), *after))
-    else:
-        loaded = UOp(Ops.LOAD, vector, (index, *after))
-    return loaded.gep(tuple(range(width - 1, -1, -1))) if step == -1 and width > 1 else loaded
-
-
-def _stored(place: _Place, value: UOp) -> list[UOp]:
-    index, gate, _ = place
-    if gate is not None and not is_true(gate):
-        if is_false(gate):
-            return []
-        index = UOp(Ops.INDEX, index.dtype, (*index.src, gate))
-    return [UOp(Ops.STORE, dtypes.void, (index, value))]
-
-
 def _tree(op: Ops, dtype: DType, parts: list[UOp]) -> UOp:
     """Neighbours combined in pairs: the fewest roundings in a row."""
     while len(parts) > 1:
@@ -554,13 +522,13 @@ def _horizontal(op: Ops, dtype: DType, total: UOp, width: int) -> UOp:
     return _tree(op, dtype, [total.gep(lane) for lane in range(width)])
 
 
-def run(sink: UOp, fused: frozenset[DType] = frozenset(), wide: bool = True) -> UOp:
+def run(sink: UOp, fused: frozenset[DType] = frozenset(), widths: Widths | None = None) -> UOp:
     """The graph without unrolled ranges; itself where there are none.
 
-    `fused`: scalar dtypes for which the target has a multiply-add. `wide`: whether it computes with
-    vectors, or only loads and stores them.
+    `fused`: scalar dtypes for which the target has a multiply-add. `widths`: how many neighbours
+    it loads or stores at once, by dtype; None where it computes with vectors too.
     """
     nodes = sink.toposort()
     if not any(node.op is Ops.RANGE and node.arg.kind in INSTANTIATED for node in nodes):
         return sink
-    return _Expander(sink, fused, wide).run()
+    return _Expander(sink, fused, widths).run()

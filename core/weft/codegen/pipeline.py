@@ -46,7 +46,7 @@ class Context:
     target: Target
     choose: Choose
     fused: frozenset[DType]
-    wide: bool
+    widths: expander.Widths | None
 
 
 def _epilogue(ast: UOp, ctx: Context) -> UOp:
@@ -84,7 +84,7 @@ AFTER = (
     Pass("tails", _tails, lowered.verify),
     Pass("optimise", _optimise, lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
-    Pass("expander", lambda sink, ctx: expander.run(sink, ctx.fused, ctx.wide), lowered.verify),
+    Pass("expander", lambda sink, ctx: expander.run(sink, ctx.fused, ctx.widths), lowered.verify),
     Pass("groups", lambda sink, ctx: groups.run(sink), lowered.verify),
     Pass("last_rewrites", _last_rewrites),
     Pass("linearize", lambda sink, ctx: (sink.arg, order.run(sink, ctx.fused)),
@@ -112,8 +112,9 @@ def lower(ast: UOp, target: Target, choose: Choose | None = None) -> LinearProgr
     fused = frozenset(d for d in dtypes.floats if d in target.compute.dtypes)
     if Ops.MULACC not in target.native_ops:
         fused = frozenset()
-    wide = target.compute.vector_bytes > 0
-    context = Context(target, choose, fused, wide)
+    # where arithmetic is scalar, vectors are for memory alone
+    widths = None if target.compute.vector_bytes else target.compute.vector_widths
+    context = Context(target, choose, fused, widths)
     info, nodes = run_passes(BEFORE + AFTER, ast, context)
     return LinearProgram.of(
         info.name, nodes, estimates=estimate.run(nodes), source_ast=ast, applied=info.applied

@@ -240,7 +240,8 @@ class Registry:
         :raises PluginError: if its plugin is broken.
         """
         if device is not None:
-            opened = self._opened.get(device)
+            known = isinstance(device, (str, DeviceId))
+            opened = self._opened.get(device) if known else None
             if opened is not None:
                 return opened
         with self._lock:

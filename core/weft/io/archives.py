@@ -70,7 +70,7 @@ def zip_extract(source: Source, most: int = MOST_UNPACKED) -> dict[str, Tensor]:
     everything = opened(source)
     found: dict[str, Tensor] = {}
     for info in zip_entries(everything, source):
-        if info.is_dir():
+        if info.filename.endswith("/"):
             continue
         whole, begin = entry(everything, info, source, most)
         most -= info.file_size if whole is not everything else 0

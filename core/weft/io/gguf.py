@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from weft.base.arguments import kind_of, shown, whole
 from weft.base.dtype import dtypes
-from weft.base.errors import FormatError
+from weft.base.errors import FormatError, WrongKind
 from weft.device import registry
 from weft.io.gguf_header import BLOCKS, GGUFEntry, damaged, parse_gguf
 from weft.io.windows import Source, TensorIO, called, opened, window
@@ -78,6 +79,14 @@ def ggml_data_to_tensor(data: Tensor, count: int, kind: int) -> Tensor:
     >>> io.ggml_data_to_tensor(Tensor(struct.pack("<3f", 1.0, 2.0, 3.0)), 3, 0).tolist()
     [1.0, 2.0, 3.0]
     """
+    kind, count = whole(kind, "kind"), whole(count, "count", least=0)
+    if not isinstance(data, Tensor) or len(data.shape) != 1:
+        raise WrongKind(
+            "the bytes of blocks are a tensor of uint8, shape (n,)",
+            asked=f"ggml_data_to_tensor({shown(data)}, ...)",
+            because=f"that is {kind_of(data)}" if not isinstance(data, Tensor) else None,
+            try_="Tensor(raw_bytes)",
+        )
     if kind not in BLOCKS:
         raise damaged(f"layout number {kind} is not known")
     label, elements, nbytes = BLOCKS[kind]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.nn import init
@@ -37,6 +38,7 @@ class MultiHeadAttention:
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
+        embed_dim, num_heads = whole(embed_dim, "embed_dim"), whole(num_heads, "num_heads")
         if num_heads < 1 or embed_dim % num_heads:
             raise ArgumentError(
                 "the heads do not divide the features",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.base.arguments import whole
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
@@ -38,7 +39,10 @@ class _Conv:
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        if groups < 1 or in_channels % groups or out_channels % groups:
+        in_channels = whole(in_channels, "in_channels", least=0)
+        out_channels = whole(out_channels, "out_channels", least=0)
+        groups = whole(groups, "groups", least=1)
+        if in_channels % groups or out_channels % groups:
             raise ArgumentError(
                 "channels do not divide into groups",
                 asked=f"{in_channels} channels in, {out_channels} out, {groups} groups",
@@ -80,7 +84,8 @@ class _Conv:
         )
 
     def _per_axis(self, what: str, value: int | tuple[int, ...]) -> tuple[int, ...]:
-        sizes = (value,) * self.axes if isinstance(value, int) else tuple(value)
+        sizes = tuple(value) if isinstance(value, tuple | list) else (value,) * self.axes
+        sizes = tuple(whole(size, what, least=0) for size in sizes)
         if len(sizes) != self.axes:
             raise ArgumentError(
                 f"{what} needs one number, or one per spatial axis",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError
 from weft.nn import init
@@ -28,6 +29,8 @@ class Embedding:
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
+        num_embeddings = whole(num_embeddings, "num_embeddings", least=0)
+        embedding_dim = whole(embedding_dim, "embedding_dim", least=0)
         self.weight = init.glorot_uniform(num_embeddings, embedding_dim, device=device, dtype=dtype)
         self.padding_idx = padding_idx
         if padding_idx is not None:

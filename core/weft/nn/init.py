@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from weft.base.arguments import real, whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
@@ -23,6 +24,8 @@ def fans(shape: tuple[int, ...]) -> tuple[int, int]:
     >>> nn.init.fans((8, 3, 5, 5))
     (75, 200)
     """
+    given = shape if isinstance(shape, tuple | list) else (shape,)
+    shape = tuple(whole(size, "a size", least=0) for size in given)
     if len(shape) < 2:
         raise ArgumentError(
             "a weight needs an axis of outputs and one of inputs",
@@ -42,6 +45,7 @@ def uniform(
     >>> nn.init.uniform(2, 3, bound=0.5).abs().max().item() <= 0.5
     True
     """
+    bound = real(bound, "bound")
     return Tensor.uniform(*shape, low=-bound, high=bound, device=device, dtype=dtype)
 
 
@@ -53,7 +57,8 @@ def fan_in_uniform(
     >>> nn.init.fan_in_uniform(2, 3, fan_in=4).abs().max().item() <= 0.5
     True
     """
-    return uniform(*shape, bound=1.0 / math.sqrt(max(fan_in, 1)), device=device, dtype=dtype)
+    bound = 1.0 / math.sqrt(max(whole(fan_in, "fan_in"), 1))
+    return uniform(*shape, bound=bound, device=device, dtype=dtype)
 
 
 def normal(
@@ -88,6 +93,8 @@ def trunc_normal(
     >>> nn.init.trunc_normal(100, std=3.0).abs().max().item() <= 2
     True
     """
+    mean, std = real(mean, "mean"), real(std, "std")
+    a, b = real(a, "a"), real(b, "b")
     if not (a < b and std > 0):
         raise ArgumentError(
             "there is nothing between these ends",
@@ -203,11 +210,12 @@ def gain(nonlinearity: str, negative_slope: float = 0.01) -> float:
     >>> nn.init.gain("tanh")
     1.6666666666666667
     """
+    negative_slope = real(negative_slope, "negative_slope")
     known = {"sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0), "selu": 0.75,
              "leaky_relu": math.sqrt(2.0 / (1.0 + negative_slope**2))}  # fmt: skip
     known |= dict.fromkeys(("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
                             "conv_transpose2d", "conv_transpose3d"), 1.0)  # fmt: skip
-    if nonlinearity not in known:
+    if not isinstance(nonlinearity, str) or nonlinearity not in known:
         raise ArgumentError(
             f"no gain is known for {nonlinearity!r}",
             asked=f"gain({nonlinearity!r})",
@@ -218,7 +226,7 @@ def gain(nonlinearity: str, negative_slope: float = 0.01) -> float:
 
 
 def _glorot_deviation(shape: tuple[int, ...], gain: float) -> float:
-    return gain * math.sqrt(2.0 / max(sum(fans(shape)), 1))
+    return real(gain, "gain") * math.sqrt(2.0 / max(sum(fans(shape)), 1))
 
 
 def _kaiming_deviation(

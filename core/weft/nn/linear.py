@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.base.arguments import whole
 from weft.base.dtype import DType
 from weft.nn import init
 from weft.nn.inputs import tensor_for
@@ -29,6 +30,8 @@ class Linear:
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
+        in_features = whole(in_features, "in_features", least=0)
+        out_features = whole(out_features, "out_features", least=0)
         self.weight = init.fan_in_uniform(
             out_features, in_features, fan_in=in_features, device=device, dtype=dtype
         )

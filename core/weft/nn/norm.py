@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype
@@ -172,6 +173,8 @@ class GroupNorm(_Norm):
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
+        num_groups = whole(num_groups, "num_groups")
+        num_channels = whole(num_channels, "num_channels")
         if num_groups < 1 or num_channels % num_groups:
             raise ArgumentError(
                 "channels do not divide into groups",
@@ -285,7 +288,8 @@ class RMSNorm(_Norm):
 
 
 def _as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    return tuple(whole(size, "normalized_shape", least=0) for size in given)
 
 
 def _last_axes(what: str, x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:

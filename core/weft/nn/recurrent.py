@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from weft.base.arguments import shown, whole
 from weft.base.dtype import DType
-from weft.base.errors import ShapeError
+from weft.base.errors import ArgumentError, ShapeError
 from weft.nn import init
 from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
@@ -26,6 +27,8 @@ class _Cell:
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
+        input_size = whole(input_size, "input_size", least=0)
+        hidden_size = whole(hidden_size, "hidden_size", least=0)
         self.input_size, self.hidden_size = input_size, hidden_size
         rows = self.gates * hidden_size
 
@@ -47,6 +50,7 @@ class _Cell:
                 try_="call it for each step: for x in sequence: state = cell(x, state)",
             )
         for each in state:
+            tensor_for(self, each, "state")
             if tuple(each.shape) != (*rows, self.hidden_size):
                 raise ShapeError(
                     "the state does not belong to this input",
@@ -86,6 +90,13 @@ class LSTMCell(_Cell):
 
     def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         x = tensor_for(self, x)
+        if hc is not None and not (isinstance(hc, tuple | list) and len(hc) == 2):
+            raise ArgumentError(
+                "the state of an LSTMCell is two tensors",
+                asked=f"LSTMCell(x, {shown(hc)})",
+                because="the cell remembers beside its output",
+                try_="h, c = cell(x, (h, c)), or None at the start of a sequence",
+            )
         hidden, cell = (self._start(x), self._start(x)) if hc is None else hc
         self._check(x, hidden, cell)
         # Back through time the gradient of the cell is a chain without sums in between: unless it

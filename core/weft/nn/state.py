@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import kind_of, shown, text
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, WrongKind
 from weft.base.promotion import can_safe_cast
@@ -60,7 +60,7 @@ def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     >>> list(nn.state.get_state_dict(model))
     ['0.weight', '0.bias', '2.weight', '2.bias']
     """
-    return dict(_walk(obj, prefix.strip("."), ()))
+    return dict(_walk(obj, text(prefix, "prefix", '"model."').strip("."), ()))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
@@ -95,6 +95,11 @@ def load_state_dict(
     Raises ArgumentError that lists every difference: names the model has and the saved state lacks,
     names the saved state has and the model lacks (both only when `strict`), and tensors that do not
     fit. FileError and FormatError where values are read from files that are damaged.
+
+    >>> model = nn.Linear(2, 1, bias=False)
+    >>> _ = nn.state.load_state_dict(model, {"weight": Tensor([[1.0, 2.0]])})
+    >>> model(Tensor([3.0, 4.0])).tolist()
+    [11.0]
     """
     own = get_state_dict(model)
     found = _compare(own, state_dict)

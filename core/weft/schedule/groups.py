@@ -25,9 +25,19 @@ from typing import Any
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.context import ScheduleContext
-from weft.schedule.group_facts import Facts, facts_of, loop_shape, reused_operands
+from weft.schedule.group_facts import Facts, facts_of, loop_shape
+from weft.schedule.group_needs import (
+    Products,
+    aligned,
+    is_across,
+    near_products,
+    overwrites_what_it_needs,
+    products_below,
+    steps_of,
+    turns_of,
+)
 from weft.schedule.group_order import GroupOrder
-from weft.schedule.row_local import Allowed, both, rows_of_view
+from weft.schedule.row_local import Allowed, both
 from weft.schedule.rows import in_rows, outer_shape, rows_kept
 from weft.schedule.uses import Uses, is_stored
 from weft.uop import Ops, UOp
@@ -38,8 +48,6 @@ _MOST_NODES = 160
 _MOST_BUFFERS = 24
 # how many neighbours among the readers of one value are tried
 _NEIGHBOURS = 4
-# how much memory a product of matrices may read again for every row that it is given on chip
-_NEAR = 512 * 1024
 # Where a kernel is spread over many work items, a product of matrices of more steps than this is
 # not computed row by row: one item would have to do alone what many do together.
 _SMALL_PRODUCT = 1 << 19
@@ -122,7 +130,7 @@ class _Grouping:
         self.order = GroupOrder(len(self.roots), self._edges())
         self.home = list(range(len(self.roots)))
         self.drafts: list[_Draft] = [self._draft(known) for known in self.facts]
-        self.products: dict[UOp, list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]] = {}
+        self.products: dict[UOp, Products] = {}
         # drafts do not change, and the order only grows stricter: what was refused stays so
         self.refused: set[tuple[_Draft, _Draft, UOp | None]] = set()
 
@@ -304,8 +312,8 @@ class _Grouping:
         the order in which it walks memory."""
         theirs = {known.root: known for draft in (a, b) for known in draft.facts}
         return all(
-            not (known.reduces and sum(map(_steps, known.reduces)) > _IN_CACHES)
-            or not any(_is_across(use.source, base) for use in self.uses.of[base])
+            not (known.reduces and sum(map(steps_of, known.reduces)) > _IN_CACHES)
+            or not any(is_across(use.source, base) for use in self.uses.of[base])
             for base, known in theirs.items()
         )
 
@@ -322,8 +330,8 @@ class _Grouping:
             return None
         if any(k.tiled or k.size != size or not k.rows for k in others.facts):
             return None
-        turns = {_turns(reduce) for known in others.facts for reduce in known.reduces}
-        if not large.rows or {_turns(reduce) for reduce in large.reduces} != turns:
+        turns = {turns_of(reduce) for known in others.facts for reduce in known.reduces}
+        if not large.rows or {turns_of(reduce) for reduce in large.reduces} != turns:
             return None
         if self._allowed_between(a, b) is not None or size not in (others.allowed or ()):
             return None
@@ -331,7 +339,7 @@ class _Grouping:
         members = [known.root for known in facts]
         if self._buffers(facts, self._stored(members)) > self._limit(a.device):
             return None
-        shapes = {known.root: _aligned(known.shape, large.shape) for known in others.facts}
+        shapes = {known.root: aligned(known.shape, large.shape) for known in others.facts}
         if None in shapes.values():
             return None
         return _Draft(facts, frozenset(), a.device, {n: s for n, s in shapes.items() if s})
@@ -348,7 +356,7 @@ class _Grouping:
         batch = gcd(*(known.batch for known in facts))
         if batch < 2 or batch not in common or not all(known.tiled for known in facts):
             return None
-        if max(_steps(reduce) for known in facts for reduce in known.reduces) > _SMALL_MATRICES:
+        if max(steps_of(reduce) for known in facts for reduce in known.reduces) > _SMALL_MATRICES:
             return None
         if self._buffers(facts, [known.root for known in facts]) > self._limit(a.device):
             return None
@@ -367,30 +375,16 @@ class _Grouping:
         for known in facts:
             if not known.tiled:
                 continue
-            if known.size == rows or not near_products(known.root, rows, self):
+            if known.size == rows or not near_products(self._products_below(known.root), rows):
                 return False
-            if parallel and max(map(_steps, known.reduces)) > _SMALL_PRODUCT:
+            if parallel and max(map(steps_of, known.reduces)) > _SMALL_PRODUCT:
                 return False
         return True
 
-    def products_below(self, root: UOp) -> list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]:
-        """The products of matrices in the kernel of `root`, each with its operands."""
+    def _products_below(self, root: UOp) -> Products:
         if (found := self.products.get(root)) is None:
-            tree = UOp(Ops.SINK, src=(root,)).toposort(
-                gate=lambda u: u is root or not self.is_read(u)
-            )
-            reduces = (
-                node
-                for node in tree
-                if node.op is Ops.REDUCE_AXIS and (node is root or not self.is_read(node))
-            )
-            each = ((node, reused_operands(node)) for node in reduces)
-            found = self.products[root] = [pair for pair in each if len(pair[1]) > 1]
+            found = self.products[root] = products_below(root, self.memory.__contains__)
         return found
-
-    def is_read(self, node: UOp) -> bool:
-        """Whether a node is read from memory where no group has it."""
-        return node in self.memory
 
     def _stored(self, members: Sequence[UOp]) -> list[UOp]:
         """The members whose values leave their kernel."""
@@ -400,7 +394,6 @@ class _Grouping:
             for member in members
             if member in self.uses.sinks
             or member.op is Ops.ASSIGN
-            or member in self.writer
             or member in self.writer  # a copy that was made to be written
             or any(reader not in inside for reader in self.readers.get(member, ()))
             or not self.readers.get(member)
@@ -451,71 +444,3 @@ class _Grouping:
             group.outer = outer_shape(own.values(), rows)
             group.shapes = {node: in_rows(shape, group.outer) for node, shape in own.items()}
         return group
-
-
-def overwrites_what_it_needs(facts: Sequence[Facts]) -> bool:
-    """Whether an element that one of these kernels, sources first, overwrites is wanted again in
-    another turn of their loops: where it is read below a reduce, or elsewhere."""
-    versions = {known.root.src[0].base for known in facts if known.root.op is Ops.ASSIGN}
-    read: dict[UOp, set[UOp]] = {}  # by member: what it reads of that, itself or through others
-    for known in facts:
-        mine = read[known.root] = set()
-        for base in known.reads:
-            below = read.get(base, set()) | ({base} & versions)
-            if below and base in known.aside:
-                return True
-            mine |= below
-    return False
-
-
-def _steps(reduce: tuple[Any, ...]) -> int:
-    return prod(reduce[0])
-
-
-def _is_across(source: UOp, base: UOp) -> bool:
-    """Whether a movement goes through `base` in steps along what is not its innermost axis."""
-    if source is base:
-        return False
-    view = source.st.simplify().views[-1]
-    pairs = zip(reversed(view.shape), reversed(view.strides))
-    inner = next((stride for extent, stride in pairs if extent != 1 and stride != 0), 1)
-    return inner not in (1, -1)
-
-
-def _turns(reduce: tuple[Any, ...]) -> int:
-    shape, axes = reduce
-    return prod(shape[axis] for axis in axes)
-
-
-def _aligned(small: tuple[Any, ...], large: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """`small` with its axes where `large` has equal ones, last first; None where it has not."""
-    left = [extent for extent in small if extent != 1]
-    shape = [1] * len(large)
-    for axis in reversed(range(len(large))):
-        if left and large[axis] == left[-1]:
-            shape[axis] = left.pop()
-    return None if left else tuple(shape)
-
-
-def near_products(root: UOp, rows: int, grouping: _Grouping) -> bool:
-    """Whether every product of matrices below `root` reads the same little memory for many rows.
-
-    Of its operands one moves from row to row, and the other is used for several rows, yet not for
-    all of them: it is small, and other rows have another one. That is attention over its heads.
-    """
-    return all(
-        any(_is_near(operand, node, axes, rows) for operand, axes in operands)
-        for node, operands in grouping.products_below(root)
-    )
-
-
-def _is_near(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> bool:
-    shape: tuple[Any, ...] = tuple(reduce.src[0].shape)
-    outer = list(itertools.takewhile(lambda n: prod(shape[:n]) < rows, range(len(shape))))
-    moved = [axis for axis in outer if shape[axis] != 1 and axis not in still]
-    stays = [axis for axis in outer if axis in still]
-    read = rows_of_view(operand.st, operand.base.size)
-    if not moved or not stays or read is None or rows in read:
-        return False
-    beside = prod(extent for axis, extent in enumerate(shape) if axis not in still | set(outer))
-    return beside * operand.dtype.itemsize <= _NEAR

@@ -74,10 +74,6 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
     `backward`. `written`: the ASSIGN nodes that were carried out.
     """
     finals = _last_versions(written)
-    for memory in finals.values():
-        history.overwritten(memory)
-    if not becomes:
-        return
     waiting = waiting_tensors()
     leaves = [
         version
@@ -85,8 +81,12 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
         if t._requires_grad and t.is_leaf
         for version in _versions(t._uop)
     ]
-    if leaves:
-        becomes = _with_ways_back(becomes, leaves, waiting, finals)
+    roots = {t._uop: None for t in waiting if leaves and _may_be_derived(t, becomes)}
+    on_the_way = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
+    for memory in finals.values():
+        history.overwritten(memory)
+    if leaves and becomes:
+        becomes = _with_ways_back(becomes, leaves, set(on_the_way) - set(leaves), finals)
     _replace(waiting, becomes)
 
 
@@ -114,15 +114,13 @@ def _memory_under(node: UOp) -> UOp:
 def _with_ways_back(
     becomes: Mapping[UOp, UOp],
     leaves: list[UOp],
-    waiting: list[TensorBase],
+    on_the_way: set[UOp],
     finals: Mapping[UOp, UOp],
 ) -> dict[UOp, UOp]:
     """`becomes`, the memory in it knowing how it was computed where gradients lead through it.
 
     A detached value that stands in such memory stays detached.
     """
-    roots = {t._uop: None for t in waiting if _may_be_derived(t, becomes)}
-    on_the_way = set(leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves)) - set(leaves)
     own = {node.base for node in leaves}
     known = {becomes.get(node, node).base for node in own}
     order = UOp(Ops.SINK, src=tuple(becomes)).toposort()

@@ -35,6 +35,10 @@ _METHODS = {
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "floor": "floor", "ceil": "ceil",
     "trunc": "trunc", "rint": "round", "sign": "sign", "isnan": "isnan", "isinf": "isinf",
     "isfinite": "isfinite", "logical_not": "logical_not", "reciprocal": "reciprocal",
+    "arctan2": "atan2", "atan2": "atan2", "hypot": "hypot", "logaddexp": "logaddexp",
+    "logaddexp2": "logaddexp2", "fmax": "fmax", "fmin": "fmin", "fmod": "fmod",
+    "heaviside": "heaviside", "float_power": "float_power", "deg2rad": "deg2rad",
+    "rad2deg": "rad2deg", "radians": "deg2rad", "degrees": "rad2deg", "signbit": "signbit",
 }  # fmt: skip
 _FOLDS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
@@ -87,25 +91,18 @@ def _called(like: Any, name: str, inputs: Sequence[Any]) -> Any:
     if name in _TRUTHS and len(inputs) == 2:
         a, b = (_tensor(like, x).bool() for x in inputs)
         return _TRUTHS[name](a, b)
-    if name == "positive":
+    if name in ("positive", "conjugate"):
         return inputs[0]
     if name == "divmod":
         a, b = (_tensor(like, x) for x in inputs)
         return a // b, a % b
     method = _OPERATORS.get(name) or _METHODS.get(name)
     if method is None:
-        # names that Tensor and NumPy have in common
-        method = name if callable(getattr(like, name, None)) and name in _SHARED else None
-    if method is None:
         return None
     first, *rest = inputs
     if rest and not isinstance(first, TensorBase):
         first = _left(first, rest[0])
     return getattr(first, method)(*rest)
-
-
-# of the same meaning wherever Tensor has them
-_SHARED = frozenset({"arctan2", "atan2", "hypot", "logaddexp", "nextafter", "fmax", "fmin"})
 
 
 def _left(first: Any, second: Any) -> Any:

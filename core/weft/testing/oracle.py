@@ -351,13 +351,23 @@ def _power(a: Any, b: Any) -> Any:
 
 
 def _multiply_add(a: Any, b: Any, c: Any) -> Any:
-    """Floats with the digits beyond double that the product of two doubles would lose."""
+    """a * b + c, rounded once: the digits that the product of two doubles loses are added last."""
     import numpy as np
 
     if a.dtype.kind != "f":
         return a * b + c
     wide = np.longdouble
-    return np.asarray(a.astype(wide) * b.astype(wide) + c.astype(wide)).astype(np.float64)
+    plain = a.astype(wide) * b.astype(wide) + c.astype(wide)
+    high = a * b
+    exact = high.astype(wide) + c.astype(wide) + _lost_digits(a, b, high)
+    return np.where(np.isfinite(exact), exact, plain).astype(np.float64)
+
+
+def _lost_digits(a: Any, b: Any, product: Any) -> Any:
+    """a * b - product, by halves of the digits (Dekker, 1971); not finite beyond 2**990."""
+    a_high, b_high = (x * 134217729.0 - (x * 134217729.0 - x) for x in (a, b))
+    a_low, b_low = a - a_high, b - b_high
+    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
 _ALU: dict[Ops, Callable[..., Any]] = {

@@ -65,6 +65,18 @@ def test_masks_that_do_not_fit(shape):
         X[xp.ones(shape, dtype=xp.bool)]
 
 
+def test_writing_under_a_mask_without_axes():
+    for held in (True, False):
+        for key in (held, (slice(1), held), (..., held)):
+            x, expected = xp.asarray(X, copy=True), A.copy()
+            expected[key] = np.array([7])
+            x[key] = xp.asarray([7])
+            np.testing.assert_array_equal(x.numpy(), expected)
+        number = xp.asarray(1.0)
+        number[xp.asarray(held)] = xp.asarray([5.0])[: int(held)]
+        assert number.item() == (5.0 if held else 1.0)
+
+
 def test_writing():
     x = xp.asarray(X, copy=True)
     x[0, 1] = 50

@@ -267,9 +267,12 @@ def test_what_has_no_gradient_is_said():
     with pytest.raises(GradientError, match="constant"):
         c = Tensor(2.0)
         (c * 2).gradient(c)
-    middle = (x * 2).contiguous().realize()
+    unknown = Tensor([1.0, 2.0]).realize()
+    unknown._requires_grad, unknown.is_leaf = True, False  # as what a captured function gives
     with pytest.raises(GradientError, match="gone"):
-        (middle * 3).sum().backward()
+        (unknown * 3).sum().backward()
+    with pytest.raises(GradientError, match="no leaf"):
+        (x.detach() * 2).sum().backward()
     with pytest.raises(GradientError):
         x.assign(x * 2)
 

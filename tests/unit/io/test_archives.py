@@ -154,3 +154,11 @@ def test_encrypted_entries_and_other_compressions_are_refused():
         zip_extract(tensor(bytes(locked)))
     with pytest.raises(FormatError, match="way number 14"):
         zip_extract(tensor(zipped(zipfile.ZIP_LZMA)))
+
+
+def test_an_entry_without_a_name():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), b"abc")
+    (part,) = zip_extract(tensor(out.getvalue())).values()
+    assert bytes(part.data()) == b"abc"

@@ -66,3 +66,13 @@ def test_symbolic_shapes_have_no_rows():
     n = UOp.variable("n", 1, 4)
     x = buffer(4).shrink(((0, n.bind(3)),)) + 1
     assert facts_of(x, {x: None}).rows == frozenset()
+
+
+def test_what_is_read_aside_is_not_read_where_the_kernel_stores():
+    x, y, z = buffer(24), buffer(4), buffer(24)
+    wide = y.reshape((4, 1)).expand((4, 6))
+    plain = x.reshape((4, 6)) + wide
+    assert facts_of(plain, {}).aside == {y}
+    assert facts_of((plain * z.reshape((4, 6))).reduce(Ops.ADD, (1,)), {}).aside == {x, y, z}
+    turned = x.reshape((4, 6)).permute((1, 0)) + z.reshape((6, 4))
+    assert facts_of(turned, {}).aside == {x}

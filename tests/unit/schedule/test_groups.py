@@ -342,3 +342,20 @@ def test_steps_within_blocks_share_a_kernel():
         x = UOp(Ops.CONTIGUOUS, x.dtype, (x + other * 2,))
     (ast,) = kernels(x)
     assert len(rows_in(ast)) == 5
+
+
+def gradient_and_write(b):
+    """Two reduces over rows that read an element of `b` each, and a write to it of their result."""
+    x = buffer(24).reshape((4, 6))
+    power = (x + b.reshape((4, 1)).expand((4, 6))).exp2()
+    norm = power.reduce(Ops.ADD, (1,))
+    change = (power * norm.expand((4, 6))).reduce(Ops.MAX, (1,)).reshape((4,))
+    return UOp(Ops.ASSIGN, b.dtype, (b, b - change))
+
+
+def test_what_is_read_below_a_reduce_is_not_overwritten_in_the_same_kernel():
+    b = buffer(4)
+    found = kernels(gradient_and_write(b))
+    assert len(found) > 1
+    other = buffer(4)
+    assert len(kernels(UOp(Ops.ASSIGN, b.dtype, (other, gradient_and_write(b).src[1])))) == 1

@@ -70,7 +70,8 @@ def stored():
         if node not in nodes:
             nodes.add(node)
             kept = getattr(node, "_history", None)
-            stack.extend(node.src if kept is None else (*node.src, kept[0]))
+            past = () if kept is None or kept.value is None else (kept.value,)
+            stack.extend((*node.src, *past))
     buffers = (binding.buffer_of(n) for n in nodes if n.op is Ops.BUFFER and binding.is_bound(n))
     return sum({id(b): b.nbytes for b in buffers if b.is_allocated}.values())
 

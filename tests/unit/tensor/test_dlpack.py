@@ -1,6 +1,7 @@
 """Memory shared with other libraries by DLPack: whose it is, how long, and who may write."""
 
 import gc
+import os
 import sys
 
 import numpy as np
@@ -19,6 +20,8 @@ DTYPES = [
 
 @pytest.fixture(autouse=True)
 def _needs_memory_of_the_host():
+    if os.environ.get("WEFT_TEST_ORACLE") == "1":
+        pytest.skip("the oracle computes values; it writes nothing in place")
     if Tensor([1.0]).realize()._memory(None).copied:
         pytest.skip("the host does not see the memory of the default device")
 

@@ -24,7 +24,8 @@ def is_tensor(got, expected, tolerance=1e-5):
     [
         "negative", "positive", "absolute", "fabs", "square", "exp", "exp2", "expm1", "sin", "cos",
         "tan", "sinh", "cosh", "tanh", "arctan", "arcsinh", "floor", "ceil", "trunc", "rint",
-        "sign", "isnan", "isinf", "isfinite", "logical_not", "reciprocal",
+        "sign", "isnan", "isinf", "isfinite", "logical_not", "reciprocal", "deg2rad", "degrees",
+        "signbit", "conjugate",
     ],
 )  # fmt: skip
 def test_functions_of_one(name):
@@ -42,7 +43,8 @@ def test_functions_of_positive_numbers(name):
     [
         "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum",
         "copysign", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-        "logical_and", "logical_or", "logical_xor",
+        "logical_and", "logical_or", "logical_xor", "arctan2", "hypot", "logaddexp", "logaddexp2",
+        "fmax", "fmin", "fmod", "heaviside",
     ],
 )  # fmt: skip
 def test_functions_of_two(name):

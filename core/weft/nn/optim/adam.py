@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from weft.base.arguments import real
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.tensor import Tensor
@@ -39,14 +40,16 @@ class Adam(Optimizer):
         b1: float | None = None,
         b2: float | None = None,
     ) -> None:
-        if isinstance(betas, int | float):
+        if not isinstance(betas, tuple | list) or len(betas) != 2:
             raise ArgumentError(
                 "the weights of the two averages are given together",
                 asked=f"{type(self).__name__}(betas={betas})",
                 because="there are two of them",
                 try_="betas=(0.9, 0.999), or b1=0.9, b2=0.999",
             )
-        betas = (betas[0] if b1 is None else b1, betas[1] if b2 is None else b2)
+        betas = (
+            real(betas[0] if b1 is None else b1, "b1"), real(betas[1] if b2 is None else b2, "b2")
+        )  # fmt: skip
         if not all(0.0 <= beta < 1.0 for beta in betas):
             raise ArgumentError(
                 "a moving average needs a weight from 0 to below 1",

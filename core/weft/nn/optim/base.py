@@ -207,7 +207,8 @@ class Optimizer:
 
 def _tensors(params: Iterable[Tensor], who: str) -> list[Tensor]:
     """Each of the tensors once. Raises ArgumentError for anything else."""
-    given = [params] if isinstance(params, Tensor | dict) else list(params)
+    alone = isinstance(params, Tensor | dict | str) or not isinstance(params, Iterable)
+    given = [params] if alone else list(params)
     for each in given:
         if isinstance(each, Tensor) and each is not params:
             continue

@@ -29,7 +29,7 @@ def clip_grad_norm_(
     [0.6, 0.8]
     """
     _check(max_norm, "max_norm")
-    if not norm_type > 0:
+    if not real(norm_type, "norm_type") > 0:
         raise ArgumentError(
             "a norm has a positive power",
             asked=f"clip_grad_norm_(norm_type={norm_type})",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, GradientError
 from weft.nn.optim.base import Optimizer
 from weft.tensor import Tensor
@@ -27,6 +28,14 @@ class OptimizerGroup:
                 asked="OptimizerGroup()",
                 try_="OptimizerGroup(SGD(body, 0.1), SGD(head, 0.01))",
             )
+        for each in optimizers:
+            if not isinstance(each, Optimizer):
+                raise ArgumentError(
+                    "a group is of optimisers",
+                    asked=f"OptimizerGroup({shown(each)})",
+                    because=f"that is {kind_of(each)}",
+                    try_="OptimizerGroup(SGD(body, 0.1), SGD(head, 0.01))",
+                )
         self.optimizers = list(optimizers)
         if len({id(each) for each in self.params}) < len(self.params):
             raise ArgumentError(

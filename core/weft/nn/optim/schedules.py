@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from weft.base.arguments import whole
+from weft.base.arguments import kind_of, real, shown, whole
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 
@@ -91,6 +91,13 @@ class LambdaLR(LRSchedule):
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]) -> None:
+        if not callable(lr_lambda):
+            raise ArgumentError(
+                "the factor is a function of the step",
+                asked=f"LambdaLR(optimizer, {shown(lr_lambda)})",
+                because=f"that is {kind_of(lr_lambda)}",
+                try_="lambda step: 0.9**step",
+            )
         self.lr_lambda = lr_lambda
         super().__init__(optimizer)
 
@@ -114,7 +121,7 @@ class StepLR(LRSchedule):
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1) -> None:
-        self.step_size, self.gamma = _positive("step_size", step_size), gamma
+        self.step_size, self.gamma = _positive("step_size", step_size), real(gamma, "gamma")
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
@@ -137,7 +144,7 @@ class MultiStepLR(LRSchedule):
     """
 
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1) -> None:
-        self.milestones, self.gamma = sorted(milestones), gamma
+        self.milestones, self.gamma = sorted(_steps(milestones)), real(gamma, "gamma")
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
@@ -160,7 +167,7 @@ class ExponentialLR(LRSchedule):
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float) -> None:
-        self.gamma = gamma
+        self.gamma = real(gamma, "gamma")
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
@@ -189,7 +196,8 @@ class LinearLR(LRSchedule):
         end_factor: float = 1.0,
         total_iters: int = 5,
     ) -> None:
-        self.start_factor, self.end_factor = start_factor, end_factor
+        self.start_factor = real(start_factor, "start_factor")
+        self.end_factor = real(end_factor, "end_factor")
         self.total_iters = _positive("total_iters", total_iters)
         super().__init__(optimizer)
 
@@ -216,7 +224,7 @@ class CosineAnnealingLR(LRSchedule):
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0) -> None:
-        self.T_max, self.eta_min = _positive("T_max", T_max), eta_min
+        self.T_max, self.eta_min = _positive("T_max", T_max), real(eta_min, "eta_min")
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
@@ -234,7 +242,8 @@ class ConstantLR(LRSchedule):
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5) -> None:
-        self.factor, self.total_iters = factor, _positive("total_iters", total_iters)
+        self.factor = real(factor, "factor")
+        self.total_iters = _positive("total_iters", total_iters)
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
@@ -252,7 +261,8 @@ class PolynomialLR(LRSchedule):
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
-        self.total_iters, self.power = _positive("total_iters", total_iters), power
+        self.total_iters = _positive("total_iters", total_iters)
+        self.power = real(power, "power")
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
@@ -318,6 +328,9 @@ class OneCycleLR(LRSchedule):
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
     ) -> None:
+        max_lr, pct_start = real(max_lr, "max_lr"), real(pct_start, "pct_start")
+        div_factor = real(div_factor, "div_factor")
+        final_div_factor = real(final_div_factor, "final_div_factor")
         if anneal_strategy not in ("cos", "linear") or not 0 < pct_start < 1:
             raise ArgumentError(
                 "a cycle goes up and down by cosines or straight lines",
@@ -373,6 +386,15 @@ class SequentialLR(LRSchedule):
     def __init__(
         self, optimizer: Optimizer, schedulers: Sequence[LRSchedule], milestones: Sequence[int]
     ) -> None:
+        milestones = _steps(milestones)
+        if not isinstance(schedulers, tuple | list) or not all(
+            isinstance(each, LRSchedule) for each in schedulers
+        ):
+            raise ArgumentError(
+                "a sequence of schedules is needed",
+                asked=f"SequentialLR(optimizer, {shown(schedulers)}, ...)",
+                try_="[LinearLR(optimizer), ExponentialLR(optimizer, 0.9)]",
+            )
         if len(schedulers) != len(milestones) + 1 or list(milestones) != sorted(milestones):
             raise ArgumentError(
                 "between two schedules there is one milestone",
@@ -430,6 +452,12 @@ def only_one(optimizer: Any, who: str) -> Optimizer:
             try_="make one for each: [StepLR(each, 10) for each in group.optimizers]",
         )
     return optimizer
+
+
+def _steps(milestones: Any) -> list[int]:
+    """Milestones as whole numbers. Raises ArgumentError."""
+    given = milestones if isinstance(milestones, tuple | list) else (milestones,)
+    return [whole(step, "a milestone") for step in given]
 
 
 def _positive(name: str, count: int) -> int:

@@ -16,6 +16,14 @@ class SGD(Optimizer):
     and the gradient alone the first time; value -= lr * velocity, or
     lr * (gradient + momentum * velocity) with `nesterov`. With `classic` the learning rate enters
     the velocity, so that earlier steps keep the rate of their time. `maximize` climbs.
+
+    >>> w = Tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = nn.optim.SGD([w], lr=0.25, momentum=0.9)
+    >>> with Tensor.train():
+    ...     _ = (w * w).sum().backward()
+    ...     optimizer.step()
+    >>> w.tolist()
+    [0.5, -1.0]
     """
 
     def __init__(

@@ -76,7 +76,9 @@ class AssignMixin(TensorBase):
         node = value._uop
         if node is self._uop:
             return self
-        storage = owned_storage(self._uop)
+        # what gradients lead through may be needed as it was
+        derived = self._requires_grad and not self.is_leaf and grad_enabled()
+        storage = None if derived else owned_storage(self._uop)
         if storage is None:
             self._become(node, value)
             return self
@@ -150,6 +152,9 @@ class AssignMixin(TensorBase):
                 else "the value would become a truth without a word",
                 try_=f"x.cast({target!r})",
             )
+        extra = len(x.shape) - len(shape)
+        if what == "a write" and extra > 0 and all(s == 1 for s in x.shape[:extra]):
+            x = x.reshape(x.shape[extra:])  # as NumPy does: leading axes of one are no axes here
         if not _goes_into(x.shape, shape):
             raise ShapeError(
                 f"shape {x.shape} does not go into {shape}",

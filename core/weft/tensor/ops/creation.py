@@ -182,7 +182,8 @@ class CreationMixin(TensorBase):
     ) -> Self:  # fmt: skip
         """start, start + step, ... before stop; from 0 with one argument.
 
-        Of the default int where all arguments are ints, else of the default float.
+        Of the default int where all arguments are ints (of int64 for numbers beyond it), else of
+        the default float.
 
         Start and stop may be symbolic ints: the result is as long as their values say.
 
@@ -209,6 +210,8 @@ class CreationMixin(TensorBase):
             return made._with_flag(requires_grad)
         ints = all(isinstance(x, int) for x in (start, stop, step))
         default = dtypes.default_int if ints else dtypes.default_float
+        if ints and max(abs(start), abs(stop)) > default.max:
+            default = dtypes.int64
         kind = default if dtype is None else element_dtype(dtype)
         if not all(map(math.isfinite, (start, stop, step))):
             raise ArgumentError(
@@ -248,8 +251,8 @@ class CreationMixin(TensorBase):
         """start + i * step over the counter i, which takes no memory."""
         if count == 0:
             return cls.full((0,), 0, dtype=kind, device=device)
-        far = max(abs(start), abs(start + count * step), count)
-        index = dtypes.int64 if whole and far > dtypes.int32.max else dtypes.int32
+        far = max(abs(start), abs(start + count * step), count) if whole else count
+        index = dtypes.int64 if far > dtypes.int32.max else dtypes.int32
         place = UOp(Ops.DEVICE, arg=registry.placement(device))
         i = cls._from_node(record(Ops.IOTA, index, (place,), count))
         if whole:

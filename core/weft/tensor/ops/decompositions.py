@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
+from weft.autograd import AGAIN
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
+from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.protocol import TensorBase
 
 
@@ -89,14 +91,16 @@ class DecompositionsMixin(TensorBase):
     def cholesky(self, upper: bool = False) -> Self:
         """The lower triangular L with self = L @ L^T, or with `upper` its transpose.
 
-        Shape (..., n, n), symmetric and positive definite; only the lower triangle is read. A
-        matrix that is not positive definite gives NaN. Column by column (Golub and Van Loan, 4.2).
+        Shape (..., n, n), symmetric and positive definite; only the lower triangle is read, the
+        gradient is symmetric. A matrix that is not positive definite gives NaN. Column by column
+        (Golub and Van Loan, 4.2).
         :raises ShapeError: for matrices that are not square.
 
         >>> Tensor([[4.0, 2.0], [2.0, 5.0]]).cholesky().tolist()
         [[2.0, 0.0], [1.0, 2.0]]
         """
         a = self._as_matrices("cholesky", square=True)
+        a = _symmetric(a, a)
         size = a.shape[-1]
         place = self.__class__.arange(size, device=a.device)
         rest = lower = a
@@ -121,7 +125,7 @@ class DecompositionsMixin(TensorBase):
         """
         a = self._as_matrices("eigh", square=True)
         low = a.tril()
-        turned, vectors = _diagonal(low + low.tril(-1).transpose(-1, -2))
+        turned, vectors = _diagonal(_symmetric(low + low.tril(-1).transpose(-1, -2), a))
         values, order = turned._diagonals().sort(-1)
         return values, _columns(vectors, order)
 
@@ -143,6 +147,12 @@ class DecompositionsMixin(TensorBase):
             )
         dtype = least_upper_float(self.dtype)
         return self.cast(dtypes.float32 if dtype.itemsize < 4 else dtype)
+
+
+def _symmetric(value: Any, a: Any) -> Any:
+    """`value`, made of one triangle of `a`: that `a` is symmetric when it moves as well gives both
+    triangles their share of the gradient."""
+    return sloped_value(value, (a + a.transpose(-1, -2)) * 0.5, AGAIN)
 
 
 def _reflector(r: Any, k: int) -> tuple[Any, Any]:

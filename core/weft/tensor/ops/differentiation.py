@@ -81,7 +81,7 @@ class DifferentiationMixin(TensorBase):
         upstream = self._upstream(gradient)
         wanting = [t for t in live_tensors() if t._requires_grad]
         paths = Paths(self._uop, [t._uop for t in wanting if t.is_leaf])
-        leaves = [t for t in wanting if t.is_leaf and t._uop in paths.nodes]
+        leaves = [t for t in wanting if t.is_leaf and t._uop in paths.reached]
         lost = [t for t in wanting if not t.is_leaf and _is_cut_off(t._uop, paths)]
         if lost or not leaves:
             raise GradientError(

@@ -18,7 +18,7 @@ from weft.base.sequences import prod
 from weft.shape.movement import broadcast_shapes, definite, inverse_move, say_shape
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.ops.scatter import from_front
-from weft.tensor.protocol import TensorBase, grad_enabled, record
+from weft.tensor.protocol import TensorBase, grad_enabled, grad_mode, record
 from weft.uop import Ops, UOp, Window
 from weft.uop.symbolic.sint import as_node, fold, high_of, low_of
 
@@ -289,9 +289,9 @@ class IndexingMixin(TensorBase):
             if isinstance(item, int):
                 size = x.shape[place]
                 self._span(sum(i is not None for i in items[:place]), item)
-                item = self.__class__.full(
-                    (), item + size if item < 0 else item, dtype=dtypes.int32, device=self.device
-                )
+                at = item + size if item < 0 else item
+                kind = dtypes.int64 if high_of(at) > dtypes.int32.max else dtypes.int32
+                item = self.__class__.full((), at, dtype=kind, device=self.device)
             tensors.append(item)
             places.append(place)
         at = sum(1 for i in range(picks[0]) if i not in places) if adjacent else 0
@@ -312,6 +312,11 @@ class IndexingMixin(TensorBase):
                 because="its gradient would no longer be that of the value it had",
                 try_="with Tensor.no_grad(): x[...] = ..., or write before requires_grad_()",
             )
+        if self._requires_grad and not self.is_leaf and not grad_enabled():
+            # what is written is a constant; the rest of a value that was computed is none
+            with grad_mode(True):
+                self[index] = value.detach() if isinstance(value, TensorBase) else value
+            return
         if self._persists():
             self[index].assign(value)
             return
@@ -324,11 +329,25 @@ class IndexingMixin(TensorBase):
         ):
             self._write_masked(mask, value)
             return
+        flag = self._only_flag(index)
+        if flag is not None:
+            self._write_flagged(*flag, value)
+            return
         items = self._items(index)
         if any(isinstance(item, TensorBase) for item in items):
             self._write_picked(items, value)
         else:
             self._write_window(items, value)
+
+    def _write_flagged(self, items: list[Any], place: int, value: Any) -> None:
+        """Under a mask that covers no axis: everywhere the other items say, or nowhere."""
+        flag = items[place]
+        held = flag if isinstance(flag, bool) else flag.item()
+        if held:
+            spot = self[(*items[:place], None, *items[place + 1 :])]
+            new = self._value_for(value, spot.shape, "a write")
+            rest = (*items[:place], *items[place + 1 :])
+            self[rest] = new.reshape(self[rest].shape)
 
     def _store(self, result: Any) -> None:
         if owned_storage(self._uop) is not None:
@@ -492,13 +511,19 @@ def _flat_index(tensors: list[Any], sizes: list[int], shape: tuple[Any, ...]) ->
     total = prod(sizes)
     flat = valid = None
     for tensor, size in zip(tensors, sizes):
-        index = from_front(tensor, size)
+        index = from_front(_wide_enough(tensor, total), size)
         inside = (index >= 0) & (index < size)
         flat = index if flat is None else flat * size + index
         valid = inside if valid is None else valid & inside
     if len(tensors) > 1:
         flat = valid.where(flat, -1)
     return flat._expanded(shape), total
+
+
+def _wide_enough(index: Any, total: Any) -> Any:
+    """An index in a dtype that holds every place below `total`."""
+    short = index._uop.dtype.itemsize < 8
+    return index.cast(dtypes.int64) if short and high_of(total) > dtypes.int32.max else index
 
 
 def _moves(node: UOp, base: UOp) -> list[tuple[Ops, Any, tuple[Any, ...]]]:

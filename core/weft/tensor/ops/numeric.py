@@ -373,6 +373,10 @@ class NumericMixin(ElementwiseMixin):
         """
         return bool(self.isclose(other, rtol, atol, equal_nan).all().item())
 
+    def __contains__(self, value: Any) -> bool:
+        """Whether an element equals `value`: `3 in x`, computed now."""
+        return bool(self.eq(value).any().item())
+
     def equal(self, other: Any) -> bool:
         """Whether shape and all elements are the same: a Python bool, computed now.
 

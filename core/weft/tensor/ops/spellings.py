@@ -14,25 +14,27 @@ from weft.base.errors import ArgumentError
 from weft.tensor.protocol import named_after
 
 _REDUCED = {"dim": "axis", "keepdims": "keepdim"}
+_SPREAD = {**_REDUCED, "ddof": "correction"}
 _ALONG = {"dim": "axis"}
 _AXIS = {"axis": "dim"}
 _BOTH = {"axis": "dim", "keepdims": "keepdim"}
 
 SPELLINGS: dict[str, dict[str, str]] = {
-    **dict.fromkeys(
-        "sum prod mean any all var std var_mean std_mean logsumexp argmax argmin nansum".split(),
-        _REDUCED,
-    ),
+    **dict.fromkeys("sum prod mean any all logsumexp argmax argmin nansum".split(), _REDUCED),
+    **dict.fromkeys("var std var_mean std_mean".split(), _SPREAD),
     **dict.fromkeys("softmax log_softmax softmin cumsum cumprod logcumsumexp".split(), _ALONG),
     "max": {"keepdims": "keepdim"},
     "min": {"keepdims": "keepdim"},
     **dict.fromkeys("amax amin aminmax count_nonzero median quantile norm".split(), _BOTH),
     **dict.fromkeys(
-        "cat concat concatenate stack sort argsort topk squeeze unsqueeze expand_dims split chunk "
+        "cat concat concatenate stack sort argsort squeeze unsqueeze expand_dims split chunk "
         "gather repeat_interleave diff unbind tensor_split normalize".split(),
         _AXIS,
     ),
+    "topk": {"axis": "dim", "sorted": "sorted_"},
     "flip": {"dims": "axis", "dim": "axis"},
+    "unfold": {"dimension": "dim"},
+    "scatter": {"value": "src"},
     "roll": {"axis": "dims", "dim": "dims", "shift": "shifts"},
     "permute": {"dims": "order", "axes": "order"},
     "clamp": {"min": "min_", "max": "max_"},

@@ -28,6 +28,5 @@ extern "C" __global__ void __launch_bounds__(1) r_3_6_6_2_3_3(float* __restrict_
       }
     }
   }
-  float val1 = acc0;
-  data0[gidx2 * 36 + alu0 + gidx0] = (0.0f < val1) ? val1 : max_f32(val1, 0.0f);
+  data0[gidx2 * 36 + alu0 + gidx0] = max_f32(acc0, 0.0f);
 }

@@ -1,4 +1,14 @@
 // grid None, block (8, 16, 1); opts: Opt(UPCAST, 1, 4), Opt(UPCAST, 0, 4), Opt(LOCAL, 1, 8), Opt(LOCAL, 0, 16), Opt(SPLIT, 2, 16), Opt(UNROLL, 3, 4)
+template <class T, int N>
+struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
+  using Lane = T;
+  T lane[N];
+  vec() = default;
+  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
+  __device__ T& operator[](int i) { return lane[i]; }
+  __device__ const T& operator[](int i) const { return lane[i]; }
+};
+typedef vec<float, 4> f32x4;
 __device__ inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
@@ -46,96 +56,61 @@ extern "C" __global__ void __launch_bounds__(128) r_16_8_3_4_4_4_4(float* __rest
     int alu3 = alu1 + ridx2 * 512;
     for (int ridx3 = 0; ridx3 < 4; ridx3++) {
       int alu4 = alu2 + ridx3 * 4;
-      float val0 = data1[alu4 + 3];
+      f32x4 val0 = *(const f32x4*)(data1 + alu4);
       int alu5 = alu3 + ridx3 * 128;
-      float val1 = data2[alu5 + 96];
-      float val2 = data1[alu4 + 2];
-      float val3 = data2[alu5 + 64];
-      float val4 = data1[alu4 + 1];
-      float val5 = data2[alu5 + 32];
-      float val6 = data1[alu4];
-      float val7 = data2[alu5];
-      acc0 = fmaf(val0, val1, fmaf(val2, val3, fmaf(val4, val5, fmaf(val6, val7, acc0))));
-      float val8 = data2[alu5 + 97];
-      float val9 = data2[alu5 + 65];
-      float val10 = data2[alu5 + 33];
-      float val11 = data2[alu5 + 1];
-      acc1 = fmaf(val0, val8, fmaf(val2, val9, fmaf(val4, val10, fmaf(val6, val11, acc1))));
-      float val12 = data2[alu5 + 98];
-      float val13 = data2[alu5 + 66];
-      float val14 = data2[alu5 + 34];
-      float val15 = data2[alu5 + 2];
-      acc2 = fmaf(val0, val12, fmaf(val2, val13, fmaf(val4, val14, fmaf(val6, val15, acc2))));
-      float val16 = data2[alu5 + 99];
-      float val17 = data2[alu5 + 67];
-      float val18 = data2[alu5 + 35];
-      float val19 = data2[alu5 + 3];
-      acc3 = fmaf(val0, val16, fmaf(val2, val17, fmaf(val4, val18, fmaf(val6, val19, acc3))));
-      float val20 = data1[alu4 + 51];
-      float val21 = data1[alu4 + 50];
-      float val22 = data1[alu4 + 49];
-      float val23 = data1[alu4 + 48];
-      acc4 = fmaf(val20, val1, fmaf(val21, val3, fmaf(val22, val5, fmaf(val23, val7, acc4))));
-      acc5 = fmaf(val20, val8, fmaf(val21, val9, fmaf(val22, val10, fmaf(val23, val11, acc5))));
-      acc6 = fmaf(val20, val12, fmaf(val21, val13, fmaf(val22, val14, fmaf(val23, val15, acc6))));
-      acc7 = fmaf(val20, val16, fmaf(val21, val17, fmaf(val22, val18, fmaf(val23, val19, acc7))));
-      float val24 = data1[alu4 + 99];
-      float val25 = data1[alu4 + 98];
-      float val26 = data1[alu4 + 97];
-      float val27 = data1[alu4 + 96];
-      acc8 = fmaf(val24, val1, fmaf(val25, val3, fmaf(val26, val5, fmaf(val27, val7, acc8))));
-      acc9 = fmaf(val24, val8, fmaf(val25, val9, fmaf(val26, val10, fmaf(val27, val11, acc9))));
-      float alu6 = fmaf(val25, val13, fmaf(val26, val14, fmaf(val27, val15, acc10)));
-      acc10 = fmaf(val24, val12, alu6);
-      float alu7 = fmaf(val25, val17, fmaf(val26, val18, fmaf(val27, val19, acc11)));
-      acc11 = fmaf(val24, val16, alu7);
-      float val28 = data1[alu4 + 147];
-      float val29 = data1[alu4 + 146];
-      float val30 = data1[alu4 + 145];
-      float val31 = data1[alu4 + 144];
-      acc12 = fmaf(val28, val1, fmaf(val29, val3, fmaf(val30, val5, fmaf(val31, val7, acc12))));
-      acc13 = fmaf(val28, val8, fmaf(val29, val9, fmaf(val30, val10, fmaf(val31, val11, acc13))));
-      float alu8 = fmaf(val29, val13, fmaf(val30, val14, fmaf(val31, val15, acc14)));
-      acc14 = fmaf(val28, val12, alu8);
-      float alu9 = fmaf(val29, val17, fmaf(val30, val18, fmaf(val31, val19, acc15)));
-      acc15 = fmaf(val28, val16, alu9);
+      f32x4 val1 = *(const f32x4*)(data2 + alu5 + 96);
+      f32x4 val2 = *(const f32x4*)(data2 + alu5 + 64);
+      f32x4 val3 = *(const f32x4*)(data2 + alu5 + 32);
+      f32x4 val4 = *(const f32x4*)(data2 + alu5);
+      float alu6 = fmaf(val0[2], val2[0], fmaf(val0[1], val3[0], fmaf(val0[0], val4[0], acc0)));
+      acc0 = fmaf(val0[3], val1[0], alu6);
+      float alu7 = fmaf(val0[2], val2[1], fmaf(val0[1], val3[1], fmaf(val0[0], val4[1], acc1)));
+      acc1 = fmaf(val0[3], val1[1], alu7);
+      float alu8 = fmaf(val0[2], val2[2], fmaf(val0[1], val3[2], fmaf(val0[0], val4[2], acc2)));
+      acc2 = fmaf(val0[3], val1[2], alu8);
+      float alu9 = fmaf(val0[2], val2[3], fmaf(val0[1], val3[3], fmaf(val0[0], val4[3], acc3)));
+      acc3 = fmaf(val0[3], val1[3], alu9);
+      f32x4 val5 = *(const f32x4*)(data1 + alu4 + 48);
+      float alu10 = fmaf(val5[2], val2[0], fmaf(val5[1], val3[0], fmaf(val5[0], val4[0], acc4)));
+      acc4 = fmaf(val5[3], val1[0], alu10);
+      float alu11 = fmaf(val5[2], val2[1], fmaf(val5[1], val3[1], fmaf(val5[0], val4[1], acc5)));
+      acc5 = fmaf(val5[3], val1[1], alu11);
+      float alu12 = fmaf(val5[2], val2[2], fmaf(val5[1], val3[2], fmaf(val5[0], val4[2], acc6)));
+      acc6 = fmaf(val5[3], val1[2], alu12);
+      float alu13 = fmaf(val5[2], val2[3], fmaf(val5[1], val3[3], fmaf(val5[0], val4[3], acc7)));
+      acc7 = fmaf(val5[3], val1[3], alu13);
+      f32x4 val6 = *(const f32x4*)(data1 + alu4 + 96);
+      float alu14 = fmaf(val6[2], val2[0], fmaf(val6[1], val3[0], fmaf(val6[0], val4[0], acc8)));
+      acc8 = fmaf(val6[3], val1[0], alu14);
+      float alu15 = fmaf(val6[2], val2[1], fmaf(val6[1], val3[1], fmaf(val6[0], val4[1], acc9)));
+      acc9 = fmaf(val6[3], val1[1], alu15);
+      float alu16 = fmaf(val6[2], val2[2], fmaf(val6[1], val3[2], fmaf(val6[0], val4[2], acc10)));
+      acc10 = fmaf(val6[3], val1[2], alu16);
+      float alu17 = fmaf(val6[2], val2[3], fmaf(val6[1], val3[3], fmaf(val6[0], val4[3], acc11)));
+      acc11 = fmaf(val6[3], val1[3], alu17);
+      f32x4 val7 = *(const f32x4*)(data1 + alu4 + 144);
+      float alu18 = fmaf(val7[2], val2[0], fmaf(val7[1], val3[0], fmaf(val7[0], val4[0], acc12)));
+      acc12 = fmaf(val7[3], val1[0], alu18);
+      float alu19 = fmaf(val7[2], val2[1], fmaf(val7[1], val3[1], fmaf(val7[0], val4[1], acc13)));
+      acc13 = fmaf(val7[3], val1[1], alu19);
+      float alu20 = fmaf(val7[2], val2[2], fmaf(val7[1], val3[2], fmaf(val7[0], val4[2], acc14)));
+      acc14 = fmaf(val7[3], val1[2], alu20);
+      float alu21 = fmaf(val7[2], val2[3], fmaf(val7[1], val3[3], fmaf(val7[0], val4[3], acc15)));
+      acc15 = fmaf(val7[3], val1[3], alu21);
     }
   }
-  float val32 = data3[alu1];
-  float alu10 = acc0 + val32;
-  int alu11 = alu1 + lidx1 * 128;
-  float val33 = data3[alu1 + 1];
-  float alu12 = acc1 + val33;
-  float val34 = data3[alu1 + 2];
-  float alu13 = acc2 + val34;
-  float val35 = data3[alu1 + 3];
-  float alu14 = acc3 + val35;
-  float alu15 = acc4 + val32;
-  float alu16 = acc5 + val33;
-  float alu17 = acc6 + val34;
-  float alu18 = acc7 + val35;
-  float alu19 = acc8 + val32;
-  float alu20 = acc9 + val33;
-  float alu21 = acc10 + val34;
-  float alu22 = acc11 + val35;
-  float alu23 = acc12 + val32;
-  float alu24 = acc13 + val33;
-  float alu25 = acc14 + val34;
-  float alu26 = acc15 + val35;
-  data0[alu11] = (0.0f < alu10) ? alu10 : max_f32(alu10, 0.0f);
-  data0[alu11 + 1] = (0.0f < alu12) ? alu12 : max_f32(alu12, 0.0f);
-  data0[alu11 + 2] = (0.0f < alu13) ? alu13 : max_f32(alu13, 0.0f);
-  data0[alu11 + 3] = (0.0f < alu14) ? alu14 : max_f32(alu14, 0.0f);
-  data0[alu11 + 32] = (0.0f < alu15) ? alu15 : max_f32(alu15, 0.0f);
-  data0[alu11 + 33] = (0.0f < alu16) ? alu16 : max_f32(alu16, 0.0f);
-  data0[alu11 + 34] = (0.0f < alu17) ? alu17 : max_f32(alu17, 0.0f);
-  data0[alu11 + 35] = (0.0f < alu18) ? alu18 : max_f32(alu18, 0.0f);
-  data0[alu11 + 64] = (0.0f < alu19) ? alu19 : max_f32(alu19, 0.0f);
-  data0[alu11 + 65] = (0.0f < alu20) ? alu20 : max_f32(alu20, 0.0f);
-  data0[alu11 + 66] = (0.0f < alu21) ? alu21 : max_f32(alu21, 0.0f);
-  data0[alu11 + 67] = (0.0f < alu22) ? alu22 : max_f32(alu22, 0.0f);
-  data0[alu11 + 96] = (0.0f < alu23) ? alu23 : max_f32(alu23, 0.0f);
-  data0[alu11 + 97] = (0.0f < alu24) ? alu24 : max_f32(alu24, 0.0f);
-  data0[alu11 + 98] = (0.0f < alu25) ? alu25 : max_f32(alu25, 0.0f);
-  data0[alu11 + 99] = (0.0f < alu26) ? alu26 : max_f32(alu26, 0.0f);
+  f32x4 val8 = *(const f32x4*)(data3 + alu1);
+  f32x4 alu22 = f32x4(max_f32(acc0 + val8[0], 0.0f), max_f32(acc1 + val8[1], 0.0f), max_f32(acc2 + val8[2],
+      0.0f), max_f32(acc3 + val8[3], 0.0f));
+  int alu23 = alu1 + lidx1 * 128;
+  f32x4 alu24 = f32x4(max_f32(acc4 + val8[0], 0.0f), max_f32(acc5 + val8[1], 0.0f), max_f32(acc6 + val8[2],
+      0.0f), max_f32(acc7 + val8[3], 0.0f));
+  f32x4 alu25 = f32x4(max_f32(acc8 + val8[0], 0.0f), max_f32(acc9 + val8[1], 0.0f), max_f32(acc10 + val8[2],
+      0.0f), max_f32(acc11 + val8[3], 0.0f));
+  f32x4 alu26 = f32x4(max_f32(acc12 + val8[0], 0.0f), max_f32(acc13 + val8[1], 0.0f), max_f32(acc14 + val8[2],
+      0.0f), max_f32(acc15 + val8[3], 0.0f));
+  *(f32x4*)(data0 + alu23) = alu22;
+  *(f32x4*)(data0 + alu23 + 32) = alu24;
+  *(f32x4*)(data0 + alu23 + 64) = alu25;
+  *(f32x4*)(data0 + alu23 + 96) = alu26;
 }

@@ -1,4 +1,14 @@
 // grid (8, 8, 1), block (16, 16, 1); opts: Opt(UPCAST, 1, 4), Opt(UPCAST, 0, 4), Opt(LOCAL, 1, 16), Opt(LOCAL, 0, 16), Opt(SPLIT, 4, 16), Opt(UNROLL, 5, 4), Opt(STAGE, 4, 0)
+template <class T, int N>
+struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
+  using Lane = T;
+  T lane[N];
+  vec() = default;
+  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
+  __device__ T& operator[](int i) { return lane[i]; }
+  __device__ const T& operator[](int i) const { return lane[i]; }
+};
+typedef vec<float, 4> f32x4;
 extern "C" __global__ void __launch_bounds__(256) r_8_8_16_16_32_4_4_4_4(float* __restrict__ data0,
     const float* __restrict__ data1, const float* __restrict__ data2) {
   __shared__ __align__(16) float tile0[1088];
@@ -60,76 +70,52 @@ extern "C" __global__ void __launch_bounds__(256) r_8_8_16_16_32_4_4_4_4(float* 
     __syncthreads();
     for (int ridx5 = 0; ridx5 < 4; ridx5++) {
       int alu10 = alu6 + ridx5 * 272;
-      float val0 = tile0[alu10 + 204];
+      f32x4 val0 = *(f32x4*)(tile0 + alu10 + 204);
       int alu11 = alu7 + ridx5 * 256;
-      float val1 = tile1[alu11 + 192];
-      float val2 = tile0[alu10 + 136];
-      float val3 = tile1[alu11 + 128];
-      float val4 = tile0[alu10 + 68];
-      float val5 = tile1[alu11 + 64];
-      float val6 = tile0[alu10];
-      float val7 = tile1[alu11];
-      acc0 = fmaf(val0, val1, fmaf(val2, val3, fmaf(val4, val5, fmaf(val6, val7, acc0))));
-      float val8 = tile1[alu11 + 193];
-      float val9 = tile1[alu11 + 129];
-      float val10 = tile1[alu11 + 65];
-      float val11 = tile1[alu11 + 1];
-      acc1 = fmaf(val0, val8, fmaf(val2, val9, fmaf(val4, val10, fmaf(val6, val11, acc1))));
-      float val12 = tile1[alu11 + 194];
-      float val13 = tile1[alu11 + 130];
-      float val14 = tile1[alu11 + 66];
-      float val15 = tile1[alu11 + 2];
-      acc2 = fmaf(val0, val12, fmaf(val2, val13, fmaf(val4, val14, fmaf(val6, val15, acc2))));
-      float val16 = tile1[alu11 + 195];
-      float val17 = tile1[alu11 + 131];
-      float val18 = tile1[alu11 + 67];
-      float val19 = tile1[alu11 + 3];
-      acc3 = fmaf(val0, val16, fmaf(val2, val17, fmaf(val4, val18, fmaf(val6, val19, acc3))));
-      float val20 = tile0[alu10 + 205];
-      float val21 = tile0[alu10 + 137];
-      float val22 = tile0[alu10 + 69];
-      float val23 = tile0[alu10 + 1];
-      acc4 = fmaf(val20, val1, fmaf(val21, val3, fmaf(val22, val5, fmaf(val23, val7, acc4))));
-      acc5 = fmaf(val20, val8, fmaf(val21, val9, fmaf(val22, val10, fmaf(val23, val11, acc5))));
-      acc6 = fmaf(val20, val12, fmaf(val21, val13, fmaf(val22, val14, fmaf(val23, val15, acc6))));
-      acc7 = fmaf(val20, val16, fmaf(val21, val17, fmaf(val22, val18, fmaf(val23, val19, acc7))));
-      float val24 = tile0[alu10 + 206];
-      float val25 = tile0[alu10 + 138];
-      float val26 = tile0[alu10 + 70];
-      float val27 = tile0[alu10 + 2];
-      acc8 = fmaf(val24, val1, fmaf(val25, val3, fmaf(val26, val5, fmaf(val27, val7, acc8))));
-      acc9 = fmaf(val24, val8, fmaf(val25, val9, fmaf(val26, val10, fmaf(val27, val11, acc9))));
-      float alu12 = fmaf(val25, val13, fmaf(val26, val14, fmaf(val27, val15, acc10)));
-      acc10 = fmaf(val24, val12, alu12);
-      float alu13 = fmaf(val25, val17, fmaf(val26, val18, fmaf(val27, val19, acc11)));
-      acc11 = fmaf(val24, val16, alu13);
-      float val28 = tile0[alu10 + 207];
-      float val29 = tile0[alu10 + 139];
-      float val30 = tile0[alu10 + 71];
-      float val31 = tile0[alu10 + 3];
-      acc12 = fmaf(val28, val1, fmaf(val29, val3, fmaf(val30, val5, fmaf(val31, val7, acc12))));
-      acc13 = fmaf(val28, val8, fmaf(val29, val9, fmaf(val30, val10, fmaf(val31, val11, acc13))));
-      float alu14 = fmaf(val29, val13, fmaf(val30, val14, fmaf(val31, val15, acc14)));
-      acc14 = fmaf(val28, val12, alu14);
-      float alu15 = fmaf(val29, val17, fmaf(val30, val18, fmaf(val31, val19, acc15)));
-      acc15 = fmaf(val28, val16, alu15);
+      f32x4 val1 = *(f32x4*)(tile1 + alu11 + 192);
+      f32x4 val2 = *(f32x4*)(tile0 + alu10 + 136);
+      f32x4 val3 = *(f32x4*)(tile1 + alu11 + 128);
+      f32x4 val4 = *(f32x4*)(tile0 + alu10 + 68);
+      f32x4 val5 = *(f32x4*)(tile1 + alu11 + 64);
+      f32x4 val6 = *(f32x4*)(tile0 + alu10);
+      f32x4 val7 = *(f32x4*)(tile1 + alu11);
+      float alu12 = fmaf(val2[0], val3[0], fmaf(val4[0], val5[0], fmaf(val6[0], val7[0], acc0)));
+      acc0 = fmaf(val0[0], val1[0], alu12);
+      float alu13 = fmaf(val2[0], val3[1], fmaf(val4[0], val5[1], fmaf(val6[0], val7[1], acc1)));
+      acc1 = fmaf(val0[0], val1[1], alu13);
+      float alu14 = fmaf(val2[0], val3[2], fmaf(val4[0], val5[2], fmaf(val6[0], val7[2], acc2)));
+      acc2 = fmaf(val0[0], val1[2], alu14);
+      float alu15 = fmaf(val2[0], val3[3], fmaf(val4[0], val5[3], fmaf(val6[0], val7[3], acc3)));
+      acc3 = fmaf(val0[0], val1[3], alu15);
+      float alu16 = fmaf(val2[1], val3[0], fmaf(val4[1], val5[0], fmaf(val6[1], val7[0], acc4)));
+      acc4 = fmaf(val0[1], val1[0], alu16);
+      float alu17 = fmaf(val2[1], val3[1], fmaf(val4[1], val5[1], fmaf(val6[1], val7[1], acc5)));
+      acc5 = fmaf(val0[1], val1[1], alu17);
+      float alu18 = fmaf(val2[1], val3[2], fmaf(val4[1], val5[2], fmaf(val6[1], val7[2], acc6)));
+      acc6 = fmaf(val0[1], val1[2], alu18);
+      float alu19 = fmaf(val2[1], val3[3], fmaf(val4[1], val5[3], fmaf(val6[1], val7[3], acc7)));
+      acc7 = fmaf(val0[1], val1[3], alu19);
+      float alu20 = fmaf(val2[2], val3[0], fmaf(val4[2], val5[0], fmaf(val6[2], val7[0], acc8)));
+      acc8 = fmaf(val0[2], val1[0], alu20);
+      float alu21 = fmaf(val2[2], val3[1], fmaf(val4[2], val5[1], fmaf(val6[2], val7[1], acc9)));
+      acc9 = fmaf(val0[2], val1[1], alu21);
+      float alu22 = fmaf(val2[2], val3[2], fmaf(val4[2], val5[2], fmaf(val6[2], val7[2], acc10)));
+      acc10 = fmaf(val0[2], val1[2], alu22);
+      float alu23 = fmaf(val2[2], val3[3], fmaf(val4[2], val5[3], fmaf(val6[2], val7[3], acc11)));
+      acc11 = fmaf(val0[2], val1[3], alu23);
+      float alu24 = fmaf(val2[3], val3[0], fmaf(val4[3], val5[0], fmaf(val6[3], val7[0], acc12)));
+      acc12 = fmaf(val0[3], val1[0], alu24);
+      float alu25 = fmaf(val2[3], val3[1], fmaf(val4[3], val5[1], fmaf(val6[3], val7[1], acc13)));
+      acc13 = fmaf(val0[3], val1[1], alu25);
+      float alu26 = fmaf(val2[3], val3[2], fmaf(val4[3], val5[2], fmaf(val6[3], val7[2], acc14)));
+      acc14 = fmaf(val0[3], val1[2], alu26);
+      float alu27 = fmaf(val2[3], val3[3], fmaf(val4[3], val5[3], fmaf(val6[3], val7[3], acc15)));
+      acc15 = fmaf(val0[3], val1[3], alu27);
     }
   }
-  int alu16 = alu3 + alu0 + alu7 + lidx1 * 2048;
-  data0[alu16] = acc0;
-  data0[alu16 + 1] = acc1;
-  data0[alu16 + 2] = acc2;
-  data0[alu16 + 3] = acc3;
-  data0[alu16 + 512] = acc4;
-  data0[alu16 + 513] = acc5;
-  data0[alu16 + 514] = acc6;
-  data0[alu16 + 515] = acc7;
-  data0[alu16 + 1024] = acc8;
-  data0[alu16 + 1025] = acc9;
-  data0[alu16 + 1026] = acc10;
-  data0[alu16 + 1027] = acc11;
-  data0[alu16 + 1536] = acc12;
-  data0[alu16 + 1537] = acc13;
-  data0[alu16 + 1538] = acc14;
-  data0[alu16 + 1539] = acc15;
+  int alu28 = alu3 + alu0 + alu7 + lidx1 * 2048;
+  *(f32x4*)(data0 + alu28) = f32x4(acc0, acc1, acc2, acc3);
+  *(f32x4*)(data0 + alu28 + 512) = f32x4(acc4, acc5, acc6, acc7);
+  *(f32x4*)(data0 + alu28 + 1024) = f32x4(acc8, acc9, acc10, acc11);
+  *(f32x4*)(data0 + alu28 + 1536) = f32x4(acc12, acc13, acc14, acc15);
 }

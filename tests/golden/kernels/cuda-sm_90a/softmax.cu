@@ -67,53 +67,55 @@ extern "C" __global__ void __launch_bounds__(32) r_64_32_32_32_32_4_4_4_4(float*
   float alu15 = fmaf(alu10, alu12,
       1.0f) * bits_i32_f32((alu14 + 127) << 23) * bits_i32_f32((alu13 - alu14 + 127) << 23);
   float alu16 = fmaf(alu5, 1.925963e-8f, fmaf(alu5, 1.442695f, -alu6));
-  float alu17 = alu15 * ((alu16 * alu16 < 1.0f) ? fmaf(alu16, 0.6931472f, 1.0f) : 1.0f);
-  float alu18 = val0[1] - val1;
-  float alu19 = alu18 * 1.442695f;
-  float alu20 = (alu19 < (-154.0f)) ? (-154.0f) : alu19;
-  float alu21 = (154.0f < alu20) ? 154.0f : alu20;
-  float alu22 = alu21 + 12582912.0f;
-  float alu23 = alu21 - (alu22 - 12582912.0f);
-  float alu24 = fmaf(fmaf(0.00015475962f, alu23, 0.0013399613f), alu23, 0.009618006f);
-  float alu25 = fmaf(fmaf(fmaf(alu24, alu23, 0.0555033f), alu23, 0.2402265f), alu23, 0.6931472f);
-  int alu26 = bits_f32_i32(alu22) - cast0;
-  int alu27 = alu26 >> 1;
-  float alu28 = fmaf(alu23, alu25,
-      1.0f) * bits_i32_f32((alu27 + 127) << 23) * bits_i32_f32((alu26 - alu27 + 127) << 23);
-  float alu29 = fmaf(alu18, 1.925963e-8f, fmaf(alu18, 1.442695f, -alu19));
-  float alu30 = alu28 * ((alu29 * alu29 < 1.0f) ? fmaf(alu29, 0.6931472f, 1.0f) : 1.0f);
-  float alu31 = val0[2] - val1;
-  float alu32 = alu31 * 1.442695f;
-  float alu33 = (alu32 < (-154.0f)) ? (-154.0f) : alu32;
-  float alu34 = (154.0f < alu33) ? 154.0f : alu33;
-  float alu35 = alu34 + 12582912.0f;
-  float alu36 = alu34 - (alu35 - 12582912.0f);
-  float alu37 = fmaf(fmaf(0.00015475962f, alu36, 0.0013399613f), alu36, 0.009618006f);
-  float alu38 = fmaf(fmaf(fmaf(alu37, alu36, 0.0555033f), alu36, 0.2402265f), alu36, 0.6931472f);
-  int alu39 = bits_f32_i32(alu35) - cast0;
-  int alu40 = alu39 >> 1;
-  float alu41 = fmaf(alu36, alu38,
-      1.0f) * bits_i32_f32((alu40 + 127) << 23) * bits_i32_f32((alu39 - alu40 + 127) << 23);
-  float alu42 = fmaf(alu31, 1.925963e-8f, fmaf(alu31, 1.442695f, -alu32));
-  float alu43 = alu41 * ((alu42 * alu42 < 1.0f) ? fmaf(alu42, 0.6931472f, 1.0f) : 1.0f);
-  float alu44 = val0[3] - val1;
-  float alu45 = alu44 * 1.442695f;
-  float alu46 = (alu45 < (-154.0f)) ? (-154.0f) : alu45;
-  float alu47 = (154.0f < alu46) ? 154.0f : alu46;
-  float alu48 = alu47 + 12582912.0f;
-  float alu49 = alu47 - (alu48 - 12582912.0f);
-  float alu50 = fmaf(fmaf(0.00015475962f, alu49, 0.0013399613f), alu49, 0.009618006f);
-  float alu51 = fmaf(fmaf(fmaf(alu50, alu49, 0.0555033f), alu49, 0.2402265f), alu49, 0.6931472f);
-  int alu52 = bits_f32_i32(alu48) - cast0;
-  int alu53 = alu52 >> 1;
-  float alu54 = fmaf(alu49, alu51,
-      1.0f) * bits_i32_f32((alu53 + 127) << 23) * bits_i32_f32((alu52 - alu53 + 127) << 23);
-  float alu55 = fmaf(alu44, 1.925963e-8f, fmaf(alu44, 1.442695f, -alu45));
-  float alu56 = alu54 * ((alu55 * alu55 < 1.0f) ? fmaf(alu55, 0.6931472f, 1.0f) : 1.0f);
-  *(f32x4*)(shared0 + alu0) = f32x4(alu17, alu30, alu43, alu56);
+  shared0[alu0] = alu15 * ((alu16 * alu16 < 1.0f) ? fmaf(alu16, 0.6931472f, 1.0f) : 1.0f);
+  float alu17 = val0[1] - val1;
+  float alu18 = alu17 * 1.442695f;
+  float alu19 = (alu18 < (-154.0f)) ? (-154.0f) : alu18;
+  float alu20 = (154.0f < alu19) ? 154.0f : alu19;
+  float alu21 = alu20 + 12582912.0f;
+  float alu22 = alu20 - (alu21 - 12582912.0f);
+  float alu23 = fmaf(fmaf(0.00015475962f, alu22, 0.0013399613f), alu22, 0.009618006f);
+  float alu24 = fmaf(fmaf(fmaf(alu23, alu22, 0.0555033f), alu22, 0.2402265f), alu22, 0.6931472f);
+  int alu25 = bits_f32_i32(alu21) - cast0;
+  int alu26 = alu25 >> 1;
+  float alu27 = fmaf(alu22, alu24,
+      1.0f) * bits_i32_f32((alu26 + 127) << 23) * bits_i32_f32((alu25 - alu26 + 127) << 23);
+  float alu28 = fmaf(alu17, 1.925963e-8f, fmaf(alu17, 1.442695f, -alu18));
+  shared0[alu0 + 1] = alu27 * ((alu28 * alu28 < 1.0f) ? fmaf(alu28, 0.6931472f, 1.0f) : 1.0f);
+  float alu29 = val0[2] - val1;
+  float alu30 = alu29 * 1.442695f;
+  float alu31 = (alu30 < (-154.0f)) ? (-154.0f) : alu30;
+  float alu32 = (154.0f < alu31) ? 154.0f : alu31;
+  float alu33 = alu32 + 12582912.0f;
+  float alu34 = alu32 - (alu33 - 12582912.0f);
+  float alu35 = fmaf(fmaf(0.00015475962f, alu34, 0.0013399613f), alu34, 0.009618006f);
+  float alu36 = fmaf(fmaf(fmaf(alu35, alu34, 0.0555033f), alu34, 0.2402265f), alu34, 0.6931472f);
+  int alu37 = bits_f32_i32(alu33) - cast0;
+  int alu38 = alu37 >> 1;
+  float alu39 = fmaf(alu34, alu36,
+      1.0f) * bits_i32_f32((alu38 + 127) << 23) * bits_i32_f32((alu37 - alu38 + 127) << 23);
+  float alu40 = fmaf(alu29, 1.925963e-8f, fmaf(alu29, 1.442695f, -alu30));
+  shared0[alu0 + 2] = alu39 * ((alu40 * alu40 < 1.0f) ? fmaf(alu40, 0.6931472f, 1.0f) : 1.0f);
+  float alu41 = val0[3] - val1;
+  float alu42 = alu41 * 1.442695f;
+  float alu43 = (alu42 < (-154.0f)) ? (-154.0f) : alu42;
+  float alu44 = (154.0f < alu43) ? 154.0f : alu43;
+  float alu45 = alu44 + 12582912.0f;
+  float alu46 = alu44 - (alu45 - 12582912.0f);
+  float alu47 = fmaf(fmaf(0.00015475962f, alu46, 0.0013399613f), alu46, 0.009618006f);
+  float alu48 = fmaf(fmaf(fmaf(alu47, alu46, 0.0555033f), alu46, 0.2402265f), alu46, 0.6931472f);
+  int alu49 = bits_f32_i32(alu45) - cast0;
+  int alu50 = alu49 >> 1;
+  float alu51 = fmaf(alu46, alu48,
+      1.0f) * bits_i32_f32((alu50 + 127) << 23) * bits_i32_f32((alu49 - alu50 + 127) << 23);
+  float alu52 = fmaf(alu41, 1.925963e-8f, fmaf(alu41, 1.442695f, -alu42));
+  shared0[alu0 + 3] = alu51 * ((alu52 * alu52 < 1.0f) ? fmaf(alu52, 0.6931472f, 1.0f) : 1.0f);
   __syncthreads();
-  f32x4 val2 = *(f32x4*)(shared0 + alu0);
-  shared3[lidx0] = val2[0] + val2[1] + (val2[2] + val2[3]);
+  float val2 = shared0[alu0];
+  float val3 = shared0[alu0 + 1];
+  float val4 = shared0[alu0 + 2];
+  float val5 = shared0[alu0 + 3];
+  shared3[lidx0] = val2 + val3 + (val4 + val5);
   __syncthreads();
   acc2 = 0.0f;
   for (int ridx7 = 0; ridx7 < 8; ridx7++) {
@@ -125,6 +127,6 @@ extern "C" __global__ void __launch_bounds__(32) r_64_32_32_32_32_4_4_4_4(float*
   for (int ridx8 = 0; ridx8 < 4; ridx8++) {
     acc3 = acc3 + shared4[ridx8];
   }
-  float val3 = acc3;
-  *(f32x4*)(data0 + alu1) = f32x4(val2[0] / val3, val2[1] / val3, val2[2] / val3, val2[3] / val3);
+  float val6 = acc3;
+  *(f32x4*)(data0 + alu1) = f32x4(val2 / val6, val3 / val6, val4 / val6, val5 / val6);
 }

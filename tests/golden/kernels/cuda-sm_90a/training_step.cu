@@ -13,27 +13,21 @@ extern "C" __global__ void __launch_bounds__(1) r_4_2_3(float* __restrict__ data
   for (int ridx2 = 0; ridx2 < 3; ridx2++) {
     acc0 = fmaf(data2[alu0 + ridx2], data3[gidx0 + ridx2 * 2], acc0);
   }
-  float val0 = acc0;
-  int alu1 = gidx1 * 2 + gidx0;
-  bool alu2 = 0.0f < val0;
-  float alu3 = 0.125f * (alu2 ? val0 : max_f32(val0, 0.0f));
-  data0[alu1] = val0;
-  data1[alu1] = alu2 ? alu3 + alu3 : 0.0f;
+  float alu1 = max_f32(acc0, 0.0f);
+  int alu2 = gidx1 * 2 + gidx0;
+  float alu3 = 0.125f * alu1;
+  data0[alu2] = alu1;
+  data1[alu2] = (0.0f < alu1) ? alu3 + alu3 : 0.0f;
 }
 
 // grid None, block None; opts: none
-__device__ inline float max_f32(float a, float b) {
-  float larger = b > a ? b : a;
-  return b != b ? b + b : larger;
-}
 extern "C" __global__ void __launch_bounds__(1) r_8(float* __restrict__ data0,
     const float* __restrict__ data1) {
   float acc0;
   acc0 = 0.0f;
   for (int ridx0 = 0; ridx0 < 8; ridx0++) {
     float val0 = data1[ridx0];
-    float alu0 = (0.0f < val0) ? val0 : max_f32(val0, 0.0f);
-    acc0 = fmaf(alu0, alu0, acc0);
+    acc0 = fmaf(val0, val0, acc0);
   }
   data0[0] = acc0 / 8.0f;
 }

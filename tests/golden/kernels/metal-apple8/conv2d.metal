@@ -31,6 +31,5 @@ kernel void r_3_6_6_2_3_3(device float* data0 [[buffer(0)]], device const float*
       }
     }
   }
-  float val1 = acc0;
-  data0[gidx2 * 36 + alu0 + gidx0] = (0.0f < val1) ? val1 : max_f32(val1, 0.0f);
+  data0[gidx2 * 36 + alu0 + gidx0] = max_f32(acc0, 0.0f);
 }

@@ -29,6 +29,5 @@ __kernel void r_3_6_6_2_3_3_(__global float* restrict data0, __global const floa
       }
     }
   }
-  float val1 = acc0;
-  data0[gidx2 * 36 + alu0 + gidx0] = (0.0f < val1) ? val1 : max_f32(val1, 0.0f);
+  data0[gidx2 * 36 + alu0 + gidx0] = max_f32(acc0, 0.0f);
 }

@@ -14,6 +14,5 @@ __kernel void r_4_6_5_(__global float* restrict data0, __global const float* res
   for (int ridx2 = 0; ridx2 < 5; ridx2++) {
     acc0 = fma(data1[alu0 + ridx2], data2[gidx0 + ridx2 * 6], acc0);
   }
-  float alu1 = acc0 + data3[gidx0];
-  data0[gidx1 * 6 + gidx0] = (0.0f < alu1) ? alu1 : max_f32(alu1, 0.0f);
+  data0[gidx1 * 6 + gidx0] = max_f32(acc0 + data3[gidx0], 0.0f);
 }

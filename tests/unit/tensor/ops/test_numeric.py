@@ -79,3 +79,10 @@ def test_divmod_is_pythons() -> None:
 def test_what_is_no_number_equals_nothing() -> None:
     x = Tensor([1])
     assert (x == None) is False and (x != None) is True and (x == "a") is False  # noqa: E711
+
+
+def test_what_is_in_a_tensor() -> None:
+    x = Tensor([[1, 2], [3, 4]])
+    assert 3 in x and 5 not in x and 2.5 not in x
+    with pytest.raises(DTypeError):
+        assert "a" in x

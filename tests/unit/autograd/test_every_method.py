@@ -1,0 +1,182 @@
+"""The gradient of every method there is, and the gradient of that, against central differences.
+
+The methods are those of the table of operations (`weft.testing.table_checks` and the modules
+beside it), which names every public one; none is left out in silence. All in float64, evaluated by
+the oracle, at places where no choice turns within a step.
+"""
+
+import numpy as np
+import pytest
+
+from weft import Tensor, dtypes
+from weft.testing import table_checks_names, table_checks_others, table_checks_shapes
+from weft.testing.oracle import evaluated_by_oracle
+from weft.testing.table_cells import Maker
+from weft.testing.table_checks import CHECKS
+from weft.testing.torch_cases import FAMILIES
+
+LOADED = (table_checks_names, table_checks_others, table_checks_shapes)  # which enter their checks
+
+STEP = 1e-5
+RANGES = {
+    "acos": (-0.9, 0.9), "acosh": (1.2, 3), "asin": (-0.9, 0.9), "atanh": (-0.9, 0.9),
+    "log": (0.2, 3), "log10": (0.2, 3), "log1p": (-0.8, 3), "log2": (0.2, 3), "rsqrt": (0.2, 3),
+    "sqrt": (0.2, 3),
+}  # fmt: skip
+"""Where a function of one number is one."""
+
+POWERS = ("pow", "float_power", "xlogy")
+
+ELSEWHERE = {
+    **dict.fromkeys(
+        ("half", "bfloat16", "float", "llvm_bf16_cast"),
+        "rounds, so that differences are of steps; test_short_floats_and_conversions",
+    ),
+    **dict.fromkeys(
+        ("data", "detach", "item", "tolist", "unique"),
+        "ends the way back; test_gradients_accumulate_and_stop_at_detach",
+    ),
+    "kernelize": "is nothing that the oracle has; test_looking_changes_no_gradient",
+}
+"""What differences do not tell of, why, and where it is tested."""
+
+
+class Smooth(Maker):
+    """Numbers that are away from each other, from 0, and from whole numbers and halves."""
+
+    def grid(self, *shape, low=-4, high=4):
+        count = int(np.prod(shape))
+        steps = (np.arange(count) * 0.618033988749895 + 0.171) % 1.0
+        values = low + (high - low) * (0.04 + 0.92 * steps)
+        near = np.abs(values * 2 - np.round(values * 2)) < 0.02
+        return self.random.permutation(values + near * 0.037).reshape(shape)
+
+    def calm(self, *shape):
+        return self.grid(*shape, low=0.5, high=2) * self.random.choice([-1, 1], shape)
+
+    def apart(self, *shape):
+        return self.grid(*shape, low=-3, high=3)
+
+    def edges(self):
+        return self.grid(7, low=-2, high=2)
+
+    def line(self, count=12):
+        return self.grid(12, low=-2, high=2)
+
+    def every(self, count=0):
+        return self.line()
+
+    def pairs(self):
+        return [self.grid(9, low=-2, high=2), self.grid(9, low=0.3, high=2)]
+
+
+def called(check, arrays):
+    """The float results of a method, as one number; None where there is none."""
+    if check.name in ("cholesky", "eigh"):  # of symmetric matrices
+        arrays = [(arrays[0] + arrays[0].transpose(0, 1)) * 0.5]
+    found = check.call(*arrays)
+    total = None
+    for number, one in enumerate(found if isinstance(found, (tuple, list)) else [found]):
+        if isinstance(one, Tensor) and dtypes.is_float(one.dtype) and one.numel():
+            weights = np.cos(np.arange(one.numel()) * 1.7 + number).reshape(one.shape) + 1.3
+            part = (one.double() * Tensor(weights)).sum()
+            total = part if total is None else total + part
+    return total
+
+
+def places(array):
+    return list(np.ndindex(array.shape))[:: max(1, array.size // 4)]
+
+
+def moved(arrays, number, place, step):
+    changed = [a.copy() for a in arrays]
+    changed[number][place] += step
+    return changed
+
+
+def slopes(value, arrays, numbers):
+    """(input, place, slope by central differences) at some places."""
+    for number in numbers:
+        for place in places(arrays[number]):
+            ends = [value(moved(arrays, number, place, s)) for s in (STEP, -STEP)]
+            yield number, place, (ends[0] - ends[1]) / (2 * STEP)
+
+
+def inputs_of(check):
+    maker = Smooth(dtypes.float64, check.name)
+    if check.name in RANGES:
+        low, high = RANGES[check.name]
+        return [maker.grid(9, low=low, high=high)]
+    if check.name in POWERS:
+        return [maker.grid(9, low=0.3, high=2), maker.grid(9, low=-2, high=2)]
+    if check.name in ("svd", "cholesky", "eigh"):
+        # none of the singular values twice
+        return [np.diag([1.0, 2.5, 4.0]) * 3 + maker.grid(3, 3, low=-1, high=1)]
+    return [np.asarray(a) for a in check.inputs(maker)]
+
+
+def is_smooth(check):
+    return not check.creates and check.takes(dtypes.float64) and check.name not in ELSEWHERE
+
+
+SMOOTH = sorted(name for name in CHECKS if is_smooth(CHECKS[name]))
+
+
+def first_derivative(check, arrays, numbers):
+    """The gradient with respect to each of the inputs, as a function of arrays."""
+
+    def at(values):
+        tensors = [Tensor(a) for a in values]
+        for number in numbers:
+            tensors[number].requires_grad_()
+        total = called(check, tensors)
+        if total is None or not total.requires_grad:
+            return None, tensors
+        wanted = [tensors[number] for number in numbers]
+        return total.gradient(*wanted, materialize_grads=True), tensors
+
+    return at
+
+
+def agree(got, slope, scale):
+    return abs(got - slope) <= 1e-5 * abs(slope) + 1e-6 * scale
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients(name):
+    check = CHECKS[name]
+    arrays = inputs_of(check)
+    numbers = [i for i, a in enumerate(arrays) if a.dtype == np.float64 and a.size]
+    with evaluated_by_oracle():
+
+        def value(values):
+            total = called(check, [Tensor(a) for a in values])
+            return 0.0 if total is None else total.item()
+
+        derivative = first_derivative(check, arrays, numbers)
+        first, tensors = derivative(arrays)
+        known = [np.zeros(a.shape) for a in arrays]
+        if first is not None:
+            second = sum((g * g * 0.5 + g).sum() for g in first)
+            deeper = None
+            if second.requires_grad is not False:
+                wanted = [tensors[number] for number in numbers]
+                deeper = second.gradient(*wanted, materialize_grads=True)
+                deeper = [g.numpy() for g in deeper]
+            for number, gradient in zip(numbers, first):
+                known[number] = gradient.numpy()
+        scale = max([1.0, *(np.abs(k).max(initial=0) for k in known)])
+        for number, place, slope in slopes(value, arrays, numbers):
+            assert agree(known[number][place], slope, scale), (number, place, slope)
+        if first is None or deeper is None:
+            return
+
+        def gradient_value(values):
+            found, _ = derivative(values)
+            return sum((g * g * 0.5 + g).sum() for g in found).item()
+
+        scale = max([1.0, *(np.abs(d).max(initial=0) for d in deeper)])
+        for number, place, slope in slopes(gradient_value, arrays, numbers):
+            got = deeper[numbers.index(number)][place]
+            assert agree(got, slope, 10 * scale), ("second", number, place, got, slope)
