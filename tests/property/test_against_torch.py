@@ -11,6 +11,7 @@ import pytest
 
 from weft.testing import (
     torch_cases,
+    torch_cases_algebra,
     torch_cases_elementwise,
     torch_cases_names,
     torch_cases_shapes,
@@ -25,6 +26,7 @@ ASKED = os.environ.get("WEFT_TEST_EXAMPLES")
 COUNT = int(ASKED or 600)
 FIRST = random.randrange(10**9) if ASKED else 0
 MODULES = (
+    torch_cases_algebra,
     torch_cases_elementwise,
     torch_cases_names,
     torch_cases_shapes,

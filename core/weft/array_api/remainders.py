@@ -31,7 +31,8 @@ def exact_remainder(a: Any, b: Any) -> Any:
     """
     kind = least_upper_dtype(a.dtype, b.dtype)
     wide = kind if kind.itemsize >= 4 else dtypes.float32
-    a, b = a.cast(wide).detach(), b.cast(wide).detach()
+    first, second = a.cast(wide), b.cast(wide)
+    a, b = first.detach(), second.detach()
     shape = (a == b).shape
     a, b = a._expanded(shape), b._expanded(shape)
     usable = a.isfinite() & b.isfinite() & (a != 0) & (b != 0)
@@ -41,7 +42,11 @@ def exact_remainder(a: Any, b: Any) -> Any:
     rest = ((rest != 0) & ((rest < 0) != (b < 0))).where(rest + b, rest)
     rest = (rest == 0).where((b < 0).where(-0.0, 0.0), rest)
     known = a.isfinite() & ~b.isnan() & (b != 0)
-    return known.where(rest, math.nan).cast(kind)
+    rest = known.where(rest, math.nan)
+    if first.requires_grad or second.requires_grad:
+        # nothing is added but the slopes, 1 and minus the whole quotient
+        rest = rest + (first - a) - (second - b) * (a / b).floor()
+    return rest.cast(kind)
 
 
 def _reduced(dividend: Any, divisor: Any, kind: DType) -> Any:

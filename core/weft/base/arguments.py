@@ -48,6 +48,7 @@ def whole(value: Any, what: str, least: int | None = None) -> int:
         raise ArgumentError(
             f"{what} is at least {least}",
             asked=f"{what}={number}",
+            because=f"{number} is below that",
             try_=f"a whole number from {least} on",
         )
     return number

@@ -505,7 +505,7 @@ def to_dtype(given: Any) -> DType:
             because="an element is a number of fixed size",
             try_='array.astype("float32"), if they are numbers',
         )
-    raise DTypeError(
+    raise UnknownDType(
         f"no dtype is called {given!r}",
         asked=f"a dtype for {given!r}",
         try_="one of " + ", ".join(d.name for d in dtypes.all),

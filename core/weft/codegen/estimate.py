@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
+from weft.base.sequences import prod
 from weft.codegen.ranges import extent_of
 from weft.device.program import Estimates
 from weft.uop.node import UOp, sint
@@ -39,6 +40,9 @@ def run(nodes: Sequence[UOp]) -> Estimates:
         elif op in GroupOp.ALU and node not in addressing:
             cost = node.dtype.count * (2 if op is Ops.MULACC else 1)
             operations = operations + times[-1] * cost
+        elif op is Ops.WMMA:
+            work = prod(node.arg.dims)
+            operations = operations + times[-1] * 2 * work // node.arg.threads
         elif op is Ops.LOAD or op is Ops.STORE:
             pointer = node.src[0].dtype
             if isinstance(pointer, PtrDType) and pointer.space is not AddrSpace.REG:

@@ -43,6 +43,7 @@ from weft.codegen.ranges import (
     CLOSING,
     Accumulate,
     Fill,
+    Fragment,
     alternative_of,
     loop_order,
     loops_of,
@@ -131,6 +132,8 @@ class _Expander:
             return self.load(node)
         if op is Ops.REDUCE:
             return self.reduce(node)
+        if op is Ops.WMMA:
+            return self.unit(node)
         return self.elementwise(node)
 
     def unchanged(self, node: UOp) -> Instances:
@@ -178,6 +181,27 @@ class _Expander:
             return Instances((), node, [UOp.const(node.dtype, tuple(turns))])
         return Instances((node,), None, [UOp.const(node.dtype, turn) for turn in turns])
 
+    def unit(self, node: UOp) -> Instances:
+        """A matrix unit's work: what a lane holds of its factors and of the result are vectors."""
+        arg: Fragment = node.arg
+        ranges, lane = node.src[2:-1], node.src[-1]
+        factors = []
+        for source, bits in (
+            (self.vector[node.src[0]], ranges[: arg.left]),
+            (self.vector[node.src[1]], ranges[arg.left :]),
+        ):
+            own = tuple(loop for loop in source.over if loop not in bits)
+            values = self.pick(source, (*own, *reversed(bits)))
+            width = 1 << len(bits)
+            dtype = values[0].dtype.vec(width)
+            rows = [tuple(values[i : i + width]) for i in range(0, len(values), width)]
+            packed = [UOp(Ops.VECTORIZE, dtype, row) for row in rows]
+            factors.append(Instances(own, None, packed))
+        over = merged(factor.over for factor in factors)
+        dtype = node.dtype.vec(width_of(lane))
+        pairs = zip(*(self.pick(factor, over) for factor in factors))
+        return Instances(over, lane, [UOp(Ops.WMMA, dtype, pair, arg.core) for pair in pairs])
+
     # ---- reductions ---------------------------------------------------------------------------
 
     def reduce(self, node: UOp) -> Instances:
@@ -206,10 +230,12 @@ class _Expander:
         turns = count_of(unrolled)
         groups = count_of(outside)
         chains = min(turns, max(1, INDEPENDENT_CHAINS // groups))
-        results = []
+        results: list[UOp] = []
         for group in range(groups):
             mine = values[group * turns : (group + 1) * turns]
             parts = []
+            if mine[0].op is Ops.WMMA:
+                chains = 1  # each result is many values already
             for chain in range(chains):
                 part = mine[chain::chains]
                 if rest:
@@ -223,12 +249,17 @@ class _Expander:
             if shared:
                 total = UOp(Ops.REDUCE, total.dtype, (total, *shared), Accumulate(op))
             results.append(total)
-        return Instances(outside, lane, results)
+        found = Instances(outside, lane, results)
+        return found if self.wide else self.by_lane(found)
 
     def chained(self, op: Ops, dtype: DType, values: list[UOp]) -> UOp:
         total = values[0]
+        if total.op is Ops.WMMA:
+            total = UOp(Ops.WMMA, dtype, (*total.src, UOp.const(dtype, 0)), total.arg)
         for value in values[1:]:
-            if op is Ops.ADD and value.op is Ops.MUL and dtype.scalar() in self.fused:
+            if value.op is Ops.WMMA:
+                total = UOp(Ops.WMMA, dtype, (*value.src, total), value.arg)
+            elif op is Ops.ADD and value.op is Ops.MUL and dtype.scalar() in self.fused:
                 total = UOp(Ops.MULACC, dtype, (*value.src, total))
             else:
                 total = UOp(op, dtype, (total, value))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from weft.device.tensor_core import TensorCore
 from weft.uop.analysis import analysis
 from weft.uop.args import AxisKind, RangeArg
 from weft.uop.node import UOp
@@ -42,6 +43,21 @@ class Fill:
     meet: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """WMMA before expansion: the unit, and over how many ranges its two factors are.
+
+    Sources are the left and the right factor, the ranges over what one lane holds of each (the
+    lowest bit first), and the VECTOR range over what it holds of the result. The first two sets are
+    closed; the value depends on the last.
+    """
+
+    core: TensorCore
+    left: int
+    right: int
+
+
+register_arg(Fragment)
 register_arg(Accumulate)
 register_arg(Fill)
 CLOSING = frozenset({Ops.REDUCE, Ops.FILL})
@@ -93,6 +109,8 @@ def ranges_of(node: UOp) -> frozenset[UOp]:
     op = node.op
     if op is Ops.RANGE:
         return _union(node.src) | {node}
+    if op is Ops.WMMA and isinstance(node.arg, Fragment):
+        return _union(node.src[:2]).difference(node.src[2:-1]) | {node.src[-1]}
     if op not in CLOSING:
         return _union(node.src)
     loops = loops_of(node)

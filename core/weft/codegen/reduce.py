@@ -142,6 +142,8 @@ def _stand(result: Accumulators, path: Path, nodes: tuple[UOp, ...]) -> None:
 
 
 def _combined(op: Ops, total: UOp, value: UOp, fused: bool) -> UOp:
+    if value.op is Ops.WMMA:
+        return UOp(Ops.WMMA, total.dtype, (*value.src, total), value.arg)
     if fused and op is Ops.ADD and value.op is Ops.MUL:
         return UOp(Ops.MULACC, total.dtype, (*value.src, total))
     return UOp(op, total.dtype, (total, value))

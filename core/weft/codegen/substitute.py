@@ -15,6 +15,18 @@ _KEPT = frozenset({Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.FILL, Ops.SIN
 _FOLDED = frozenset({dtypes.int, dtypes.long, dtypes.bool})
 
 
+def replace_nodes(nodes: Sequence[UOp], made: Mapping[UOp, UOp]) -> UOp:
+    """The graph of `nodes` (topological order, its root last) with other nodes in it."""
+    done: dict[UOp, UOp] = {}
+    for node in nodes:
+        if node in made:
+            done[node] = made[node]
+            continue
+        src = tuple([done[source] for source in node.src])
+        done[node] = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+    return done[nodes[-1]]
+
+
 def substitute_ranges(
     nodes: Sequence[UOp], values: Mapping[UOp, UOp], loops: Mapping[UOp, Sequence[UOp]]
 ) -> UOp:

@@ -59,8 +59,8 @@ class Feature(StrEnum):
     SHARED = "shared"
     """Work items of one group share fast memory (see ``KernelLimits.shared_bytes``)."""
     EMULATED_GROUPS = "emulated_groups"
-    """One processor runs the work items of a group in turn: barriers and shared memory work, but cost
-    more than they save."""
+    """One processor runs the work items of a group in turn: barriers and shared memory work, but
+    cost more than they save."""
     WARP_REDUCE = "warp_reduce"
     """Lanes of one warp can exchange registers."""
     ATOMIC_ADD = "atomic_add"

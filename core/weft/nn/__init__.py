@@ -24,6 +24,7 @@ from weft.nn.norm import (
     RMSNorm,
 )
 from weft.nn.recurrent import GRUCell, LSTMCell
+from weft.nn.sequence import GRU, LSTM
 from weft.nn.sequential import Sequential
 from weft.nn.stateless import (
     ELU,
@@ -50,6 +51,8 @@ from weft.nn.stateless import (
 __all__ = [
     "ELU",
     "GELU",
+    "GRU",
+    "LSTM",
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",

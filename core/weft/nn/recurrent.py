@@ -59,14 +59,14 @@ class _Cell:
                     try_="give None at the start of a sequence, and then what the cell gave back",
                 )
 
-    def _parts(self, x: Tensor, hidden: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """What input and hidden state say to each gate, each (batch, hidden)."""
-        from_input = x.linear(self.weight_ih.transpose(0, 1), self.bias_ih)
-        from_hidden = hidden.linear(self.weight_hh.transpose(0, 1), self.bias_hh)
-        return (
-            list(from_input.chunk(self.gates, dim=-1)),
-            list(from_hidden.chunk(self.gates, dim=-1)),
-        )
+    def of_input(self, x: Tensor) -> Tensor:
+        """What the input says to all gates, (..., gates * hidden); steps may be told together."""
+        return x.linear(self.weight_ih.transpose(0, 1), self.bias_ih)
+
+    def _of_hidden(self, hidden: Tensor) -> tuple[Tensor, ...]:
+        """What the hidden state says to each gate, each (batch, hidden)."""
+        whole = hidden.linear(self.weight_hh.transpose(0, 1), self.bias_hh)
+        return tuple(whole.chunk(self.gates, dim=-1))
 
     def _start(self, x: Tensor) -> Tensor:
         return Tensor.zeros(*x.shape[:-1], self.hidden_size, dtype=x.dtype, device=x.device)
@@ -99,10 +99,15 @@ class LSTMCell(_Cell):
             )
         hidden, cell = (self._start(x), self._start(x)) if hc is None else hc
         self._check(x, hidden, cell)
+        return self.moved(self.of_input(x), (hidden, cell))
+
+    def moved(self, given: Tensor, hc: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """The next state, of what `of_input` gave for this step."""
         # Back through time the gradient of the cell is a chain without sums in between: unless it
         # stops at each step, each step would compute all later ones again.
-        hidden, cell = hidden.contiguous_backward(), cell.contiguous_backward()
-        i, f, g, o = (a + b for a, b in zip(*self._parts(x, hidden), strict=True))
+        hidden, cell = (each.contiguous_backward() for each in hc)
+        parts = given.chunk(self.gates, dim=-1), self._of_hidden(hidden)
+        i, f, g, o = (a + b for a, b in zip(*parts, strict=True))
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
         return (o.sigmoid() * cell.tanh()).contiguous(), cell.contiguous()
 
@@ -126,8 +131,13 @@ class GRUCell(_Cell):
         x = tensor_for(self, x)
         hidden = self._start(x) if hidden is None else hidden
         self._check(x, hidden)
+        return self.moved(self.of_input(x), hidden)
+
+    def moved(self, given: Tensor, hidden: Tensor) -> Tensor:
+        """The next state, of what `of_input` gave for this step."""
         hidden = hidden.contiguous_backward()  # as in LSTMCell
-        (xr, xz, xn), (hr, hz, hn) = self._parts(x, hidden)
+        xr, xz, xn = given.chunk(self.gates, dim=-1)
+        hr, hz, hn = self._of_hidden(hidden)
         reset, keep = (xr + hr).sigmoid(), (xz + hz).sigmoid()
         new = (xn + reset * hn).tanh()
         return ((1 - keep) * new + keep * hidden).contiguous()

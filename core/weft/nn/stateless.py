@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.base.arguments import real, whole
 from weft.base.errors import ArgumentError
 from weft.tensor import Tensor
 
@@ -66,7 +67,7 @@ class Dropout(_Fixed):
     method = "dropout"
 
     def __init__(self, p: float = 0.5) -> None:
-        if not 0 <= p <= 1:
+        if not 0 <= real(p, "p") <= 1:
             raise ArgumentError("p is a probability", asked=f"Dropout({p})", try_="0 <= p <= 1")
         super().__init__(p=p)
 
@@ -213,7 +214,9 @@ class _Pool(_Fixed):
     axes: int
 
     def __init__(self, kernel_size: int | tuple[int, ...], **arguments: Any) -> None:
-        sizes = (kernel_size,) * self.axes if isinstance(kernel_size, int) else tuple(kernel_size)
+        several = isinstance(kernel_size, tuple | list)
+        sizes = tuple(kernel_size) if several else (kernel_size,) * self.axes
+        sizes = tuple(whole(size, "kernel_size", least=1) for size in sizes)
         if len(sizes) != self.axes:
             raise ArgumentError(
                 "kernel_size needs one number, or one per spatial axis",

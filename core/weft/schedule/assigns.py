@@ -113,6 +113,8 @@ def _is_mixed(sink: UOp, order: list[UOp], version: UOp, writer: UOp) -> bool:
     """Whether anything needs the value before and after the write, or the write shifts itself."""
     if writer.arg is not None and _shifts_itself(writer, version):
         return True
+    if writer.arg is None and _sees_parts_of_itself(writer, version):
+        return True
     after: set[UOp] = {writer}
     reads: set[UOp] = {version}
     for node in order:
@@ -145,6 +147,22 @@ def _shifts_itself(writer: UOp, version: UOp) -> bool:
             stack.extend(node.src)
         elif version in node.toposort(gate=lambda u: u.op not in _SEPARATE):
             return True
+    return False
+
+
+def _sees_parts_of_itself(writer: UOp, version: UOp) -> bool:
+    """A write of all of a version whose value has a part of it, where it stands, and zeros around:
+    people do not write such a thing by mistake, as they do `a += a.T`."""
+    value = writer.src[1]
+    for node in value.toposort(gate=lambda u: u.op not in _SEPARATE and u is not version):
+        if node.op not in GroupOp.Movement or node.base is not version:
+            continue
+        seen = node.st.simplify()
+        mask = seen.views[-1].mask
+        if mask is not None:
+            there = ShapeTracker.from_shape(tuple(node.shape)).shrink(mask)
+            if seen.shrink(mask).simplify() == there.simplify():
+                return True
     return False
 
 

@@ -76,12 +76,18 @@ def normalise_axis(axis: Any, ndim: int, asked: str = "") -> int:
         raise IndexingError(
             f"axis {axis} is not there",
             asked=asked or None,
-            because=f"there are {ndim} axes: 0 to {ndim - 1}, or {-ndim} to -1 from the back"
-            if ndim
-            else "the tensor has no axes",
+            because=_axes_there(ndim),
             try_=f"{axis % ndim}, or -1 for the last" if ndim else None,
         )
     return number + ndim if number < 0 else number
+
+
+def _axes_there(ndim: int) -> str:
+    if ndim == 0:
+        return "the tensor has no axes"
+    if ndim == 1:
+        return "there is one axis: 0, or -1 from the back"
+    return f"there are {ndim} axes: 0 to {ndim - 1}, or {-ndim} to -1 from the back"
 
 
 def normalise_axes(axes: Any, ndim: int, asked: str = "") -> tuple[int, ...]:

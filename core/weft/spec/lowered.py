@@ -2,8 +2,8 @@
 
 RANGE, INDEX, LOAD, STORE, REDUCE over ranges and arithmetic; no views and no axes. Memory on chip
 is written by the STOREs of a FILL, which closes the ranges it is filled over like a REDUCE does;
-a LOAD of it has the FILL as its last source. Memory that a workgroup shares (DEFINE_LOCAL) is filled
-by all of its work items, and read after a barrier that the FILL stands for.
+a LOAD of it has the FILL as its last source. Memory that a workgroup shares (DEFINE_LOCAL) is
+filled by all of its work items, and read after a barrier that the FILL stands for.
 """
 
 from __future__ import annotations

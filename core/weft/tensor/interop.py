@@ -10,8 +10,9 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from weft.base.arguments import kind_of, shown
 from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import ArgumentError, DTypeError, FileError, ShapeError
+from weft.base.errors import ArgumentError, CapabilityError, DTypeError, FileError, ShapeError
 from weft.base.promotion import least_upper_dtype
 from weft.base.scalars import pack
 from weft.base.sequences import prod
@@ -261,6 +262,26 @@ def from_file(path: str | os.PathLike[str]) -> UOp:
     return UOp.new_buffer(str(device), size, dtypes.uint8)
 
 
+def from_blob(address: int, shape: Any, dtype: DType, where: str | tuple[str, ...]) -> UOp:
+    """Memory of this process at an address: in place if the device can use it, else copied."""
+    import ctypes
+
+    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    count = prod(extents)
+    if not count:
+        return _empty_node(dtype, where).reshape(extents)
+    memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(address)
+    if not isinstance(where, str):
+        return moved(host_node(memory, dtype, extents), where)
+    try:
+        buffer = Buffer.wrap(memory, dtype, where)
+    except CapabilityError:
+        return moved(host_node(memory, dtype, extents), where)
+    node = UOp.new_buffer(where, count, dtype)
+    binding.bind(node, buffer)
+    return node if extents == (count,) else record(Ops.RESHAPE, dtype, (node,), extents)
+
+
 def is_array(data: Any) -> bool:
     """Whether this is a NumPy array or scalar, or something that becomes one by the protocol."""
     return hasattr(data, "__array__") or hasattr(data, "__array_interface__")
@@ -359,8 +380,9 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
         node = from_foreign(data, kind)
     else:
         raise DTypeError(
-            f"no tensor can be made of a {type(data).__name__}",
-            asked=f"Tensor({type(data).__name__})",
+            f"no tensor can be made of {kind_of(data)}",
+            asked=f"Tensor({shown(data)})",
+            because="its elements are numbers",
             try_="a number, nested lists, bytes, a NumPy array, a pathlib.Path or a graph node",
         )
     return _on(node, where)

@@ -688,19 +688,18 @@ class Tensor(
     def from_blob(
         cls, ptr: int, shape: tuple[int, ...], *, dtype: Any = None, device: str | None = None
     ) -> Self:
-        """Memory of this process at an address, copied to `device`; valid until that is done.
+        """Memory of this process at an address, in place where `device` can use it, else copied.
+
+        It is not owned: the caller keeps it alive. In place, what is written to it later is seen
+        by what is computed later, and what is written to the tensor stands in it.
 
         >>> import array
         >>> numbers = array.array("f", [1.0, 2.0, 3.0])
         >>> Tensor.from_blob(numbers.buffer_info()[0], (3,), dtype=dtypes.float).tolist()
         [1.0, 2.0, 3.0]
         """
-        import ctypes
-
-        kind = dtypes.default_float if dtype is None else to_dtype(dtype)
-        memory = (ctypes.c_uint8 * (prod(shape) * kind.itemsize)).from_address(ptr)
-        node = interop.host_node(memory, kind, tuple(shape))
-        return cls._from_node(interop.moved(node, registry.placement(device)))
+        kind = dtypes.default_float if dtype is None else element_dtype(dtype)
+        return cls._from_node(interop.from_blob(ptr, shape, kind, registry.placement(device)))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """The values and where they were; from protocol 5 on they may travel out of band.

@@ -24,7 +24,7 @@ from weft.base.dtype import DType, dtypes
 from weft.device import registry
 from weft.tensor import Tensor
 from weft.testing import table_checks_names, table_checks_others, table_checks_shapes
-from weft.testing.table_cells import SIGNS, Check, Wrong, run
+from weft.testing.table_cells import Check, Wrong, run
 from weft.testing.table_checks import CHECKS
 from weft.testing.table_reasons import REASONS, WORDS
 
@@ -35,8 +35,6 @@ Found = dict[str, dict[str, str]]
 
 SOME = (dtypes.bool, dtypes.uint8, dtypes.int32, dtypes.float16, dtypes.float32)
 """Dtypes of every kind, for devices that take long to compile."""
-
-_WORDS = {**{sign: WORDS[sign] for sign in set(SIGNS.values())}, "-": WORDS["-"]}
 
 
 def methods() -> list[str]:
@@ -156,7 +154,8 @@ def page(found: dict[str, Found], dense: Found, kept: dict[str, bool]) -> str:
     :param kept: what a device that only stores can do.
     """
     devices = list(found)
-    lines = [HEAD.format(devices=_listed(devices), signs=_legend()), ""]
+    used = {text for rows in found.values() for row in rows.values() for text in row.values()}
+    lines = [HEAD.format(devices=_listed(devices), signs=_legend(used)), ""]
     families = dict.fromkeys(check.family for check in CHECKS.values())
     for family in families:
         names = sorted(n for n in CHECKS if CHECKS[n].family == family and n in found[devices[0]])
@@ -164,7 +163,7 @@ def page(found: dict[str, Found], dense: Found, kept: dict[str, bool]) -> str:
         lines += [f"## {family}", "", _row(heads), "|" + "---|" * len(heads)]
         for name in names:
             cells = [
-                _worst([found[device][name].get(d.name, "-") for device in devices])
+                _worst([found[device].get(name, {}).get(d.name, "-") for device in devices])
                 for d in dtypes.all
             ]
             lines.append(_row([f"`{name}`", CHECKS[name].against, *cells]))
@@ -176,8 +175,11 @@ def page(found: dict[str, Found], dense: Found, kept: dict[str, bool]) -> str:
     for device in devices:
         lacking = [d.name for d in dtypes.all if _all_lacking(found[device], d)]
         asked = list(next(iter(found[device].values())))
-        some = "" if len(asked) == len(dtypes.all) else f" (asked for {_listed(asked)})"
-        lines.append(f"- {device}: {', '.join(lacking) or 'nothing'}{some}")
+        limits = [] if len(asked) == len(dtypes.all) else [f"asked for {_listed(asked)}"]
+        if len(found[device]) < len(found[devices[0]]):
+            limits.append(f"in {len(found[device])} of the {len(found[devices[0]])} methods")
+        limited = f" ({' '.join(limits)})" if limits else ""
+        lines.append(f"- {device}: {', '.join(lacking) or 'nothing'}{limited}")
     yes = [f"`{name}`" for name, can in kept.items() if can]
     no = [f"`{name}`" for name, can in kept.items() if not can]
     lines += ["", STORED.format(yes=", ".join(yes), no=", ".join(no)), ""]
@@ -190,11 +192,11 @@ def page(found: dict[str, Found], dense: Found, kept: dict[str, bool]) -> str:
 
 def _all_lacking(found: Found, dtype: DType) -> bool:
     said = {row[dtype.name] for row in found.values() if dtype.name in row}
-    return "-" in said and said <= set(_WORDS)
+    return "-" in said and said <= set(WORDS)
 
 
-def _legend() -> str:
-    return "\n".join(f"- `{sign}`: {word}" for sign, word in _WORDS.items())
+def _legend(used: set[str]) -> str:
+    return "\n".join(f"- `{sign}`: {word}" for sign, word in WORDS.items() if sign in used)
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -243,9 +245,10 @@ bits, and 80,000 of the others: random bits, and random numbers up to 1.2, 8 and
 `cos` and `tan` up to three million: further out they are exact to that part of 1, not of
 themselves)."""
 
-STORED = """On a device that stores and does not compute (files), float32 elements can be moved as
-far as a contiguous window reaches: {yes}. The others are refused there, with an error that says
-so and what to do: {no}."""
+STORED = """On a device that stores and does not compute (files), elements can be moved as far as a
+window without gaps reaches, read, and bits seen as other dtypes. Of the calls in this table, of
+float32, it can do {yes}. (The `shrink` of this table leaves gaps; of leading axes it does not.) The
+others are refused there, with an error that says so and what to do: {no}."""
 
 REST = """These answer nothing that depends on what an element is, or nothing that can be compared
 cell by cell; what checks them is said here."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import array
 import gc
 
 import pytest
 
+from weft import Tensor
 from weft.plugin import BufferHints, OutOfMemory
 from weft_cpu_clang.allocator import ALIGNMENT, LARGE, ProcessAllocator
 
@@ -55,3 +57,14 @@ def test_more_than_there_is(allocator):
     with pytest.raises(OutOfMemory) as caught:
         allocator.allocate(1 << 60, BufferHints())
     assert caught.value.try_
+
+
+def test_a_tensor_over_memory_at_an_address_shares_it():
+    numbers = array.array("i", [1, 2, 3, 4])
+    x = Tensor.from_blob(numbers.buffer_info()[0], (2, 2), dtype="int32", device="CPU")
+    assert (x + 1).tolist() == [[2, 3], [4, 5]]
+    numbers[2] = 9
+    assert (x + 1).tolist() == [[2, 3], [10, 5]]
+    x[0] = 7
+    x.realize()
+    assert list(numbers) == [7, 7, 9, 4]

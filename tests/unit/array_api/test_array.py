@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft.array_api as xp
-from weft import Tensor
+from weft import Tensor, jit
 from weft.array_api.array import Array, as_array, both, must_be
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 
@@ -103,3 +103,15 @@ def test_division_rounded_down_keeps_the_sign_of_zero():
     np.testing.assert_array_equal(np.signbit(got), [True, True, False, True])
     assert (5 // xp.asarray([2])).tolist() == [2]
     assert (5 % xp.asarray([3.5])).tolist() == [1.5]
+
+
+def test_recordings_give_arrays():
+    @jit
+    def step(x):
+        return x * 2, {"sum": xp.sum(x)}
+
+    for turn in range(4):
+        doubled, named = step(xp.asarray([1.0, float(turn)]))
+        assert isinstance(doubled, Array) and isinstance(named["sum"], Array)
+        assert named["sum"].item() == 1.0 + turn
+    assert type(step(Tensor([1.0, 2.0]))[0]) is Tensor

@@ -40,3 +40,11 @@ def test_halves_are_computed_wider():
     assert got.dtype is xp.float16
     expected = np.remainder(np.float32(1000), np.float32(np.float16(0.3)))
     assert got.item() == float(np.float16(expected))
+
+
+def test_slopes():
+    a = xp.asarray([7.5, -7.5]).requires_grad_()
+    b = xp.asarray([2.0, 2.0]).requires_grad_()
+    (a % b).sum().backward()
+    assert a.grad.tolist() == [1.0, 1.0]
+    assert b.grad.tolist() == [-3.0, 4.0]

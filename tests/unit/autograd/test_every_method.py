@@ -108,7 +108,8 @@ def inputs_of(check):
         low, high = RANGES[check.name]
         return [maker.grid(9, low=low, high=high)]
     if check.name in POWERS:
-        return [maker.grid(9, low=0.3, high=2), maker.grid(9, low=-2, high=2)]
+        positive, any_sign = maker.grid(9, low=0.3, high=2), maker.grid(9, low=-2, high=2)
+        return [any_sign, positive] if check.name == "xlogy" else [positive, any_sign]
     if check.name in ("svd", "cholesky", "eigh"):
         # none of the singular values twice
         return [np.diag([1.0, 2.5, 4.0]) * 3 + maker.grid(3, 3, low=-1, high=1)]

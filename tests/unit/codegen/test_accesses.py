@@ -1,4 +1,4 @@
-"""Neighbours in memory are one access, where a target's arithmetic is scalar but its memory is not."""
+"""Neighbours in memory are one access, where a target's arithmetic is scalar."""
 
 from __future__ import annotations
 

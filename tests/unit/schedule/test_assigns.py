@@ -2,6 +2,7 @@
 
 import pytest
 
+from weft import Tensor
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
 from weft.shape import ShapeTracker
@@ -85,3 +86,20 @@ def test_a_reduce_of_itself_is_stored_before_it_overwrites():
     a = buffer()
     total = a.reshape((2, 2)).reduce(Ops.ADD, (1,)).expand((2, 2)).reshape((4,))
     assert len(writes(a.assign(total))) == 2
+
+
+def test_a_write_that_sees_a_part_of_itself_where_it_stands_reads_a_copy():
+    data = [[float(4 * i + j) for j in range(4)] for i in range(4)]
+    a = Tensor(data, device="REF").realize()
+    part = a.shrink(((1, 3), (0, 2))).pad(((1, 1), (0, 2)))
+    a.assign(a + part)
+    expected = [[x * (2 if 0 < i < 3 and j < 2 else 1) for j, x in enumerate(row)]
+                for i, row in enumerate(data)]  # fmt: skip
+    assert a.tolist() == expected
+    b = Tensor(data, device="REF").realize()
+    b.assign(b.shrink(((1, 2), None)).pad(((1, 2), None)).where(2, b))
+    assert b.tolist() == [row if i != 1 else [2.0] * 4 for i, row in enumerate(data)]
+    c = Tensor(data, device="REF").realize()
+    c.assign(c + c.T)
+    with pytest.raises(ScheduleError, match="at other places"):
+        c.realize()

@@ -96,3 +96,21 @@ def test_torch():
     assert Tensor(torch.ones(2, dtype=torch.bfloat16)).dtype is dtypes.bfloat16
     with pytest.raises(DTypeError, match="detach"):
         Tensor(torch.ones(2, requires_grad=True))
+
+
+@pytest.mark.parametrize("shape", [(6,), (2, 3), 6, (0, 3)])
+def test_memory_at_an_address_is_shared_with_a_device_that_can_use_it(shape):
+    numbers = array.array("f", range(6))
+    x = Tensor.from_blob(numbers.buffer_info()[0], shape, device="REF")
+    assert x.dtype is dtypes.float32 and x.device == "REF"
+    numbers[0] = 9.0
+    expected = np.array(numbers, dtype=np.float32)[: x.numel()].reshape(x.shape)
+    np.testing.assert_array_equal((x * 2).numpy(), expected * 2)
+
+
+def test_memory_at_an_address_is_copied_where_there_are_several_devices():
+    numbers = array.array("d", range(4))
+    places = ("REF:1", "REF:2")
+    x = Tensor.from_blob(numbers.buffer_info()[0], (4,), dtype="double", device=places).realize()
+    numbers[0] = 9.0
+    assert x.device == places and x.tolist() == [0.0, 1.0, 2.0, 3.0]

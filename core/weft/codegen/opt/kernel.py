@@ -15,11 +15,12 @@ from weft.base.sequences import prod
 from weft.base.text import identifiers
 from weft.codegen.affine import affine
 from weft.codegen.instances import INSTANTIATED
-from weft.codegen.opt import stage
+from weft.codegen.opt import stage, tensor_cores
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
 from weft.codegen.substitute import substitute_ranges
 from weft.device.capabilities import Feature, Target
+from weft.device.tensor_core import TensorCore
 from weft.uop.args import AxisKind, KernelInfo
 from weft.uop.node import UOp, sint
 from weft.uop.ops import Ops
@@ -67,6 +68,17 @@ class _Split:
     last: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A matrix unit and the numbers of the axes that are its fragments; lanes: the lowest first."""
+
+    core: TensorCore
+    m: int
+    n: int
+    k: int
+    lanes: tuple[int, ...]
+
+
 class Kernel:
     """The loops of a kernel. `axes` is in loop order; `apply` changes it, or raises OptError.
 
@@ -95,6 +107,7 @@ class Kernel:
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
         self._splits: dict[int, _Split] = {}
         self._staged: list[int] = []
+        self._units: list[_Unit] = []
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
         self.in_place = reads_what_it_writes(nodes)
@@ -109,6 +122,7 @@ class Kernel:
         other.applied = list(self.applied)
         other._splits = dict(self._splits)
         other._staged = list(self._staged)
+        other._units = list(self._units)
         return other
 
     def _launch(self) -> None:
@@ -153,12 +167,12 @@ class Kernel:
 
     def apply(self, opt: Opt) -> None:
         """Note one optimisation. OptError where it is not legal; the kernel is then unchanged."""
-        before = (list(self.axes), dict(self._splits))
+        before = (list(self.axes), dict(self._splits), list(self._units))
         try:
             self._apply(opt)
             self._check(opt)
         except OptError:
-            self.axes, self._splits = before
+            self.axes, self._splits, self._units = before
             raise
         self.applied.append(opt)
 
@@ -189,6 +203,8 @@ class Kernel:
             self._group(opt)
         elif kind is OptKind.STAGE:
             self._stage(opt)
+        elif kind is OptKind.TC:
+            self._tensor_core(opt)
         else:
             raise _illegal(opt, f"{kind.name} is not there yet")
 
@@ -245,6 +261,58 @@ class Kernel:
             raise _illegal(opt, "the kernel reads what it writes, and groups do not keep step")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
+
+    def _tensor_core(self, opt: Opt) -> None:
+        """The innermost parts of a sum's loop and of two output axes become a unit's fragments."""
+        cores = self.target.compute.tensor_cores
+        if not 0 <= opt.amount < len(cores):
+            raise _illegal(opt, f"the target has {len(cores)} tensor cores")
+        core, axis = cores[opt.amount], self.axes[opt.axis]
+        if axis.kind is not AxisKind.REDUCE or self._units or self.applied:
+            raise _illegal(opt, "it comes first, and its axis is the loop of a sum")
+        mine = [reduce for reduce in self.reduces if axis.home in loops_of(reduce)]
+        found = [tensor_cores.product_of(reduce, core) for reduce in mine]
+        (product, *others) = found
+        if product is None or others:
+            because = f"no sum of {core.dtype_in!r} products in {core.dtype_out!r}"
+            raise _illegal(opt, because)
+        grid = [
+            a.home for a in self.axes if a.kind is AxisKind.GLOBAL and isinstance(a.extent, int)
+        ]
+        m, n, k = core.dims
+        for pair in (product, product.swapped()):
+            rows, columns = tensor_cores.sides(pair, grid)
+            rows = [loop for loop in rows if extent_of(loop) % m == 0]
+            columns = [loop for loop in columns if extent_of(loop) % n == 0]
+            if rows and columns:
+                break
+        else:
+            raise _illegal(opt, f"its factors have no axes of multiples of {m} and {n}")
+        if not isinstance(axis.extent, int) or axis.extent % k:
+            raise _illegal(opt, f"the sum is no multiple of {k} terms")
+        parts = [
+            self._cut(place, size)
+            for place, size in ((rows[-1], m), (columns[-1], n), (axis.home, k))
+        ]
+        lanes = []
+        for _ in range(core.threads.bit_length() - 1):
+            lanes.append(self._count)
+            self.axes.append(Axis(self._count, 2, AxisKind.LOCAL, rows[-1]))
+            self._count += 1
+        self.axes.sort(key=lambda one: one.kind)
+        self._units.append(_Unit(core, *parts, tuple(reversed(lanes))))
+
+    def _cut(self, home: UOp, size: int) -> int:
+        """Take the innermost part out of an axis; its number."""
+        place = self.axis_of(home)
+        assert place is not None
+        axis = self.axes[place]
+        assert isinstance(axis.extent, int)
+        outer, inner = self._count, self._count + 1
+        self._count += 2
+        self.axes[place] = Axis(outer, axis.extent // size, axis.kind, home)
+        self._splits[axis.number] = _Split(outer, inner, size, None)
+        return inner
 
     def _stage(self, opt: Opt) -> None:
         """Note that operands are brought on chip in every turn of an axis."""
@@ -418,12 +486,22 @@ class Kernel:
             home = axis.home
             end = home.src[0] if axis.extent is extent_of(home) else axis.extent
             new[axis.number] = UOp.range(end, place, axis.kind, home.dtype)
+        count = len(self.axes)
+        for unit in self._units:
+            for number, size in zip((unit.m, unit.n, unit.k), unit.core.dims):
+                new[number] = UOp.range(size, count, AxisKind.LOOP)
+                count += 1
         values: dict[UOp, UOp] = {}
         loops: dict[UOp, list[UOp]] = {}
         for home, number in self._roots.items():
             values[home] = self._value(number, new)
             loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
-        return substitute_ranges(self._nodes, values, loops), new
+        sink = substitute_ranges(self._nodes, values, loops)
+        for unit in self._units:
+            m, n, k = new[unit.m], new[unit.n], new[unit.k]
+            lanes = tuple(new[lane] for lane in unit.lanes)
+            sink = tensor_cores.run(sink, tensor_cores.Place(unit.core, m, n, k, lanes))
+        return sink, new
 
 
 def _illegal(opt: Opt, because: str) -> OptError:

@@ -26,7 +26,7 @@ class OptKind(StrEnum):
     GROUPTOP = "grouptop"  # the same, but each of them has a stretch of its own
     STAGE = "stage"  # what is read in a loop for several of its turns or work items goes on chip
     PADTO = "padto"  # round an extent up to a multiple
-    TC = "tc"  # use a matrix unit
+    TC = "tc"  # a matrix unit does the sum of this axis; amount: which of those there are
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.affine import affine
 from weft.codegen.fold import folded
 from weft.codegen.ranges import CLOSING, Fill, extent_of, loop_order, ranges_of
-from weft.codegen.substitute import substitute_ranges
+from weft.codegen.substitute import replace_nodes, substitute_ranges
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -124,7 +124,7 @@ def run(sink: UOp, loop: UOp) -> UOp:
         fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill(meet=meet))
         at = _at(staged, {r: r for r in staged.inside})
         made[staged.load] = UOp(Ops.LOAD, staged.load.dtype, (array.index(at), fill))
-    return _replaced(nodes, made)
+    return replace_nodes(nodes, made)
 
 
 def _group(nodes: Sequence[UOp]) -> list[UOp]:
@@ -171,17 +171,6 @@ def _at(staged: Staged, places: dict[UOp, UOp]) -> UOp:
     for r in staged.inside:
         at = _plus(at, _times(places[r].cast(dtypes.int), staged.strides[r]))
     return at
-
-
-def _replaced(nodes: Sequence[UOp], made: dict[UOp, UOp]) -> UOp:
-    done: dict[UOp, UOp] = {}
-    for node in nodes:
-        if node in made:
-            done[node] = made[node]
-            continue
-        src = tuple([done[source] for source in node.src])
-        done[node] = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
-    return done[nodes[-1]]
 
 
 def _plus(a: UOp, b: UOp) -> UOp:

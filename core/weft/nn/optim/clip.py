@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from weft.base.arguments import real
+from weft.base.arguments import kind_of, real, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, GradientError
 from weft.base.promotion import least_upper_dtype
@@ -70,7 +70,16 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 
 def _with_gradients(params: Iterable[Tensor], who: str) -> list[Tensor]:
-    given = [params] if isinstance(params, Tensor) else list(params)
+    alone = isinstance(params, Tensor) or not isinstance(params, Iterable)
+    given = [params] if alone else list(params)
+    for each in given:
+        if not isinstance(each, Tensor):
+            raise ArgumentError(
+                "gradients are of tensors",
+                asked=f"{who} of {shown(each)}",
+                because=f"that is {kind_of(each)}",
+                try_="weft.nn.state.get_parameters(model)",
+            )
     ready = [each for each in given if each.grad is not None]
     if not ready:
         raise GradientError(

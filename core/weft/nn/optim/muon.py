@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.tensor import Tensor
@@ -21,6 +22,13 @@ def orthogonalised(
     coefficients of Jordan et al., 2024), on the matrix scaled to norm 1, in its own dtype. With the
     default coefficients the singular values end between about 0.7 and 1.2, not at 1.
     """
+    if not isinstance(matrix, Tensor) or matrix.ndim != 2:
+        raise ArgumentError(
+            "a matrix has singular vectors",
+            asked=f"orthogonalised({shown(matrix)})",
+            because="it has two axes",
+            try_="x.reshape(x.shape[0], -1)",
+        )
     scaled = matrix / matrix.square().sum().sqrt().maximum(eps)
     return towards_one(scaled, steps, coefficients)
 

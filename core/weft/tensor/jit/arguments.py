@@ -175,7 +175,7 @@ class Arguments:
             how = None
         if how is not None and 0 not in tensor._uop.shape and how[0].__class__ is UOp:
             self.pending = self.pending or how[0].op is Ops.CONST
-        self.key.append((how, tensor._requires_grad, tensor.is_leaf))
+        self.key.append((how, tensor._requires_grad, tensor.is_leaf, tensor.__class__))
         if tensor.grad is not None:
             self.key.append("grad")
             self.add_tensor(tensor.grad)

@@ -379,7 +379,7 @@ class Jit:
         if buffers:
             nodes += new_memory(trace.outputs, buffers)
         new = [
-            Tensor._from_node(placed(how, nodes, values), how.requires_grad, not how.is_leaf)
+            how.kind._from_node(placed(how, nodes, values), how.requires_grad, not how.is_leaf)
             for how in trace.templates
         ]
         if trace.tree.__class__ is New and not trace.effects:

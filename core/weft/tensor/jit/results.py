@@ -46,13 +46,14 @@ class Parts:
 @dataclass(frozen=True, slots=True)
 class Template:
     """How a tensor stands over memory. memory: numbers of it. moves: from the memory up, where it
-    is movement of one memory; else None."""
+    is movement of one memory; else None. kind: its class."""
 
     value: UOp
     memory: tuple[int, ...]
     moves: tuple[UOp, ...] | None
     requires_grad: bool | None
     is_leaf: bool
+    kind: type[TensorBase]
 
 
 def taken_apart(value: Any, known: Mapping[int, int], new: dict[int, TensorBase], name: str) -> Any:
@@ -148,7 +149,7 @@ def template(tensor: TensorBase, number_of: Callable[[UOp], int]) -> Template:
     return Template(
         value, tuple(number_of(u) for u in found),
         None if moves is None else tuple(reversed(moves)),
-        tensor._requires_grad, tensor.is_leaf,
+        tensor._requires_grad, tensor.is_leaf, tensor.__class__,
     )  # fmt: skip
 
 

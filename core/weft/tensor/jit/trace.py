@@ -202,7 +202,10 @@ def _check_containers(args: Any, kwargs: Any, arguments: Arguments) -> None:
 
 
 def _tells_tensor(part: Any) -> bool:
-    return part == "grad" or (isinstance(part, tuple) and len(part) == 3)
+    if part == "grad":
+        return True
+    kind = part[-1] if isinstance(part, tuple) and part else None
+    return isinstance(kind, type) and issubclass(kind, TensorBase)
 
 
 # ---- what that takes -----------------------------------------------------------------------------

@@ -209,17 +209,23 @@ class CreationMixin(TensorBase):
             made = cls._symbolic_range(start, stop, step, kind, device)
             return made._with_flag(requires_grad)
         ints = all(isinstance(x, int) for x in (start, stop, step))
-        default = dtypes.default_int if ints else dtypes.default_float
-        if ints and max(abs(start), abs(stop)) > default.max:
-            default = dtypes.int64
-        kind = default if dtype is None else element_dtype(dtype)
         if not all(map(math.isfinite, (start, stop, step))):
             raise ArgumentError(
                 "a range has finite ends and a finite step",
                 asked=f"arange({start}, {stop}, {step})",
             )
         count = -((start - stop) // step) if ints else math.ceil((stop - start) / step)
-        made = cls._counted(max(count, 0), start, step, kind, ints, device)
+        count = max(count, 0)
+        if dtype is not None:
+            kind = element_dtype(dtype)
+        elif not ints:
+            kind = dtypes.default_float
+        else:
+            last = start + (count - 1) * step
+            default = dtypes.default_int
+            held = all(default.min <= x <= default.max for x in (start, last)[:count])
+            kind = default if held else dtypes.int64
+        made = cls._counted(count, start, step, kind, ints, device)
         return made._with_flag(requires_grad)
 
     @classmethod

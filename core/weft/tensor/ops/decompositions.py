@@ -203,10 +203,12 @@ def _joined(a: Any, b: Any, axis: int) -> Any:
 
 def _angle(p: Any, q: Any, both: Any) -> tuple[Any, Any]:
     """(cosine, sine) of the rotation that makes `both` zero between squares p and q."""
-    apart = both != 0
-    ratio = (q - p) / (apart.where(both, 1.0) * 2.0)
-    sign = (ratio < 0).where(-1.0, 1.0)
-    tangent = apart.where(sign / (ratio.abs() + (ratio.square() + 1.0).sqrt()), 0.0)
+    # not divided by `both`: it is next to nothing at last, and derivatives go on depending on it
+    apart, twice = q - p, both * 2.0
+    square = apart.square() + twice.square()
+    some = square > 0
+    size = apart.abs() + some.where(square, 1.0).sqrt()
+    tangent = some.where((apart < 0).where(-twice, twice) / size, 0.0)
     cosine = (tangent.square() + 1.0).rsqrt()
     return cosine, cosine * tangent
 

@@ -138,6 +138,17 @@ class _Writer:
     def _barrier(self, node: UOp) -> None:
         self._emit("yield")
 
+    def _unit(self, node: UOp) -> None:
+        """A matrix unit: lanes show each other what they hold, and wait until all have seen it."""
+        sizes = self.program.local_size or (1, 1, 1)
+        rows = f'place.get("lidx1", 0) + {sizes[1]} * place.get("lidx2", 0)'
+        sources = ", ".join(self.names[source] for source in node.src)
+        self._emit(f'item = place["lidx0"] + {sizes[0]} * ({rows})')
+        self._emit(f"shared.setdefault('fragments', {{}})[item] = ({sources})")
+        self._emit("yield")
+        self._emit(f"{self._fresh(node)} = multiplied({node.arg!r}, shared['fragments'], item)")
+        self._emit("yield")
+
     # ---- memory -------------------------------------------------------------------------------
 
     def _index(self, node: UOp) -> None:
@@ -276,6 +287,7 @@ _STATEMENTS: dict[Ops, Callable[[_Writer, UOp], None]] = {
     Ops.IF: _Writer._if,
     Ops.ENDIF: _Writer._close,
     Ops.BARRIER: _Writer._barrier,
+    Ops.WMMA: _Writer._unit,
     Ops.INDEX: _Writer._index,
     Ops.LOAD: _Writer._load,
     Ops.STORE: _Writer._store,

@@ -15,6 +15,7 @@ from weft.base.errors import CompileError, DeviceError
 from weft.base.scalars import from_bits, pack, to_bits, truncate, unpack
 from weft.device.parts import Dims
 from weft.device.program import CompiledProgram
+from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.uop import Ops, exec_alu
 
 Place = dict[str, int]
@@ -49,12 +50,35 @@ def _runtime() -> dict[str, Any]:
     names: dict[str, Any] = {
         "Ops": Ops, "dtypes": dtypes, "alu": exec_alu, "truncate": truncate, "pack": pack,
         "unpack": unpack, "inf": math.inf, "nan": math.nan, "outside": _outside,
+        "multiplied": _multiplied, "TensorCore": TensorCore, "FragmentLayout": FragmentLayout,
     }  # fmt: skip
     for dtype in dtypes.floats:
         names[f"round_{dtype.name}"] = _rounding(dtype)
         names[f"encode_{dtype.name}"] = partial(to_bits, dtype=dtype)
         names[f"decode_{dtype.name}"] = partial(from_bits, dtype=dtype)
     return names
+
+
+def _multiplied(core: TensorCore, held: dict[int, Any], item: int) -> tuple[Any, ...]:
+    """What one lane has of A * B + C, from what all lanes of its warp hold of the three.
+
+    Products are added to C one after the other, each sum rounded to the dtype of the result.
+    """
+    first = item - item % core.threads
+    parts: list[dict[tuple[int, int], Any]] = [{}, {}, {}]
+    for lane in range(core.threads):
+        for matrix, layout, values in zip(parts, (core.a, core.b, core.c), held[first + lane]):
+            for element, value in enumerate(values):
+                matrix[layout.coordinate(lane, element)] = value
+    a, b, c = parts
+    result = []
+    for element in range(1 << len(core.c.element)):
+        row, column = core.c.coordinate(item % core.threads, element)
+        total = c[row, column]
+        for k in range(core.dims[2]):
+            total = truncate(total + a[row, k] * b[k, column], core.dtype_out)
+        result.append(total)
+    return tuple(result)
 
 
 def _rounding(dtype: DType) -> Callable[[float], float]:
@@ -80,7 +104,7 @@ class PythonRunner:
         names = _runtime()
         exec(compile(program.binary.decode(), f"<kernel {program.name}>", "exec"), names)
         self.function: Callable[..., Any] = names[program.name]
-        self.has_barriers = any(u.op is Ops.BARRIER for u in program.program.uops)
+        self.has_barriers = any(u.op in (Ops.BARRIER, Ops.WMMA) for u in program.program.uops)
 
     def __call__(
         self,

@@ -32,6 +32,32 @@ def test_ranges_of_integers(args):
     assert got.dtype is dtypes.int32 and got.tolist() == np.arange(*args).tolist()
 
 
+@pytest.mark.parametrize(
+    ("args", "dtype"),
+    [
+        ((2**31 - 2, 2**31), "int32"),
+        ((2**31 - 1, 2**31 + 1), "int64"),
+        ((-(2**31), -(2**31) + 2), "int32"),
+        ((-(2**31) - 1, -(2**31) + 1), "int64"),
+        ((0, 2**40, 2**38), "int64"),
+        ((2**40, 0), "int32"),
+    ],
+)
+def test_ranges_beyond_the_default_integer_are_wider(args, dtype):
+    got = Tensor.arange(*args)
+    assert got.dtype is dtypes.to_dtype(dtype) and got.tolist() == list(range(*args))
+
+
+def test_long_ranges_count_on():
+    n = 2**31 + 3
+    assert Tensor.arange(n)[n - 2 :].tolist() == [n - 2, n - 1]
+    assert Tensor.arange(n)[-1].item() == n - 1 and Tensor.linspace(0, 1, n)[-1].item() == 1.0
+    assert Tensor.arange(0.0, n * 0.5, 0.5, dtype="double")[-1].item() == (n - 1) * 0.5
+    places = Tensor([0, n - 1, -1], dtype="int64")
+    assert Tensor.arange(n)[places].tolist() == [0, n - 1, n - 1]
+    assert Tensor([7]).expand(n)[places].tolist() == [7, 7, 7]
+
+
 @pytest.mark.parametrize("args", [(2.5,), (0, 1, 0.25), (1.0, 0, -0.3), (0.5, 3)])
 def test_ranges_of_floats(args):
     got = Tensor.arange(*args)

@@ -1,0 +1,140 @@
+"""A sum of products by a matrix unit: TC.
+
+in:  a lowered kernel with a REDUCE of products over one fragment's worth of each of three ranges:
+     `m`, on which the left factor depends, `n`, on which the right one does, and `k`
+out: the same with a WMMA in place of the product, and the numbers of the lanes of a warp, and of
+     the elements that each of them holds, in place of the three
+
+Where an element of a fragment sits is linear in the bits of both numbers (`TensorCore`), so m, n
+and k become sums of bits: ranges of two turns for the lanes and for what a lane has of a factor,
+and one VECTOR range for what it has of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.base.dtype import dtypes
+from weft.codegen.fold import folded
+from weft.codegen.ranges import CLOSING, Fragment, loops_of, ranges_of, values_of
+from weft.codegen.substitute import replace_nodes, substitute_ranges
+from weft.device.tensor_core import Step, TensorCore
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The two factors of what a REDUCE adds up, in the dtype that a unit takes."""
+
+    left: UOp
+    right: UOp
+
+    def swapped(self) -> Product:
+        """The same with the factors exchanged."""
+        return Product(self.right, self.left)
+
+
+def product_of(reduce: UOp, core: TensorCore) -> Product | None:
+    """What `core` could multiply; None where dtypes or operation are others."""
+    if reduce.arg.op is not Ops.ADD or reduce.arg.values != 1 or reduce.dtype is not core.dtype_out:
+        return None
+    (value,) = values_of(reduce)
+    if value.op is not Ops.MUL:
+        return None
+    factors = [_narrow(factor, core) for factor in value.src]
+    if factors[0] is None or factors[1] is None:
+        return None
+    return Product(factors[0], factors[1])
+
+
+def _narrow(factor: UOp, core: TensorCore) -> UOp | None:
+    if factor.op is Ops.CAST and factor.dtype is core.dtype_out:
+        factor = factor.src[0]
+    if factor.dtype is not core.dtype_in or any(u.op in CLOSING for u in factor.toposort()):
+        return None
+    return factor
+
+
+def sides(product: Product, among: Sequence[UOp]) -> tuple[list[UOp], list[UOp]]:
+    """Which of the ranges `among` only the left factor depends on, and which only the right one."""
+    left, right = ranges_of(product.left), ranges_of(product.right)
+    rows = [loop for loop in among if loop in left and loop not in right]
+    columns = [loop for loop in among if loop in right and loop not in left]
+    return rows, columns
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which ranges become a fragment: m, n, k, and the bits of the lane's number, lowest first."""
+
+    core: TensorCore
+    m: UOp
+    n: UOp
+    k: UOp
+    lanes: tuple[UOp, ...]
+
+
+def run(sink: UOp, place: Place) -> UOp:
+    """The kernel with a unit's work in place of the products over `place`."""
+    nodes = list(sink.toposort())
+    core = place.core
+    numbers = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
+    elements = UOp.range(1 << len(core.c.element), numbers, AxisKind.VECTOR)
+    numbers += 1
+    of_a = _bits(len(core.a.element), numbers)
+    of_b = _bits(len(core.b.element), numbers + len(of_a))
+    row_a, column_a = _coordinates(core.a.lane, core.a.element, place.lanes, of_a)
+    row_b, column_b = _coordinates(core.b.lane, core.b.element, place.lanes, of_b)
+    made: dict[UOp, UOp] = {}
+    for node in nodes:
+        if node.op is not Ops.REDUCE or place.k not in ranges_of(values_of(node)[0]):
+            continue
+        product = product_of(node, core)
+        assert product is not None  # Kernel.apply has looked
+        if place.m not in ranges_of(product.left):
+            product = product.swapped()
+        left = substitute_ranges(
+            list(product.left.toposort()), {place.m: row_a, place.k: column_a}, {}
+        )
+        right = substitute_ranges(
+            list(product.right.toposort()), {place.k: row_b, place.n: column_b}, {}
+        )
+        sources = (left, right, *of_a, *of_b, elements)
+        unit = UOp(Ops.WMMA, node.dtype, sources, Fragment(core, len(of_a), len(of_b)))
+        made[node] = UOp(Ops.REDUCE, node.dtype, (unit, *loops_of(node)), node.arg)
+    sink = replace_nodes(nodes, made)
+    bits = [_bit(elements, number) for number in range(len(core.c.element))]
+    row, column = _coordinates(core.c.lane, core.c.element, place.lanes, bits)
+    return substitute_ranges(list(sink.toposort()), {place.m: row, place.n: column}, {})
+
+
+def _bits(count: int, number: int) -> tuple[UOp, ...]:
+    """Ranges of two turns, the one of the lowest bit innermost."""
+    return tuple(UOp.range(2, number + count - 1 - bit, AxisKind.UPCAST) for bit in range(count))
+
+
+def _bit(number: UOp, bit: int) -> UOp:
+    shifted = folded(Ops.IDIV, dtypes.int, (number, number.const_like(1 << bit)), None)
+    return folded(Ops.MOD, dtypes.int, (shifted, shifted.const_like(2)), None)
+
+
+def _coordinates(
+    lane_steps: Sequence[Step], element_steps: Sequence[Step],
+    lanes: Iterable[UOp], elements: Iterable[UOp],
+) -> tuple[UOp, UOp]:  # fmt: skip
+    """The row and the column at which an element of a lane is."""
+    row = column = UOp.const(dtypes.int, 0)
+    for steps, bits in ((lane_steps, lanes), (element_steps, elements)):
+        for (down, right), bit in zip(steps, bits):
+            row, column = _moved(row, bit, down), _moved(column, bit, right)
+    return row, column
+
+
+def _moved(total: UOp, bit: UOp, step: int) -> UOp:
+    if step == 0:
+        return total
+    part = folded(Ops.MUL, bit.dtype, (bit, bit.const_like(step)), None)
+    return folded(Ops.ADD, total.dtype, (total, part.cast(total.dtype)), None)

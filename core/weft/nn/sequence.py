@@ -1,0 +1,187 @@
+"""Recurrent networks over whole sequences: LSTM and GRU in layers, in one or both directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.base.arguments import whole
+from weft.base.dtype import DType
+from weft.base.errors import ArgumentError, ShapeError
+from weft.nn.inputs import tensor_for
+from weft.nn.recurrent import GRUCell, LSTMCell
+from weft.tensor import Tensor
+
+_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+class _Recurrent:
+    """What both share: a cell for each layer and direction, led over the steps.
+
+    Weights are named as a cell's, with _l0, _l1 ... behind them, and _reverse for the second
+    direction. Input (length, batch, input_size), with `batch_first` (batch, length, input_size), or
+    without the batch. Each layer but the first reads what the one before it gave, to which dropout
+    is applied in training; the second direction reads from the end, and what both give stands side
+    by side.
+    """
+
+    cell: type[LSTMCell] | type[GRUCell]
+    states: int
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self.num_layers = whole(num_layers, "num_layers", least=1)
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        self.batch_first, self.dropout, self.bidirectional = batch_first, dropout, bidirectional
+        for number, suffix in enumerate(self._suffixes()):
+            layer = number // self._directions
+            size = input_size if layer == 0 else hidden_size * self._directions
+            made = self.cell(size, hidden_size, bias, device, dtype)
+            for name in _WEIGHTS:
+                setattr(self, name + suffix, getattr(made, name))
+
+    @property
+    def _directions(self) -> int:
+        return 2 if self.bidirectional else 1
+
+    def _suffixes(self) -> list[str]:
+        ways = ("", "_reverse")[: self._directions]
+        return [f"_l{layer}{way}" for layer in range(self.num_layers) for way in ways]
+
+    def _cell(self, suffix: str) -> Any:
+        """The cell of one layer and direction, with the weights that it has now."""
+        made = self.cell.__new__(self.cell)
+        for name in _WEIGHTS:
+            setattr(made, name, getattr(self, name + suffix))
+        return made
+
+    def _run(self, x: Tensor, state: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        """(output, last states), each state (layers * directions, batch, hidden)."""
+        x = tensor_for(self, x)
+        if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
+            raise ShapeError(
+                "a recurrent network reads sequences",
+                asked=f"{type(self).__name__} of {x.shape}",
+                because=f"it was made for (length, batch, {self.input_size})"
+                if not self.batch_first
+                else f"it was made for (batch, length, {self.input_size})",
+                try_="put the features last",
+            )
+        if x.ndim == 2:
+            output, ends = self._run(
+                x.unsqueeze(0 if self.batch_first else 1), [each.unsqueeze(1) for each in state]
+            )
+            return output.squeeze(0 if self.batch_first else 1), [end.squeeze(1) for end in ends]
+        steps = x.transpose(0, 1) if self.batch_first else x
+        suffixes = self._suffixes()
+        starts = self._starts(steps, state, len(suffixes))
+        ends: list[list[Tensor]] = []
+        for layer in range(self.num_layers):
+            if layer:
+                steps = steps.dropout(self.dropout)
+            gave = []
+            for way in range(self._directions):
+                number = layer * self._directions + way
+                outputs, end = self._led(suffixes[number], steps, starts[number], bool(way))
+                gave.append(outputs)
+                ends.append(end)
+            steps = gave[0].cat(*gave[1:], dim=-1)
+        output = steps.transpose(0, 1) if self.batch_first else steps
+        return output, [each[0].stack(*each[1:]) for each in zip(*ends, strict=True)]
+
+    def _starts(self, steps: Tensor, state: list[Tensor], count: int) -> list[list[Tensor]]:
+        """The state in which each layer and direction begins."""
+        shape = (count, steps.shape[1], self.hidden_size)
+        if not state:
+            zeros = Tensor.zeros(*shape[1:], dtype=steps.dtype, device=steps.device)
+            return [[zeros] * self.states for _ in range(count)]
+        for each in state:
+            if tuple(each.shape) != shape:
+                raise ShapeError(
+                    "the state does not belong to this input",
+                    asked=f"{type(self).__name__} of {steps.shape} with a state of {each.shape}",
+                    because=f"the state must be {shape}: layers times directions, batch, hidden",
+                    try_="give what the network gave back, or None for zeros",
+                )
+        return [[each[number] for each in state] for number in range(count)]
+
+    def _led(
+        self, suffix: str, steps: Tensor, state: list[Tensor], backwards: bool
+    ) -> tuple[Tensor, list[Tensor]]:
+        """One cell over all steps: (length, batch, hidden) and its last states."""
+        cell = self._cell(suffix)
+        given = cell.of_input(steps)  # of all steps in one product
+        outputs = []
+        for place in range(steps.shape[0])[:: -1 if backwards else 1]:
+            # In memory of its own each step is the same kernels, which are built once.
+            one = given[place].contiguous()
+            moved = cell.moved(one, tuple(state) if self.states > 1 else state[0])
+            state = list(moved) if self.states > 1 else [moved]
+            outputs.append(state[0].contiguous_backward())
+        if not outputs:
+            raise ShapeError(
+                "there is no step to take",
+                asked=f"{type(self).__name__} of {steps.shape}",
+                because="a sequence has at least one step",
+                try_="leave empty sequences out",
+            )
+        ordered = outputs[::-1] if backwards else outputs
+        return ordered[0].stack(*ordered[1:]), state
+
+
+class LSTM(_Recurrent):
+    """Long short-term memory over sequences; see LSTMCell for its steps.
+
+    Call with x and (h, c), each (num_layers * directions, batch, hidden_size), or None for zeros;
+    gives (output, (h, c)): the hidden states of the last layer at every step, (length, batch,
+    directions * hidden_size), and the states behind the last step. With `batch_first` input and
+    output are (batch, length, ...). Raises ShapeError for other shapes.
+
+    >>> lstm = nn.LSTM(3, 5, num_layers=2, batch_first=True)
+    >>> output, (hidden, memory) = lstm(Tensor.ones(2, 4, 3))
+    >>> output.shape, hidden.shape, memory.shape
+    ((2, 4, 5), (2, 2, 5), (2, 2, 5))
+    """
+
+    cell, states = LSTMCell, 2
+
+    def __call__(
+        self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        if hc is not None and (not isinstance(hc, tuple | list) or len(hc) != 2):
+            raise ArgumentError(
+                "the state of an LSTM is two tensors",
+                asked="LSTM(x, state)",
+                because="the cells remember beside their output",
+                try_="output, (h, c) = lstm(x, (h, c)), or None at the start",
+            )
+        output, (hidden, memory) = self._run(x, [] if hc is None else list(hc))
+        return output, (hidden, memory)
+
+
+class GRU(_Recurrent):
+    """Gated recurrent units over sequences; see GRUCell for their steps.
+
+    Call with x and h (num_layers * directions, batch, hidden_size), or None for zeros; gives
+    (output, h) as LSTM does. Raises ShapeError for other shapes.
+
+    >>> gru = nn.GRU(3, 5, bidirectional=True)
+    >>> output, hidden = gru(Tensor.ones(4, 2, 3))
+    >>> output.shape, hidden.shape
+    ((4, 2, 10), (2, 2, 5))
+    """
+
+    cell, states = GRUCell, 1
+
+    def __call__(self, x: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        output, (last,) = self._run(x, [] if hidden is None else [hidden])
+        return output, last
