@@ -220,6 +220,13 @@ def test_leading_axes_of_one_are_dropped_from_what_is_written():
             x[index] = Tensor(value)
 
 
+def test_elements_are_not_deleted():
+    x = Tensor([1, 2, 3])
+    with pytest.raises(TypeError, match="does not lose elements"):
+        del x[0]
+    assert x.tolist() == [1, 2, 3]
+
+
 def test_masked_helpers():
     x = Tensor([[1, -2], [-3, 4]])
     assert x.masked_select(x > 0).tolist() == [1, 4]

@@ -1,19 +1,21 @@
-"""Random programs over axes of variable length: what they give for the same lengths, known before."""
+"""Random programs over axes of variable length: what they give for lengths known beforehand."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft import Tensor, Variable, jit
 
 A = np.random.default_rng(0).standard_normal((8, 5)).astype(np.float32)
 B = np.random.default_rng(1).standard_normal((6, 8)).astype(np.float32)
+EXAMPLES = int(os.environ.get("WEFT_TEST_EXAMPLES", "25"))
 N, M = Variable("n", 2, 8), Variable("m", 2, 6)
 
 
@@ -89,6 +91,7 @@ def same(one: list[np.ndarray], other: list[np.ndarray]) -> None:
         np.testing.assert_allclose(left, right, rtol=2e-3, atol=2e-3)
 
 
+@settings(max_examples=EXAMPLES)
 @given(programs, st.sampled_from([(3, 4), (8, 2), (2, 6), (6, 6)]))
 def test_bound_and_known_lengths(program: list[Any], lengths: tuple[int, int]) -> None:
     n, m = lengths
@@ -105,6 +108,7 @@ def test_bound_and_known_lengths(program: list[Any], lengths: tuple[int, int]) -
     same(numbers(run(program, x, y, *bound)), expected)
 
 
+@settings(max_examples=EXAMPLES)
 @given(programs)
 def test_captured(program: list[Any]) -> None:
     step = jit(lambda x, y, n, m: run(program, x, y, n, m))

@@ -41,6 +41,10 @@ def asarray(
         )
     if isinstance(obj, (complex, list, tuple)):
         obj = _plain(obj)
+    if isinstance(obj, memoryview) and obj.format != "B":
+        import numpy
+
+        obj = numpy.asarray(obj)  # of numbers, where a tensor takes the bytes
     if kind is None:
         kind = _integer_kind(obj)
     if copy is False:

@@ -1,9 +1,9 @@
 """How the value in a memory came about: the way back that is left when a graph has been computed.
 
-Computing a value puts memory in the place of its graph. Where gradients are to flow through it, the
-graph is kept beside the memory, reaching as far down as the next memory that has one itself; nothing
-but the walk of gradients looks at it, so that no later schedule is the larger for it. It lives as
-long as the memory's node.
+Computing a value puts memory in the place of its graph. Where gradients are to flow through it,
+the graph is kept beside the memory, reaching as far down as the next memory that has one itself;
+nothing but the walk of gradients looks at it, so that no later schedule is the larger for it. It
+lives as long as the memory's node.
 
     remember(memory, value)     value, of the memory's flat shape, is what stands in it
     way_back(node)              that graph, or None

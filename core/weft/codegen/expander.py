@@ -195,7 +195,7 @@ class _Expander:
             width = 1 << len(bits)
             dtype = values[0].dtype.vec(width)
             rows = [tuple(values[i : i + width]) for i in range(0, len(values), width)]
-            packed = [UOp(Ops.VECTORIZE, dtype, row) for row in rows]
+            packed = [_packed(dtype, row) for row in rows]
             factors.append(Instances(own, None, packed))
         over = merged(factor.over for factor in factors)
         dtype = node.dtype.vec(width_of(lane))
@@ -519,6 +519,14 @@ def _check_over(value: Instances, loops: Ranges) -> None:
             "many values would be stored in one place", asked="expanding a STORE",
             because="its value depends on an unrolled range that its address does not have",
         )  # fmt: skip
+
+
+def _packed(dtype: DType, row: tuple[UOp, ...]) -> UOp:
+    """A vector of these lanes: the one that they were taken from, where it is that."""
+    whole = row[0].src[0] if row[0].op is Ops.GEP else row[0]
+    if whole.dtype is dtype and row == tuple(whole.gep(lane) for lane in range(len(row))):
+        return whole
+    return UOp(Ops.VECTORIZE, dtype, row)
 
 
 def _is_unrolled(reduce: UOp) -> bool:

@@ -179,6 +179,8 @@ def _buffered(stream: TensorIO) -> Any:
 
 def _storage_id(key: Any) -> tuple[DType, str, int]:
     """("storage", its class, its key, where it lived, how many elements)"""
+    if isinstance(key, tuple) and key[:1] == ("module",):
+        raise refused("a whole module", "its class would have to be run")
     if not isinstance(key, tuple) or len(key) < 5 or key[0] != "storage":
         raise _foreign("a storage is not described as torch.save does")
     kind, number, count = key[1], key[2], key[4]

@@ -115,7 +115,8 @@ def _fuse_marks(plan: Plan, ctx: ScheduleContext) -> Plan:
     if edits := without_marks(plan.uses):
         marks = marked(plan.uses)
         marks = moved(marks, _edit(plan, edits))
-        realized = group_reduces(plan.uses, must_realize(plan.uses))
+        stored = must_realize(plan.uses, parallel=ctx.is_parallel)
+        realized = group_reduces(plan.uses, stored)
         realized = limit_buffers(plan.uses, realized, ctx)
         plan.marks = still_cut(marks, group_kernels(plan.uses, realized, ctx))
     return plan
@@ -129,7 +130,7 @@ def _edit(plan: Plan, edits: dict[UOp, Edit]) -> dict[UOp, UOp]:
 
 
 def _must_realize(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.realized = must_realize(plan.uses, plan.marks)
+    plan.realized = must_realize(plan.uses, plan.marks, ctx.is_parallel)
     return plan
 
 

@@ -5,6 +5,8 @@ in:  spec.tensor      out: the set of nodes that become kernels, to which `group
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weft.base.sequences import prod
 from weft.schedule.arange import Picks, is_counter, picks_in
 from weft.schedule.fuse_marks import NONE, Marks
@@ -21,10 +23,14 @@ _CHEAP = 16
 _STRETCH = 32
 
 
-def must_realize(uses: Uses, marks: Marks = NONE) -> dict[UOp, None]:
+def must_realize(
+    uses: Uses, marks: Marks = NONE, parallel: Callable[[str], bool] = lambda device: False
+) -> dict[UOp, None]:
     """Nodes (never movement, constants, memory) that need a kernel of their own, sources first.
 
-    marks: what is asked for in one kernel is not stored for growing.
+    marks: what is asked for in one kernel is not stored for growing. parallel: whether a device
+    spreads a kernel over many work items: what is read there more than once goes on chip first, or
+    to a matrix unit, and a wider copy in memory would only be more to read.
     """
     realized: dict[UOp, None] = {}
     depth: dict[UOp, int] = {}
@@ -49,6 +55,7 @@ def must_realize(uses: Uses, marks: Marks = NONE) -> dict[UOp, None]:
             and node not in marks.inside
             and _grows(node, uses, picks)
             and not _is_cheap(node, depth[node], uses, realized)
+            and not (_is_widening(node) and isinstance(node.device, str) and parallel(node.device))
         ):
             held = _worth_storing(node)
             if not is_stored(held):
@@ -109,6 +116,12 @@ def _is_cheap(node: UOp, depth: int, uses: Uses, realized: dict[UOp, None]) -> b
         return False
     counts = not any(u.op is Ops.BUFFER or u.op in _ALWAYS or u in realized for u in below)
     return counts or prod(node.shape) == 1 or _is_hoisted(node, uses)
+
+
+def _is_widening(node: UOp) -> bool:
+    """Only makes wider what stands in memory."""
+    source = node.src[0] if node.op is Ops.CAST else node
+    return node.dtype.itemsize > source.dtype.itemsize and is_stored(source.base)
 
 
 def _worth_storing(node: UOp) -> UOp:

@@ -43,6 +43,8 @@ def moved(node: UOp, device: str | tuple[str, ...]) -> UOp:
         return node
     if node.op is Ops.CONST:
         return UOp.const(node.dtype, node.arg, device)
+    if node.device is None:  # made of variables alone: it is everywhere
+        return node
     if node.op is Ops.IOTA and isinstance(device, str):
         return node.replace(src=(UOp(Ops.DEVICE, arg=device),))
     if any(isinstance(size, UOp) for size in node.shape):

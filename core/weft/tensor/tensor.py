@@ -13,7 +13,7 @@ from weakref import ref
 
 from weft.base.arguments import kind_of, shown
 from weft.base.download import download
-from weft.base.dtype import DType, dtypes, element_dtype, to_dtype
+from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import (
     ArgumentError,
     DeviceError,
@@ -62,7 +62,7 @@ from weft.tensor.ops.spellings import spelled_as_elsewhere
 from weft.tensor.ops.statistics import StatisticsMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.protocol import TensorBase, grad_mode, record
-from weft.uop import Ops, UOp
+from weft.uop import GroupOp, Ops, UOp
 from weft.uop.symbolic.sint import evaluate_sint, fold, sprod
 
 if TYPE_CHECKING:
@@ -515,8 +515,10 @@ class Tensor(
             recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
             return self.detach().to(self._uop.device[0])._settled()
-        if self._requires_grad and not self.is_leaf:
-            self.realize()  # and not a copy: backward will want to read it as well
+        if (self._requires_grad and not self.is_leaf) or _is_computed(self._uop):
+            self.realize()  # and not a copy: it may be read again, by backward as well
+            if self._constant_value() is not None:
+                return self
         held = self.detach().contiguous() if owned_storage(self._uop) is None else self
         return held.realize()
 
@@ -742,6 +744,13 @@ def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tenso
                 try_=f"{what}(*tensors) for a list of them" if isinstance(each, list) else None,
             )
     return (first, *rest)
+
+
+def _is_computed(node: UOp) -> bool:
+    """Whether this is the whole of what one computation gives, and no part or view of it."""
+    while node.op is Ops.RESHAPE:
+        node = node.src[0]
+    return node.op in GroupOp.ALU or node.op in (Ops.CAST, Ops.REDUCE_AXIS)
 
 
 def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

@@ -296,12 +296,18 @@ def _found_or_kept(
     file = None if folder is None else folder / f"{device}.json"
     if file is not None and file.exists():
         kept = json.loads(file.read_text(encoding="utf-8"))
-    known = {n: row for n, row in kept.items() if n in names and "WRONG" not in row.values()}
-    new, wrong = fill(device, [n for n in names if n not in known], say, kinds)
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(kept | known | new), encoding="utf-8")
-    return known | new, wrong
+    found = {n: row for n, row in kept.items() if n in names and "WRONG" not in row.values()}
+    wrong: list[str] = []
+    for name in names:
+        if name in found:
+            continue
+        row, more = fill(device, [name], say, kinds)
+        found |= row
+        wrong += more
+        if file is not None:  # at once: a device may take an hour, and be stopped before
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(kept | found), encoding="utf-8")
+    return found, wrong
 
 
 if __name__ == "__main__":

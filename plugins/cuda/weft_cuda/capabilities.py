@@ -13,6 +13,7 @@ from weft.plugin import (
     dtypes,
 )
 from weft_cuda.chip import Chip
+from weft_cuda.matrix_units import units_of
 
 MAX_BUFFERS = 480
 """Parameters have 4096 bytes, 8 for a pointer; some are left for variables."""
@@ -51,6 +52,7 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
         # Booleans are compared lane by lane, so there is nothing to gain from reading them at once.
         vector_widths={d: _widths(d) for d in known if d is not dtypes.bool},
         vector_bytes=0,
+        tensor_cores=units_of(chip.capability),
     )
     return Capabilities(
         memory=MemoryCaps(

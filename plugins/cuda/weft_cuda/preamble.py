@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 
+from weft_cuda.matrix_units import CALLS
+
 VECTOR = """\
 template <class T, int N>
 struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
@@ -78,6 +80,7 @@ _PIECES = (
     (re.compile(r"\bvec<"), VECTOR),
     (re.compile(r"\bconvert<"), CONVERT),
     (re.compile(r"\breinterpret<"), REINTERPRET),
+    *((re.compile(rf"\b{name}\("), text) for name, text in CALLS.items()),
 )
 
 

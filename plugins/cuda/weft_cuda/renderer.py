@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from weft.plugin import CStyleRenderer, LinearProgram
+from weft.plugin import CStyleRenderer, LinearProgram, UOp
 from weft_cuda.alignment import aligned
 from weft_cuda.dialect import CUDA_CXX, SHARED
 from weft_cuda.preamble import preamble
@@ -28,10 +28,18 @@ class CudaRenderer(CStyleRenderer):
         """
         program = replace(program, uops=aligned(program.uops))
         prefix = f"{self.dialect.kernel_prefix} __launch_bounds__({_threads(program)})"
-        written = CStyleRenderer(replace(self.dialect, kernel_prefix=prefix)).render(program)
+        written = _Writer(replace(self.dialect, kernel_prefix=prefix)).render(program)
         # Where memory is says its declaration; the types of pointers do not.
         written = written.replace(f"*({SHARED}", "*(")
         return preamble(written) + written
+
+
+class _Writer(CStyleRenderer):
+    """One kernel's text, without what stands before it."""
+
+    def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
+        """A matrix unit's work is a function of our own (see `matrix_units`)."""
+        return f"{call.arg.name}({', '.join(sources)})"
 
 
 def _threads(program: LinearProgram) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, Variable, WeftError, jit
-from weft.testing.captured import both, numbers
+from weft.testing.captured import CALLS, both, numbers
 
 
 def test_variables_change_without_recording_again():
@@ -70,3 +70,51 @@ def test_variables_in_the_shapes_of_inputs_and_results():
         whole = made.sum(0).numpy()
         np.testing.assert_allclose(whole, (numbers(10, 4)[:i] * 2 + 1).sum(0), rtol=1e-4)
     assert step.replays == 6
+
+
+def test_values_that_one_signature_takes_are_free_for_another():
+    """Three rows fit at some places only, one row at all of them."""
+    place = Variable("place", 0, 7)
+
+    def program(wrap):
+        cache = Tensor.zeros(8, 4).contiguous().realize()
+
+        @wrap
+        def step(rows, at):
+            cache[at : at + rows.shape[0]] = rows
+            return cache.sum(0)
+
+        found = [step(Tensor(numbers(3, 4)), place.bind(0))]
+        found += [step(Tensor(numbers(1, 4, seed=i)), place.bind(i)) for i in range(3, 8)]
+        return [*found, cache]
+
+    both(program, 3)
+
+
+def test_results_that_are_variables():
+    n = Variable("n", 1, 8)
+
+    def program(wrap):
+        step = wrap(lambda x, n: (x * n, n))
+        found = [step(Tensor(n.bind(i + 1)), Tensor(n.bind(i + 1)) + 1) for i in range(6)]
+        return [t for pair in found for t in pair]
+
+    both(program, 4)
+
+
+def test_state_of_a_shape_with_a_variable_that_is_replaced():
+    n = Variable("n", 1, 4)
+
+    def program(wrap):
+        state = {"w": Tensor([1.0, 2.0, 3.0, 4.0]).realize()[: n.bind(2)]}
+
+        @wrap
+        def step(x):
+            state["w"] = (state["w"] * 2).contiguous()
+            return state["w"].sum() + x
+
+        found = [step(Tensor([0.0])) for _ in range(CALLS)]
+        state["w"] = Tensor([1.0, 1.0, 1.0, 1.0]).realize()[: n.bind(3)]
+        return found + [step(Tensor([0.0])) for _ in range(CALLS)]
+
+    both(program)

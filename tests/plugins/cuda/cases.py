@@ -3,12 +3,13 @@
 from weft import Tensor
 from weft.codegen.pipeline import lower
 from weft.device import registry
+from weft.tools.stand_in import stand_in
 from weft.uop import Ops
 
 
 def t(*shape, dtype=None):
     """Storage without values: only the graph matters here."""
-    return Tensor.empty(*shape, dtype=dtype, device="REF")
+    return Tensor.empty(*shape, dtype=dtype, device="CUDA")
 
 
 def _training_step():
@@ -36,6 +37,9 @@ CASES = {
     "matmul_bias_relu": lambda: ((t(64, 48) @ t(48, 32) + t(32)).relu(),),
     "matmul_large": lambda: (t(512, 512) @ t(512, 512),),
     "matmul_half": lambda: (t(64, 64, dtype="half") @ t(64, 64, dtype="half"),),
+    "matmul_bfloat16_large": lambda: (
+        t(256, 512, dtype="bfloat16").matmul(t(512, 256, dtype="bfloat16"), dtype="float32"),
+    ),
     "half_to_bfloat16": lambda: ((t(256, dtype="half") * 2).cast("bfloat16"),),
     "integers": lambda: ((t(64, dtype="int32") // 7 + t(64, dtype="int32") % 5).cast("int8"),),
     "booleans": lambda: (((t(64) < t(64)) & (t(64) != 0)),),
@@ -47,7 +51,7 @@ CASES = {
     "sine": lambda: (t(64).sin(),),
     "conv2d": lambda: (t(1, 2, 6, 6).conv2d(t(3, 2, 3, 3), padding=1).relu(),),
     "max_pool2d": lambda: (t(1, 2, 6, 6).max_pool2d((2, 2)),),
-    "gather_rows": lambda: (t(5, 4)[Tensor([0, 3, 3], device="REF")],),
+    "gather_rows": lambda: (t(5, 4)[t(3, dtype="int32")],),
     "cumsum": lambda: (t(8).cumsum(),),
     "attention": lambda: (
         t(1, 2, 16, 32).scaled_dot_product_attention(t(1, 2, 16, 32), t(1, 2, 16, 32)),
@@ -59,11 +63,12 @@ CASES = {
 
 def programs(case, arch):
     """(linear program, source) of each kernel of a case."""
-    device = registry.offline("CUDA", arch)
-    tensors = CASES[case]()
+    own, plan = stand_in("CUDA", arch)
     found = []
-    for item in tensors[0].schedule(*tensors[1:]):
-        if item.ast.op is Ops.SINK:
-            program = lower(item.ast, device.target)
-            found.append((program, device.renderer.render(program)))
+    with registry.use(own):
+        tensors = CASES[case]()
+        for item in tensors[0].schedule(*tensors[1:]):
+            if item.ast.op is Ops.SINK:
+                program = lower(item.ast, plan.offline.target)
+                found.append((program, plan.offline.renderer.render(program)))
     return found

@@ -1,5 +1,7 @@
 """Making arrays."""
 
+import array
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,14 @@ def test_an_array_of_another_library_without_a_copy():
     outside[0] = 7
     assert x.tolist() == [7.0, 1.0, 2.0, 3.0]
     assert xp.from_dlpack(outside).tolist() == [7.0, 1.0, 2.0, 3.0]
+
+
+def test_typed_memory():
+    numbers = array.array("d", [1.5, 2.5])
+    for obj in (numbers, memoryview(numbers), memoryview(numbers)[::-1]):
+        assert xp.asarray(obj).dtype is xp.float64
+        assert xp.asarray(obj).tolist() == np.asarray(obj).tolist()
+    assert xp.asarray(b"ab").tolist() == xp.asarray(bytearray(b"ab")).tolist() == [97, 98]
 
 
 def test_there_are_no_complex_numbers():

@@ -9,13 +9,25 @@ import numpy as np
 import pytest
 
 from weft import Tensor, dtypes
-from weft.testing import table_checks_names, table_checks_others, table_checks_shapes
+from weft.testing import (
+    table_checks_names,
+    table_checks_others,
+    table_checks_shapes,
+    torch_cases_algebra,
+    torch_cases_elementwise,
+    torch_cases_names,
+    torch_cases_shapes,
+    torch_cases_windows,
+)
 from weft.testing.oracle import evaluated_by_oracle
 from weft.testing.table_cells import Maker
 from weft.testing.table_checks import CHECKS
 from weft.testing.torch_cases import FAMILIES
 
-LOADED = (table_checks_names, table_checks_others, table_checks_shapes)  # which enter their checks
+LOADED = (  # which enter their checks and cases
+    table_checks_names, table_checks_others, table_checks_shapes, torch_cases_algebra,
+    torch_cases_elementwise, torch_cases_names, torch_cases_shapes, torch_cases_windows,
+)  # fmt: skip
 
 STEP = 1e-5
 RANGES = {
@@ -25,7 +37,8 @@ RANGES = {
 }  # fmt: skip
 """Where a function of one number is one."""
 
-POWERS = ("pow", "float_power", "xlogy")
+SECOND_ABOVE_0 = ("fmod", "mod", "remainder", "xlogy")
+FIRST_ABOVE_0 = ("pow", "float_power")
 
 ELSEWHERE = {
     **dict.fromkeys(
@@ -41,12 +54,37 @@ ELSEWHERE = {
 """What differences do not tell of, why, and where it is tested."""
 
 
+ITERATED = ("qr", "svd", "eigh")  # whose second derivatives take long; the cases of PyTorch do less
+
+OTHER_NAMES = {
+    "arctan2": "atan2", "assign": "written on the way", "broadcast_to": "expand",
+    "cartesian_prod": "meshgrid", "clamp_max": "clamp", "clip": "clamp", "concat": "cat",
+    "concatenate": "cat", "copy_": "written on the way", "divide": "div", "divmod": "mod",
+    "empty_like": "mul", "expand_as": "expand", "expand_dims": "unsqueeze",
+    "image_conv2d": "conv2d", "image_dot": "dot", "moveaxis": "permute", "multiply": "mul",
+    "permute_dims": "permute", "realize": "read on the way", "rearrange": "permute",
+    "remainder": "mod", "replace": "clone", "reshape_as": "reshape", "sequential": "flip",
+    "shrink": "getitem", "subtract": "sub", "swapdims": "transpose",
+    "take_along_axis": "gather", "to": "clone", "to_": "clone", "true_divide": "div",
+    "unstack": "split", "view_as": "view",
+}  # fmt: skip
+"""Methods that PyTorch is compared with under another name of the same."""
+
+FAMILY_NAMES = {*FAMILIES, *(name.split()[0] for name in FAMILIES)}
+
+
+def is_beside_torch(name):
+    """Whether random cases compare a method with PyTorch; one that writes, by its value."""
+    return bool({OTHER_NAMES.get(name, name), name.removesuffix("_")} & FAMILY_NAMES)
+
+
 class Smooth(Maker):
     """Numbers that are away from each other, from 0, and from whole numbers and halves."""
 
     def grid(self, *shape, low=-4, high=4):
         count = int(np.prod(shape))
-        steps = (np.arange(count) * 0.618033988749895 + 0.171) % 1.0
+        self.called = getattr(self, "called", 0) + 1
+        steps = (np.arange(count) * 0.618033988749895 + 0.171 * self.called) % 1.0
         values = low + (high - low) * (0.04 + 0.92 * steps)
         near = np.abs(values * 2 - np.round(values * 2)) < 0.02
         return self.random.permutation(values + near * 0.037).reshape(shape)
@@ -107,9 +145,9 @@ def inputs_of(check):
     if check.name in RANGES:
         low, high = RANGES[check.name]
         return [maker.grid(9, low=low, high=high)]
-    if check.name in POWERS:
+    if check.name in (*FIRST_ABOVE_0, *SECOND_ABOVE_0):
         positive, any_sign = maker.grid(9, low=0.3, high=2), maker.grid(9, low=-2, high=2)
-        return [any_sign, positive] if check.name == "xlogy" else [positive, any_sign]
+        return [any_sign, positive] if check.name in SECOND_ABOVE_0 else [positive, any_sign]
     if check.name in ("svd", "cholesky", "eigh"):
         # none of the singular values twice
         return [np.diag([1.0, 2.5, 4.0]) * 3 + maker.grid(3, 3, low=-1, high=1)]
@@ -161,12 +199,14 @@ def test_gradients(name):
         if first is not None:
             second = sum((g * g * 0.5 + g).sum() for g in first)
             deeper = None
-            if second.requires_grad is not False:
+            if name not in ITERATED:
                 wanted = [tensors[number] for number in numbers]
                 deeper = second.gradient(*wanted, materialize_grads=True)
                 deeper = [g.numpy() for g in deeper]
             for number, gradient in zip(numbers, first):
                 known[number] = gradient.numpy()
+        flat = all(np.abs(k).max(initial=0) == 0 for k in known)
+        assert flat or is_beside_torch(name), "enter a family of cases, or its other name"
         scale = max([1.0, *(np.abs(k).max(initial=0) for k in known)])
         for number, place, slope in slopes(value, arrays, numbers):
             assert agree(known[number][place], slope, scale), (number, place, slope)
@@ -181,3 +221,8 @@ def test_gradients(name):
         for number, place, slope in slopes(gradient_value, arrays, numbers):
             got = deeper[numbers.index(number)][place]
             assert agree(got, slope, 10 * scale), ("second", number, place, got, slope)
+
+
+def test_other_names_are_names():
+    assert set(OTHER_NAMES) <= set(CHECKS) and set(OTHER_NAMES.values()) <= FAMILY_NAMES
+    assert set(ELSEWHERE) <= set(CHECKS)

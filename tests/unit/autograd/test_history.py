@@ -1,4 +1,4 @@
-"""What memory remembers of how it was computed: backward after realize, writes, and what is freed."""
+"""What memory remembers of how it was computed: backward after realize, writes, what is freed."""
 
 import gc
 import weakref

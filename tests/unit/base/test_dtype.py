@@ -247,3 +247,46 @@ def test_the_floor_imports_nothing_heavy() -> None:
         "assert not {'numpy', 'ctypes', 'sqlite3', 'pluggy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "given, name",
+    [
+        ("f4", "float32"), ("<f8", "float64"), ("e", "float16"), ("single", "float32"),
+        ("b1", "bool"), ("i8", "int64"), ("u2", "uint16"), ("intc", "int32"),
+        ("FLOAT32", "float32"), ("torch.bfloat16", "bfloat16"), ("numpy.uint8", "uint8"),
+        ("dtypes.half", "float16"),
+        ("float8_e4m3fn", "fp8e4m3"),
+    ],
+)  # fmt: skip
+def test_names_as_others_write_them(given: str, name: str) -> None:
+    assert dtypes.to_dtype(given) is dtypes.to_dtype(name)
+
+
+@pytest.mark.parametrize("given", [">f4", "complex64", "S4", "", "float128"])
+def test_names_of_no_dtype(given: str) -> None:
+    with pytest.raises(DTypeError):
+        dtypes.to_dtype(given)
+
+
+def test_scalar_types_and_dtypes_of_other_libraries() -> None:
+    assert dtypes.to_dtype(numpy.longlong) is dtypes.int64
+    assert dtypes.to_dtype(numpy.dtype("i2")) is dtypes.int16
+    for given in (numpy.generic, numpy.number, numpy.dtype(">f4"), numpy.longdouble):
+        with pytest.raises(DTypeError):
+            dtypes.to_dtype(given)
+    torch = pytest.importorskip("torch", reason="PyTorch's dtypes are what is asked about")
+    assert dtypes.to_dtype(torch.float8_e4m3fn) is dtypes.fp8e4m3
+    assert dtypes.to_dtype(torch.long) is dtypes.int64
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_limits_of_floats_are_numpys(name: str) -> None:
+    ours, theirs = dtypes.finfo(name), numpy.finfo(name)
+    for word in (
+        "bits", "eps", "epsneg", "max", "min", "tiny", "smallest_normal", "smallest_subnormal",
+        "precision",
+    ):  # fmt: skip
+        assert getattr(ours, word) == float(getattr(theirs, word)), word
+    assert ours.resolution == pytest.approx(float(theirs.resolution), rel=1e-3)
+    assert dtypes.iinfo("u2").max == 65535 and dtypes.iinfo(int).bits == 32

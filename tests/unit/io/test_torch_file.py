@@ -193,3 +193,14 @@ def test_calls_that_reach_for_more_than_data(call):
     for form in (zipped, legacy):
         with pytest.raises(FormatError):
             load(form(b"\x80\x02}X\x01\x00\x00\x00a" + call + b"s."))
+
+
+@pytest.mark.parametrize("new", [True, False])
+@pytest.mark.filterwarnings("ignore")
+def test_a_whole_module_is_refused_with_advice(tmp_path, new):
+    torch = pytest.importorskip("torch", reason="PyTorch writes this file")
+    path = tmp_path / "m.pt"
+    torch.save(torch.nn.Linear(1, 1), path, _use_new_zipfile_serialization=new)
+    with pytest.raises(FormatError, match="not plain data") as caught:
+        torch_load(path)
+    assert "state_dict" in caught.value.try_

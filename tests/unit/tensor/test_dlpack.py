@@ -219,7 +219,8 @@ def test_copies():
     "key",
     [
         (slice(None, None, 2), slice(1, None)), slice(None, None, -1),
-        (slice(None), slice(None, None, -2)), slice(1, None), (1, slice(2, 3)), (slice(None), None, 1),
+        (slice(None), slice(None, None, -2)), slice(1, None), (1, slice(2, 3)),
+        (slice(None), None, 1),
     ],
 )  # fmt: skip
 def test_strides_and_offsets(key):

@@ -10,6 +10,7 @@ import pytest
 import weft
 from weft import Device, Tensor, dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError, UnknownDevice
+from weft.engine import stats
 from weft.tensor.live import live_tensors
 from weft.uop import Ops
 
@@ -142,6 +143,19 @@ def test_the_view_of_a_number_has_no_axes(make):
 def test_the_view_of_nothing_knows_its_elements():
     view = Tensor.zeros(0, 2, dtype="int16").data()
     assert (view.shape, view.format, view.itemsize, list(view)) == ((0,), "h", 2, [])
+
+
+@pytest.mark.parametrize("read", ["numpy", "tolist", "data"])
+def test_what_was_read_is_not_computed_again(read):
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]], device="REF").realize()
+    total = (x * 3).sum(0)
+    shared = total.reshape(2, 1)
+    getattr(total, read)()
+    before = stats.kernels
+    assert total.tolist() == [12.0, 18.0] and shared.tolist() == [[12.0], [18.0]]
+    assert stats.kernels == before
+    total[0] = 5.0
+    assert total.tolist() == [5.0, 18.0] and shared.tolist() == [[12.0], [18.0]]
 
 
 def test_print_form():

@@ -55,3 +55,15 @@ def test_values_can_be_given():
 def test_what_is_no_tensor_graph():
     with pytest.raises(SpecError):
         evaluate(UOp(Ops.BARRIER))
+
+
+def test_a_product_and_a_sum_are_rounded_once():
+    rng = np.random.default_rng(0)
+    for dtype in (dtypes.float32, dtypes.float64):
+        kind = np.float32 if dtype is dtypes.float32 else np.float64
+        a, b = (rng.standard_normal(50).astype(kind) for _ in range(2))
+        for x, y in zip(a.tolist(), b.tolist()):
+            z = -exec_alu(Ops.MUL, dtype, (x, y))  # what the product loses is all that is left
+            nodes = [UOp.const(dtype, v, "HOST").reshape((1,)) for v in (x, y, z)]
+            got = evaluate(UOp(Ops.MULACC, dtype, tuple(nodes))).tolist()[0]
+            assert got == exec_alu(Ops.MULACC, dtype, (x, y, z))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from weft.codegen.opt.kernel import Access, Axis, Kernel
+from weft.codegen.opt.kernel import Access, Axis, Kernel, Unit
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import extent_of, loops_of
 from weft.device.capabilities import Feature
@@ -29,6 +29,8 @@ _SHARED_IN_ALL = 1 << 25  # bytes of shared memory of all its processors togethe
 _GROUP = 256  # work items of a group, at most
 _FEWEST = 8  # work items that are worth a group
 _TILE_GROUP = 16  # work items of a group along each side of a tile
+_UNIT_DEPTH = 4  # fragments along a sum that are brought to shared memory at once
+_WARPS = 4  # of a group where matrix units work
 _WARP = 32  # work items that a large device runs in step
 _DEPTH = 16  # terms of a sum that are brought to shared memory at once
 _SIDE = 4  # outputs of one work item along each side of a tile
@@ -82,6 +84,8 @@ class _Grid:
         sides = [home for home in homes if _is_side(home, reads)][:2]
         if len(sides) < 2 or kernel.nests[main] & set(sides) != set(sides):
             return False
+        if self.unit(main):
+            return True
         most, done = kernel.target.compute.limits.max_upcast, 1
         for home in sides:
             place = kernel.axis_of(home, {AxisKind.GLOBAL})
@@ -102,13 +106,42 @@ class _Grid:
         self.block()
         return True
 
-    def block(self) -> None:
+    def unit(self, main: UOp) -> bool:
+        """A matrix unit for the largest sum."""
+        kernel = self.kernel
+        for number in range(len(kernel.target.compute.tensor_cores)):
+            for loop in loops_of(main):
+                place = kernel.axis_of(loop, {AxisKind.REDUCE})
+                if self.attempt(OptKind.TC, place, number):
+                    self.fragments(kernel.units[-1])
+                    return True
+        return False
+
+    def fragments(self, unit: Unit) -> None:
+        """As many fragments to a warp as its registers take, and a few warps to a group."""
+        held = 1 << len(unit.core.c.element)
+        most = max(1, self.kernel.target.compute.limits.max_upcast // held)
+        for kind, room, wide in ((OptKind.UPCAST, most, 4), (OptKind.LOCAL, _WARPS, 2)):
+            for home, limit in ((unit.columns, wide), (unit.rows, room)):
+                place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
+                if place is None:
+                    continue
+                extent = _turns(self.kernel.axes[place].extent)
+                fitting = (n for n in (4, 2) if n <= min(limit, room) and extent % n == 0)
+                amount = next(fitting, 1)
+                if self.attempt(kind, place, amount):
+                    room //= amount
+        self.block(_UNIT_DEPTH)
+
+    def block(self, deepest: int = _DEPTH) -> None:
         """The sum in blocks that the group brings to shared memory together, where that can be."""
         place, axis = next(self.places(AxisKind.REDUCE), (0, None))
         if axis is None:
             return
         extent = _turns(axis.extent)
-        depth = next((n for n in (_DEPTH, 8, 4, 2) if extent % n == 0 and extent > n), 0)
+        depth = next(
+            (n for n in (16, 8, 4, 2) if n <= deepest and extent % n == 0 and extent > n), 0
+        )
         if self.together and depth and self.attempt(OptKind.SPLIT, place, depth):
             inner = place + 1
             self.attempt(OptKind.UNROLL, inner, min(depth, 4) if depth > 4 else 0)

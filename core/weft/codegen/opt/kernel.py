@@ -69,10 +69,15 @@ class _Split:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
-    """A matrix unit and the numbers of the axes that are its fragments; lanes: the lowest first."""
+class Unit:
+    """A matrix unit and the numbers of the axes that are its fragments; lanes: the lowest first.
+
+    rows, columns: the axes of the lowered kernel that these are the innermost parts of.
+    """
 
     core: TensorCore
+    rows: UOp
+    columns: UOp
     m: int
     n: int
     k: int
@@ -107,7 +112,7 @@ class Kernel:
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
         self._splits: dict[int, _Split] = {}
         self._staged: list[int] = []
-        self._units: list[_Unit] = []
+        self.units: list[Unit] = []
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
         self.in_place = reads_what_it_writes(nodes)
@@ -122,7 +127,7 @@ class Kernel:
         other.applied = list(self.applied)
         other._splits = dict(self._splits)
         other._staged = list(self._staged)
-        other._units = list(self._units)
+        other.units = list(self.units)
         return other
 
     def _launch(self) -> None:
@@ -167,12 +172,12 @@ class Kernel:
 
     def apply(self, opt: Opt) -> None:
         """Note one optimisation. OptError where it is not legal; the kernel is then unchanged."""
-        before = (list(self.axes), dict(self._splits), list(self._units))
+        before = (list(self.axes), dict(self._splits), list(self.units))
         try:
             self._apply(opt)
             self._check(opt)
         except OptError:
-            self.axes, self._splits, self._units = before
+            self.axes, self._splits, self.units = before
             raise
         self.applied.append(opt)
 
@@ -268,7 +273,7 @@ class Kernel:
         if not 0 <= opt.amount < len(cores):
             raise _illegal(opt, f"the target has {len(cores)} tensor cores")
         core, axis = cores[opt.amount], self.axes[opt.axis]
-        if axis.kind is not AxisKind.REDUCE or self._units or self.applied:
+        if axis.kind is not AxisKind.REDUCE or self.units or self.applied:
             raise _illegal(opt, "it comes first, and its axis is the loop of a sum")
         mine = [reduce for reduce in self.reduces if axis.home in loops_of(reduce)]
         found = [tensor_cores.product_of(reduce, core) for reduce in mine]
@@ -300,7 +305,7 @@ class Kernel:
             self.axes.append(Axis(self._count, 2, AxisKind.LOCAL, rows[-1]))
             self._count += 1
         self.axes.sort(key=lambda one: one.kind)
-        self._units.append(_Unit(core, *parts, tuple(reversed(lanes))))
+        self.units.append(Unit(core, rows[-1], columns[-1], *parts, tuple(reversed(lanes))))
 
     def _cut(self, home: UOp, size: int) -> int:
         """Take the innermost part out of an axis; its number."""
@@ -487,7 +492,7 @@ class Kernel:
             end = home.src[0] if axis.extent is extent_of(home) else axis.extent
             new[axis.number] = UOp.range(end, place, axis.kind, home.dtype)
         count = len(self.axes)
-        for unit in self._units:
+        for unit in self.units:
             for number, size in zip((unit.m, unit.n, unit.k), unit.core.dims):
                 new[number] = UOp.range(size, count, AxisKind.LOOP)
                 count += 1
@@ -497,7 +502,7 @@ class Kernel:
             values[home] = self._value(number, new)
             loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
         sink = substitute_ranges(self._nodes, values, loops)
-        for unit in self._units:
+        for unit in self.units:
             m, n, k = new[unit.m], new[unit.n], new[unit.k]
             lanes = tuple(new[lane] for lane in unit.lanes)
             sink = tensor_cores.run(sink, tensor_cores.Place(unit.core, m, n, k, lanes))

@@ -354,7 +354,9 @@ class OneCycleLR(LRSchedule):
                 try_="make it with as many steps as there will be",
             )
         if step <= self.top:
-            return self._between(self.first, self.max_lr, step / self.top)
+            # a top at the very first step leaves nothing to climb
+            part = step / self.top if self.top else 1.0
+            return self._between(self.first, self.max_lr, part)
         return self._between(
             self.max_lr, self.last, (step - self.top) / (self.total_steps - 1 - self.top)
         )

@@ -123,7 +123,8 @@ class Jit:
         18
         """
         self._forget()
-        self._by_value: frozenset[UOp] = frozenset()
+        # by signature: the variables whose values Python takes, for which it is another one
+        self._by_value: dict[tuple[Any, ...], frozenset[UOp]] = {}
         self._new_in_a_row = 0
         self.replays = 0
         self.reason: str | None = None
@@ -227,25 +228,28 @@ class Jit:
 
     def _entry_for(self, arguments: Arguments) -> Entry:
         mode = _mode()
+        read: frozenset[UOp] = frozenset()
         if self._by_value:
-            mode.append(self._values_in(arguments.values))
+            read = self._by_value.get((*arguments.key, *mode), read)
+            if read:
+                mode.append(_values_of(read, arguments.values))
         last = self._last
         if last is not None and last[0] == arguments.key and last[1] == mode:
             entry = last[2]
             if entry.state.holds() and _links(arguments, entry.state.signature) == entry.links:
                 return entry
-        found = self._find(arguments, (*arguments.key, *mode))
+        found = self._find(arguments, (*arguments.key, *mode), read)
         self._last = (arguments.key, mode, found)
         return found
 
-    def _find(self, arguments: Arguments, call: tuple[Any, ...]) -> Entry:
+    def _find(self, arguments: Arguments, call: tuple[Any, ...], read: frozenset[UOp]) -> Entry:
         for entry in self._by_call.get(call, ()):
             signature = entry.state.signature
             if entry.state.holds() and _links(arguments, signature) == entry.links:
                 return entry
         state = self._walk(arguments)
         links = _links(arguments, state.signature)
-        known = self._values_in(state.signature.values)
+        known = _values_of(read, state.signature.values)
         key = (call, tuple(state.signature.key), tuple(links), known)
         found = self._entries.get(key)
         if found is None:
@@ -262,10 +266,6 @@ class Jit:
             found.watched = None
             self._entries.move_to_end(key)
         return found
-
-    def _values_in(self, values: Mapping[UOp, int]) -> tuple[tuple[str, int], ...]:
-        """Those of the variables whose values Python takes: another value is another signature."""
-        return tuple((v.arg.name, values[v]) for v in values if v in self._by_value)
 
     def _is_hopeless(self) -> bool:
         """Recording that is never replayed is given up."""
@@ -308,9 +308,7 @@ class Jit:
                 _protect(written, known)
         trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
         result, trace.result = trace.result, None
-        if not trace.read <= self._by_value:
-            self._by_value |= trace.read
-            self._forget()
+        if trace.read and self._is_read_anew(arguments, trace.read):
             return result
         before = entry.trace
         entry.tries += 1
@@ -325,6 +323,21 @@ class Jit:
         else:
             entry.trace = trace
         return result
+
+    def _is_read_anew(self, arguments: Arguments, read: frozenset[UOp]) -> bool:
+        """Whether it was not known that these values are taken: from now on they are looked at."""
+        call = (*arguments.key, *_mode())
+        known = self._by_value.get(call, frozenset())
+        if read <= known:
+            return False
+        if len(self._by_value) >= 4 * self._limit:
+            self._by_value.clear()
+        self._by_value[call] = known | read
+        for key in [key for key in self._entries if key[0][: len(call)] == call]:
+            del self._entries[key]
+            self._by_call.pop(key[0], None)
+        self._last = None
+        return True
 
     def _give_up(self, entry: Entry, reason: str) -> None:
         entry.is_plain, entry.trace = True, None
@@ -417,6 +430,11 @@ def _mode() -> list[Any]:
     mode = _settings_now()
     mode += (Tensor.training, grad_enabled(), registry.canonical(None))
     return mode
+
+
+def _values_of(read: frozenset[UOp], values: Mapping[UOp, int]) -> tuple[Any, ...]:
+    """The values of those variables that there are."""
+    return tuple((v, values[v]) for v in values if v in read)
 
 
 def _links(arguments: Arguments, signature: Arguments) -> list[int]:

@@ -12,7 +12,7 @@ from weft.base.arguments import choice, index_of, shown, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.intmath import ceildiv
-from weft.base.promotion import least_upper_dtype, sum_acc_dtype
+from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
@@ -320,19 +320,23 @@ class ConvMixin(TensorBase):
         last = tuple(range(-axes, 0))
         front = tuple(None for _ in self.shape[:-axes])
 
+        # short floats are divided before they are rounded: their sums may be too large for them
+        own = least_upper_float(self._uop.dtype)
+        wide = self.cast(sum_acc_dtype(self._uop.dtype))
+
         def sums(x: Any, around: Any) -> Any:
             return x.pad((*front, *around))._pool(kernel, step, apart).sum(last)
 
         asked = edges(padding, axes)
         if pads == asked and count_include_pad:
-            return sums(self, pads) / float(prod(kernel))
-        ones = self.ones_like(requires_grad=False)
+            return (sums(wide, pads) / float(prod(kernel))).cast(own)
+        ones = wide.ones_like(requires_grad=False)
         if not count_include_pad:
-            return sums(self, pads) / sums(ones, pads)
+            return (sums(wide, pads) / sums(ones, pads)).cast(own)
         # padding that was asked for counts, that of ceil_mode does not
         ones = ones.pad((*front, *asked), value=1)
         beyond = tuple((0, b[1] - a[1]) for a, b in zip(asked, pads))
-        return sums(self, pads) / sums(ones, beyond)
+        return (sums(wide, pads) / sums(ones, beyond)).cast(own)
 
     def max_pool2d(
         self, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1, padding: Any = 0,

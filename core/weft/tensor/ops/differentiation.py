@@ -87,8 +87,8 @@ class DifferentiationMixin(TensorBase):
             raise GradientError(
                 "the way back to the leaves is gone" if lost else "there is no leaf to reach",
                 asked=f"backward from a tensor of shape {self.shape}",
-                because=f"of a value of shape {lost[0].shape} that leads to them it is not known any "
-                "more how it was computed"
+                because=f"of a value of shape {lost[0].shape} that leads to them it is not known "
+                "how it was computed"
                 if lost
                 else "nothing that self was computed of by differentiable steps requires gradients",
                 try_="x.detach() where no gradient is meant to flow"

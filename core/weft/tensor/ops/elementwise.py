@@ -387,16 +387,16 @@ class ElementwiseMixin(OperandsMixin):
         ]
         nodes.insert(0, cast_node(self._uop, dtypes.bool))
         tensors = [c for c in choices if isinstance(c, TensorBase)]
-        for tensor in tensors:
-            if tensor.device != self.device and tensor._uop.op is not Ops.CONST:
-                if self._uop.op is not Ops.CONST:
-                    raise self._other_device(tensor)
+        bound = [t for t in (self, *tensors) if t._uop.op is not Ops.CONST and t._uop.device]
+        for tensor in bound[1:]:
+            if tensor._uop.device != bound[0]._uop.device:
+                raise bound[0]._other_device(tensor)
         if any(n.op is not Ops.CONST for n in nodes):
             nodes = [placeless(n) for n in nodes]
         shape = broadcast_shapes(*(n.shape for n in nodes))
         nodes = [broadcast_node(n, shape) for n in nodes]
         node = record(Ops.WHERE, dtype, tuple(nodes))
-        placed = next((n for n in nodes if n.op not in SCALARS), None)
+        placed = next((n for n in nodes if n.op not in SCALARS and n.device), None)
         if placed is not None:
             known_facts(node, shape, placed.device)
         return self._wrap_chosen(node, tensors)

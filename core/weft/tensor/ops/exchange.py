@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import importlib
+from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -288,8 +289,23 @@ class ExchangeMixin(TensorBase):
             )
         return format(self.item(), spec)
 
+    def __rich_repr__(self) -> Iterator[tuple[str, str]]:
+        """For the pretty printer of rich: what `_repr_html_` tells, without values."""
+        yield from self._told().items()
+
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and its values if they are there already and few."""
+        rows = self._told()
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>"
+            for name, value in rows.items()
+        )
+        shown = self._values_at_hand()
+        values = "" if shown is None else f"<pre>{html.escape(shown)}</pre>"
+        return f"<div><table>{cells}</table>{values}</div>"
+
+    def _told(self) -> dict[str, str]:
+        """What it is, in words; nothing is computed for that."""
         u = self._uop
         rows = {
             "shape": say_shape(u.shape),
@@ -299,13 +315,7 @@ class ExchangeMixin(TensorBase):
         }
         if self._requires_grad:
             rows["gradient"] = "none yet" if self.grad is None else "accumulated"
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>"
-            for name, value in rows.items()
-        )
-        shown = self._values_at_hand()
-        values = "" if shown is None else f"<pre>{html.escape(shown)}</pre>"
-        return f"<div><table>{cells}</table>{values}</div>"
+        return rows
 
     def _values_at_hand(self) -> str | None:
         """The values as text, if reading them computes nothing."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 from weft.base.arguments import real, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
-from weft.base.promotion import least_upper_float
+from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.tensor.ops.activations import ActivationsMixin
 from weft.tensor.ops.transcendental import in_floats
 
@@ -105,11 +105,12 @@ class GatesMixin(ActivationsMixin):
         >>> Tensor([[[1.0, 2.0, 3.0, 4.0]]]).adaptive_avg_pool2d((1, 2)).tolist()
         [[[1.5, 3.5]]]
         """
-        x = self.cast(least_upper_float(self._uop.dtype))
+        own = least_upper_float(self._uop.dtype)
+        x = self.cast(sum_acc_dtype(own))
         for axis, parts in self._targets(output_size):
             spread, counts = x._parts(axis, parts, 0)
             x = (spread.sum(-1) / counts.cast(x._uop.dtype)).movedim(-1, axis)
-        return x
+        return x.cast(own)
 
     def adaptive_max_pool2d(self, output_size: Any) -> Self:
         """Maxima over windows that cut the last axes into so many parts.

@@ -13,7 +13,13 @@ from typing import Any, Self
 
 from weft.base.arguments import index_of, shown
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, DTypeError, GradientError, IndexingError
+from weft.base.errors import (
+    ArgumentError,
+    DTypeError,
+    GradientError,
+    IndexingError,
+    WrongKind,
+)
 from weft.base.sequences import prod
 from weft.shape.movement import broadcast_shapes, definite, inverse_move, say_shape
 from weft.tensor.ops.assign import owned_storage
@@ -348,6 +354,14 @@ class IndexingMixin(TensorBase):
             new = self._value_for(value, spot.shape, "a write")
             rest = (*items[:place], *items[place + 1 :])
             self[rest] = new.reshape(self[rest].shape)
+
+    def __delitem__(self, index: Any) -> None:
+        raise WrongKind(
+            "a tensor does not lose elements",
+            asked=f"del x[{shown(index)}] of shape {self.shape}",
+            because="its shape is what it is",
+            try_="x[mask], or x[:i].cat(x[i + 1 :])",
+        )
 
     def _store(self, result: Any) -> None:
         if owned_storage(self._uop) is not None:

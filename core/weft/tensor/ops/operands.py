@@ -190,7 +190,7 @@ class OperandsMixin(TensorBase):
                     node = record(op, kind, (b, a) if reverse else (a, b))
                     return self._wrap_with(known_facts(node, shape, device), other)
         a, b, second = self._pair(other, dtype)
-        like = b if a.op is Ops.CONST else a
+        like = b if a.op is Ops.CONST or a.device is None else a
         if reverse:
             a, b = b, a
         node = record(op, b.dtype, (a, b))
@@ -204,7 +204,7 @@ class OperandsMixin(TensorBase):
             if decided is not None:
                 return self.full_like(decided, dtype=dtypes.bool)
         a, b, _ = self._pair(other)
-        like = b if a.op is Ops.CONST else a
+        like = b if a.op is Ops.CONST or a.device is None else a
         if reverse:
             a, b = b, a
         node = record(op, dtypes.bool, (a, b))

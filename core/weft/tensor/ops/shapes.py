@@ -228,9 +228,7 @@ class ShapesMixin(MovementMixin):
         starts, stops = [0, *places], [*places, size]
         at = self._resolve_dim(dim)
         return tuple(
-            self.shrink(
-                tuple((a, max(a, b)) if i == at else None for i in range(len(self.shape)))
-            )
+            self.shrink(tuple((a, max(a, b)) if i == at else None for i in range(len(self.shape))))
             for a, b in zip(starts, stops)
         )
 

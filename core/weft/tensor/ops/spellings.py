@@ -1,7 +1,8 @@
 """Parameters under the names that they have elsewhere: `dim` for `axis` and the other way round,
 `keepdims` for `keepdim`. A method has one name for each; this table adds the second.
 
-`max`, `min` and `cummax` have no `dim`: who writes it so expects indices beside the values.
+`max`, `min`, `cummax` and `cummin` have no `dim`: who writes it so expects indices beside the
+values, and is told where they are.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ SPELLINGS: dict[str, dict[str, str]] = {
     **dict.fromkeys("softmax log_softmax softmin cumsum cumprod logcumsumexp".split(), _ALONG),
     "max": {"keepdims": "keepdim"},
     "min": {"keepdims": "keepdim"},
+    "cummax": {},
+    "cummin": {},
     **dict.fromkeys("amax amin aminmax count_nonzero median quantile norm".split(), _BOTH),
     **dict.fromkeys(
         "cat concat concatenate stack sort argsort squeeze unsqueeze expand_dims split chunk "
@@ -39,9 +42,17 @@ SPELLINGS: dict[str, dict[str, str]] = {
     "permute": {"dims": "order", "axes": "order"},
     "clamp": {"min": "min_", "max": "max_"},
     "clip": {"min": "min_", "max": "max_"},
+    "clamp_": {"min": "min_", "max": "max_"},
     "leaky_relu": {"negative_slope": "neg_slope"},
 }
 """method -> {the name elsewhere: the name here}"""
+
+_PLACES = {
+    "max": " and x.argmax(axis=...)",
+    "min": " and x.argmin(axis=...)",
+    "cummax": "",
+    "cummin": "",
+}
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -58,6 +69,8 @@ def spelled_as_elsewhere(cls: _Class) -> _Class:
 def _spelled(method: Callable[..., Any], names: dict[str, str]) -> Callable[..., Any]:
     @named_after(method)
     def spelled(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if "dim" in kwargs and method.__name__ in _PLACES:
+            raise _values_alone(method.__name__)
         for elsewhere in names.keys() & kwargs.keys() if kwargs else ():
             own = names[elsewhere]
             if own in kwargs:
@@ -70,3 +83,12 @@ def _spelled(method: Callable[..., Any], names: dict[str, str]) -> Callable[...,
         return method(self, *args, **kwargs)
 
     return spelled
+
+
+def _values_alone(name: str) -> ArgumentError:
+    return ArgumentError(
+        f"{name} gives values alone",
+        asked=f"{name}(dim=...)",
+        because="where it has that name it gives indices as well",
+        try_=f"x.{name}(axis=...){_PLACES[name]}",
+    )

@@ -1,4 +1,4 @@
-// grid (4, 1, 1), block (256, 1, 1); opts: Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 256)
+// grid None, block (128, 1, 1); opts: Opt(TC, 2, 0), Opt(UPCAST, 1, 4), Opt(UPCAST, 0, 2), Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 2), Opt(SPLIT, 7, 2), Opt(UNROLL, 8, 0), Opt(STAGE, 7, 0)
 struct f16 {
   unsigned short bits;
   f16() = default;
@@ -23,185 +23,142 @@ struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16
   __device__ T& operator[](int i) { return lane[i]; }
   __device__ const T& operator[](int i) const { return lane[i]; }
 };
-typedef vec<f16, 4> f16x4;
-typedef vec<float, 4> f32x4;
-extern "C" __global__ void __launch_bounds__(256) E_4_256_4(float* __restrict__ data0,
-    const f16* __restrict__ data1) {
-  int gidx0 = blockIdx.x;
-  int lidx0 = threadIdx.x;
-  int alu0 = gidx0 * 1024 + lidx0 * 4;
-  f16x4 val0 = *(const f16x4*)(data1 + alu0);
-  *(f32x4*)(data0 + alu0) = f32x4((float)(val0[0]), (float)(val0[1]), (float)(val0[2]), (float)(val0[3]));
+__device__ inline vec<float, 4> mma_m16n8k16_f16(vec<f16, 8> a, vec<f16, 4> b, vec<float, 4> c) {
+  const unsigned *x = (const unsigned*)a.lane, *y = (const unsigned*)b.lane;
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+  return c;
 }
-
-// grid (4, 1, 1), block (256, 1, 1); opts: Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 256)
-struct f16 {
-  unsigned short bits;
-  f16() = default;
-  __device__ explicit f16(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
-  __device__ operator float() const {
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
-    return x;
-  }
-};
-__device__ inline f16 operator+(f16 a, f16 b) { return f16((float)a + (float)b); }
-__device__ inline f16 operator-(f16 a, f16 b) { return f16((float)a - (float)b); }
-__device__ inline f16 operator*(f16 a, f16 b) { return f16((float)a * (float)b); }
-__device__ inline f16 operator/(f16 a, f16 b) { return f16((float)a / (float)b); }
-__device__ inline f16 operator-(f16 a) { a.bits ^= 0x8000; return a; }
-template <class T, int N>
-struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
-  using Lane = T;
-  T lane[N];
-  vec() = default;
-  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
-  __device__ T& operator[](int i) { return lane[i]; }
-  __device__ const T& operator[](int i) const { return lane[i]; }
-};
-typedef vec<f16, 4> f16x4;
 typedef vec<float, 4> f32x4;
-extern "C" __global__ void __launch_bounds__(256) E_4_256_4(float* __restrict__ data0,
-    const f16* __restrict__ data1) {
-  int gidx0 = blockIdx.x;
-  int lidx0 = threadIdx.x;
-  int alu0 = gidx0 * 1024 + lidx0 * 4;
-  f16x4 val0 = *(const f16x4*)(data1 + alu0);
-  *(f32x4*)(data0 + alu0) = f32x4((float)(val0[0]), (float)(val0[1]), (float)(val0[2]), (float)(val0[3]));
-}
-
-// grid None, block (16, 16, 1); opts: Opt(UPCAST, 1, 4), Opt(UPCAST, 0, 4), Opt(LOCAL, 1, 16), Opt(LOCAL, 0, 16), Opt(SPLIT, 2, 16), Opt(UNROLL, 3, 4), Opt(STAGE, 2, 0)
-struct f16 {
-  unsigned short bits;
-  f16() = default;
-  __device__ explicit f16(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
-  __device__ operator float() const {
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
-    return x;
-  }
-};
-__device__ inline f16 operator+(f16 a, f16 b) { return f16((float)a + (float)b); }
-__device__ inline f16 operator-(f16 a, f16 b) { return f16((float)a - (float)b); }
-__device__ inline f16 operator*(f16 a, f16 b) { return f16((float)a * (float)b); }
-__device__ inline f16 operator/(f16 a, f16 b) { return f16((float)a / (float)b); }
-__device__ inline f16 operator-(f16 a) { a.bits ^= 0x8000; return a; }
-template <class T, int N>
-struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
-  using Lane = T;
-  T lane[N];
-  vec() = default;
-  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
-  __device__ T& operator[](int i) { return lane[i]; }
-  __device__ const T& operator[](int i) const { return lane[i]; }
-};
-typedef vec<float, 4> f32x4;
+typedef vec<f16, 8> f16x8;
 typedef vec<f16, 4> f16x4;
-extern "C" __global__ void __launch_bounds__(256) r_16_16_4_4_4_4_4(f16* __restrict__ data0,
-    const float* __restrict__ data1, const float* __restrict__ data2) {
-  __shared__ __align__(16) float tile0[1088];
-  __shared__ __align__(16) float tile1[1024];
-  float acc0;
-  float acc1;
-  float acc2;
-  float acc3;
-  float acc4;
-  float acc5;
-  float acc6;
-  float acc7;
-  float acc8;
-  float acc9;
-  float acc10;
-  float acc11;
-  float acc12;
-  float acc13;
-  float acc14;
-  float acc15;
-  int lidx1 = threadIdx.y;
+typedef vec<f16, 2> f16x2;
+extern "C" __global__ void __launch_bounds__(128) r_2_2_2_2_2_2_2_2_2_4_2(f16* __restrict__ data0,
+    const f16* __restrict__ data1, const f16* __restrict__ data2) {
+  __shared__ __align__(16) f16 tile0[2048];
+  __shared__ __align__(16) f16 tile1[2056];
+  f32x4 acc0;
+  f32x4 acc1;
+  f32x4 acc2;
+  f32x4 acc3;
+  f32x4 acc4;
+  f32x4 acc5;
+  f32x4 acc6;
+  f32x4 acc7;
   int lidx0 = threadIdx.x;
-  int alu0 = lidx1 * 64 + lidx0;
-  int alu1 = lidx0 * 68 + lidx1;
-  int alu2 = lidx1 * 16;
-  int alu3 = alu2 + lidx0;
-  int alu4 = lidx0 + alu2;
-  acc0 = 0.0f;
-  int alu5 = lidx1 * 4;
-  int alu6 = lidx0 * 4;
-  acc1 = 0.0f;
-  acc2 = 0.0f;
-  acc3 = 0.0f;
-  acc4 = 0.0f;
-  acc5 = 0.0f;
-  acc6 = 0.0f;
-  acc7 = 0.0f;
-  acc8 = 0.0f;
-  acc9 = 0.0f;
-  acc10 = 0.0f;
-  acc11 = 0.0f;
-  acc12 = 0.0f;
-  acc13 = 0.0f;
-  acc14 = 0.0f;
-  acc15 = 0.0f;
-  for (int ridx2 = 0; ridx2 < 4; ridx2++) {
-    int alu7 = alu0 + ridx2 * 16;
+  int alu0 = lidx0 / 32;
+  int alu1 = alu0 * 64;
+  int alu2 = alu1 + lidx0 % 32;
+  int alu3 = lidx0 / 16 % 2;
+  int alu4 = lidx0 / 2;
+  int alu5 = lidx0 / 8;
+  int alu6 = alu5 % 2;
+  int alu7 = lidx0 % 2;
+  int alu8 = alu3 * 1024 + alu1 + alu4 % 4 * 16 + alu6 * 4 + alu7;
+  int alu9 = alu0 % 2;
+  int alu10 = alu9 * 512;
+  int alu11 = lidx0 / 64;
+  int alu12 = alu10 + lidx0 % 8 * 64 + alu5 % 4 * 4 + alu11;
+  acc0 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  int alu13 = alu3 * 256;
+  int alu14 = alu6 * 128;
+  int alu15 = lidx0 / 4;
+  int alu16 = alu15 % 2 * 64;
+  int alu17 = alu4 % 2 * 32;
+  int alu18 = alu7 * 16;
+  int alu19 = alu11 * 512 + alu13 + alu14 + alu16 + alu17 + alu18;
+  int alu20 = alu19 + 1024;
+  int alu21 = alu10 + alu13 + alu14 + alu16 + alu17 + alu18;
+  int alu22 = alu21 + 1028;
+  acc1 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  int alu23 = alu21 + 1032;
+  acc2 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  int alu24 = alu21 + 8;
+  acc3 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  int alu25 = alu21 + 1040;
+  acc4 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  int alu26 = alu19 + 1032;
+  int alu27 = alu19 + 8;
+  acc5 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  acc6 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  acc7 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  for (int ridx7 = 0; ridx7 < 2; ridx7++) {
+    int alu28 = alu2 + ridx7 * 32;
     __syncthreads();
-    for (int ridx7 = 0; ridx7 < 4; ridx7++) {
-      tile0[alu1 + ridx7 * 16] = data1[alu7 + ridx7 * 1024];
+    for (int ridx20 = 0; ridx20 < 16; ridx20++) {
+      int alu29 = alu8 + ridx20 / 8 * 512 + ridx20 % 2 * 256 + ridx20 / 4 % 2 * 8 + ridx20 / 2 % 2 * 2;
+      tile0[alu29] = data1[alu28 + ridx20 * 256];
     }
-    int alu8 = alu3 + ridx2 * 1024;
-    for (int ridx8 = 0; ridx8 < 4; ridx8++) {
-      int alu9 = ridx8 * 256;
-      tile1[alu4 + alu9] = data2[alu8 + alu9];
+    int alu30 = lidx0 + ridx7 * 2048;
+    for (int ridx21 = 0; ridx21 < 16; ridx21++) {
+      tile1[alu12 + ridx21 / 8 * 1028 + ridx21 % 4 * 16 + ridx21 / 4 % 2 * 2] = data2[alu30 + ridx21 * 128];
     }
     __syncthreads();
-    for (int ridx3 = 0; ridx3 < 4; ridx3++) {
-      int alu10 = alu5 + ridx3 * 272;
-      f32x4 val0 = *(f32x4*)(tile0 + alu10 + 204);
-      int alu11 = alu6 + ridx3 * 256;
-      f32x4 val1 = *(f32x4*)(tile1 + alu11 + 192);
-      f32x4 val2 = *(f32x4*)(tile0 + alu10 + 136);
-      f32x4 val3 = *(f32x4*)(tile1 + alu11 + 128);
-      f32x4 val4 = *(f32x4*)(tile0 + alu10 + 68);
-      f32x4 val5 = *(f32x4*)(tile1 + alu11 + 64);
-      f32x4 val6 = *(f32x4*)(tile0 + alu10);
-      f32x4 val7 = *(f32x4*)(tile1 + alu11);
-      float alu12 = fmaf(val2[0], val3[0], fmaf(val4[0], val5[0], fmaf(val6[0], val7[0], acc0)));
-      acc0 = fmaf(val0[0], val1[0], alu12);
-      float alu13 = fmaf(val2[0], val3[1], fmaf(val4[0], val5[1], fmaf(val6[0], val7[1], acc1)));
-      acc1 = fmaf(val0[0], val1[1], alu13);
-      float alu14 = fmaf(val2[0], val3[2], fmaf(val4[0], val5[2], fmaf(val6[0], val7[2], acc2)));
-      acc2 = fmaf(val0[0], val1[2], alu14);
-      float alu15 = fmaf(val2[0], val3[3], fmaf(val4[0], val5[3], fmaf(val6[0], val7[3], acc3)));
-      acc3 = fmaf(val0[0], val1[3], alu15);
-      float alu16 = fmaf(val2[1], val3[0], fmaf(val4[1], val5[0], fmaf(val6[1], val7[0], acc4)));
-      acc4 = fmaf(val0[1], val1[0], alu16);
-      float alu17 = fmaf(val2[1], val3[1], fmaf(val4[1], val5[1], fmaf(val6[1], val7[1], acc5)));
-      acc5 = fmaf(val0[1], val1[1], alu17);
-      float alu18 = fmaf(val2[1], val3[2], fmaf(val4[1], val5[2], fmaf(val6[1], val7[2], acc6)));
-      acc6 = fmaf(val0[1], val1[2], alu18);
-      float alu19 = fmaf(val2[1], val3[3], fmaf(val4[1], val5[3], fmaf(val6[1], val7[3], acc7)));
-      acc7 = fmaf(val0[1], val1[3], alu19);
-      float alu20 = fmaf(val2[2], val3[0], fmaf(val4[2], val5[0], fmaf(val6[2], val7[0], acc8)));
-      acc8 = fmaf(val0[2], val1[0], alu20);
-      float alu21 = fmaf(val2[2], val3[1], fmaf(val4[2], val5[1], fmaf(val6[2], val7[1], acc9)));
-      acc9 = fmaf(val0[2], val1[1], alu21);
-      float alu22 = fmaf(val2[2], val3[2], fmaf(val4[2], val5[2], fmaf(val6[2], val7[2], acc10)));
-      acc10 = fmaf(val0[2], val1[2], alu22);
-      float alu23 = fmaf(val2[2], val3[3], fmaf(val4[2], val5[3], fmaf(val6[2], val7[3], acc11)));
-      acc11 = fmaf(val0[2], val1[3], alu23);
-      float alu24 = fmaf(val2[3], val3[0], fmaf(val4[3], val5[0], fmaf(val6[3], val7[0], acc12)));
-      acc12 = fmaf(val0[3], val1[0], alu24);
-      float alu25 = fmaf(val2[3], val3[1], fmaf(val4[3], val5[1], fmaf(val6[3], val7[1], acc13)));
-      acc13 = fmaf(val0[3], val1[1], alu25);
-      float alu26 = fmaf(val2[3], val3[2], fmaf(val4[3], val5[2], fmaf(val6[3], val7[2], acc14)));
-      acc14 = fmaf(val0[3], val1[2], alu26);
-      float alu27 = fmaf(val2[3], val3[3], fmaf(val4[3], val5[3], fmaf(val6[3], val7[3], acc15)));
-      acc15 = fmaf(val0[3], val1[3], alu27);
-    }
+    f16x8 val0 = *(f16x8*)(tile0 + alu20);
+    f16x4 val1 = *(f16x4*)(tile1 + alu22);
+    f16x8 val2 = *(f16x8*)(tile0 + alu19);
+    f16x8 val3 = *(f16x8*)(tile1 + alu21);
+    f16x4 alu31 = f16x4(val3[0], val3[1], val3[2], val3[3]);
+    f32x4 wmma0 = mma_m16n8k16_f16(val2, alu31, acc0);
+    f32x4 wmma1 = mma_m16n8k16_f16(val0, val1, wmma0);
+    acc0 = wmma1;
+    f16x8 val4 = *(f16x8*)(tile1 + alu23);
+    f16x4 alu32 = f16x4(val4[0], val4[1], val4[2], val4[3]);
+    f16x4 alu33 = f16x4(val3[4], val3[5], val3[6], val3[7]);
+    f32x4 wmma2 = mma_m16n8k16_f16(val2, alu33, acc1);
+    f32x4 wmma3 = mma_m16n8k16_f16(val0, alu32, wmma2);
+    acc1 = wmma3;
+    f16x4 alu34 = f16x4(val4[4], val4[5], val4[6], val4[7]);
+    f16x8 val5 = *(f16x8*)(tile1 + alu24);
+    f16x4 alu35 = f16x4(val5[0], val5[1], val5[2], val5[3]);
+    f32x4 wmma4 = mma_m16n8k16_f16(val2, alu35, acc2);
+    f32x4 wmma5 = mma_m16n8k16_f16(val0, alu34, wmma4);
+    acc2 = wmma5;
+    f16x4 val6 = *(f16x4*)(tile1 + alu25);
+    f16x4 alu36 = f16x4(val5[4], val5[5], val5[6], val5[7]);
+    f32x4 wmma6 = mma_m16n8k16_f16(val2, alu36, acc3);
+    f32x4 wmma7 = mma_m16n8k16_f16(val0, val6, wmma6);
+    acc3 = wmma7;
+    f16x8 val7 = *(f16x8*)(tile0 + alu26);
+    f16x8 val8 = *(f16x8*)(tile0 + alu27);
+    f32x4 wmma8 = mma_m16n8k16_f16(val8, alu31, acc4);
+    f32x4 wmma9 = mma_m16n8k16_f16(val7, val1, wmma8);
+    acc4 = wmma9;
+    f32x4 wmma10 = mma_m16n8k16_f16(val8, alu33, acc5);
+    f32x4 wmma11 = mma_m16n8k16_f16(val7, alu32, wmma10);
+    acc5 = wmma11;
+    f32x4 wmma12 = mma_m16n8k16_f16(val8, alu35, acc6);
+    f32x4 wmma13 = mma_m16n8k16_f16(val7, alu34, wmma12);
+    acc6 = wmma13;
+    f32x4 wmma14 = mma_m16n8k16_f16(val8, alu36, acc7);
+    f32x4 wmma15 = mma_m16n8k16_f16(val7, val6, wmma14);
+    acc7 = wmma15;
   }
-  int alu28 = alu6 + lidx1 * 256;
-  *(f16x4*)(data0 + alu28) = f16x4((f16)(acc0), (f16)(acc1), (f16)(acc2), (f16)(acc3));
-  *(f16x4*)(data0 + alu28 + 64) = f16x4((f16)(acc4), (f16)(acc5), (f16)(acc6), (f16)(acc7));
-  *(f16x4*)(data0 + alu28 + 128) = f16x4((f16)(acc8), (f16)(acc9), (f16)(acc10), (f16)(acc11));
-  *(f16x4*)(data0 + alu28 + 192) = f16x4((f16)(acc12), (f16)(acc13), (f16)(acc14), (f16)(acc15));
+  f32x4 val9 = acc0;
+  int alu37 = alu11 * 2048 + alu15 % 8 * 64 + alu9 * 32 + lidx0 % 4 * 2;
+  f32x4 val10 = acc1;
+  f32x4 val11 = acc2;
+  f32x4 val12 = acc3;
+  f32x4 val13 = acc4;
+  f32x4 val14 = acc5;
+  f32x4 val15 = acc6;
+  f32x4 val16 = acc7;
+  *(f16x2*)(data0 + alu37) = f16x2((f16)(val9[0]), (f16)(val9[1]));
+  *(f16x2*)(data0 + alu37 + 8) = f16x2((f16)(val10[0]), (f16)(val10[1]));
+  *(f16x2*)(data0 + alu37 + 16) = f16x2((f16)(val11[0]), (f16)(val11[1]));
+  *(f16x2*)(data0 + alu37 + 24) = f16x2((f16)(val12[0]), (f16)(val12[1]));
+  *(f16x2*)(data0 + alu37 + 512) = f16x2((f16)(val9[2]), (f16)(val9[3]));
+  *(f16x2*)(data0 + alu37 + 520) = f16x2((f16)(val10[2]), (f16)(val10[3]));
+  *(f16x2*)(data0 + alu37 + 528) = f16x2((f16)(val11[2]), (f16)(val11[3]));
+  *(f16x2*)(data0 + alu37 + 536) = f16x2((f16)(val12[2]), (f16)(val12[3]));
+  *(f16x2*)(data0 + alu37 + 1024) = f16x2((f16)(val13[0]), (f16)(val13[1]));
+  *(f16x2*)(data0 + alu37 + 1032) = f16x2((f16)(val14[0]), (f16)(val14[1]));
+  *(f16x2*)(data0 + alu37 + 1040) = f16x2((f16)(val15[0]), (f16)(val15[1]));
+  *(f16x2*)(data0 + alu37 + 1048) = f16x2((f16)(val16[0]), (f16)(val16[1]));
+  *(f16x2*)(data0 + alu37 + 1536) = f16x2((f16)(val13[2]), (f16)(val13[3]));
+  *(f16x2*)(data0 + alu37 + 1544) = f16x2((f16)(val14[2]), (f16)(val14[3]));
+  *(f16x2*)(data0 + alu37 + 1552) = f16x2((f16)(val15[2]), (f16)(val15[3]));
+  *(f16x2*)(data0 + alu37 + 1560) = f16x2((f16)(val16[2]), (f16)(val16[3]));
 }

@@ -45,6 +45,34 @@ static inline void simt_f32_from_f16(float& x, unsigned short bits) {
   x = (float)__builtin_bit_cast(_Float16, bits);
 }
 
+// mma.sync.aligned.m16n8k16.row.col with sums in float: lanes show each other what they hold.
+static inline unsigned simt_item() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+template <class T>
+struct simt_held {
+  T a[8], b[4];
+};
+template <class T>
+static inline void simt_mma(const T* a, const T* b, float* c) {
+  static simt_held<T> held[1024];
+  unsigned item = simt_item(), lane = item % 32;
+  simt_held<T>* warp = held + (item - lane);
+  for (int i = 0; i < 8; i++) warp[lane].a[i] = a[i];
+  for (int i = 0; i < 4; i++) warp[lane].b[i] = b[i];
+  __syncthreads();
+  for (int i = 0; i < 4; i++) {
+    unsigned row = lane / 4 + (i >= 2 ? 8 : 0), column = lane % 4 * 2 + i % 2;
+    for (unsigned k = 0; k < 16; k++) {
+      const simt_held<T>& left = warp[row % 8 * 4 + k % 8 / 2];
+      const simt_held<T>& right = warp[column * 4 + k % 8 / 2];
+      float x = (float)left.a[k % 2 + (row >= 8 ? 2 : 0) + (k >= 8 ? 4 : 0)];
+      c[i] += x * (float)right.b[k % 2 + (k >= 8 ? 2 : 0)];
+    }
+  }
+  __syncthreads();
+}
+
 // How the executor calls a kernel whose parameters' types only the compiler knows.
 template <class... Types>
 struct simt_signature {

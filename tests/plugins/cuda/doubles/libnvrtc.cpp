@@ -55,6 +55,17 @@ int nvrtcGetNumSupportedArchs(int* count) {
   *count = 3;
   return 0;
 }
+// The instruction of a matrix unit becomes a call of what plays it. True if there was one.
+static bool replace_units(std::string& source) {
+  bool found = false;
+  for (;;) {
+    size_t start = source.find("asm(\"mma.sync");
+    if (start == std::string::npos) return found;
+    size_t end = source.find(");\n", start);
+    source.replace(start, end - start + 2, "simt_mma(a.lane, b.lane, c.lane);");
+    found = true;
+  }
+}
 int nvrtcGetSupportedArchs(int* numbers) {
   numbers[0] = 75, numbers[1] = 80, numbers[2] = 90;
   return 0;
@@ -82,7 +93,8 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
               "simt_f16_from_f32(bits, x);");
   replace_all(source, R"(asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));)",
               "simt_f32_from_f16(x, bits);");
-  bool barriers = source.find("__syncthreads") != std::string::npos;
+  bool units = replace_units(source);
+  bool barriers = units || source.find("__syncthreads") != std::string::npos;
   char folder[] = "/tmp/weft-simt-XXXXXX";
   if (!mkdtemp(folder)) return 11;
   std::string base = folder, file = base + "/k.cu";

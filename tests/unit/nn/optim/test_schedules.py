@@ -40,6 +40,11 @@ def test_warmup_then_cosine():
     assert rates(make, 4) == pytest.approx([0.25, 0.375, *wave])
 
 
+def test_a_cycle_whose_top_is_its_first_step():
+    found = rates(lambda o: optim.OneCycleLR(o, 0.1, 10, pct_start=0.1), 9)
+    assert found[0] == 0.1 and found == sorted(found, reverse=True)
+
+
 @pytest.mark.parametrize("make", [
     lambda o: optim.StepLR(o, 0), lambda o: optim.OneCycleLR(o, 1.0, 10, anneal_strategy="up"),
     lambda o: optim.SequentialLR(o, [optim.StepLR(o, 1)], [1]),

@@ -28,3 +28,10 @@ def test_images_change_no_value() -> None:
     x, w = Tensor.rand(1, 2, 5, 5), Tensor.rand(3, 2, 3, 3)
     assert x.image_conv2d(w, padding=1).tolist() == x.conv2d(w, padding=1).tolist()
     assert x.image_dot(w[0, 0, :, 0].pad(((0, 2),))).shape == (1, 2, 5)
+
+
+def test_averages_of_short_floats_do_not_overflow_on_the_way() -> None:
+    x = Tensor.full((1, 1, 16, 16), 1000.0, dtype="half")
+    for pooled in (x.avg_pool2d(16), x.avg_pool2d(16, count_include_pad=False)):
+        assert pooled.item() == 1000.0 and pooled.dtype is dtypes.float16
+    assert x.adaptive_avg_pool2d(1).item() == 1000.0

@@ -219,6 +219,14 @@ def test_display_of_notebooks():
     assert "accumulated" in leaf._repr_html_()
 
 
+def test_pretty_printing():
+    pretty = pytest.importorskip("rich.pretty")
+    x = Tensor([[1, 2]]) + 1
+    shown = pretty.pretty_repr({"x": x}, max_width=200)
+    assert "Tensor(" in shown and "shape='(1, 2)'" in shown and "to be computed" in shown
+    assert x.uop.realized is None
+
+
 def test_arrays_of_the_standard_come_back_as_arrays():
     from weft.array_api import Array, asarray
 

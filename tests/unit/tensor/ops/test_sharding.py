@@ -11,7 +11,6 @@ from weft import Tensor, dtypes
 from weft.base.errors import (
     ArgumentError,
     DeviceError,
-    GradientError,
     IndexingError,
     ShapeError,
     UnknownDevice,

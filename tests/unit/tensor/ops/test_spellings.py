@@ -43,3 +43,10 @@ def test_what_has_neither_name_is_refused_as_ever() -> None:
 def test_nodes_are_named_by_the_method() -> None:
     x = Tensor([1.0, 2.0])
     assert str(x.sum(dim=0).uop.meta) == "sum"
+
+
+@pytest.mark.parametrize("name", ["max", "min", "cummax", "cummin"])
+def test_who_expects_indices_is_told(name: str) -> None:
+    with pytest.raises(ArgumentError) as error:
+        getattr(Tensor([1.0]), name)(dim=0)
+    assert "axis" in str(error.value.try_)

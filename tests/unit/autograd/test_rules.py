@@ -1,0 +1,67 @@
+"""The table of gradients has a line for every operation; each is right in shape and dtype."""
+
+import pytest
+
+from weft import Tensor
+from weft.autograd.rules import RULES, STOPS
+from weft.autograd.slopes import GATES, SLOPES
+from weft.base.dtype import dtypes
+from weft.uop import GroupOp, Ops, UOp
+
+# what stands in kernels and schedules alone, or stands for what is no value
+NO_VALUES = {
+    Ops.SINK, Ops.VIEW, Ops.VALID, Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG, Ops.SPECIAL,
+    Ops.REDUCE, Ops.FILL, Ops.BLOCK, Ops.BLOCKSTART, Ops.BLOCKEND, Ops.BLOCKFINAL, Ops.UNROLL,
+    Ops.CONTRACT, Ops.GEP, Ops.VECTORIZE, Ops.CAT, Ops.PTRCAT, Ops.LOAD, Ops.STORE, Ops.WMMA,
+    Ops.INDEX, Ops.BARRIER, Ops.RANGE, Ops.IF, Ops.ENDRANGE, Ops.ENDIF, Ops.VCONST, Ops.CUSTOM,
+    Ops.CUSTOMI, Ops.ALLREDUCE, Ops.MSELECT,
+}  # fmt: skip
+
+
+def test_every_operation_has_a_rule_or_stops():
+    assert set(RULES) | STOPS | NO_VALUES | {Ops.IOTA} == set(Ops)
+    assert not set(RULES) & STOPS and not (set(RULES) | STOPS) & NO_VALUES
+
+
+def test_what_computes_on_floats_has_a_rule():
+    whole = {Ops.SHL, Ops.SHR, Ops.IDIV, Ops.XOR, Ops.OR, Ops.AND, Ops.THREEFRY}
+    computes = GroupOp.Elementwise | GroupOp.Movement | {Ops.REDUCE_AXIS, Ops.COPY, Ops.ASSIGN}
+    assert computes - GroupOp.Comparison - whole - {Ops.BITCAST} <= set(RULES)
+
+
+@pytest.mark.parametrize("op", sorted(GroupOp.ALU - STOPS, key=lambda op: op.name))
+def test_parts_have_the_shape_and_dtype_of_their_sources(op):
+    count = 3 if op in GroupOp.Ternary else 1 if op in GroupOp.Unary else 2
+    sources = [Tensor.empty(2, 3, dtype="double").uop for _ in range(count)]
+    if op is Ops.WHERE:
+        sources[0] = Tensor.empty(2, 3, dtype="bool").uop
+    node = UOp(op, dtypes.float64, tuple(sources))
+    parts = RULES[op](node, Tensor.ones(2, 3, dtype="double").uop)
+    assert len(parts) == count
+    for source, part in zip(sources, parts):
+        assert part is None or (part.shape, part.dtype) == (source.shape, source.dtype)
+
+
+def test_a_gate_is_no_slope():
+    assert not set(GATES) & set(SLOPES)
+
+
+def test_nothing_flows_through_a_closed_gate():
+    x = Tensor([-1.0, 2.0], requires_grad=True)
+    (x.relu() * Tensor([float("inf"), 3.0])).sum().backward()
+    assert x.grad.tolist() == [0.0, 3.0]
+
+
+def test_an_infinite_slope_of_a_short_float_is_not_met_too_early():
+    x = Tensor([2.0], dtype="half")
+    y = Tensor([15.5], dtype="half", requires_grad=True)
+    (x**y).sum().backward()
+    assert y.grad.item() == pytest.approx(2**15.5 * 0.6931, rel=2e-3)
+
+
+def test_symmetric_matrices_have_symmetric_gradients():
+    a = Tensor([[4.0, 1.0], [1.0, 3.0]], dtype="double", requires_grad=True)
+    for total in (a.cholesky().sum(), a.eigh()[0].square().sum()):
+        (gradient,) = total.gradient(a)
+        rows = gradient.tolist()
+        assert rows[0][1] == pytest.approx(rows[1][0]) and rows[0][1] != 0
