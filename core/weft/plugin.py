@@ -44,6 +44,7 @@ from weft.device.parts import (
     GraphRunner,
     Renderer,
     Runner,
+    SettableGraph,
 )
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
@@ -89,6 +90,7 @@ __all__ = [
     "PtrDType",
     "Renderer",
     "Runner",
+    "SettableGraph",
     "Target",
     "TensorCore",
     "UOp",

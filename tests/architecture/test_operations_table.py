@@ -12,6 +12,7 @@ import pytest
 from weft import dtypes
 
 pytest.importorskip("torch", reason="PyTorch is what much of the table is compared with")
+pytest.importorskip("ml_dtypes", reason="it gives NumPy the short floats of the table")
 
 from weft.testing import table
 from weft.testing.table_cells import run

@@ -28,6 +28,7 @@ from weft.device.parts import (
     GraphRunner,
     Renderer,
     Runner,
+    SettableGraph,
 )
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
 from weft.device.registry import Registry
@@ -62,6 +63,7 @@ __all__ = [
     "Registry",
     "Renderer",
     "Runner",
+    "SettableGraph",
     "Target",
     "TensorCore",
     "binding",

@@ -7,9 +7,9 @@ The allocator is a base class, since most of its methods have a default; the oth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from weft.base.errors import CapabilityError
 from weft.device.capabilities import Capabilities
@@ -185,4 +185,18 @@ class GraphRunner(Protocol):
     ) -> float | None:
         """Replay with these handles and values, one sequence per launch, in the order they were
         bound. Returns seconds when ``wait``, else None."""
+        ...
+
+
+@runtime_checkable
+class SettableGraph(GraphRunner, Protocol):
+    """A graph that is told of changes one by one: what stays costs nothing in a replay."""
+
+    def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Any], None]:
+        """What is called with a new handle for all these places, each the number of a launch and of
+        its argument. A place has at most one, which is called before the first ``launch``."""
+        ...
+
+    def launch(self) -> None:
+        """Replay with what stands in all places."""
         ...

@@ -19,6 +19,7 @@ from weft.base.settings import settings
 from weft.device import registry, transfer
 from weft.device.buffer import Buffer
 from weft.device.opened import OpenDevice
+from weft.device.parts import SettableGraph
 from weft.device.program import Launch
 from weft.engine.execute import run_steps
 from weft.engine.lower_items import ExecItem
@@ -36,18 +37,36 @@ _FEWEST_IN_GRAPH = 2
 
 @dataclass(eq=False, slots=True)
 class _Patch:
-    """Where one memory stands in the argument lists: as a handle, or (copies) as a buffer."""
+    """Where one memory stands in the argument lists: as a handle, or (copies) as a buffer; setters
+    and windows: where it stands in graphs, whole and in part."""
 
     handles: list[tuple[list[Any], int]] = field(default_factory=list)
+    setters: list[Callable[[Any], None]] = field(default_factory=list)
+    windows: list[tuple[Callable[[Any], None], Argument]] = field(default_factory=list)
     others: list[tuple[list[Any], int, Argument, bool]] = field(default_factory=list)
 
     def put(self, buffer: Buffer) -> None:
         handle = buffer.handle
         for arguments, index in self.handles:
             arguments[index] = handle
+        for setter in self.setters:
+            setter(handle)
+        for setter, argument in self.windows:
+            setter(argument.of(buffer).handle)
         for arguments, index, argument, whole in self.others:
             part = argument.of(buffer)
             arguments[index] = part if whole else part.handle
+
+    def move_to(self, graph: SettableGraph, launches: Mapping[int, int]) -> None:
+        """Have a graph told of what changes; `launches`: its number of an argument list, by id."""
+        places = [(launches[id(own)], i) for own, i in self.handles if id(own) in launches]
+        if places:
+            self.setters.append(graph.setter(places))
+        self.handles = [entry for entry in self.handles if id(entry[0]) not in launches]
+        for own, index, argument, _ in self.others:
+            if id(own) in launches:
+                self.windows.append((graph.setter([(launches[id(own)], index)]), argument))
+        self.others = [entry for entry in self.others if id(entry[0]) not in launches]
 
 
 class Replay(Recorded):
@@ -166,6 +185,11 @@ class Replay(Recorded):
             graph = self._device_of(row[0]).graph(launches)
             if graph is not None:
                 lists = [self._lists[number] for number in row]
+                if isinstance(graph, SettableGraph):
+                    launches_of = {id(own): number for number, own in enumerate(lists)}
+                    for patch in (*self._patches, *self._new):
+                        patch.move_to(graph, launches_of)
+                    return [graph.launch]
                 return [partial(graph, lists, [()] * len(row), wait=False)]
         return [self._launch(number, {}) for number in row]
 

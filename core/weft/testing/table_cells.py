@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import WeftError
+from weft.base.errors import ArgumentError, DTypeError, WeftError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.device import numpy_dtype
 from weft.tensor import Tensor
@@ -245,6 +245,8 @@ def run(check: Check, dtype: DType, device: str) -> Cell:
     except WeftError as error:
         if check.takes(dtype):
             raise Wrong(f"refused: {error}") from error
+        if not isinstance(error, (DTypeError, ArgumentError)):
+            raise Wrong(f"a {type(error).__name__} says so: {error}") from error
         return Cell(None, kinds=check.kinds)
     if not check.takes(dtype):
         raise Wrong(f"computed, where a refusal was announced ({check.kinds})")

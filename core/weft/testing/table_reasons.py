@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 WORDS: dict[str, str] = {
-    "f": "refused with a DTypeError: it is for floats only",
-    "i": "refused with a DTypeError: it is for integers (and, where bool has none, for bool)",
-    "n": "refused with a DTypeError: it is not for bool, which has no such arithmetic",
-    "s": "refused with a DTypeError: it is for numbers with a sign",
-    "w": "refused with a DTypeError: it is for float32 and float64",
-    "u": "refused with a DTypeError: it is for bytes, uint8",
-    "l": "refused with a DTypeError: it is for words of 64 bits, uint64",
+    "f": "refused with an error that says so: it is for floats only",
+    "i": "refused with an error that says so: it is for integers, and for bool where that has bits",
+    "n": "refused with an error that says so: it is not for bool, which has no such arithmetic",
+    "s": "refused with an error that says so: it is for numbers with a sign",
+    "w": "refused with an error that says so: it is for float32 and float64",
+    "u": "refused with an error that says so: it is for bytes, uint8",
+    "l": "refused with an error that says so: it is for words of 64 bits, uint64",
     "-": "the device has no such dtype",
 }
 """By the sign."""

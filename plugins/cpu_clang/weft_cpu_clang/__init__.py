@@ -6,6 +6,8 @@ compiler and asks it once what it knows (the answers are kept on disk); importin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.plugin import (
     Allocator,
     CompiledProgram,
@@ -13,11 +15,13 @@ from weft.plugin import (
     Device,
     DeviceFamily,
     DeviceId,
+    Launch,
     hookimpl,
 )
 from weft_cpu_clang.allocator import ProcessAllocator
 from weft_cpu_clang.capabilities import describe
 from weft_cpu_clang.compiler import ClangCompiler
+from weft_cpu_clang.graph import LaunchTable
 from weft_cpu_clang.offline import offline_toolchain
 from weft_cpu_clang.renderer import clang_renderer
 from weft_cpu_clang.runner import FunctionRunner
@@ -75,3 +79,9 @@ def weft_compiler(device: Processor) -> ClangCompiler:
 def weft_runner(program: CompiledProgram) -> FunctionRunner:
     """A call of the loaded function."""
     return FunctionRunner(program)
+
+
+@hookimpl
+def weft_graph(device: Processor, launches: Sequence[Launch]) -> LaunchTable | None:
+    """One call for all of them."""
+    return LaunchTable.of(launches, ClangCompiler(device.toolchain))

@@ -34,7 +34,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
     compute = ComputeCaps(
         dtypes=frozenset(known),
         limits=KernelLimits(max_buffers=MAX_BUFFERS, max_upcast=facts.vector_registers),
-        features=frozenset({Feature.PARALLEL_COMPILE}),
+        features=frozenset({Feature.PARALLEL_COMPILE, Feature.GRAPHS}),
         vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
         vector_bytes=facts.vector_bytes,
         vector_registers=facts.vector_registers,

@@ -22,6 +22,7 @@ class FunctionRunner:
     """One loaded kernel.
 
     :param program: a kernel and what the compiler made of it.
+    :ivar address: of the function.
     :raises CompileError: if the object is damaged.
     """
 
@@ -37,6 +38,7 @@ class FunctionRunner:
             address = self._loaded.address(program.name)
         else:
             self._loaded, address = _open_library(program)
+        self.address = address
         self._call = ctypes.CFUNCTYPE(None, *kinds)(address)
 
     def __call__(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from weft import Device, Tensor, Variable, dtypes, jit, nn, settings
+from weft.base import trace
 from weft.base.errors import WeftError
 
 A = (np.arange(40, dtype=np.float32).reshape(10, 4) * 11 % 37 - 15) / 8
@@ -196,3 +197,37 @@ def test_what_is_made_of_variables_alone_is_computed_on_the_default_device() -> 
     assert Tensor(v).schedule() == []
     with settings.override(DEVICE="REF"):
         assert (Tensor(v) + 2).realize().device == "REF"
+
+
+# where Python takes the value: how many pieces there are, or a number of the kernels themselves
+TAKEN = {
+    "as many of the largest",
+    "counted",
+    "counted by a variable",
+    "fractions of it",
+    "in even steps",
+    "made shorter",
+    "made twice as long",
+    "one from the end",
+    "running log of sums",
+    "split by a number",
+    "chunks",
+    "rolled",
+    "rolled by a variable",
+    "written, of known size",
+}
+
+
+@by_engine
+@pytest.mark.parametrize("name", sorted(CASES.keys() - BY_VALUES - TAKEN))
+def test_one_program_serves_every_value(name: str) -> None:
+    do = CASES[name]
+    read(do(Tensor(A), Variable("n", 3, 8).bind(3)))
+    built: list[str] = []
+    stop = trace.subscribe(lambda e: built.append(e.facts["name"]) if e.name == "source" else None)
+    try:
+        for n in (8, 4, 5):
+            read(do(Tensor(A), Variable("n", 3, 8).bind(n)))
+    finally:
+        stop()
+    assert built == []

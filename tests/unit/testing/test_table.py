@@ -5,6 +5,7 @@ import pytest
 from weft import Tensor, dtypes
 
 pytest.importorskip("torch", reason="PyTorch is what much of the table is compared with")
+pytest.importorskip("ml_dtypes", reason="it gives NumPy the short floats of the table")
 
 from weft.testing import table, table_checks_names, table_checks_others, table_checks_shapes
 from weft.testing.table_cells import SIGNS

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from weft import Tensor, dtypes
+
+pytest.importorskip("ml_dtypes", reason="it gives NumPy the short floats of the table")
+
 from weft.testing.table_cells import Cell, Check, Maker, Wrong, apart, round_to, run, unit_of
 
 HALVES = Check(

@@ -21,8 +21,10 @@ class LARS(SGD):
 
     The gradient (plus weight_decay * value) is scaled by
     tcoef * |value| / (|gradient| + weight_decay * |value|) before it enters the momentum, and by 1
-    where either is 0. With `classic` the learning rate enters the momentum too, so that earlier
-    steps keep the rate of their time.
+    where either is 0; with tcoef 0 it is not scaled. The learning rate enters the momentum with it,
+    so that earlier steps keep the rate of their time; without `classic` what comes out of the
+    momentum is scaled by both. Without `pre_wd` the decay does not go through ratio and momentum:
+    the value is scaled by 1 - lr * weight_decay instead.
 
     >>> w = Tensor([[1.0, 0.5], [0.0, 2.0]], requires_grad=True)
     >>> optimizer = nn.optim.LARS([w], lr=0.1)
@@ -42,22 +44,34 @@ class LARS(SGD):
         nesterov: bool = False,
         classic: bool = True,
         tcoef: float = 1e-3,
+        *,
+        pre_wd: bool = True,
     ) -> None:
         super().__init__(params, lr, momentum, weight_decay, nesterov, classic)
-        self.tcoef = tcoef
+        self.tcoef, self.pre_wd = tcoef, pre_wd
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        size, slope = value.square().sum().sqrt(), gradient.square().sum().sqrt()
-        ratio = self.tcoef * size / (slope + self.weight_decay * size)
-        ratio = ((size > 0) & (slope > 0)).where(ratio, 1.0)
-        scaled = (gradient + value * self.weight_decay) * ratio
-        return self._along_momentum(index, value, scaled)
+        step = gradient + value * self.weight_decay if self.pre_wd else gradient
+        if self.tcoef:
+            size, slope = value.square().sum().sqrt(), gradient.square().sum().sqrt()
+            ratio = self.tcoef * size / (slope + self.weight_decay * size)
+            ratio = ((size > 0) & (slope > 0)).where(ratio, 1.0)
+        else:
+            ratio = Tensor.ones((), dtype=value.dtype, device=value.device)
+        change, state = self._along_momentum(index, value, step * ratio if self.classic else step)
+        change = change if self.classic else change * ratio
+        if self.weight_decay and not self.pre_wd:
+            rate = self._scalar(self.lr).cast(value.dtype)
+            # of the value that is decayed first
+            change = change + value * (rate * self.weight_decay)
+        return change, state
 
 
 class LAMB(Adam):
     """Adam with layer-wise rates (You et al., 2020).
 
-    Adam's step plus weight_decay * value is scaled by |value| over its own size.
+    Adam's step plus weight_decay * value is scaled by |value| over its own size; with `adam` it is
+    not.
 
     >>> w = Tensor([[1.0, 0.5], [0.0, 2.0]], requires_grad=True)
     >>> optimizer = nn.optim.LAMB([w], lr=0.1)
@@ -76,14 +90,17 @@ class LAMB(Adam):
         eps: float = 1e-6,
         weight_decay: float = 0.0,
         *,
+        adam: bool = False,
         b1: float | None = None,
         b2: float | None = None,
     ) -> None:
         super().__init__(params, lr, betas, eps, weight_decay, b1=b1, b2=b2)
+        self.adam = adam
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         change, state = self._direction(index, value, gradient)
         if self.weight_decay:
             change = change + value * self.weight_decay
         rate = self._scalar(self.lr).cast(value.dtype)
-        return change * trust_ratio(value, change) * rate, state
+        change = change if self.adam else change * trust_ratio(value, change)
+        return change * rate, state

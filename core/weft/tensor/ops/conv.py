@@ -439,13 +439,19 @@ class ConvMixin(TensorBase):
         shape = tuple(new if i == len(self.shape) + axis else 1 for i in range(len(self.shape)))
         full = tuple(new if i == len(self.shape) + axis else s for i, s in enumerate(self.shape))
 
+        def ratio(one: Any, other: Any) -> Any:
+            if isinstance(one, int) and isinstance(other, int):
+                return one / other
+            parts = [self.__class__(n, device=self.device).cast(wide) for n in (one, other)]
+            return parts[0] / parts[1]  # computed, so that one program serves all values
+
         def picked(index: Any) -> Any:
             return self.gather(axis, index.cast(dtypes.int32).reshape(shape).expand(full))
 
         if mode != "linear":
             half = 0.5 if mode == "nearest-exact" else 0.0
-            return picked(((at + half) * (old / new)).floor().clamp(0, old - 1))
-        scale = (old - 1) / max(new - 1, 1) if align_corners else old / new
+            return picked(((at + half) * ratio(old, new)).floor().clamp(0, old - 1))
+        scale = ratio(old - 1, max(new - 1, 1)) if align_corners else ratio(old, new)
         half = 0.0 if align_corners else 0.5
         where = ((at + half) * scale - half).clamp(0, old - 1)
         low = where.floor()
@@ -454,7 +460,8 @@ class ConvMixin(TensorBase):
         if dtypes.is_float(own):
             return left.cast(wide).lerp(right.cast(wide), share).cast(own)
         # whole numbers are blended by shares that fit 15 bits, and halves go up
-        places = [min(max((i + half) * scale - half, 0), old - 1) for i in range(new)]
+        step = (old - 1) / max(new - 1, 1) if align_corners else old / new
+        places = [min(max((i + half) * step - half, 0), old - 1) for i in range(new)]
         bits = 14 if any(place % 1 == 0 for place in places) else 15
         shares = [((s * (1 << bits)) + 0.5).floor().cast(dtypes.int64) for s in (1 - share, share)]
         blend = left.cast(dtypes.int64) * shares[0] + right.cast(dtypes.int64) * shares[1]

@@ -41,6 +41,7 @@ class IndexingMixin(TensorBase):
 
         :raises IndexingError: for an int out of range, too many indices, or what does not index.
         """
+        index = _with_one_flag(index)
         flag = self._only_flag(index)
         if flag is not None:
             return self._flagged(*flag)
@@ -82,7 +83,9 @@ class IndexingMixin(TensorBase):
     def _items(self, index: Any) -> list[Any]:
         """One item per axis and new axis: int, symbolic int, slice, None, or integer tensor."""
         given = list(index) if isinstance(index, tuple) else [index]
-        items = self._unmasked([self._item(item) for item in given])
+        taken = [self._item(item) for item in given]
+        known = {id(t): item for t, item in zip(taken, given) if _is_known(item)}
+        items = self._unmasked(taken)
         used = sum(item is not None and item is not Ellipsis for item in items)
         dots = [place for place, item in enumerate(items) if item is Ellipsis]
         if len(dots) > 1:
@@ -98,7 +101,30 @@ class IndexingMixin(TensorBase):
             )
         whole = [slice(None)] * (len(self.shape) - used)
         at = dots[0] if dots else len(items)
-        return items[:at] + whole + items[at + 1 :]
+        items = items[:at] + whole + items[at + 1 :]
+        if known:
+            along = [item for item in items if item is not None]
+            for axis, item in enumerate(along):
+                if id(item) in known:
+                    self._check_places(known[id(item)], axis)
+        return items
+
+    def _check_places(self, places: Any, axis: int) -> None:
+        """Refuse numbers that are known to be outside an axis; those in tensors cannot be seen."""
+        import numpy
+
+        found, size = numpy.asarray(places), self.shape[axis]
+        if not found.size or found.dtype.kind not in "iu" or isinstance(size, UOp):
+            return
+        low, high = int(found.min()), int(found.max())
+        if low < -size or high >= size:
+            outside = high if high >= size else low
+            raise IndexingError(
+                f"index {outside} is out of bounds",
+                asked=f"an index {shown(places)} into axis {axis} of shape {self.shape}",
+                because=f"the axis has {size} elements",
+                try_=f"numbers from {-size} to {size - 1}" if size else None,
+            )
 
     def _unmasked(self, items: list[Any]) -> list[Any]:
         """Boolean masks replaced by the integer tensors of the places where they hold."""
@@ -532,6 +558,38 @@ def _flat_index(tensors: list[Any], sizes: list[int], shape: tuple[Any, ...]) ->
     if len(tensors) > 1:
         flat = valid.where(flat, -1)
     return flat._expanded(shape), total
+
+
+def _is_known(item: Any) -> bool:
+    """Whether an index is a list or an array of numbers, which can be looked at."""
+    if isinstance(item, (list, tuple)):
+        return all(isinstance(x, int) or _is_known(x) for x in item)
+    return isinstance(item, range) or type(item).__module__ == "numpy"
+
+
+def _with_one_flag(index: Any) -> Any:
+    """An index in which several masks without axes are one: where all of them hold.
+
+    It stands at the place of the first, and in front of all where slices stand between them.
+    """
+    if not isinstance(index, tuple):
+        return index
+    flags = [
+        place
+        for place, item in enumerate(index)
+        if isinstance(item, bool) or (_is_mask(item) and item.shape == ())
+    ]
+    if len(flags) < 2:
+        return index
+    held = True
+    for place in flags:
+        flag = index[place]
+        held = held and (flag if isinstance(flag, bool) else flag.item())
+    between = index[flags[0] : flags[-1]]
+    parted = any(item is None or item is Ellipsis or isinstance(item, slice) for item in between)
+    at = 0 if parted else flags[0]
+    rest = [item for place, item in enumerate(index) if place not in flags]
+    return (*rest[:at], held, *rest[at:])
 
 
 def _wide_enough(index: Any, total: Any) -> Any:

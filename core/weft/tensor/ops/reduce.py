@@ -17,7 +17,8 @@ from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
-from weft.uop import Ops, Reduce
+from weft.uop import Ops, Reduce, UOp
+from weft.uop.symbolic.sint import fold, high_of
 
 # A scan looks at so many elements at once, and does so many of them in one row.
 _BLOCK = 16
@@ -301,27 +302,30 @@ class ReduceMixin(TensorBase):
         first, each of which is scanned in one go.
         """
         size = self.shape[at]
-        if size <= _BLOCK:
+        most = high_of(size)  # one way for all values of a variable
+        if most <= _BLOCK:
             return self._scan_block(op, at, start)
-        if size <= _SCANNED_ROW:
+        if most <= _SCANNED_ROW:
             return self._scan_blocks(op, at, start, _BLOCK)
+        if isinstance(size, UOp):
+            return self._scan_blocks(op, at, start, _SCANNED_ROW)
         length = round_up(ceildiv(size, ceildiv(size, _SCANNED_ROW)), _BLOCK)
         return self._scan_blocks(op, at, start, length)
 
     def _scan_blocks(self, op: Ops, at: int, start: Any, block: int) -> Any:
         """Each block scanned by itself, and upon the totals of the blocks before."""
         size = self.shape[at]
-        count = ceildiv(size, block)
+        count = fold(ceildiv(size, block))
 
         def along(x: Any, first: int, last: int) -> Any:
             return tuple((first, last) if axis == at else None for axis in range(x.ndim))
 
         cut = self
-        if size % block:
+        if isinstance(size, UOp) or size % block:
             cut = self.pad(along(self, 0, count * block - size), value=start)
         cut = cut.unflatten(at, (count, block))
         totals = cut._reduce(op, at + 1, False)
-        if count <= _SCANNED_ROW:
+        if high_of(count) <= _SCANNED_ROW:
             before = totals._scan_block(op, at, start, 0)
         else:
             before = totals._scanned(op, at, start)

@@ -34,10 +34,10 @@ def test_lars(classic, nesterov, decay):
     for _ in range(4):
         g = value - TARGET
         ratio = trust * norm(value) / (norm(g) + decay * norm(value))
-        step = (g + decay * value) * ratio * (rate if classic else 1)
+        step = (g + decay * value) * (ratio * rate if classic else 1)
         velocity = momentum * velocity + step
         change = step + momentum * velocity if nesterov else velocity
-        value = value - (change if classic else change * rate)
+        value = value - (change if classic else change * ratio * rate)
     got = train(lambda p: optim.LARS(p, rate, momentum, decay, nesterov, classic, trust), 4)
     np.testing.assert_allclose(got, value, rtol=1e-9)
 
@@ -68,3 +68,24 @@ def test_lars_moves_a_layer_of_zeros_by_its_plain_gradient():
         (value * Tensor([1.0, -2.0])).sum().backward()
         optimiser.step()
     assert value.tolist() == [-0.5, 1.0]
+
+
+def test_decay_of_the_value_itself():
+    value, velocity = START.copy(), np.zeros((2, 3))
+    for _ in range(4):
+        g = value - TARGET
+        ratio = 0.02 * norm(value) / (norm(g) + 0.1 * norm(value))
+        velocity = 0.9 * velocity + g * ratio * 0.5
+        value = value * (1 - 0.1 * 0.5) - velocity
+    got = train(lambda p: optim.LARS(p, 0.5, 0.9, 0.1, pre_wd=False, tcoef=0.02), 4)
+    np.testing.assert_allclose(got, value, rtol=1e-9)
+
+
+def test_without_the_ratio_they_are_their_plain_kin():
+    plain = train(lambda p: optim.SGD(p, 0.05, 0.9, 0.1), 4)
+    np.testing.assert_allclose(
+        train(lambda p: optim.LARS(p, 0.05, 0.9, 0.1, tcoef=0), 4), plain, rtol=1e-9
+    )
+    plain = train(lambda p: optim.AdamW(p, 0.05, eps=1e-6, weight_decay=0.1), 4)
+    kin = train(lambda p: optim.LAMB(p, 0.05, weight_decay=0.1, adam=True), 4)
+    np.testing.assert_allclose(kin, plain, rtol=1e-9)

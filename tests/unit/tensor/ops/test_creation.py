@@ -1,10 +1,12 @@
 """Constants and ranges."""
 
+import gzip
+
 import numpy as np
 import pytest
 
-from weft import Tensor, dtypes
-from weft.base.errors import ArgumentError, ShapeError
+from weft import Device, Tensor, dtypes, settings
+from weft.base.errors import ArgumentError, FileError, ShapeError
 from weft.uop import Ops
 
 
@@ -99,3 +101,26 @@ def test_requires_grad_reaches_the_result():
                  Tensor.randn(2, requires_grad=True), Tensor.uniform(2, requires_grad=True),
                  Tensor.empty(2, requires_grad=True)):  # fmt: skip
         assert made.requires_grad and made.is_leaf
+
+
+def test_bytes_from_an_address(tmp_path):
+    (tmp_path / "x.gz").write_bytes(gzip.compress(bytes(range(10))))
+    address = (tmp_path / "x.gz").as_uri()
+    with settings.override(CACHE_DIR=str(tmp_path / "cache")):
+        stored = Tensor.from_url(address, gunzip=True)
+        assert stored.dtype is dtypes.uint8 and stored.shape == (10,)
+        assert stored.device.partition(":")[0] != Device.DEFAULT  # nothing is read yet
+        here = Tensor.from_url(address, gunzip=True, device=Device.DEFAULT)
+        assert here.tolist() == list(range(10)) and here.device == Device.DEFAULT
+        with pytest.raises(FileError):
+            Tensor.from_url((tmp_path / "missing").as_uri())
+
+
+def test_powers_and_triangles():
+    np.testing.assert_allclose(Tensor.logspace(-1, 2, 4, base=2).numpy(), [0.5, 1, 2, 4])
+    assert Tensor.logspace(0, 1, 2, dtype="int32").tolist() == [1, 10]
+    assert Tensor.tri(2, 3, 1).tolist() == np.tri(2, 3, 1).tolist()
+    x = Tensor([[1, 2]], dtype="int8")
+    assert (x.empty_like().shape, x.empty_like().dtype) == ((1, 2), dtypes.int8)
+    assert x.randint_like(3, 4).tolist() == [[3, 3]] and x.randint_like().dtype is dtypes.int8
+    assert Tensor.full((50,), 0.5).bernoulli().unique().tolist() == [0.0, 1.0]

@@ -1,0 +1,147 @@
+"""Many launches as one foreign call: a table of functions and arguments, gone through in C.
+
+Pointers and integers are passed alike, as words, so one call per number of arguments serves kernels
+of every signature. The few lines of C are compiled once and kept on disk.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+from weft.plugin import CompileError, DiskCache, Launch
+from weft_cpu_clang import elf
+from weft_cpu_clang.allocator import Memory
+from weft_cpu_clang.compiler import ClangCompiler
+from weft_cpu_clang.runner import FunctionRunner
+
+MOST_ARGUMENTS = 24
+"""Of one kernel; a graph with more of them is launched one by one."""
+WORDS_ALIKE = 8 if sys.platform == "darwin" else MOST_ARGUMENTS
+"""Up to so many arguments, an integer takes as much room as a pointer."""
+
+_cache = DiskCache("cpu_graph", 1)
+
+
+def source() -> str:
+    """The C that goes through a table."""
+    cases = []
+    for count in range(MOST_ARGUMENTS + 1):
+        kinds = ", ".join(["word"] * count) or "void"
+        values = ", ".join(f"a[{i}]" for i in range(count))
+        cases.append(f"      case {count}: ((void (*)({kinds}))s->f)({values}); break;")
+    return "\n".join(
+        [
+            "typedef long long word;",
+            "typedef struct { void* f; word count; const word* arguments; } step;",
+            "void weft_replay(const step* s, word steps) {",
+            "  for (const step* end = s + steps; s < end; s++) {",
+            "    const word* a = s->arguments;",
+            "    switch (s->count) {",
+            *cases,
+            "    }",
+            "  }",
+            "}",
+            "",
+        ]
+    )
+
+
+class _Step(ctypes.Structure):
+    _fields_ = [
+        ("function", ctypes.c_void_p),
+        ("count", ctypes.c_int64),
+        ("arguments", ctypes.c_void_p),
+    ]
+
+
+def replayer(compiler: ClangCompiler) -> tuple[object, Callable[..., None]]:
+    """What holds the code, and the function.
+
+    :raises CompileError: if the compiler fails, or what it gives cannot be loaded.
+    """
+    text = source()
+    key = f"{compiler.fingerprint}\n{text}"
+    binary = _cache.get(key)
+    if binary is None:
+        binary = compiler.compile(text, "weft_replay")
+        _cache.put(key, binary)
+    loaded = elf.LoadedObject(binary)
+    made = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(loaded.address("weft_replay"))
+    return loaded, made
+
+
+class LaunchTable:
+    """Launches bound together.
+
+    :param launches: in order; of kernels of this processor.
+    :param code: what `replayer` gave.
+    """
+
+    def __init__(
+        self, launches: Sequence[Launch], code: tuple[object, Callable[..., None]]
+    ) -> None:
+        self._code, self._run = code
+        self._runners = [launch.runner for launch in launches]
+        counts = [len(launch.handles) + len(launch.values) for launch in launches]
+        self._table = (ctypes.c_int64 * sum(counts))()
+        self._steps = (_Step * len(launches))()
+        self._starts: list[int] = []
+        start = 0
+        for step, launch, count in zip(self._steps, launches, counts):
+            self._starts.append(start)
+            assert isinstance(launch.runner, FunctionRunner)
+            step.function = launch.runner.address
+            step.count = count
+            step.arguments = ctypes.addressof(self._table) + start * ctypes.sizeof(ctypes.c_int64)
+            self._fill(start, launch.handles, launch.values)
+            start += count
+        self._arguments = ctypes.addressof(self._steps), len(launches)
+
+    @classmethod
+    def of(cls, launches: Sequence[Launch], compiler: ClangCompiler) -> LaunchTable | None:
+        """A table of these; None where some are of another device, or have too many arguments."""
+        for launch in launches:
+            count = len(launch.handles) + len(launch.values)
+            if not isinstance(launch.runner, FunctionRunner) or count > WORDS_ALIKE:
+                return None
+        if compiler.shared:
+            return None
+        try:
+            return cls(launches, replayer(compiler))
+        except CompileError:
+            return None
+
+    def _fill(self, start: int, handles: Sequence[Memory], values: Sequence[int]) -> None:
+        # a handle that is not known yet is put in its place before the first replay
+        addresses = (0 if handle is None else handle.address for handle in handles)
+        for place, word in enumerate((*addresses, *values), start):
+            self._table[place] = word
+
+    def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Memory], None]:
+        """What puts a handle in these places, each the number of a launch and of its argument."""
+        table = self._table
+        spots = [self._starts[launch] + argument for launch, argument in places]
+
+        def put(handle: Memory) -> None:
+            address = handle.address
+            for spot in spots:
+                table[spot] = address
+
+        return put
+
+    def launch(self) -> None:
+        """Run all of them with what stands in their places."""
+        self._run(*self._arguments)
+
+    def __call__(
+        self, handles: Sequence[Sequence[Memory]], values: Sequence[Sequence[int]], *, wait: bool
+    ) -> float | None:
+        """Run all of them with other arguments; seconds if `wait`."""
+        for start, own, given in zip(self._starts, handles, values):
+            self._fill(start, own, given)
+        started = perf_counter()
+        self.launch()
+        return perf_counter() - started if wait else None
