@@ -17,4 +17,10 @@ def _names_of_docstrings(request: pytest.FixtureRequest) -> None:
         request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
         names: dict[str, Any] = request.getfixturevalue("doctest_namespace")
         names |= {name: getattr(weft, name) for name in weft.__all__}
-        names |= {"ShapeTracker": ShapeTracker, "View": View, "Ops": Ops, "math": math}
+        names |= {
+            "weft": weft,
+            "ShapeTracker": ShapeTracker,
+            "View": View,
+            "Ops": Ops,
+            "math": math,
+        }

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CORE, UNIT = ROOT / "core" / "weft", ROOT / "tests" / "unit"
 
-MODULE_BY_MODULE = ("base", "device", "host", "io", "nn", "render", "shape", "tools")
+MODULE_BY_MODULE = ("array_api", "base", "device", "host", "io", "nn", "render", "shape", "tools")
 
 
 def floors():

@@ -62,7 +62,12 @@ def is_of_python(error: Exception) -> bool:
     said = str(error)
     if isinstance(error, TypeError):
         alone = len(traceback.extract_tb(error.__traceback__)) == 1
-        return alone or "unexpected keyword" in said or "positional argument" in said
+        return (
+            alone
+            or "unexpected keyword" in said
+            or "positional argument" in said
+            or "multiple values" in said
+        )
     return isinstance(error, ValueError) and "truth value of an array" in said
 
 

@@ -220,6 +220,41 @@ def test_leading_axes_of_one_are_dropped_from_what_is_written():
             x[index] = Tensor(value)
 
 
+ITEMS = st.sampled_from(
+    [True, False, [0, 1], [1], [[1]], [-1], [5], slice(None), slice(1, 2), None, Ellipsis, 1, -1]
+)
+
+
+@given(st.lists(ITEMS, min_size=1, max_size=4), st.booleans())
+def test_masks_without_axes_and_lists_index_as_in_numpy(items, as_tensors):
+    a = filled((2, 3, 4))
+    index = tuple(items)
+    flags = tuple(Tensor(i) if as_tensors and isinstance(i, bool) else i for i in index)
+    try:
+        expected = a[index]
+    except IndexError:
+        with pytest.raises(IndexError):
+            Tensor(a)[flags]
+        with pytest.raises(IndexError):
+            Tensor(a)[flags] = 1
+        return
+    np.testing.assert_array_equal(Tensor(a)[flags].numpy(), expected)
+    x, written = Tensor(a), a.copy()
+    x[flags], written[index] = -7, -7
+    np.testing.assert_array_equal(x.numpy(), written)
+
+
+def test_numbers_that_are_seen_to_be_outside_are_refused():
+    x = Tensor([1, 2, 3])
+    for index in ([0, 3], np.array([-4]), (slice(1), [0]), [[0], [7]], range(2, 5)):
+        with pytest.raises(IndexError):
+            x[index]
+        with pytest.raises(IndexError):
+            x[index] = 0
+    assert x.tolist() == [1, 2, 3] and x[[-3, 2]].tolist() == [1, 3]
+    assert x[range(1, 3)].tolist() == [2, 3] and x[Tensor([1, 9])].tolist() == [2, 0]
+
+
 def test_elements_are_not_deleted():
     x = Tensor([1, 2, 3])
     with pytest.raises(TypeError, match="does not lose elements"):

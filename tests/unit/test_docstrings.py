@@ -24,7 +24,7 @@ from weft.uop import Ops
 NAMES = {
     "Device": Device, "Ops": Ops, "ShapeTracker": ShapeTracker, "Tensor": Tensor, "UOp": UOp,
     "Variable": Variable, "View": View, "dtypes": dtypes, "jit": jit, "math": math, "nn": nn,
-    "settings": settings,
+    "settings": settings, "weft": weft,
 }  # fmt: skip
 CLASSES = {
     "Tensor": Tensor, "Jit": Jit, "dtypes": dtypes, "settings": type(settings),
@@ -62,7 +62,10 @@ def is_of(thing: Any, module: str) -> bool:
 
 def documented() -> dict[str, str]:
     """The docstring of every public name, by its path."""
-    found = {"Tensor": written(Tensor), "jit": written(jit), "Variable": written(Variable)}
+    found = {"Tensor": written(Tensor), "Variable": written(Variable)}
+    for name in weft.__all__:
+        if inspect.isfunction(getattr(weft, name)):
+            found[name] = written(getattr(weft, name))
     names = {row.name for row in settings.table()}
     for path, owner in CLASSES.items():
         for name, thing in members(owner):

@@ -20,6 +20,8 @@ from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import promote_with_scalar
 from weft.base.sequences import prod
 from weft.tensor import Tensor
+from weft.tensor.protocol import TensorBase
+from weft.uop import UOp
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 """The versions of the standard whose names are all here."""
@@ -101,6 +103,11 @@ class Array(Tensor):
         if not (dtypes.is_float(self.dtype) or dtypes.is_float(other.dtype)):
             return self.mod(other)
         return exact_remainder(self, other)
+
+    def _wrap_with(self, uop: UOp, *others: TensorBase) -> Self:
+        """What is computed with plain tensors is an array as well."""
+        made: Any = super()._wrap_with(uop, *others)
+        return made if isinstance(made, Array) else as_array(made)  # type: ignore[return-value]
 
     def _only(self, name: str) -> Any:
         if self.size != 1:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 from weft.device import binding
 from weft.uop import Ops, UOp
@@ -39,6 +39,7 @@ _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _set_history = memo_slot("_history")
 _clock = itertools.count(1)
 _written: WeakKeyDictionary[UOp, int] = WeakKeyDictionary()
+_remembering: WeakSet[UOp] = WeakSet()
 _former: WeakKeyDictionary[UOp, ref[UOp]] = WeakKeyDictionary()
 
 
@@ -54,16 +55,20 @@ def remember(memory: UOp, value: UOp) -> None:
     past = _past(memory)
     before = past.before if past is not None and past.value is None else None
     _set_history(memory, _Past(value, now, before))
+    _remembering.add(memory)
 
 
 def forget(memory: UOp) -> None:
     """What stands in `memory` is a value without a past."""
     if _past(memory) is not None:
         _set_history(memory, None)
+        _remembering.discard(memory)
 
 
 def overwritten(memory: UOp) -> None:
     """Something else is in `memory` now."""
+    if not in_use():
+        return  # there is nothing that could be wrong from now on
     now = next(_clock)
     for node in {memory: None, **dict.fromkeys(_buffers(memory))}:
         _written[node] = now
@@ -71,6 +76,11 @@ def overwritten(memory: UOp) -> None:
         if past is not None:
             before = None if past.value is None else _Past(past.value, past.when)
             _set_history(node, _Past(None, now, before))
+
+
+def in_use() -> bool:
+    """Whether any memory remembers anything."""
+    return len(_remembering) > 0
 
 
 def storage(node: UOp) -> UOp:

@@ -287,11 +287,12 @@ def _asked(producer: Any, copy: bool | None) -> Any:
     if kind not in _HOST_KINDS:
         wanted["dl_device"] = CPU_DEVICE
     try:
-        return producer.__dlpack__(**wanted)
-    except TypeError:
-        if kind in _HOST_KINDS:
-            return producer.__dlpack__()  # from before 1.0
-        cause = "its __dlpack__ cannot move it"
+        try:
+            return producer.__dlpack__(**wanted)
+        except TypeError:
+            if kind in _HOST_KINDS:
+                return producer.__dlpack__()  # from before 1.0
+            cause = "its __dlpack__ cannot move it"
     except BufferError as error:
         cause = str(error)
     raise ExchangeError(

@@ -238,7 +238,10 @@ Integers wrap modulo their width. Dividing an integer by zero gives 0, on every 
 integer divided by -1 is itself. Shifts by the width or more give 0, or the sign to the right. Casts
 of floats to integers lose the fraction; what the integer cannot hold, NaN included, becomes what
 `weft.base.scalars` says, the same on every device and in constants folded before any runs.
-fp8e4m3 has no infinities: what is too large for it is NaN."""
+fp8e4m3 has no infinities: what is too large for it is NaN.
+
+Numbers above ten stand where a result is nearly nothing beside what it is made of (`gelu`, `silu`,
+`quick_gelu` far below zero, one less a cosine that is nearly one): their units are tiny there."""
 
 DENSE = """The largest error in units in the last place, over all values of the floats of 8 and 16
 bits, and 80,000 of the others: random bits, and random numbers up to 1.2, 8 and 90 in size (of

@@ -40,7 +40,19 @@ def test_its_host_side(environment):
 
 
 @pytest.mark.parametrize(
-    "part", ["declaration", "memory", "copy", "views", "kernels", "limits", "compile", "tensor"]
+    "part",
+    [
+        "declaration",
+        "memory",
+        "copy",
+        "views",
+        "kernels",
+        "limits",
+        "compile",
+        "tensor",
+        "generated",
+        "replay",
+    ],
 )
 def test_the_conformance_kits(part, environment):
     import weft.testing.conformance

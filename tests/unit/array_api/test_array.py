@@ -45,7 +45,18 @@ def test_one_element_is_a_python_number():
 
 def test_what_is_computed_is_an_array():
     x = xp.asarray([1, 2])
-    for y in (x + 1, 1 + x, x[0], x.reshape(2, 1), -x, x == x, x.sum(), x @ x, +x):
+    for y in (
+        x + Tensor([1, 2]),
+        x + 1,
+        1 + x,
+        x[0],
+        x.reshape(2, 1),
+        -x,
+        x == x,
+        x.sum(),
+        x @ x,
+        +x,
+    ):
         assert isinstance(y, Array)
 
 

@@ -213,6 +213,23 @@ def test_several_steps_by_hand():
     assert losses == [5.0, 1.25, 0.3125, 0.078125]
 
 
+def test_what_a_replay_writes_is_not_taken_for_what_was_there_before():
+    w = leaf(1.0, 2.0)
+
+    @jit
+    def step():
+        with Tensor.no_grad():
+            return w.assign(w * 2).realize()
+
+    for _ in range(4):
+        loss = (w * w).sum().realize()
+        step()
+        with pytest.raises(GradientError, match="overwritten"):
+            loss.backward()
+    (w * w).sum().realize().backward()
+    assert w.grad.tolist() == [32.0, 64.0]
+
+
 def test_what_a_captured_function_gives_has_no_past_at_any_call():
     w = leaf(1.0, 2.0)
 

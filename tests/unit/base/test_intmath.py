@@ -39,3 +39,18 @@ def test_zero_divisors_are_refused() -> None:
     for call in (lambda: cdiv(1, 0), lambda: cmod(1, 0), lambda: round_up(1, 0)):
         with pytest.raises(ArgumentError):
             call()
+
+
+@given(st.integers(0, 100), st.integers(1, 9))
+def test_rounding_up_of_what_truncates(a: int, b: int) -> None:
+    class Truncating:
+        def __init__(self, value: int) -> None:
+            self.value = value
+
+        def __add__(self, other: int) -> Truncating:
+            return Truncating(self.value + other)
+
+        def __floordiv__(self, other: int) -> Truncating:
+            return Truncating(cdiv(self.value, other))
+
+    assert ceildiv(Truncating(a), b).value == ceildiv(a, b)

@@ -10,6 +10,7 @@ from weft.base.text import (
     human_count,
     human_size,
     human_time,
+    identifiers,
     pad,
     plural,
     strip_colour,
@@ -61,3 +62,12 @@ def test_counts(value: float, text: str) -> None:
 def test_plurals() -> None:
     assert [plural(n, "kernel") for n in (0, 1, 2)] == ["0 kernels", "1 kernel", "2 kernels"]
     assert plural(2, "entry", "entries") == "2 entries"
+
+
+def test_identifiers_are_words_of_no_language_and_differ() -> None:
+    assert identifiers(["n", "start_pos", "N"]) == ["n", "start_pos", "N"]
+    assert identifiers(["my n", "for", "alu0", "1n", "", "__x"]) == [
+        "my_n", "for_", "alu0_", "v_1n", "v_", "x_",
+    ]  # fmt: skip
+    made = identifiers(["n", "n", "n ", "n_", "Float", "\u00e9", "\u00e8"])
+    assert len(set(made)) == len(made) and all(name.isidentifier() for name in made)

@@ -45,3 +45,10 @@ def test_launch_sizes():
 
 def test_estimates_add_up():
     assert Estimates(1, 2, 3) + Estimates(10, 20, 30) == Estimates(11, 22, 33)
+
+
+def test_variables_have_names_that_differ():
+    narrow, wide, word = UOp.variable("n", 0, 3), UOp.variable("n", 0, 9), UOp.variable("int", 0, 1)
+    program = LinearProgram.of("k", [wide, word, narrow])
+    assert program.variables == (word, narrow, wide)
+    assert program.variable_names == ["int_", "n", "n_"]

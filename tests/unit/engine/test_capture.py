@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from weft import Variable
 from weft.base.errors import CaptureError
 from weft.engine import run_schedule
 from weft.engine.capture import recorded, recording
@@ -47,3 +48,14 @@ def test_reading_is_refused_by_name():
     with recorded("step") as record, pytest.raises(CaptureError) as caught:
         record.refuse_reading((3,))
     assert "step" in caught.value.asked and "(3,)" in caught.value.asked
+
+
+def test_values_that_python_takes_are_noted():
+    n, m = Variable("n", 1, 8), Variable("m", 1, 8)
+    bound = n.bind(3)
+    with recorded("step") as record:
+        assert int(bound + 1) == 4 and (m.bind(2) * 2).render()
+        assert record.read == {n}
+        record.read_values_of(3, m.bind(2) + 1)
+        assert record.read == {n, m}
+    assert int(bound) == 3

@@ -6,10 +6,13 @@ import pytest
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.shape import ShapeTracker
 from weft.shape.movement import (
+    SymbolicShape,
     align_left,
     as_size,
     broadcast_shapes,
+    definite,
     expand_arg,
+    fits_always,
     flip_arg,
     inverse_move,
     moved_shape,
@@ -166,3 +169,20 @@ def test_inverses_that_gradients_need():
     for function in (inverse_move, moved_shape):
         with pytest.raises(ArgumentError):
             function(Ops.ADD, None, (1,))
+
+
+def test_what_sizes_are_bound_to():
+    n, m = N.bind(3), Variable("m", 1, 8).bind(4)
+    assert definite((n, 2, n + m)) == (3, 2, 7)
+    assert definite((N, 2)) is None and definite((2, 3)) == (2, 3)
+    assert fits_always((n, 4), (2, n, 2)) and not fits_always((n, 4), (12,))
+    assert reshape_arg((n, 4), (12,)) == (12,) and reshape_arg((12,), (n, 4)) == (n, 4)
+    assert reshape_arg((12,), (n, -1)) == (n, 4)
+    with pytest.raises(ShapeError, match="n is 3 here"):
+        reshape_arg((n, 4), (13,))
+
+
+def test_a_shape_with_variables_is_printed_as_people_write_it():
+    shape = SymbolicShape((N, N + 1, 4))
+    assert repr(shape) == "(n, (n+1), 4)" and shape == (N, N + 1, 4)
+    assert f"{SymbolicShape((N,))}" == "(n,)"

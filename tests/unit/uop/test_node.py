@@ -131,3 +131,25 @@ def test_variables_are_found_in_args_of_movement_too():
     n = UOp.variable("n", 1, 4)
     x = UOp.new_buffer("X", 4, dtypes.int).shrink(((0, n),))
     assert x.variables() == [n]
+
+
+def test_numbers_of_bound_variables():
+    i = UOp.variable("i", 1, 10).bind(4)
+    assert (int(i), float(i), i.val, (i * 2 + 1).val, len(range(i))) == (4, 4.0, 4, 9, 4)
+    assert bool(i < 5) and not bool(i > 4) and max(i, 7) == 7
+    assert (i / 8, 2 / i, i * 0.5, 0.5 + i, i - 1.5, i // 1.5) == (0.5, 0.5, 2.0, 4.5, 2.5, 2.0)
+    assert bool(i < 4.5) and not bool(i >= 4.5)
+    free = UOp.variable("i", 1, 10)
+    for wrong in (int, float, bool, lambda v: v / 2, lambda v: v * 0.5, lambda v: v.val):
+        with pytest.raises(ArgumentError, match="no single value"):
+            wrong(free)
+    assert bool(free < 11) and not bool(free < 1)
+
+
+def test_variables_have_names_and_take_whole_numbers_of_any_kind():
+    import numpy as np
+
+    assert UOp.variable("i", 1, 10).bind(np.int64(4)).val == 4
+    for wrong in ("", None, 3):
+        with pytest.raises(ArgumentError, match="a name"):
+            UOp.variable(wrong, 1, 10)

@@ -37,6 +37,13 @@ class SGD(Optimizer):
         dampening: float = 0.0,
         maximize: bool = False,
     ) -> None:
+        if not isinstance(nesterov, bool):
+            raise ArgumentError(
+                "whether the step looks ahead is a yes or a no",
+                asked=f"{type(self).__name__} with nesterov={nesterov!r}",
+                because="weight_decay comes right behind the momentum here, and nesterov behind it",
+                try_="give what follows the momentum by its name",
+            )
         if nesterov and (not momentum or dampening):
             raise ArgumentError(
                 "Nesterov's step looks ahead along the momentum",

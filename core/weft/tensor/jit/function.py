@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from weft.autograd import history
 from weft.base.errors import ArgumentError, CaptureError
 from weft.base.settings import settings
 from weft.device import binding, registry
@@ -387,6 +388,9 @@ class Jit:
             else:
                 draw[0][:] = rng.next_block(draw[2], draw[3])
         buffers = trace.replay.run([*map(binding.buffer_of, nodes)], values)
+        if history.in_use():
+            for place in trace.replay.written:
+                history.overwritten(nodes[place])
         self.replays += 1
         self._new_in_a_row = 0
         if buffers:

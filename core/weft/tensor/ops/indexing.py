@@ -18,6 +18,7 @@ from weft.base.errors import (
     DTypeError,
     GradientError,
     IndexingError,
+    ShapeError,
     WrongKind,
 )
 from weft.base.sequences import prod
@@ -41,25 +42,21 @@ class IndexingMixin(TensorBase):
 
         :raises IndexingError: for an int out of range, too many indices, or what does not index.
         """
-        index = _with_one_flag(index)
         flag = self._only_flag(index)
         if flag is not None:
             return self._flagged(*flag)
+        self, index = self._without_flags(index)
         items = self._items(index)
         if any(isinstance(item, TensorBase) for item in items):
             return self._picked(items)
         return self._window(items)
 
     def _only_flag(self, index: Any) -> tuple[list[Any], int] | None:
-        """The items of an index of slices, ints and one mask without axes, and its place."""
+        """The items of an index of slices and one mask without axes, and its place."""
         items = list(index) if isinstance(index, tuple) else [index]
-        found = [
-            place
-            for place, item in enumerate(items)
-            if isinstance(item, bool) or (_is_mask(item) and item.shape == ())
-        ]
+        found = [place for place, item in enumerate(items) if _is_flag(item)]
         plain = all(
-            item is None or item is Ellipsis or isinstance(item, (bool, int, slice))
+            item is None or item is Ellipsis or isinstance(item, (bool, slice))
             for place, item in enumerate(items)
             if place not in found
         )
@@ -72,13 +69,26 @@ class IndexingMixin(TensorBase):
         whole = self[(*items[:place], None, *items[place + 1 :])]
         if held:
             return whole
-        after = items[place + 1 :]
-        if Ellipsis in items[:place]:
-            used = sum(isinstance(item, int) for item in after)
-            at = whole.ndim - 1 - (len(after) - used)
-        else:
-            at = sum(not isinstance(item, int) for item in items[:place])
+        at = whole.ndim - len(items) + place if Ellipsis in items[:place] else place
         return whole.shrink(tuple((0, 0) if i == at else None for i in range(whole.ndim)))
+
+    def _without_flags(self, index: Any) -> tuple[Any, Any]:
+        """self and an index in which every mask without axes is an index of a new axis of one."""
+        items = list(index) if isinstance(index, tuple) else [index]
+        if not any(map(_is_flag, items)):
+            return self, index
+        x, axis = self, 0
+        for place, item in enumerate(items):
+            if item is Ellipsis:
+                axis = x.ndim - sum(map(_covered, items[place + 1 :]))
+            elif _is_flag(item):
+                held = item if isinstance(item, bool) else item.item()
+                x = x.unsqueeze(max(0, min(axis, x.ndim)))
+                items[place] = self.__class__.zeros(int(held), dtype="int32", device=self.device)
+                axis += 1
+            else:
+                axis += _covered(item)
+        return x, tuple(items)
 
     def _items(self, index: Any) -> list[Any]:
         """One item per axis and new axis: int, symbolic int, slice, None, or integer tensor."""
@@ -185,13 +195,7 @@ class IndexingMixin(TensorBase):
         """A boolean mask as the integer tensors of the places where it holds: computed now."""
         import numpy
 
-        places = numpy.nonzero(numpy.atleast_1d(mask.numpy()))
-        if not mask.shape:
-            # a scalar mask adds an axis of size one or zero
-            self_index = self.__class__.zeros(
-                len(places[0]), dtype=dtypes.int32, device=self.device
-            )
-            return [None, self_index]
+        places = numpy.nonzero(mask.numpy())
         return [self.__class__(p.astype(numpy.int32), device=self.device) for p in places]
 
     def _window(self, items: list[Any]) -> Any:
@@ -286,7 +290,7 @@ class IndexingMixin(TensorBase):
     def _picked(self, items: list[Any]) -> Any:
         """Integer tensors among the indices: all of them, and ints beside them, broadcast."""
         x, tensors, places, at = self._prepared(items)
-        shape = broadcast_shapes(*(t.shape for t in tensors))
+        shape = _common_shape(tensors)
         rest = tuple(s for i, s in enumerate(x.shape) if i not in places)
         flat, total = _flat_index(tensors, [x.shape[p] for p in places], shape)
         order = [i for i in range(len(x.shape)) if i not in places] + places
@@ -351,6 +355,13 @@ class IndexingMixin(TensorBase):
             return
         if self._persists():
             self[index].assign(value)
+            return
+        spread, places = self._without_flags(index)
+        if spread is not self:
+            spread = spread.clone()
+            spread = spread._from_node(spread._uop, spread._requires_grad, True)
+            spread[places] = value
+            self._store(spread.reshape(self.shape))
             return
         mask = index
         if (
@@ -445,7 +456,7 @@ class IndexingMixin(TensorBase):
             self._write_window(window, part)
             return
         x, tensors, places, at = self._prepared(items)
-        shape = broadcast_shapes(*(t.shape for t in tensors))
+        shape = _common_shape(tensors)
         rest = tuple(s for i, s in enumerate(x.shape) if i not in places)
         flat, total = _flat_index(tensors, [x.shape[p] for p in places], shape)
         new = self._value_for(value, (*rest[:at], *shape, *rest[at:]), "a write")
@@ -560,6 +571,19 @@ def _flat_index(tensors: list[Any], sizes: list[int], shape: tuple[Any, ...]) ->
     return flat._expanded(shape), total
 
 
+def _common_shape(tensors: list[Any]) -> tuple[Any, ...]:
+    """The shape that indices broadcast to."""
+    try:
+        return broadcast_shapes(*(t.shape for t in tensors))
+    except ShapeError as error:
+        raise IndexingError(
+            "the indices do not broadcast",
+            asked="indices of shapes " + ", ".join(say_shape(t.shape) for t in tensors),
+            because=error.because,
+            try_="reshape them: x[rows[:, None], columns] is every row with every column",
+        ) from None
+
+
 def _is_known(item: Any) -> bool:
     """Whether an index is a list or an array of numbers, which can be looked at."""
     if isinstance(item, (list, tuple)):
@@ -567,29 +591,16 @@ def _is_known(item: Any) -> bool:
     return isinstance(item, range) or type(item).__module__ == "numpy"
 
 
-def _with_one_flag(index: Any) -> Any:
-    """An index in which several masks without axes are one: where all of them hold.
+def _is_flag(item: Any) -> bool:
+    """Whether this is a mask without axes."""
+    return isinstance(item, bool) or (_is_mask(item) and item.shape == ())
 
-    It stands at the place of the first, and in front of all where slices stand between them.
-    """
-    if not isinstance(index, tuple):
-        return index
-    flags = [
-        place
-        for place, item in enumerate(index)
-        if isinstance(item, bool) or (_is_mask(item) and item.shape == ())
-    ]
-    if len(flags) < 2:
-        return index
-    held = True
-    for place in flags:
-        flag = index[place]
-        held = held and (flag if isinstance(flag, bool) else flag.item())
-    between = index[flags[0] : flags[-1]]
-    parted = any(item is None or item is Ellipsis or isinstance(item, slice) for item in between)
-    at = 0 if parted else flags[0]
-    rest = [item for place, item in enumerate(index) if place not in flags]
-    return (*rest[:at], held, *rest[at:])
+
+def _covered(item: Any) -> int:
+    """How many axes an item of an index is for."""
+    if item is None or item is Ellipsis or _is_flag(item):
+        return 0
+    return item.ndim if _is_mask(item) else 1
 
 
 def _wide_enough(index: Any, total: Any) -> Any:

@@ -81,3 +81,9 @@ def test_a_parameter_moves_for_the_first_time_when_it_first_has_a_gradient() -> 
 def test_dampening_and_looking_ahead_exclude_each_other() -> None:
     with pytest.raises(ArgumentError, match="looks ahead"):
         SGD([Tensor([1.0])], momentum=0.9, nesterov=True, dampening=0.1)
+
+
+def test_arguments_in_another_order_are_noticed() -> None:
+    with pytest.raises(ArgumentError, match="looks ahead") as caught:
+        SGD([Tensor([1.0])], 0.1, 0.9, 0, 1e-4)
+    assert "by its name" in caught.value.try_
