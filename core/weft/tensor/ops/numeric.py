@@ -174,24 +174,24 @@ class NumericMixin(ElementwiseMixin):
         return x.isnan().where(x, step) if dtypes.is_float(a.dtype) else step
 
     def fmax(self, other: Any) -> Self:
-        """The larger of two; the other one where one is NaN.
+        """The larger of two; the other one where one is NaN. Gradient: to self at a tie.
 
         >>> Tensor([1.0, float("nan")]).fmax(Tensor([2.0, 3.0])).tolist()
         [2.0, 3.0]
         """
-        x = self.__class__._as_tensor(self._operand(other), self)
-        larger = self.maximum(x)
-        return self.isnan().where(x, x.isnan().where(self, larger)).cast(larger._uop.dtype)
+        x = self._operand(other)
+        missing = x.isnan() if isinstance(x, TensorBase) else x != x
+        return ((self >= x) | missing).where(self, x)
 
     def fmin(self, other: Any) -> Self:
-        """The smaller of two; the other one where one is NaN.
+        """The smaller of two; the other one where one is NaN. Gradient: to self at a tie.
 
         >>> Tensor([1.0, float("nan")]).fmin(Tensor([2.0, 3.0])).tolist()
         [1.0, 3.0]
         """
-        x = self.__class__._as_tensor(self._operand(other), self)
-        smaller = self.minimum(x)
-        return self.isnan().where(x, x.isnan().where(self, smaller)).cast(smaller._uop.dtype)
+        x = self._operand(other)
+        missing = x.isnan() if isinstance(x, TensorBase) else x != x
+        return ((self <= x) | missing).where(self, x)
 
     def addcmul(self, tensor1: Any, tensor2: Any, value: float = 1) -> Self:
         """self + value * tensor1 * tensor2.

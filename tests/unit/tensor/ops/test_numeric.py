@@ -86,3 +86,10 @@ def test_what_is_in_a_tensor() -> None:
     assert 3 in x and 5 not in x and 2.5 not in x
     with pytest.raises(DTypeError):
         assert "a" in x
+
+
+def test_numbers_are_weak() -> None:
+    x = Tensor([1.0, math.nan], dtype="half")
+    assert x.fmax(2.0).dtype is dtypes.float16 and x.fmax(2.0).tolist() == [2.0, 2.0]
+    assert x.fmin(math.nan).tolist()[0] == 1.0 and Tensor([3]).fmin(2).dtype is dtypes.int32
+    assert x.hypot(1.0).dtype is dtypes.float16 and x.heaviside(0.5).dtype is dtypes.float16
