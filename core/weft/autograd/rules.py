@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from weft.autograd.slopes import is_checkpoint, sloped
+from weft.autograd.slopes import AGAIN, is_checkpoint, sloped
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
@@ -261,7 +261,30 @@ def reduce_axis(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
     factor = zero.alu(Ops.WHERE, UOp.const(node.dtype, 1.0), source)
     product = factor.reduce(Ops.MUL, axes).expand(source.shape)
     alone = _choose(zero & zeros.eq(1), product, 0.0)
-    return (flowing * zeros.eq(0).alu(Ops.WHERE, product / factor, alone),)
+    others = zeros.eq(0).alu(Ops.WHERE, product / factor, alone)
+    return (flowing * _product_of_others(source, axes, others),)
+
+
+def _product_of_others(source: UOp, axes: tuple[int, ...], value: UOp) -> UOp:
+    """`value`, which is for every element the product of the others along `axes`, differentiable
+    at zeros too: that is written out, every element against all, and costs nothing unless a further
+    gradient is asked for."""
+    shape = source.shape
+    order = (*(axis for axis in range(len(shape)) if axis not in axes), *axes)
+    plain = all(isinstance(size, int) and size > 0 for size in shape)
+    if not plain or not isinstance(source.device, str):
+        return value
+    moved = tuple([shape[axis] for axis in order])
+    rest, count = moved[: len(moved) - len(axes)], math.prod(shape[axis] for axis in axes)
+    # a diagonal: rows of a one and zeros, each longer by one than it will be
+    ones = UOp.const(dtypes.bool, True, source.device).reshape((1, 1)).expand((count, 1))
+    line = ones.pad(((0, 0), (0, count))).reshape((count * (count + 1),))
+    own = line.shrink(((0, count * count),)).reshape((*(1,) * len(rest), count, count))
+    every = source.permute(order).reshape((*rest, 1, count)).expand((*rest, count, count))
+    left = own.expand(every.shape).alu(Ops.WHERE, UOp.const(source.dtype, 1.0), every)
+    product = left.reduce(Ops.MUL, (len(rest) + 1,)).reshape(moved)
+    back = product.permute(tuple(sorted(range(len(order)), key=order.__getitem__)))
+    return UOp(Ops.SLOPE, value.dtype, (value, back), (AGAIN,))
 
 
 # ---- movement ------------------------------------------------------------------------------------

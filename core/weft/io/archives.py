@@ -55,10 +55,10 @@ def tar_extract(source: Source) -> dict[str, Tensor]:
 def zip_extract(source: Source, most: int = MOST_UNPACKED) -> dict[str, Tensor]:
     """The files of a zip archive by name, each as uint8 of shape (n,).
 
-    Stored entries are lazy windows of the archive. Compressed ones are unpacked now, in the
-    host's memory, for the default device. Raises FileError where the file cannot be read, FormatError where it is no zip
-    archive, is encrypted, compressed in another way than DEFLATE, damaged, or unpacks to more than
-    `most` bytes.
+    Stored entries are lazy windows of the archive. Compressed ones are unpacked now, in the host's
+    memory, for the default device. Raises FileError where the file cannot be read, FormatError
+    where it is no zip archive, is encrypted, compressed in another way than DEFLATE, damaged, or
+    unpacks to more than `most` bytes.
 
     >>> from weft import io
     >>> import zipfile

@@ -331,9 +331,7 @@ def reductions(c: Cases, name: str) -> Case:
             return x.clone() if name not in ("any", "all", "logsumexp") else getattr(x, name)(0)
         return getattr(x, there)(every if axis is None else axis, keepdim=keepdim)
 
-    return c.case(
-        name, [x], {"axis": axes, "keepdim": keepdim}, theirs, loose=True, second=name != "prod"
-    )
+    return c.case(name, [x], {"axis": axes, "keepdim": keepdim}, theirs, loose=True)
 
 
 @family("var", "std", "var_mean", "std_mean")
@@ -357,8 +355,10 @@ def spreads(c: Cases, name: str) -> Case:
 def along(c: Cases, name: str) -> Case:
     """Along one axis."""
     kind = FLOATS if "cum" not in name else ("float32", "float64")
-    # of ties PyTorch's cummax takes the last, here they share
-    x = c.array(kind=kind, values="calm" if name == "cummax" else c.choice(["any", "calm"]))
+    # of ties PyTorch's cummax takes the last, here they share; of products with infinities and
+    # zeros slopes are nobody's
+    tame = name in ("cummax", "cumprod")
+    x = c.array(kind=kind, values="calm" if tame else c.choice(["any", "calm"]))
     axis = c.axis(x)
 
     def theirs(x: Any, axis: int) -> Any:
@@ -366,8 +366,8 @@ def along(c: Cases, name: str) -> Case:
             return x.cummax(axis).values
         return getattr(x, name)(axis)
 
-    # of a running product the second derivative at 0 is not known
-    return c.case(name, [x], {"axis": axis}, theirs, loose=True, second="cum" not in name)
+    second = "cum" not in name or name == "cumprod"
+    return c.case(name, [x], {"axis": axis}, theirs, loose=True, second=second)
 
 
 @family("argmax", "argmin")

@@ -41,7 +41,8 @@ def _integers(c: Cases, shape: Any, low: int, high: int) -> Input:
 @family("hypot", "atan2", "logaddexp", "logaddexp2", "xlogy", "fmax", "fmin", "fmod", "heaviside")
 def two_numbers(c: Cases, name: str) -> Case:
     """Functions of two numbers. At 0 and infinity slopes of compositions are nobody's."""
-    kind = c.choice(FLOATS if name in ("fmax", "fmin", "xlogy") else _WIDE)
+    # at a tie PyTorch's fmax gives all of the gradient to one of the two: short floats often tie
+    kind = c.choice(FLOATS if name == "xlogy" else _WIDE)
     values = c.choice(["calm", "any"])
     if name == "fmod":
         values = "calm"

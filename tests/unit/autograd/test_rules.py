@@ -65,3 +65,18 @@ def test_symmetric_matrices_have_symmetric_gradients():
         (gradient,) = total.gradient(a)
         rows = gradient.tolist()
         assert rows[0][1] == pytest.approx(rows[1][0]) and rows[0][1] != 0
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([2.0, 0.0, 5.0], [50.0, 205.0, 20.0]),
+        ([0.0, 0.0, 5.0], [50.0, 5.0, 0.0]),
+        ([1.0, 2.0, 3.0], [230.0, 103.0, 12.0]),
+    ],
+)
+def test_second_derivatives_of_products_at_zeros(values, expected):
+    x = Tensor(values, dtype="double", requires_grad=True)
+    (first,) = x.prod().gradient(x)
+    (second,) = (first * Tensor([1.0, 10.0, 100.0], dtype="double")).sum().gradient(x)
+    assert second.tolist() == pytest.approx(expected)

@@ -46,6 +46,7 @@ def test_npz(tmp_path):
     for name, array in named.items():
         np.testing.assert_array_equal(got[name].numpy(), array)
 
+
 def test_compressed_npz(tmp_path):
     named = {f"x{i}": array for i, array in enumerate(ARRAYS)}
     np.savez_compressed(tmp_path / "y.npz", **named)

@@ -174,24 +174,26 @@ class NumericMixin(ElementwiseMixin):
         return x.isnan().where(x, step) if dtypes.is_float(a.dtype) else step
 
     def fmax(self, other: Any) -> Self:
-        """The larger of two; the other one where one is NaN. Gradient: to self at a tie.
+        """The larger of two; the other one where one is NaN. Gradient: half to each at a tie.
 
         >>> Tensor([1.0, float("nan")]).fmax(Tensor([2.0, 3.0])).tolist()
         [2.0, 3.0]
         """
         x = self._operand(other)
-        missing = x.isnan() if isinstance(x, TensorBase) else x != x
-        return ((self >= x) | missing).where(self, x)
+        larger = self.maximum(x)
+        missing = x.isnan() if isinstance(x, TensorBase) else self.full_like(x != x, dtype="bool")
+        return self.isnan().where(x, missing.where(self, larger))
 
     def fmin(self, other: Any) -> Self:
-        """The smaller of two; the other one where one is NaN. Gradient: to self at a tie.
+        """The smaller of two; the other one where one is NaN. Gradient: half to each at a tie.
 
         >>> Tensor([1.0, float("nan")]).fmin(Tensor([2.0, 3.0])).tolist()
         [1.0, 3.0]
         """
         x = self._operand(other)
-        missing = x.isnan() if isinstance(x, TensorBase) else x != x
-        return ((self <= x) | missing).where(self, x)
+        smaller = self.minimum(x)
+        missing = x.isnan() if isinstance(x, TensorBase) else self.full_like(x != x, dtype="bool")
+        return self.isnan().where(x, missing.where(self, smaller))
 
     def addcmul(self, tensor1: Any, tensor2: Any, value: float = 1) -> Self:
         """self + value * tensor1 * tensor2.
