@@ -68,8 +68,8 @@ def test_memory_on_chip_is_read_after_its_fill():
     "node,why",
     [
         (FILL.replace(src=(FILL.src[0], ONE)), "closes ranges"),
-        (FILL.replace(src=(POINTER.index(AT).store(ONE), AT)), "gathers STOREs to registers"),
-        (UOp(Ops.FILL, dtypes.void, (AT,), Fill(0)), "gathers STOREs to registers"),
+        (FILL.replace(src=(POINTER.index(AT).store(ONE), AT)), "gathers STOREs to memory on chip"),
+        (UOp(Ops.FILL, dtypes.void, (AT,), Fill(0)), "gathers STOREs to memory on chip"),
     ],
     ids=["no range", "other memory", "no store"],
 )

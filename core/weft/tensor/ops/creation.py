@@ -153,9 +153,7 @@ class CreationMixin(TensorBase):
         return self.__class__.empty(self.shape, **kwargs)
 
     @classmethod
-    def logspace(
-        cls, start: Any, stop: Any, steps: int, base: float = 10.0, **kwargs: Any
-    ) -> Self:
+    def logspace(cls, start: Any, stop: Any, steps: int, base: float = 10.0, **kwargs: Any) -> Self:
         """`steps` powers of `base`, with exponents from start to stop; see `linspace`.
 
         >>> Tensor.logspace(0, 2, 3).tolist()

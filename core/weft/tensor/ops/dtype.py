@@ -161,7 +161,6 @@ class DtypeMixin(TensorBase):
         """
         return self.cast(dtypes.bool)
 
-
     def llvm_bf16_cast(self, dtype: Any) -> Self:
         """bfloat16 to float32 by its bits, and from there to `dtype`; the same as `cast`.
 

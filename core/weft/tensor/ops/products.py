@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError, ShapeError
+from weft.shape.movement import broadcast_shapes
 from weft.tensor.ops.matmul import MatmulMixin
 from weft.tensor.ops.transcendental import in_floats
 
@@ -294,5 +295,7 @@ class ProductsMixin(MatmulMixin):
         [0.7071]
         """
         x2 = self._as_tensor(x2, self)
-        left, right = (x / x.norm(2, dim, keepdim=True).clamp(min_=eps) for x in (self, x2))
+        shape = broadcast_shapes(self.shape, x2.shape)
+        both = (self._expanded(shape), x2._expanded(shape))
+        left, right = (x / x.norm(2, dim, keepdim=True).clamp(min_=eps) for x in both)
         return (left * right).sum(dim)
