@@ -184,3 +184,47 @@ def test_of_nothing():
     assert Tensor(5.0).sum().item() == 5.0 and Tensor(5).argmax().item() == 0
     with pytest.raises(ArgumentError):
         x.argmax(1)
+
+
+def test_a_tensor_in_place_of_the_axis_is_the_other_operand():
+    x, y = Tensor([[1.0, 5.0], [9.0, 2.0]]), Tensor([3.0, 3.0])
+    assert x.max(y).tolist() == [[3.0, 5.0], [9.0, 3.0]]
+    assert x.min(y).tolist() == [[1.0, 3.0], [3.0, 2.0]]
+    assert x.min(Tensor(1)).shape == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
+def test_corrections_by_either_word(name):
+    x = Tensor([[1.0, 2.0, 4.0], [8.0, 5.0, 7.0]])
+
+    def found(*args, **kwargs):
+        result = getattr(x, name)(*args, **kwargs)
+        return [t.tolist() for t in (result if isinstance(result, tuple) else (result,))]
+
+    plain, whole = found(axis=1), found(axis=1, correction=0)
+    assert found(axis=1, unbiased=True) == found(axis=1, correction=None) == plain != whole
+    assert found(axis=1, unbiased=False) == found(axis=1, correction=0, unbiased=False) == whole
+    assert found(False) == found(correction=0) and found(True) == found()
+    with pytest.raises(ArgumentError):
+        found(correction=2, unbiased=True)
+
+
+@pytest.mark.parametrize("size", [256, 257, 300, 5000])
+def test_running_logs_of_long_axes(size):
+    x = (np.random.default_rng(size).normal(size=(2, size)) * 9).astype(np.float32)
+    leaf = Tensor(x)
+    wide = x.astype(np.float64)
+    want = np.logaddexp.accumulate(wide, 1)
+    np.testing.assert_allclose(leaf.logcumsumexp(1).numpy(), want, rtol=1e-6, atol=1e-5)
+    # the slope of the sum of all is how much of each later sum an element is
+    slope = np.exp(wide) * np.cumsum(np.exp(-want)[:, ::-1], 1)[:, ::-1]
+    found = leaf.logcumsumexp(1).sum().gradient(leaf)[0]
+    np.testing.assert_allclose(found.numpy(), slope, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_running_logs_where_something_is_not_finite():
+    x = np.zeros((3, 300), np.float32)
+    x[0, 100], x[1, 200], x[2, :150] = np.inf, np.nan, -np.inf
+    found, want = Tensor(x).logcumsumexp(1).numpy(), np.logaddexp.accumulate(x, 1)
+    np.testing.assert_allclose(found, want, rtol=1e-5)

@@ -295,9 +295,7 @@ indexes("index_select", _rows, call=lambda x, i: x.index_select(0, i),
 indexes("index_copy", _rows_and_source, call=lambda x, i, s: x.index_copy(0, i, s),
         theirs=lambda torch, x, i, s: x.index_copy(0, i.long(), s))  # fmt: skip
 indexes("index_add", _rows_and_source, call=lambda x, i, s: x.index_add(0, i, s), most=2,
-        loose=True, result="number", theirs=lambda torch, x, i, s:
-        (x.int() if x.dtype == torch.bool else x).index_add(
-            0, i.long(), s.int() if s.dtype == torch.bool else s))  # fmt: skip
+        loose=True, theirs=lambda torch, x, i, s: x.index_add(0, i.long(), s))  # fmt: skip
 indexes("index_fill", _rows, call=lambda x, i: x.index_fill(0, i, 1),
         theirs=lambda torch, x, i: x.index_fill(0, i.long(), 1))  # fmt: skip
 indexes("index_put", lambda m: [m.apart(5, 4), m.random.permutation(5)[:3].astype("int32"),

@@ -146,7 +146,7 @@ def _table(m: Maker) -> list[Any]:
 
 def _scattered(reduce: str | None) -> Callable[..., Any]:
     def call(np: Any, x: Any, index: Any, source: Any) -> Any:
-        x = x.astype("int32") if x.dtype.kind == "b" and reduce else x.copy()
+        x = x.copy()
         for at in np.ndindex(*index.shape):
             place = (index[at], at[1])
             if reduce is None:
@@ -180,7 +180,7 @@ check("gather", INDEXING, lambda x, i: x.gather(0, i),
 check("scatter", INDEXING, lambda x, i, s: x.scatter(0, i, s), _scattered(None), _distinct)
 check("scatter_reduce", INDEXING, lambda x, i, s: x.scatter_reduce(0, i, s, "sum"),
       _scattered("sum"), lambda m: [m.grid(5, 4), m.places(5, 3, 4), m.calm(3, 4)], most=2,
-      loose=True, result="number")  # fmt: skip
+      loose=True)  # fmt: skip
 check("masked_select", INDEXING, lambda x, c: x.masked_select(c), lambda x, c: x[c],
       lambda m: [m.apart(3, 4), m.truths(3, 4)])  # fmt: skip
 check("nonzero", INDEXING, method("nonzero"), quiet(lambda np, x: np.argwhere(x)),

@@ -166,10 +166,14 @@ class DistancesMixin(LossesMixin):
         """(log(var) + (self - target)**2 / var) / 2, the variance counting as `eps` at least;
         `full` adds log(2 pi) / 2.
 
+        A variance may lack the last axis: then it is one for each row.
+
         >>> Tensor([1.0]).gaussian_nll_loss(Tensor([3.0]), Tensor([1.0])).item()
         2.0
         """
         var = self.__class__._as_tensor(var, self)
+        if self.shape and var.shape == self.shape[:-1]:
+            var = var.unsqueeze(-1)
         # the bound is no matter of the gradient
         var = var + (var.detach().clamp(min_=eps) - var.detach())
         loss = (var.log() + (self - target).square() / var) * 0.5

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.arguments import kind_of, shown, whole
-from weft.base.errors import ArgumentError, IndexingError, ShapeError, UnknownChoice
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError, DTypeError, IndexingError, ShapeError, UnknownChoice
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype
 from weft.base.sequences import argsort, prod
@@ -532,12 +533,22 @@ class MovementMixin(TensorBase):
         final = tuple(r * s for r, s in zip(times, own))
         return self.reshape(between).expand(wide).reshape(final)
 
-    def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
+    def repeat_interleave(
+        self, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+    ) -> Self:
         """Each element `repeats` times in a row; of the flattened tensor for dim None.
+
+        `repeats` may be a tensor of integers, one for each element of the axis or one for all. It
+        is computed at once, as the size of the result depends on it; who knows that size may name
+        it by `output_size`, and is told where it is another.
 
         >>> Tensor([1, 2]).repeat_interleave(2).tolist()
         [1, 1, 2, 2]
+        >>> Tensor([1, 2, 3]).repeat_interleave(Tensor([2, 0, 1])).tolist()
+        [1, 1, 3]
         """
+        if isinstance(repeats, (TensorBase, list, tuple)):
+            return self._repeated_each(repeats, dim, output_size)
         repeats = as_size(repeats, f"repeat_interleave({shown(repeats)})")
         if dim is None:
             return self.flatten().repeat_interleave(repeats, 0)
@@ -546,6 +557,42 @@ class MovementMixin(TensorBase):
         wide = self.reshape((*s[: at + 1], 1, *s[at + 1 :]))
         wide = wide.expand((*s[: at + 1], repeats, *s[at + 1 :]))
         return wide.reshape((*s[:at], s[at] * repeats, *s[at + 1 :]))
+
+    def _repeated_each(self, repeats: Any, dim: int | None, output_size: int | None) -> Any:
+        """Every element of an axis its own number of times; all of them the same for one number."""
+        if dim is None or not self.shape:
+            self._resolve_dim(0 if dim is None else dim)
+            return self.flatten()._repeated_each(repeats, 0, output_size)
+        at = self._resolve_dim(dim)
+        size = int(self.shape[at])
+        if not isinstance(repeats, TensorBase):
+            repeats = self.__class__(list(repeats), dtype=None if len(repeats) else dtypes.int32)
+        if not dtypes.is_int(repeats._uop.dtype):
+            raise DTypeError(
+                "times are integers", asked=f"repeat_interleave of {repeats._uop.dtype!r}"
+            )
+        times = repeats.flatten().tolist()
+        if len(times) == 1:
+            times *= size
+        if len(repeats.shape) > 1 or len(times) != size:
+            raise ShapeError(
+                "a number of times for each element",
+                asked=f"repeat_interleave({repeats.shape}) along axis {at} of {self.shape}",
+                because=f"it has one number, or the shape ({size},)",
+            )
+        if any(n < 0 for n in times):
+            raise ArgumentError(
+                "nothing is there less than 0 times", asked=f"{min(times)} times an element"
+            )
+        places = [i for i, n in enumerate(times) for _ in range(n)]
+        if output_size is not None and output_size != len(places):
+            raise ArgumentError(
+                "the result has another size",
+                asked=f"repeat_interleave(output_size={output_size})",
+                because=f"the numbers of times make {len(places)} elements",
+            )
+        index = self.__class__(places, dtype=dtypes.int32, device=self.device)
+        return self.index_select(at, index)
 
     def roll(self, shifts: Any, dims: Any = None) -> Self:
         """Shifted along axes, what falls off one end coming back at the other.
@@ -581,6 +628,8 @@ class MovementMixin(TensorBase):
         >>> Tensor([1, 2, 3, 4]).unfold(0, 2, 1).tolist()
         [[1, 2], [2, 3], [3, 4]]
         """
+        if not self.shape:  # one element along an axis, of which there is one window
+            return self.reshape(1).unfold(dim, size, step).reshape(size)
         axis = self._resolve_dim(dim)
         size, step = whole(size, "size"), whole(step, "step")
         if size < 0 or step <= 0 or size > self.shape[axis]:

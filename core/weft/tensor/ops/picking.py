@@ -11,7 +11,7 @@ from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.shape.movement import broadcast_shapes
-from weft.tensor.ops.scatter import ScatterMixin, from_front
+from weft.tensor.ops.scatter import ScatterMixin, as_row, from_front
 
 
 class PickingMixin(ScatterMixin):
@@ -109,15 +109,18 @@ class PickingMixin(ScatterMixin):
         if len(index.shape) > 1:
             raise ShapeError(f"{what} takes a vector", asked=f"an index of {index.shape}")
         index = index.atleast_1d()
-        wanted = tuple(index.shape[0] if i == at else s for i, s in enumerate(self.shape))
-        if source.shape != wanted and self.shape:
+        if len(self.shape) <= 1:  # what has no axes is one element along one
+            source = as_row(source)
+        shape = self.shape or (1,)
+        wanted = tuple(index.shape[0] if i == at else s for i, s in enumerate(shape))
+        if source.shape != wanted:
             raise ShapeError(
                 "what is put does not fit",
                 asked=f"{what} of {source.shape} into {self.shape} at {index.shape[0]} places",
                 because=f"it has the shape {wanted}",
             )
-        shape = tuple(-1 if i == at else 1 for i in range(len(self.shape)))
-        return index.reshape(shape).expand(wanted) if self.shape else index.reshape(()), source
+        along = tuple(-1 if i == at else 1 for i in range(len(shape)))
+        return index.reshape(along).expand(wanted), source
 
     def index_add(self, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Self:
         """self with alpha * source added at the places of an axis that a vector names.
@@ -269,22 +272,22 @@ class PickingMixin(ScatterMixin):
         return cls([[i for i, _ in found], [j for _, j in found]], **kwargs)
 
     def vander(self, N: int | None = None, increasing: bool = False) -> Self:
-        """Powers of a vector (n,), from the highest to 0, or rising: (n, N); N None is n.
+        """Powers of vectors (..., n), from the highest to 0, or rising: (..., n, N); N None is n.
 
         >>> Tensor([1, 2, 3]).vander(increasing=True).tolist()
         [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
         """
         N = None if N is None else whole(N, "N", least=0)
-        if len(self.shape) != 1:
+        if not self.shape:
             raise ArgumentError("powers are of a vector", asked=f"vander({N}) of {self.shape}")
-        count = self.shape[0] if N is None else N
+        count = self.shape[-1] if N is None else N
         if count == 0:
-            return self.__class__.zeros(self.shape[0], 0, dtype=self._uop.dtype, device=self.device)
+            return self.__class__.zeros(*self.shape, 0, dtype=self._uop.dtype, device=self.device)
         columns = [self.ones_like()]
         for _ in range(count - 1):
             columns.append(columns[-1] * self)
         columns = columns if increasing else columns[::-1]
-        return columns[0].stack(*columns[1:], dim=1)
+        return columns[0].stack(*columns[1:], dim=-1)
 
     def cartesian_prod(self, *args: Any) -> Self:
         """Every choice of an element from each of several vectors, as rows.

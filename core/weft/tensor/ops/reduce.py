@@ -23,6 +23,8 @@ from weft.uop.symbolic.sint import fold, high_of
 # A scan looks at so many elements at once, and does so many of them in one row.
 _BLOCK = 16
 _SCANNED_ROW = 4096
+# A running log of sums has one kernel for so many elements; beyond that it looks at such blocks.
+_LOG_WINDOWS, _LOG_BLOCK = 256, 64
 
 
 class ReduceMixin(TensorBase):
@@ -72,21 +74,31 @@ class ReduceMixin(TensorBase):
     def max(self, axis: Any = None, keepdim: bool = False) -> Self:
         """Maximum; NaN where there is one. The gradient is shared between ties.
 
+        With a tensor in place of the axis the greater of each two elements, as by `maximum`.
+
         >>> Tensor([[1, 5], [9, 2]]).max().item()
         9
         >>> Tensor([[1, 5], [9, 2]]).max(axis=1, keepdim=True).tolist()
         [[5], [9]]
+        >>> Tensor([1, 5]).max(Tensor([3, 3])).tolist()
+        [3, 5]
         """
+        if isinstance(axis, TensorBase):
+            return self.maximum(axis)
         return self._reduce(Ops.MAX, axis, keepdim)
 
     def min(self, axis: Any = None, keepdim: bool = False) -> Self:
         """Minimum; NaN where there is one. The gradient is shared between ties.
+
+        With a tensor in place of the axis the less of each two elements, as by `minimum`.
 
         >>> Tensor([[1, 5], [9, 2]]).min().item()
         1
         >>> Tensor([[1, 5], [9, 2]]).min(axis=0).tolist()
         [1, 2]
         """
+        if isinstance(axis, TensorBase):
+            return self.minimum(axis)
         if dtypes.is_float(self._uop.dtype):
             return -((-self)._reduce(Ops.MAX, axis, keepdim))
         return ~((~self)._reduce(Ops.MAX, axis, keepdim))
@@ -132,26 +144,44 @@ class ReduceMixin(TensorBase):
             return float(count)
         return self._from_node(count).cast(like._uop.dtype)
 
-    def var(self, axis: Any = None, keepdim: bool = False, correction: float = 1) -> Self:
+    def var(
+        self,
+        axis: Any = None,
+        keepdim: bool = False,
+        correction: float | None = 1,
+        *,
+        unbiased: bool | None = None,
+    ) -> Self:
         """Variance: the mean square distance from the mean, over n - correction.
+
+        `unbiased` is another word for a correction of 1, or not unbiased of 0; None is 1 as well.
 
         >>> Tensor([2.0, 4.0, 6.0]).var().item()
         4.0
         >>> Tensor([[1.0, 3.0], [2.0, 2.0]]).var(axis=1).tolist()
         [2.0, 0.0]
+        >>> Tensor([1.0, 3.0]).var(unbiased=False).item()
+        1.0
         """
-        return self.var_mean(axis, keepdim, correction)[0]
+        return self.var_mean(axis, keepdim, correction, unbiased=unbiased)[0]
 
     def var_mean(
-        self, axis: Any = None, keepdim: bool = False, correction: float = 1
+        self,
+        axis: Any = None,
+        keepdim: bool = False,
+        correction: float | None = 1,
+        *,
+        unbiased: bool | None = None,
     ) -> tuple[Self, Self]:
-        """Variance and mean.
+        """Variance and mean. See `var`.
 
         >>> spread, middle = Tensor([2.0, 4.0, 6.0]).var_mean()
         >>> spread.item(), middle.item()
         (4.0, 4.0)
         """
-        own, correction = least_upper_float(self._uop.dtype), real(correction, "correction")
+        if isinstance(axis, bool):  # alone it says whether unbiased, as in PyTorch
+            axis, unbiased = None, axis
+        own, correction = least_upper_float(self._uop.dtype), _correction(correction, unbiased)
         x = self.cast(sum_acc_dtype(own))
         mean = x.mean(axis, True)
         squares = (x - mean).square()._reduce(Ops.ADD, axis, keepdim)
@@ -165,26 +195,38 @@ class ReduceMixin(TensorBase):
             mean = mean.reshape(squares.shape)
         return variance.cast(own), mean.cast(own)
 
-    def std(self, axis: Any = None, keepdim: bool = False, correction: float = 1) -> Self:
-        """Standard deviation.
+    def std(
+        self,
+        axis: Any = None,
+        keepdim: bool = False,
+        correction: float | None = 1,
+        *,
+        unbiased: bool | None = None,
+    ) -> Self:
+        """Standard deviation. See `var`.
 
         >>> Tensor([2.0, 4.0, 6.0]).std().item()
         2.0
         >>> Tensor([2.0, 4.0]).std(correction=0).item()
         1.0
         """
-        return self.var(axis, keepdim, correction)._deviation()
+        return self.var(axis, keepdim, correction, unbiased=unbiased)._deviation()
 
     def std_mean(
-        self, axis: Any = None, keepdim: bool = False, correction: float = 1
+        self,
+        axis: Any = None,
+        keepdim: bool = False,
+        correction: float | None = 1,
+        *,
+        unbiased: bool | None = None,
     ) -> tuple[Self, Self]:
-        """Standard deviation and mean.
+        """Standard deviation and mean. See `var`.
 
         >>> spread, middle = Tensor([2.0, 4.0, 6.0]).std_mean()
         >>> spread.item(), middle.item()
         (2.0, 4.0)
         """
-        variance, mean = self.var_mean(axis, keepdim, correction)
+        variance, mean = self.var_mean(axis, keepdim, correction, unbiased=unbiased)
         return variance._deviation(), mean
 
     def _deviation(self) -> Any:
@@ -378,7 +420,7 @@ class ReduceMixin(TensorBase):
         return self._scan(Ops.MAX, axis, self._uop.dtype.min)
 
     def logcumsumexp(self, axis: int = 0) -> Self:
-        """Running log of the sum of exp(x), each window shifted by its own maximum.
+        """Running log of the sum of exp(x), shifted so that nothing overflows.
 
         >>> Tensor([0.0, 0.0, 1000.0]).logcumsumexp().tolist()
         [0.0, 0.6931, 1000.0]
@@ -389,9 +431,37 @@ class ReduceMixin(TensorBase):
             return x.cast(own)
         at = x._resolve_dim(axis)
         order = [i for i in range(len(x.shape)) if i != at] + [at]
-        last = x.permute(*order)
-        size = last.shape[-1]
-        front = tuple(None for _ in last.shape[:-1])
-        padded = last.pad((*front, (size - 1, 0)), value=-math.inf)
-        windows = padded._pool((size,), (1,), (1,))
-        return windows.logsumexp(-1).permute(*self._inverse(tuple(order))).cast(own)
+        found = x.permute(*order)._running_logs()
+        return found.permute(*self._inverse(tuple(order))).cast(own)
+
+    def _running_logs(self) -> Any:
+        """`logcumsumexp` along the last axis: in a block each window has its own maximum, and the
+        blocks before come to it as one term."""
+        size = self.shape[-1]
+
+        def along(first: Any, last: Any) -> tuple[Any, ...]:
+            return (*(None for _ in self.shape[:-1]), (first, last))
+
+        if isinstance(size, UOp) or size <= _LOG_WINDOWS:
+            padded = self.pad(along(size - 1, 0), value=-math.inf)
+            return padded._pool((size,), (1,), (1,)).logsumexp(-1)
+        count = ceildiv(size, _LOG_BLOCK)
+        cut = self.pad(along(0, count * _LOG_BLOCK - size), value=-math.inf)
+        cut = cut.unflatten(-1, (count, _LOG_BLOCK))
+        before = cut.logsumexp(-1)._running_logs().shrink(along(0, count - 1))
+        before = before.pad(along(1, 0), value=-math.inf).unsqueeze(-1)
+        return before.logaddexp(cut._running_logs()).flatten(-2).shrink(along(0, size))
+
+
+def _correction(correction: Any, unbiased: bool | None) -> int | float:
+    """What the number of elements is lessened by, said by one word or by the other."""
+    found = 1 if correction is None else real(correction, "correction")
+    if unbiased is None:
+        return found
+    if found not in (1, int(unbiased)):
+        raise ArgumentError(
+            "'correction' and 'unbiased' are the same",
+            asked=f"correction={found}, unbiased={unbiased}",
+            try_="one of them",
+        )
+    return 1 if unbiased else 0

@@ -26,6 +26,11 @@ def from_front(index: Any, size: int) -> Any:
     return (index < 0).where(index + size, index)
 
 
+def as_row(x: Any) -> Any:
+    """A tensor without axes as one element along an axis; others as they are."""
+    return x if x.shape else x.reshape(1)
+
+
 class ScatterMixin(TensorBase):
     """Methods that follow an index along one axis."""
 
@@ -34,11 +39,15 @@ class ScatterMixin(TensorBase):
     def gather(self, dim: int, index: Any) -> Self:
         """out[i][j] = self[index[i][j]][j] (for dim 0): an index for every element of the result.
 
+        Without axes self and index count as one element along dim 0.
         :raises ShapeError: if `index` has another rank, or is larger along another axis.
 
         >>> Tensor([[1, 2], [3, 4]]).gather(1, Tensor([[1, 0], [0, 0]])).tolist()
         [[2, 1], [3, 3]]
         """
+        index = self.__class__._as_tensor(index, self)
+        if not self.shape or (not index.shape and len(self.shape) == 1):
+            return as_row(self).gather(dim, as_row(index)).reshape(index.shape)
         at, index = self._checked_index("gather", dim, index)
         size = self.shape[at]
         window = tuple((0, s) if i != at else None for i, s in enumerate(index.shape))
@@ -68,6 +77,8 @@ class ScatterMixin(TensorBase):
 
     def _scattered(self, dim: int, index: Any, src: Any) -> tuple[Any, Any, Any]:
         """(values, hits) of shape (..., T, N) along a last axis, and self with T last."""
+        if len(self.shape) == 1:
+            index, src = as_row(self.__class__._as_tensor(index, self)), as_row(src)
         at, index = self._checked_index("scatter", dim, index)
         if any(n > s for n, s in zip(index.shape, src.shape)):
             if 0 in index.shape:  # nothing is written
@@ -89,7 +100,8 @@ class ScatterMixin(TensorBase):
     def scatter(self, dim: int, index: Any, src: Any, reduce: str | None = None) -> Self:
         """self with src written where `index` says, along an axis; the last write counts.
 
-        `reduce` "add" or "multiply" combines with what is there instead.
+        `reduce` "add" or "multiply" combines with what is there instead. Without axes self, index
+        and src count as one element along dim 0.
 
         >>> Tensor.zeros(4).scatter(0, Tensor([3, 1]), Tensor([5.0, 6.0])).tolist()
         [0.0, 6.0, 0.0, 5.0]
@@ -106,6 +118,8 @@ class ScatterMixin(TensorBase):
             src = self._source(index, src)
             return self.scatter_reduce(dim, index, src, "sum" if reduce == "add" else "prod")
         src = self._source(index, src)
+        if not self.shape:
+            return self.reshape(1).scatter(dim, index, src).reshape(())
         values, hits, order = self._scattered(dim, index, src)
         count = hits.shape[-1]
         if count == 0:
@@ -143,7 +157,8 @@ class ScatterMixin(TensorBase):
     ) -> Self:
         """self with src combined into it where `index` says: "sum", "prod", "mean", "amax", "amin".
 
-        Without `include_self` what is written to starts from nothing.
+        Without `include_self` what is written to starts from nothing. The dtype stays: of bool a
+        sum is whether one is true, a product whether all are.
 
         >>> x, index, new = Tensor([1, 1, 1]), Tensor([0, 2, 2]), Tensor([4, 5, 6])
         >>> x.scatter_reduce(0, index, new, "sum").tolist()
@@ -158,7 +173,11 @@ class ScatterMixin(TensorBase):
                 asked=f"scatter_reduce(reduce={reduce!r})",
                 try_='"sum", "prod", "mean", "amax" or "amin"',
             )
-        values, hits, order = self._scattered(dim, index, self._of_own_dtype(src))
+        src = self._of_own_dtype(src)
+        if not self.shape:
+            row = self.reshape(1).scatter_reduce(dim, index, src, reduce, include_self)
+            return row.reshape(())
+        values, hits, order = self._scattered(dim, index, src)
         own = self.permute(*order)
         dtype = own._uop.dtype
         if reduce in ("amax", "amin"):
@@ -182,5 +201,5 @@ class ScatterMixin(TensorBase):
                 count = hits.cast(dtypes.int32)._reduce(Ops.ADD, -1, False) + int(include_self)
                 count = touched.where(count, 1)
                 made = made // count if dtypes.is_int(dtype) else made / count.cast(dtype)
-                made = made.cast(dtype)
+            made = made.cast(dtype)
         return made.permute(*self._inverse(tuple(order)))

@@ -312,6 +312,8 @@ class StatisticsMixin(ReduceMixin):
         if not self.shape or n < 0:
             raise ShapeError("differences are along an axis", asked=f"diff({n}) of {self.shape}")
         at = self._resolve_dim(dim)
+        if n == 0:
+            return self._wrap(self._uop)
         x = self if prepend is None else self._as_tensor(prepend, self).cat(self, dim=at)
         x = x if append is None else x.cat(self._as_tensor(append, self), dim=at)
         for _ in range(min(n, x.shape[at])):
@@ -348,9 +350,16 @@ class StatisticsMixin(ReduceMixin):
             return (x.max(dim, keepdim) if p > 0 else x.min(dim, keepdim)).cast(own)
         if p == 1:
             return x.sum(dim, keepdim).cast(own)
-        total = x.pow(p).sum(dim, keepdim)
+        powers = x.pow(p)
+        if p < 1:  # a power without a slope at 0 counts as flat there
+            powers = (x == 0).where(math.inf if p < 0 else 0.0, (x == 0).where(1, x).pow(p))
+        total = powers.sum(dim, keepdim)
         nothing = total == 0
-        return nothing.where(total, nothing.where(1, total).pow(1 / p)).cast(own)
+        if p > 0:
+            return nothing.where(total, nothing.where(1, total).pow(1 / p)).cast(own)
+        endless = total == math.inf
+        root = (nothing | endless).where(1, total).pow(1 / p)
+        return endless.where(0.0, nothing.where(math.inf, root)).cast(own)
 
     @in_floats
     def dist(self, other: Any, p: Any = 2) -> Self:

@@ -31,3 +31,11 @@ def test_a_variance_that_is_too_small_has_a_slope_all_the_same() -> None:
     var = Tensor([1e-9])
     loss = Tensor([0.0]).gaussian_nll_loss(Tensor([0.0]), var)
     assert loss.gradient(var)[0].item() == pytest.approx(0.5e6, rel=1e-4)
+
+
+def test_a_variance_for_each_row() -> None:
+    x, var = Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 4.0])
+    found = x.gaussian_nll_loss(x + 2, var, reduction="none")
+    wanted = x.gaussian_nll_loss(x + 2, var.unsqueeze(1).expand(2, 2), reduction="none")
+    assert found.tolist() == wanted.tolist()
+    assert found.sum().gradient(var)[0].tolist() == [-3.0, 0.0]

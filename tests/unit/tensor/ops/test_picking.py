@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from weft import Tensor
+from weft import Tensor, dtypes
 from weft.base.errors import DTypeError, ShapeError
 
 X = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -55,3 +55,27 @@ def test_repeated_places() -> None:
 def test_triangles_without_elements() -> None:
     assert Tensor.triu_indices(2, 2, 5).shape == (2, 0)
     assert Tensor.tril_indices(3, 2, -1).tolist() == [[1, 2, 2], [0, 0, 1]]
+
+
+def test_without_axes_there_is_one_element() -> None:
+    x, at, new = Tensor(1.0), Tensor(0), Tensor(2.0)
+    for i, s in ((at, new), (at.reshape(1), new), (at, new.reshape(1))):
+        assert x.index_add(0, i, s, alpha=3).tolist() == 7.0
+        assert x.index_copy(-1, i, s).tolist() == 2.0
+        assert x.scatter_add(0, i, s).tolist() == 3.0
+    with pytest.raises(ShapeError):
+        x.index_add(0, at, Tensor([1.0, 2.0]))
+
+
+def test_truths_stay_truths() -> None:
+    x, at, new = Tensor([True, False]), Tensor([1, 1]), Tensor([True, True])
+    for found in (x.index_add(0, at, new), x.put(at, new, True), x.scatter_add(0, at, new)):
+        assert found.dtype is dtypes.bool and found.tolist() == [True, True]
+
+
+def test_powers_of_every_row() -> None:
+    assert X.vander(3, increasing=True).tolist() == [
+        [[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]],
+        [[1.0, 3.0, 9.0], [1.0, 4.0, 16.0]],
+    ]
+    assert X.vander(0).shape == (2, 2, 0)

@@ -80,3 +80,20 @@ def test_short_floats_are_added_up_wide() -> None:
     x = Tensor.full((4096,), 0.25, dtype="half")
     assert x.norm(1).item() == 1024.0 and x.norm().item() == 16.0 and x.norm().dtype is x.dtype
     assert x.nansum().item() == 1024.0 and x.nanmean().item() == 0.25
+
+
+@pytest.mark.parametrize("p", [-2, -1, 0.5])
+def test_powers_without_a_slope_at_zero_are_flat_there(p: float) -> None:
+    x, y = Tensor([0.0, 0.0]), Tensor([0.0, 2.0])
+    assert x.norm(p).item() == 0.0 and x.norm(p).gradient(x)[0].tolist() == [0.0, 0.0]
+    assert y.norm(p).item() == pytest.approx(2.0 if p > 0 else 0.0)
+    assert y.norm(p).gradient(y)[0].tolist() == pytest.approx([0.0, 1.0 if p > 0 else 0.0])
+
+
+def test_a_norm_of_infinities() -> None:
+    x = Tensor([float("inf"), 2.0])
+    assert x.norm(-1).item() == 2.0 and x[:1].norm(-1).item() == float("inf")
+
+
+def test_no_differences_are_self() -> None:
+    assert X.diff(0, prepend=X).tolist() == X.tolist()
