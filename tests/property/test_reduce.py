@@ -228,3 +228,10 @@ def test_running_logs_where_something_is_not_finite():
     x[0, 100], x[1, 200], x[2, :150] = np.inf, np.nan, -np.inf
     found, want = Tensor(x).logcumsumexp(1).numpy(), np.logaddexp.accumulate(x, 1)
     np.testing.assert_allclose(found, want, rtol=1e-5)
+
+
+def test_scans_in_another_dtype():
+    x = Tensor([1, 2, 3])
+    sums, products = x.cumsum(dtype="float64"), x.cumprod(0, dtype="half")
+    assert sums.dtype is dtypes.double and sums.tolist() == [1.0, 3.0, 6.0]
+    assert products.dtype is dtypes.half and products.tolist() == [1.0, 2.0, 6.0]

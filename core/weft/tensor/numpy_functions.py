@@ -242,7 +242,7 @@ _FUNCTIONS: dict[str, _Function] = {
     "mean": _reduction("mean"), "min": _reduction("min"), "ndim": lambda a: a.ndim,
     "ones_like": _like("ones_like"), "permute_dims": _transpose, "prod": _summed("prod"),
     "ravel": lambda a: a.flatten(), "reshape": lambda a, shape: a.reshape(shape),
-    "round": lambda a: a.round(), "shape": lambda a: a.shape,
+    "round": lambda a, decimals=0: a.round(decimals), "shape": lambda a: a.shape,
     "sort": lambda a, axis=-1: a.sort(axis)[0], "argsort": lambda a, axis=-1: a.argsort(axis),
     "squeeze": lambda a, axis=None: a.squeeze(axis), "stack": _stack,
     "std": _deviation("std"), "sum": _summed("sum"),

@@ -112,6 +112,19 @@ def test_one_matrix_and_many_right_sides():
     )
 
 
+def test_one_vector_and_many_matrices():
+    x, b = positive((4, 3, 3)), drawn((3,))
+    want = np.linalg.solve(x, np.broadcast_to(b[:, None], (4, 3, 1)))[..., 0]
+    np.testing.assert_allclose(double(x).solve(double(b)).numpy(), want, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "mode, shapes", [("complete", [(3, 3), (3, 0)]), ("reduced", [(3, 0), (0, 0)])]
+)
+def test_qr_of_no_columns(mode, shapes):
+    assert [t.shape for t in double(np.zeros((3, 0))).qr(mode)] == shapes
+
+
 def test_gradients_by_differences():
     x, step = drawn((3, 3)) + 3 * np.eye(3), 1e-6
     for function in (lambda t: t.det(), lambda t: t.inv().square().sum(),

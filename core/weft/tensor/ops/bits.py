@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.tensor.ops.operands import OperandsMixin, complement, is_boolean
 from weft.tensor.ops.transcendental import sloped_value
@@ -144,13 +145,22 @@ class BitsMixin(OperandsMixin):
         whole = self.trunc()
         return (self > whole).where(whole + 1, whole)
 
-    def round(self) -> Self:
-        """To the nearest whole number, halves to the even one.
+    def round(self, decimals: int = 0) -> Self:
+        """To the nearest whole number, halves to the even one; or to the nearest multiple of
+        10**-decimals, which is computed as x * 10**decimals rounded and divided again.
 
         >>> Tensor([0.5, 1.5, 2.6, -2.5]).round().tolist()
         [0.0, 2.0, 3.0, -2.0]
+        >>> Tensor([1.25, 3.14159]).round(decimals=2).tolist()
+        [1.25, 3.14]
         """
         dtype = self._uop.dtype
+        decimals = min(max(whole(decimals, "decimals"), -300), 300)
+        if decimals and (dtypes.is_float(dtype) or decimals < 0):
+            scale = 10.0 ** abs(decimals)
+            if decimals > 0:
+                return (self * scale).round() / scale
+            return ((self / scale).round() * scale).cast(dtype)
         if not dtypes.is_float(dtype):
             return self
         # Adding 2**m to a number below it leaves no room for a fraction: the hardware rounds.
@@ -159,5 +169,5 @@ class BitsMixin(OperandsMixin):
         big = 2.0 ** dtypes.finfo(dtype).mantissa_bits
         rounded = (size + big) - big
         inside = (size < big) & (0 < size)  # a zero keeps its sign
-        whole = inside.where((x < 0).where(-rounded, rounded), x)
-        return sloped_value(whole, self, "flat")
+        nearest = inside.where((x < 0).where(-rounded, rounded), x)
+        return sloped_value(nearest, self, "flat")

@@ -35,24 +35,26 @@ class ElementwiseMixin(OperandsMixin):
 
     # ---- arithmetic ---------------------------------------------------------------------------
 
-    def add(self, x: Any, reverse: bool = False) -> Self:
-        """Sum; logical or for bool.
+    def add(self, x: Any, reverse: bool = False, *, alpha: float = 1) -> Self:
+        """Sum, of self and alpha * x; logical or for bool.
 
         >>> Tensor([1, 2]).add(Tensor([[10], [20]])).tolist()
         [[11, 12], [21, 22]]
         >>> (Tensor([1, 2]) + 0.5).tolist()
         [1.5, 2.5]
         """
+        x = x if alpha == 1 else self._as_tensor(x, self) * real(alpha, "alpha")
         return self._binary(Ops.ADD, x, reverse)
 
-    def sub(self, x: Any, reverse: bool = False) -> Self:
-        """Difference. :raises DTypeError: for bool.
+    def sub(self, x: Any, reverse: bool = False, *, alpha: float = 1) -> Self:
+        """Difference, of self and alpha * x. :raises DTypeError: for bool.
 
         >>> Tensor([5, 7]).sub(2).tolist()
         [3, 5]
         >>> (10 - Tensor([1, 2])).tolist()
         [9, 8]
         """
+        x = x if alpha == 1 else self._as_tensor(x, self) * real(alpha, "alpha")
         x = self._operand(x)
         self._no_bool("subtraction", x)
         return self._binary(Ops.SUB, x, reverse)

@@ -259,11 +259,7 @@ class ExchangeMixin(TensorBase):
         return complex(self.item())
 
     def __round__(self, digits: int | None = None) -> Any:
-        if digits is None:
-            return self.round()
-        digits = min(max(whole(digits, "digits"), -300), 300)
-        scale = 10.0 ** abs(digits)
-        return (self * scale).round() / scale if digits >= 0 else (self / scale).round() * scale
+        return self.round(0 if digits is None else whole(digits, "digits"))
 
     def __divmod__(self, x: Any) -> tuple[Self, Self]:
         return self // x, self % x

@@ -389,8 +389,8 @@ class ReduceMixin(TensorBase):
         seen = seen.reshape((size, size, *(1,) * (self.ndim - at - 1)))
         return seen.where(self.unsqueeze(at), start)._reduce(op, at + 1, False)
 
-    def cumsum(self, axis: int = 0) -> Self:
-        """Running sum; short types accumulate as in `sum`.
+    def cumsum(self, axis: int = 0, *, dtype: Any = None) -> Self:
+        """Running sum; short types accumulate as in `sum`, and with `dtype` in that.
 
         >>> Tensor([1, 2, 3]).cumsum().tolist()
         [1, 3, 6]
@@ -398,16 +398,19 @@ class ReduceMixin(TensorBase):
         [[1, 3], [3, 7]]
         """
         own = self._uop.dtype
+        if dtype is not None:
+            return self.cast(dtype)._scan(Ops.ADD, axis, 0)
         total = self.cast(sum_acc_dtype(own))._scan(Ops.ADD, axis, 0)
         return total.cast(own) if dtypes.is_float(own) else total
 
-    def cumprod(self, axis: int = 0) -> Self:
-        """Running product.
+    def cumprod(self, axis: int = 0, *, dtype: Any = None) -> Self:
+        """Running product, in the dtype of self (of bool in the default int) or in `dtype`.
 
         >>> Tensor([1, 2, 3, 4]).cumprod().tolist()
         [1, 2, 6, 24]
         """
-        own = dtypes.default_int if self._uop.dtype is dtypes.bool else self._uop.dtype
+        own = self._uop.dtype if dtype is None else to_dtype(dtype)
+        own = dtypes.default_int if own is dtypes.bool else own
         wide = sum_acc_dtype(own) if dtypes.is_float(own) else own
         return self.cast(wide)._scan(Ops.MUL, axis, 1).cast(own)
 
@@ -458,7 +461,7 @@ def _correction(correction: Any, unbiased: bool | None) -> int | float:
     found = 1 if correction is None else real(correction, "correction")
     if unbiased is None:
         return found
-    if found not in (1, int(unbiased)):
+    if found not in (1, 1 if unbiased else 0):
         raise ArgumentError(
             "'correction' and 'unbiased' are the same",
             asked=f"correction={found}, unbiased={unbiased}",

@@ -17,9 +17,9 @@ class SolvingMixin(DecompositionsMixin):
     def solve(self, other: Self) -> Self:
         """x with self @ x = other.
 
-        self (..., n, n); other (..., n, k), or (n,) for one right side. Gaussian elimination with
-        partial pivoting (Golub and Van Loan, 3.4), n steps of a few kernels. Singular matrices give
-        infinities or NaN. :raises ShapeError: where the shapes do not fit.
+        self (..., n, n); other (..., n, k), or (n,) for one right side of all. Gaussian elimination
+        with partial pivoting (Golub and Van Loan, 3.4), n steps of a few kernels. Singular matrices
+        give infinities or NaN. :raises ShapeError: where the shapes do not fit.
 
         >>> Tensor([[2.0, 0.0], [0.0, 4.0]]).solve(Tensor([[2.0], [2.0]])).tolist()
         [[1.0], [0.5]]
@@ -34,14 +34,15 @@ class SolvingMixin(DecompositionsMixin):
                 "the right side does not fit the matrix",
                 asked=f"solve {self.shape} with {other.shape}",
                 because=f"it needs {size} rows",
-                try_=f"give a right side of shape ({size},) or (..., {size}, k)",
+                try_=f"give a right side of shape ({size},) or (..., {size}, k); "
+                "of a vector for each matrix other.unsqueeze(-1)",
             )
         batch = _broadcast(a.shape[:-2], right.shape[:-2])
         right = right.cast(a.dtype)._expanded((*batch, size, right.shape[-1]))
         a = a._expanded((*batch, size, size))
         upper, _ = _eliminated(a.cat(right, dim=-1), size)
         solved = _back_substituted(upper, size)
-        return solved.reshape(size) if vector and not batch else solved
+        return solved.squeeze(-1) if vector else solved
 
     def inv(self) -> Self:
         """The inverse of every matrix, (..., n, n). See `solve`.

@@ -20,8 +20,11 @@ class SortingMixin(TensorBase):
 
     __slots__ = ()
 
-    def sort(self, dim: int = -1, descending: bool = False) -> tuple[Self, Self]:
-        """The elements in order along an axis, and the places (int32) they come from. Stable.
+    def sort(
+        self, dim: int = -1, descending: bool = False, *, stable: bool = True
+    ) -> tuple[Self, Self]:
+        """The elements in order along an axis, and the places (int32) they come from. Stable,
+        asked for or not.
 
         >>> values, places = Tensor([3, 1, 2]).sort()
         >>> values.tolist(), places.tolist()
@@ -44,8 +47,8 @@ class SortingMixin(TensorBase):
         values = rows.gather(-1, places)
         return values.permute(*back), places.permute(*back)
 
-    def argsort(self, dim: int = -1, descending: bool = False) -> Self:
-        """The places (int32) that put an axis in order. Stable.
+    def argsort(self, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Self:
+        """The places (int32) that put an axis in order. Stable, asked for or not.
 
         >>> Tensor([3, 1, 2]).argsort().tolist()
         [1, 2, 0]

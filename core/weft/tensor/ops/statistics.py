@@ -186,7 +186,7 @@ class StatisticsMixin(ReduceMixin):
         kind = last._uop.dtype
         top = (count - 1).maximum(0).cast(kind) if skip else float(size - 1)
         flat = share.reshape((-1, *(1,) * len(last.shape)))
-        rank = (flat * top)._expanded((flat.shape[0], *last.shape[:-1], 1)).detach()
+        rank = (flat * top)._expanded((flat.shape[0], *last.shape[:-1], 1))
         rows = ordered.unsqueeze(0)._expanded((flat.shape[0], *ordered.shape))
         found = spoilt.unsqueeze(0).where(math.nan, _between(rows, rank, how))
         found = found.movedim(-1, 1 + self._resolve_dim(dim)) if self.shape else found.squeeze(-1)
@@ -346,6 +346,8 @@ class StatisticsMixin(ReduceMixin):
         if p == 0:
             return (x != 0).cast(x._uop.dtype).sum(dim, keepdim).cast(own)
         x = x.abs()
+        if p == math.inf and 0 in x.shape:
+            return x.sum(dim, keepdim).cast(own)  # the size of nothing is 0
         if abs(p) == math.inf:
             return (x.max(dim, keepdim) if p > 0 else x.min(dim, keepdim)).cast(own)
         if p == 1:

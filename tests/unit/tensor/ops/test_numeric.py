@@ -93,3 +93,19 @@ def test_numbers_are_weak() -> None:
     assert x.fmax(2.0).dtype is dtypes.float16 and x.fmax(2.0).tolist() == [2.0, 2.0]
     assert x.fmin(math.nan).tolist()[0] == 1.0 and Tensor([3]).fmin(2).dtype is dtypes.int32
     assert x.hypot(1.0).dtype is dtypes.float16 and x.heaviside(0.5).dtype is dtypes.float16
+
+
+def test_one_operand_may_be_scaled() -> None:
+    x, y = Tensor([5, 7]), Tensor([1, 2])
+    assert x.add(y, alpha=3).tolist() == [8, 13] and x.sub(y, alpha=2).tolist() == [3, 3]
+    assert x.sub(1, alpha=2).tolist() == [3, 5] and x.add(1, alpha=0.5).tolist() == [5.5, 7.5]
+
+
+def test_rounding_to_places() -> None:
+    x = Tensor([1234.5678, -0.125])
+    assert x.round(decimals=1).tolist() == pytest.approx([1234.6, -0.1])
+    assert x.round(decimals=-2).tolist() == [1200.0, 0.0]
+    whole = Tensor([149, 251]).round(decimals=-2)
+    assert whole.dtype is dtypes.int and whole.tolist() == [100, 300]
+    assert Tensor([149]).round(decimals=2).tolist() == [149]
+    assert np.round(x, 1).tolist() == x.round(1).tolist()

@@ -60,3 +60,10 @@ def test_the_work_is_that_of_a_network_and_steps_share_kernels(size):
     values.realize(places)
     assert stats.kernels - before[0] < steps // 3
     assert stats.ops - before[1] < 12 * steps << (size - 1).bit_length()
+
+
+def test_stable_is_what_sorting_is():
+    x = Tensor([1, 0, 1, 0])
+    for stable in (True, False):
+        assert x.sort(stable=stable)[1].tolist() == [1, 3, 0, 2]
+        assert x.argsort(descending=True, stable=stable).tolist() == [0, 2, 1, 3]

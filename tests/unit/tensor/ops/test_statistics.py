@@ -97,3 +97,12 @@ def test_a_norm_of_infinities() -> None:
 
 def test_no_differences_are_self() -> None:
     assert X.diff(0, prepend=X).tolist() == X.tolist()
+
+
+def test_a_norm_of_nothing() -> None:
+    assert Tensor.zeros(3, 0).norm(float("inf"), 1).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_shares_have_a_slope_where_it_is_interpolated() -> None:
+    x, q = Tensor([1.0, 5.0, 2.0]), Tensor([0.3, 0.8])
+    assert x.quantile(q).sum().gradient(q)[0].tolist() == pytest.approx([2.0, 6.0])
