@@ -86,7 +86,10 @@ class MissingName(WeftError, AttributeError):
 
 
 class UnknownChoice(ArgumentError, NotImplementedError):
-    """A choice by name, such as a mode, where nothing has that name."""
+    """A choice by name, such as a mode, where nothing has that name.
+
+    Also a NotImplementedError, which PyTorch raises for modes that it lacks.
+    """
 
 
 class DeviceError(WeftError, RuntimeError):

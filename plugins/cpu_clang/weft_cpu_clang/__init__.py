@@ -84,4 +84,4 @@ def weft_runner(program: CompiledProgram) -> FunctionRunner:
 @hookimpl
 def weft_graph(device: Processor, launches: Sequence[Launch]) -> LaunchTable | None:
     """One call for all of them."""
-    return LaunchTable.of(launches, ClangCompiler(device.toolchain))
+    return LaunchTable.of(launches, device.toolchain)

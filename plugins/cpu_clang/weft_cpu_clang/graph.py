@@ -9,13 +9,15 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from time import perf_counter
 
-from weft.plugin import CompileError, DiskCache, Launch
+from weft.plugin import DiskCache, Launch
 from weft_cpu_clang import elf
 from weft_cpu_clang.allocator import Memory
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.runner import FunctionRunner
+from weft_cpu_clang.toolchain import Toolchain
 
 MOST_ARGUMENTS = 24
 """Of one kernel; a graph with more of them is launched one by one."""
@@ -57,12 +59,13 @@ class _Step(ctypes.Structure):
     ]
 
 
-def replayer(compiler: ClangCompiler) -> tuple[object, Callable[..., None]]:
-    """What holds the code, and the function.
+@cache
+def replayer(toolchain: Toolchain) -> tuple[object, Callable[..., None]]:
+    """What holds the code, and the function; loaded once.
 
     :raises CompileError: if the compiler fails, or what it gives cannot be loaded.
     """
-    text = source()
+    compiler, text = ClangCompiler(toolchain), source()
     key = f"{compiler.fingerprint}\n{text}"
     binary = _cache.get(key)
     if binary is None:
@@ -101,18 +104,14 @@ class LaunchTable:
         self._arguments = ctypes.addressof(self._steps), len(launches)
 
     @classmethod
-    def of(cls, launches: Sequence[Launch], compiler: ClangCompiler) -> LaunchTable | None:
-        """A table of these; None where some are of another device, or have too many arguments."""
+    def of(cls, launches: Sequence[Launch], toolchain: Toolchain) -> LaunchTable | None:
+        """A table of these; None where some are of another device or have too many arguments, or
+        where objects cannot be loaded: then they are launched one by one."""
         for launch in launches:
             count = len(launch.handles) + len(launch.values)
             if not isinstance(launch.runner, FunctionRunner) or count > WORDS_ALIKE:
                 return None
-        if compiler.shared:
-            return None
-        try:
-            return cls(launches, replayer(compiler))
-        except CompileError:
-            return None
+        return cls(launches, replayer(toolchain)) if elf.loads_here() else None
 
     def _fill(self, start: int, handles: Sequence[Memory], values: Sequence[int]) -> None:
         # a handle that is not known yet is put in its place before the first replay

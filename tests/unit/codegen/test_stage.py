@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from weft.codegen.opt import stage
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
+from weft.codegen.ranges import loops_of
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
 from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
@@ -60,8 +63,8 @@ def program_of(ast, target, *opts):
 
 
 def check(program, m, k, n):
-    random = np.random.default_rng(5)
-    a, b = (random.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    draw = np.random.default_rng(5)
+    a, b = (draw.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
     out = np.zeros((m, n), np.float32)
     source = PythonRenderer().render(program)
     binary = PythonCompiler().compile(source, program.name)
@@ -138,6 +141,7 @@ def test_what_is_refused(target):
     if target is PLAIN:
         assert "more than once" in because(Opt(OptKind.STAGE, 2))
         assert "comes last" in because(Opt(OptKind.STAGE, 0), Opt(OptKind.SWAP, 0, 1))
+        assert "once" in because(Opt(OptKind.STAGE, 0), Opt(OptKind.STAGE, 0))
     else:
         assert "kind GLOBAL" in because(Opt(OptKind.LOCAL, 1, 8), Opt(OptKind.STAGE, 0))
         without = Opt(OptKind.SPLIT, 2, 4), Opt(OptKind.STAGE, 2)
@@ -148,6 +152,41 @@ def test_tiles_larger_than_shared_memory_are_refused():
     opts = [Opt(OptKind.LOCAL, 1, 8), Opt(OptKind.LOCAL, 0, 8), Opt(OptKind.SPLIT, 4, 128)]
     with pytest.raises(OptError, match="4096 bytes"):
         program_of(matmul(16, 256, 16), GRID, *opts, Opt(OptKind.STAGE, 4))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tiles_of_any_size(seed):
+    """Groups of any shape, several results each, blocks of any depth: the same product."""
+    pick = random.Random(seed)
+    rows, columns = pick.choice((2, 4)), pick.choice((2, 4, 8))
+    tall, wide, depth = (pick.choice((1, 2, 4)) for _ in range(3))
+    m, n = rows * tall * pick.randint(1, 3), columns * wide * pick.randint(1, 3)
+    k = 8 * depth
+    done = []
+
+    def choose(kernel: Kernel) -> list[Opt]:
+        reduce = kernel.reduces[0]
+        homes = [axis.home for axis in kernel.axes if axis.kind is AxisKind.GLOBAL]
+        for kind, parts in ((OptKind.UPCAST, (tall, wide)), (OptKind.LOCAL, (rows, columns))):
+            for home, part in zip(homes, parts):
+                place = kernel.axis_of(home, {AxisKind.GLOBAL})
+                if part > 1 and place is not None:
+                    kernel.apply(Opt(kind, place, part))
+        (loop,) = loops_of(reduce)
+        place = kernel.axis_of(loop, {AxisKind.REDUCE})
+        kernel.apply(Opt(OptKind.SPLIT, place, 4))
+        try:
+            kernel.apply(Opt(OptKind.STAGE, place))
+            done.append(True)
+        except OptError as error:
+            assert "no multiple of" in error.because
+        return kernel.applied
+
+    with settings.override(SPEC=1):
+        program = lower(matmul(m, k, n), GRID, choose)
+    assert done or seed == 1  # whose blocks are smaller than its group
+    assert bool(done) == bool(arrays(program))
+    check(program, m, k, n)
 
 
 def test_the_kinds_of_loop_have_a_place_in_an_array():

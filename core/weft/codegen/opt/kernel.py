@@ -111,7 +111,7 @@ class Kernel:
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
         self._splits: dict[int, _Split] = {}
-        self._staged: list[int] = []
+        self._staged: int | None = None
         self.units: list[Unit] = []
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
@@ -126,7 +126,6 @@ class Kernel:
         other.axes = list(self.axes)
         other.applied = list(self.applied)
         other._splits = dict(self._splits)
-        other._staged = list(self._staged)
         other.units = list(self.units)
         return other
 
@@ -185,8 +184,8 @@ class Kernel:
         kind = opt.kind
         if kind is OptKind.NOLOCALS:
             return
-        if self._staged and kind is not OptKind.STAGE:
-            raise _illegal(opt, "what is staged depends on all loops: STAGE comes last")
+        if self._staged is not None:
+            raise _illegal(opt, "what is staged depends on all loops: STAGE comes last, and once")
         if not 0 <= opt.axis < len(self.axes):
             raise _illegal(opt, f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
@@ -324,6 +323,8 @@ class Kernel:
         axis, limits = self.axes[opt.axis], self.target.compute.limits
         if axis.kind not in (AxisKind.LOOP, AxisKind.REDUCE):
             raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+        if self.in_place:
+            raise _illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
         if self.fills or any(other.kind is AxisKind.GROUP_REDUCE for other in self.axes):
             raise _illegal(opt, "rows on chip and shared loops leave no room for it")
         graph, ranges = self._graph()
@@ -341,7 +342,7 @@ class Kernel:
                 raise _illegal(opt, f"its operands are no multiple of {prod(threads)} elements")
         if sum(one.nbytes for one in found) > room:
             raise _illegal(opt, f"its operands are larger than {room} bytes")
-        self._staged.append(axis.number)
+        self._staged = axis.number
 
     def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
         """Where a part does not divide an output axis, the last part overlaps the one before it.
@@ -479,8 +480,8 @@ class Kernel:
     def finish(self) -> UOp:
         """The lowered kernel with all that was applied."""
         sink, ranges = self._graph()
-        for number in self._staged:
-            sink = stage.run(sink, ranges[number])
+        if self._staged is not None:
+            sink = stage.run(sink, ranges[self._staged])
         info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
         return sink.replace(arg=KernelInfo(info.name or self.name, tuple(self.applied)))
 

@@ -6,7 +6,6 @@ import numpy
 import pytest
 
 from weft.base.settings import settings
-from weft.device import registry
 from weft.device.program import Launch
 from weft.engine import lower_schedule_item
 from weft.tensor import Tensor
@@ -64,7 +63,6 @@ def test_one_submission_is_the_same_as_single_launches(weft_device, weft_compute
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed, weft_device, weft_compute, weft_bytes):
-    registry.open(weft_device.name)
     with settings.override(DEVICE=weft_device.name):
         try:
             run_program(Seeded(9000 + seed), most=10)
