@@ -48,7 +48,7 @@ from weft.device.parts import (
 )
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
-from weft.render import CDialect, CStyleRenderer, VectorStyle
+from weft.render import CDialect, CStyleRenderer, ImageStyle, VectorStyle
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "GraphRunner",
     "GroupOp",
     "ImageDType",
+    "ImageStyle",
     "KernelLimits",
     "Launch",
     "LinearProgram",

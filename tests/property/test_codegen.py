@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,12 +17,14 @@ from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import Target
 from weft.device.program import CompiledProgram, LinearProgram
+from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
 from weft.testing.kernels import RandomKernel
+from weft.testing.products import RandomProduct
 from weft.testing.reference import KINDS
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner
-from weft.uop import GroupOp, Ops, UOp
+from weft.uop import AxisKind, GroupOp, Ops, UOp
 
 PLAIN, VECTOR, GRID = (
     Target(KINDS[kind], GroupOp.ALU, None, "py", kind)
@@ -29,10 +32,19 @@ PLAIN, VECTOR, GRID = (
 )
 KINDS_OF_OPT = (
     OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.SPLIT, OptKind.SWAP, OptKind.STAGE,
+    OptKind.PADTO,
 )  # fmt: skip
 KINDS_ON_A_GRID = (
     *KINDS_OF_OPT, OptKind.LOCAL, OptKind.GROUP, OptKind.GROUP, OptKind.GROUPTOP, OptKind.STAGE,
 )  # fmt: skip
+# Four lanes: each has two neighbours of a row of A, two of a column of B, a square of C.
+UNIT = TensorCore(
+    "small", (4, 4, 2), 4, dtypes.half, dtypes.float,
+    a=FragmentLayout(((1, 0), (2, 0)), ((0, 1),)),
+    b=FragmentLayout(((0, 1), (0, 2)), ((1, 0),)),
+    c=FragmentLayout(((2, 0), (0, 2)), ((0, 1), (1, 0))),
+)  # fmt: skip
+UNITS = replace(GRID, compute=replace(GRID.compute, tensor_cores=(UNIT,)))
 SEEDS = st.integers(0, 1 << 32)
 
 
@@ -65,8 +77,64 @@ def random_choice(seed: int, kinds: tuple[OptKind, ...] = KINDS_OF_OPT):
     return choose
 
 
+def tiled_choice(seed: int, kinds: tuple[OptKind, ...]):
+    """Random optimisations in an order in which tiles, matrix units and STAGE are often legal."""
+
+    def choose(kernel: Kernel) -> list[Opt]:
+        pick = random.Random(seed)
+
+        def attempt(kind: OptKind, axis: int, amount: int) -> bool:
+            try:
+                kernel.apply(Opt(kind, axis, amount))
+            except OptError:
+                return False
+            return True
+
+        def one_of(kinds: tuple[OptKind, ...], times: int) -> None:
+            for _ in range(pick.randint(0, times)):
+                amount = pick.choice((0, 2, 2, 3, 4, 4, 8))
+                attempt(pick.choice(kinds), pick.randrange(len(kernel.axes)), amount)
+
+        def each_of(kind: OptKind, of: AxisKind, chance: float, amounts: tuple[int, ...]) -> None:
+            for place in reversed(range(len(kernel.axes))):
+                if kernel.axes[place].kind is of and pick.random() < chance:
+                    attempt(kind, place, pick.choice(amounts))
+
+        if not kernel.axes:
+            return kernel.applied
+        outer = (
+            AxisKind.LOOP if kernel.target.compute.limits.global_size is None else AxisKind.GLOBAL
+        )
+        if pick.random() < 0.7:
+            each_of(OptKind.PADTO, outer, 0.9, (2, 4, 4, 8))
+            each_of(OptKind.PADTO, AxisKind.REDUCE, 0.8, (2, 4, 8))
+        if pick.random() < 0.7:
+            each_of(OptKind.TC, AxisKind.REDUCE, 1, (0,))
+        tiled = pick.random() < 0.6
+        if tiled:
+            each_of(OptKind.UPCAST, outer, 0.3, (2, 3, 4))
+            each_of(OptKind.LOCAL, AxisKind.GLOBAL, 0.7, (2, 2, 4, 0))
+            each_of(OptKind.SPLIT, AxisKind.REDUCE, 0.7, (2, 4))
+        one_of(kinds, 2 if tiled else 5)
+        if tiled:
+            places = pick.sample(range(len(kernel.axes)), len(kernel.axes))
+            any(attempt(OptKind.STAGE, place, 0) for place in places)
+        return kernel.applied
+
+    return choose
+
+
 def check(seed: int, target: Target, choose=None) -> None:
-    kernel = RandomKernel(seed, dtypes.float32 if seed % 2 else dtypes.int32)
+    compare(RandomKernel(seed, dtypes.float32 if seed % 2 else dtypes.int32), target, choose)
+
+
+def check_product(seed: int, target: Target, choose=None) -> None:
+    narrow = (None, dtypes.half, dtypes.half, dtypes.int8)[seed % 4]
+    total = dtypes.int32 if narrow is dtypes.int8 else dtypes.float32
+    compare(RandomProduct(seed // 4, total, narrow), target, choose)
+
+
+def compare(kernel: RandomKernel, target: Target, choose=None) -> None:
     arrays = {slot: array.copy() for slot, array in kernel.inputs.items()}
     for slot, array in kernel.outputs.items():
         arrays[slot] = np.full(array.shape, 77, array.dtype)
@@ -99,6 +167,21 @@ def test_on_a_launch_grid(seed: int) -> None:
 @given(SEEDS, SEEDS)
 def test_with_any_legal_optimisations_on_a_launch_grid(seed: int, choice: int) -> None:
     check(seed, GRID, random_choice(choice, KINDS_ON_A_GRID))
+
+
+@given(SEEDS)
+def test_sums_of_products_with_the_heuristic(seed: int) -> None:
+    check_product(seed, (VECTOR, GRID, UNITS)[seed % 3])
+
+
+@given(SEEDS, SEEDS)
+def test_sums_of_products_in_tiles(seed: int, choice: int) -> None:
+    check_product(seed, VECTOR, tiled_choice(choice, KINDS_OF_OPT))
+
+
+@given(SEEDS, SEEDS)
+def test_sums_of_products_in_tiles_of_a_group(seed: int, choice: int) -> None:
+    check_product(seed, UNITS, tiled_choice(choice, KINDS_ON_A_GRID))
 
 
 @pytest.mark.parametrize("target", [PLAIN, VECTOR], ids=["plain", "vector"])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from weft.autograd.slopes import AGAIN, is_checkpoint, sloped
-from weft.base.dtype import dtypes
+from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
 from weft.shape.movement import inverse_move
@@ -69,8 +69,9 @@ def summed(value: UOp, axes: tuple[int, ...]) -> UOp:
 
 @rule(Ops.CAST)
 def cast(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """Converted back."""
-    return (upstream.cast(node.src[0].dtype),)
+    """Converted back; how a value is stored, as an image, says nothing of its gradient."""
+    given = node.src[0].dtype
+    return (upstream.cast(given.base if isinstance(given, ImageDType) else given),)
 
 
 @rule(Ops.CONTIGUOUS, Ops.FUSE, Ops.NOOP)

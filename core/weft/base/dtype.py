@@ -312,13 +312,13 @@ class IntInfo:
 
 
 def is_float(dtype: DType) -> bool:
-    """True for the float dtypes and their vectors.
+    """True for the float dtypes and their vectors, and for images of them.
 
     >>> dtypes.is_float(dtypes.half), dtypes.is_float(dtypes.int)
     (True, False)
     """
     try:
-        return dtype._scalar in _FLOATS
+        return dtype._scalar in _FLOATS or dtype.__class__ is ImageDType
     except AttributeError:
         return is_float(to_dtype(dtype))
 

@@ -105,7 +105,7 @@ TABLE: tuple[Setting, ...] = (
         "opts, 5 kernel ASTs and linear programs, 6 what every pass left, 7 what it was given too",
     ),
     Setting("NOOPT", 0, "1: kernels are lowered without hand-written optimisations"),
-    Setting("BEAM", 0, "width of the kernel search; no effect yet: the heuristic chooses"),
+    Setting("BEAM", 0, "width of the kernel search; 0: none, the heuristic chooses"),
     Setting(
         "JIT",
         1,

@@ -22,6 +22,7 @@ What the house publishes, by name (spans unless they are called points):
     rewrite (point)         one graph_rewrite that changed something, before and after
     rule (point)            one rewrite rule that fired: its set, before and after
     kernel, lower, compile  one kernel from its AST to a binary, and the two long parts of that
+    search                  the search for one kernel's optimisations, before it is lowered
     source (point)          the source of a kernel, with its AST and linear program
     room (point)            the arenas that the intermediates of a schedule share, and their bytes
     run, copy               one step of a schedule; one copy between devices

@@ -7,8 +7,12 @@ from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.codegen.fold import is_false, is_true
+from weft.uop.args import ASYNC
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
+
+IN_FLIGHT_BYTES = (16, 8, 4)
+"""What a copy may move at once for which nobody waits."""
 
 
 @dataclass(slots=True)
@@ -88,3 +92,11 @@ def stored(place: Place, value: UOp) -> list[UOp]:
             return []
         index = UOp(Ops.INDEX, index.dtype, (*index.src, gate))
     return [UOp(Ops.STORE, dtypes.void, (index, value))]
+
+
+def in_flight(store: UOp) -> UOp:
+    """The STORE as a copy that arrives later, where its value comes as it is from memory."""
+    value = store.src[1]
+    plain = value.op is Ops.LOAD and value.src[0].src[0].op is Ops.DEFINE_GLOBAL
+    alone = plain and value.dtype.itemsize in IN_FLIGHT_BYTES
+    return store.replace(arg=ASYNC) if alone else store

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
-from weft.codegen.accesses import Address, Place, loaded, neighbours, stored
+from weft.codegen.accesses import Address, Place, in_flight, loaded, neighbours, stored
 from weft.codegen.affine import affine, from_affine
 from weft.codegen.fold import folded
 from weft.codegen.groups import is_shared
@@ -42,7 +42,6 @@ from weft.codegen.instances import (
 from weft.codegen.ranges import (
     CLOSING,
     Accumulate,
-    Fill,
     Fragment,
     alternative_of,
     loop_order,
@@ -56,6 +55,7 @@ from weft.uop.ops import Ops
 
 Widths: TypeAlias = Mapping[DType, tuple[int, ...]]
 
+_ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 INDEPENDENT_CHAINS = 8  # what a multiply-add of four cycles needs, two being started in each
 
 
@@ -89,7 +89,7 @@ class _Expander:
             if node.op is Ops.SINK:
                 break
             if node.op is Ops.STORE:
-                if node.src[0].src[0].op is not Ops.DEFINE_REG:  # else it is part of a FILL
+                if node.src[0].src[0].op not in _ON_CHIP:  # else it is part of a FILL
                     roots += self.store(node, None)
             elif node.op is Ops.FILL:
                 self.filled[node] = self.fill(node)
@@ -316,7 +316,10 @@ class _Expander:
         rest = tuple(loop for loop in loops_of(node) if loop.arg.kind not in INSTANTIATED)
         for array in arrays:
             mine = [store for store in stores if store.src[0].src[0] is array]
-            fill = UOp(Ops.FILL, dtypes.void, (*mine, *rest), Fill(len(mine), node.arg.meet))
+            arg = replace(node.arg, values=len(mine))
+            if arg.flies:
+                mine = [in_flight(store) for store in mine]
+            fill = UOp(Ops.FILL, dtypes.void, (*mine, *rest), arg)
             filled.fills.append(fill)
         return filled
 
@@ -568,6 +571,10 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset(), widths: Widths | None 
     it loads or stores at once, by dtype; None where it computes with vectors too.
     """
     nodes = sink.toposort()
-    if not any(node.op is Ops.RANGE and node.arg.kind in INSTANTIATED for node in nodes):
+    if not any(
+        node.op is Ops.RANGE and node.arg.kind in INSTANTIATED
+        or node.op is Ops.FILL and node.arg.flies
+        for node in nodes
+    ):  # fmt: skip
         return sink
     return _Expander(sink, fused, widths).run()

@@ -5,8 +5,13 @@ out: the same with the work item's number in their place, DEFINE_LOCAL arrays an
 
 A REDUCE over such a range becomes three steps: every work item accumulates its own part, stores it
 in an array that the group shares, and adds up what all stored. An array on chip that a group fills
-together becomes shared as well. A store that does not depend on the range is made by the first work
+together becomes shared as well, unless each work item reads only what it wrote (`private`). A store that does not depend on the range is made by the first work
 item alone. All shared loops of a kernel have one extent: they are one index of the launch.
+
+Where lanes of a warp exchange registers, those of one warp meet without memory: each adds what its
+neighbour holds, then what the lane two further holds, and so on, until all hold the sum of all.
+What the warps found meets in shared memory. All work items of a group come to every such exchange
+together, as they come to a barrier.
 
 A FILL of shared memory stands for its STOREs and the barrier after them (see `reduce`).
 """
@@ -14,16 +19,17 @@ A FILL of shared memory stands for its STOREs and the barrier after them (see `r
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from weft.base.dtype import AddrSpace, PtrDType, dtypes
+from weft.codegen import private
 from weft.codegen.fold import folded
 from weft.codegen.ranges import Accumulate, Fill, extent_of, loops_of, ranges_of, values_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-THREAD = "lidx0"
+THREAD = ("lidx0", "lidx1", "lidx2")  # the first that is free: `launch_dims` has left one
 _ONE_STEP = 16  # parts that every work item adds up by itself; more are added up in two steps
 
 
@@ -33,10 +39,14 @@ def is_shared(loop: UOp) -> bool:
 
 
 class _Groups:
-    def __init__(self, nodes: Sequence[UOp], extent: int) -> None:
+    def __init__(self, nodes: Sequence[UOp], extent: int, warp: int) -> None:
         self.nodes = nodes
         self.extent = extent
-        self.thread = UOp(Ops.SPECIAL, dtypes.int, (_int(extent),), THREAD)
+        taken = {node.arg for node in nodes if node.op is Ops.SPECIAL}
+        number = next(name for name in THREAD if name not in taken)
+        # lanes of a warp are neighbours in the first dimension
+        self.side_by_side = math.gcd(extent, warp) if warp and number == THREAD[0] else 1
+        self.thread = UOp(Ops.SPECIAL, dtypes.int, (_int(extent),), number)
         self.made: dict[UOp, UOp] = {}
         self.arrays = 0
         self.loops: dict[tuple[UOp, int], UOp] = {}
@@ -57,6 +67,21 @@ class _Groups:
             if node.op is Ops.FILL and any(map(is_shared, loops_of(node)))
             for store in values_of(node)
         }
+        self.private = self._private()
+
+    def _private(self) -> dict[UOp, int]:
+        """Arrays that stay in registers, and how many neighbours in them are one work item's."""
+        places: dict[UOp, list[UOp]] = {}
+        for node in self.nodes:
+            if node.op is Ops.INDEX and node.src[0] in self.filled:
+                places.setdefault(node.src[0], []).append(node.src[1])
+        found: dict[UOp, int] = {}
+        for array, indices in places.items():
+            assert isinstance(array.dtype, PtrDType)
+            length = private.stretch(array.dtype, indices, self.extent)
+            if length is not None:
+                found[array] = length
+        return found
 
     def run(self) -> UOp:
         made = self.made
@@ -65,7 +90,8 @@ class _Groups:
             if op is Ops.RANGE and is_shared(node):
                 made[node] = self.thread.cast(node.dtype)
             elif op is Ops.DEFINE_REG and node in self.filled:
-                made[node] = self.array(node.dtype)
+                alone = node in self.private
+                made[node] = self.own_array(node) if alone else self.array(node.dtype)
             elif op is Ops.INDEX and node.src[0] in self.filled:
                 made[node] = self.within(node)
             elif op is Ops.REDUCE and any(map(is_shared, loops_of(node))):
@@ -91,10 +117,20 @@ class _Groups:
         whole = dtype.base.ptr(dtype.size * self.rows, AddrSpace.LOCAL)
         return UOp(Ops.DEFINE_LOCAL, whole, (), f"shared{self.arrays - 1}")
 
+    def own_array(self, array: UOp) -> UOp:
+        """What one work item has of an array that no other reads."""
+        dtype = array.dtype
+        assert isinstance(dtype, PtrDType)
+        return array.replace(dtype=dtype.base.ptr(dtype.size // self.extent, dtype.space))
+
     def within(self, index: UOp) -> UOp:
-        """An address in an array that became shared."""
+        """An address in an array that became shared, or a work item's own."""
         src = tuple([self.made[source] for source in index.src])
         size = index.src[0].dtype.size
+        length = self.private.get(index.src[0])
+        if length is not None:
+            place = private.within(index.src[1], length, self.extent, self.made)
+            return src[0].index(place, *src[2:])
         return src[0].index(self.own(src[1], size), *src[2:])
 
     def own(self, index: UOp, size: int) -> UOp:
@@ -115,6 +151,9 @@ class _Groups:
             part = values[0]
             for value in values[1:]:
                 part = UOp(op, dtype, (part, value))
+        lanes = self.side_by_side
+        if lanes > 1 and self.extent <= max(lanes, _ONE_STEP) * lanes:
+            return self.meet_in_warps(op, part, node, lanes)
         # the larger factor first: what is left for the second step is short
         first = _balanced(self.extent)
         second = self.extent // first
@@ -126,6 +165,20 @@ class _Groups:
         part = self.meet(op, part, (node, 1), self.extent, lane, None, start, first)
         leader = (lane % _int(first)) < _int(1)
         return self.meet(op, part, (node, 2), second, row, leader, _int(0), second)
+
+    def meet_in_warps(self, op: Ops, part: UOp, node: UOp, lanes: int) -> UOp:
+        """Each `lanes` neighbours meet in registers, then what they found in shared memory."""
+        part = _exchanged(op, part, lanes)
+        count = self.extent // lanes
+        if count == 1:
+            return part
+        leader = (self.thread % _int(lanes)) < _int(1)
+        warp = self.thread // _int(lanes)
+        if count > lanes or count & (count - 1):
+            return self.meet(op, part, (node, 2), count, warp, leader, _int(0), count)
+        # as many lanes as there are warps take one part each
+        load = self.stored(part, (node, 2), count, warp, leader)(self.thread % _int(count))
+        return _exchanged(op, load, count)
 
     def loop(self, node: UOp, step: int, count: int) -> UOp:
         """The loop over what was stored; one for all reduces that share theirs."""
@@ -149,16 +202,30 @@ class _Groups:
         count: int,
     ) -> UOp:
         """Each work item stores `part` at `at`, and gets `count` of them from `start` on."""
-        dtype = part.dtype
-        width = dtype.count
+        loop = self.loop(*step, count)
+        load = self.stored(part, step, size, at, gate)(_plus(start, loop))
+        return UOp(Ops.REDUCE, part.dtype, (load, loop), Accumulate(op))
+
+    def stored(
+        self, part: UOp, step: tuple[UOp, int], size: int, at: UOp, gate: UOp | None
+    ) -> Callable[[UOp], UOp]:
+        """Each work item stores `part` at `at` of an array of `size`. What reads it there."""
+        dtype, width = part.dtype, part.dtype.count
         array = self.array(dtype.scalar().ptr(size * width, AddrSpace.LOCAL))
         place = array.index(self.own(_times(at, width), size * width), *_some(gate))
         store = UOp(Ops.STORE, dtypes.void, (place, part))
-        loop = self.loop(*step, count)
-        fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(meet=f"parts of {loop.arg.id}"))
-        where = self.own(_times(_plus(start, loop), width), size * width)
-        load = UOp(Ops.LOAD, dtype, (array.index(where), fill))
-        return UOp(Ops.REDUCE, dtype, (load, loop), Accumulate(op))
+        fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(meet=self.meeting(*step)))
+
+        def read(where: UOp) -> UOp:
+            index = array.index(self.own(_times(where, width), size * width))
+            return UOp(Ops.LOAD, dtype, (index, fill))
+
+        return read
+
+    def meeting(self, node: UOp, step: int) -> str:
+        """The name under which all reduces of one loop meet: they have one barrier together."""
+        (shared,) = filter(is_shared, loops_of(node))
+        return f"{('parts', 'sums')[step - 1]} of {shared.arg.id}"
 
     # ---- stores -------------------------------------------------------------------------------
 
@@ -172,6 +239,15 @@ class _Groups:
         for other in index.src[2:]:
             gate = UOp(Ops.AND, dtypes.bool, (other, gate))
         return UOp(Ops.STORE, dtypes.void, (index.src[0].index(index.src[1], gate), value))
+
+
+def _exchanged(op: Ops, part: UOp, lanes: int) -> UOp:
+    """What `lanes` neighbours hold, combined: each of them has it in the end."""
+    step = 1
+    while step < lanes:
+        part = UOp(op, part.dtype, (part, UOp(Ops.SHUFFLE, part.dtype, (part,), step)))
+        step *= 2
+    return part
 
 
 def _int(value: int) -> UOp:
@@ -197,12 +273,15 @@ def _balanced(extent: int) -> int:
     return next(n for n in range(math.isqrt(extent - 1) + 1, extent + 1) if extent % n == 0)
 
 
-def run(sink: UOp) -> UOp:
-    """The kernel with shared loops carried out; itself where there are none."""
+def run(sink: UOp, warp: int = 0) -> UOp:
+    """The kernel with shared loops carried out; itself where there are none.
+
+    warp: how many neighbours exchange registers; a power of two, or 0: none do.
+    """
     nodes = list(sink.toposort())
     shared = [node for node in nodes if node.op is Ops.RANGE and is_shared(node)]
     if not shared:
         return sink
     extent = extent_of(shared[0])
     assert isinstance(extent, int)
-    return _Groups(nodes, extent).run()
+    return _Groups(nodes, extent, warp).run()

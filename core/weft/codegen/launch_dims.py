@@ -3,7 +3,10 @@
 in:  spec.lowered with ranges of kind GLOBAL and LOCAL
 out: spec.lowered with SPECIAL in their place: gidx0 to gidx2, lidx0 to lidx2, 0 the fastest
 
-Where work items share loops (see `groups`) lidx0 is their number, and the others begin at lidx1.
+Where work items share loops (see `groups`) lidx0 is their number, and the others begin at lidx1;
+unless it is the others that go along memory: then these are the fastest, and the number comes last.
+
+Where threads of one processor share a kernel, its GLOBAL ranges are one index, gidx0.
 
 Where there are more axes than dimensions, or one is too long, the axes of that kind are one flat
 index, cut up to fit the limits and taken apart again by division. Where no cut is exact, the work
@@ -12,18 +15,23 @@ items beyond the last do what the last does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.base.intmath import ceildiv
 from weft.base.sequences import prod
+from weft.codegen.affine import affine
 from weft.codegen.groups import is_shared
 from weft.codegen.opt.kernel import reads_what_it_writes
-from weft.codegen.ranges import extent_of, loop_order
+from weft.codegen.ranges import extent_of, loop_order, ranges_of
 from weft.codegen.substitute import substitute_ranges
-from weft.device.capabilities import Target
+from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp, sint
 from weft.uop.ops import Ops
+
+_FAR = 1 << 62
 
 
 def _special(name: str, size: sint) -> UOp:
@@ -31,11 +39,15 @@ def _special(name: str, size: sint) -> UOp:
     return UOp(Ops.SPECIAL, dtypes.int, (end,), name)
 
 
-def _mapped(loops: list[UOp], prefix: str, limits: tuple[int, ...], exact: bool) -> dict[UOp, UOp]:
-    """What stands in place of each of `loops`, which are sorted outermost first."""
+def _mapped(
+    loops: list[UOp], prefix: str, limits: tuple[int, ...], exact: bool, first: int
+) -> dict[UOp, UOp]:
+    """What stands in place of each of `loops`, which are sorted outermost first.
+
+    limits: of the dimensions from `first` on; the others are taken.
+    """
     extents = [extent_of(loop) for loop in reversed(loops)]
     bounds = [e if isinstance(e, int) else e.vmax for e in extents]
-    first = 3 - len(limits)  # the dimensions before it are taken
     if len(loops) <= len(limits) and all(bound <= limit for bound, limit in zip(bounds, limits)):
         return {
             loop: _special(f"{prefix}{first + i}", extent).cast(loop.dtype)
@@ -89,6 +101,36 @@ def _cut(total: int, limits: tuple[int, ...], exact: bool) -> list[int]:
     return sizes
 
 
+def _grid(target: Target) -> tuple[int, ...] | None:
+    """The largest grid. That of threads is one long row, of which each takes a part."""
+    if target.compute.limits.global_size is None and target.compute.has(Feature.THREADS):
+        return (int(dtypes.int.max), 1, 1)
+    return target.compute.limits.global_size
+
+
+def _turns(loop: UOp) -> int:
+    extent = extent_of(loop)
+    return extent if isinstance(extent, int) else int(extent.vmax)
+
+
+def _go_along_memory(nodes: Sequence[UOp], mine: Sequence[UOp]) -> bool:
+    """Whether neighbours along `mine` read what lies nearer than what sharers of a loop read.
+
+    It is the buffer of which most is read that decides.
+    """
+    largest, found = 0, False
+    for node in nodes:
+        if node.op is not Ops.INDEX or node.src[0].op is not Ops.DEFINE_GLOBAL:
+            continue
+        steps = {u: abs(n) for u, n in affine(node.src[1])[0].items() if u.op is Ops.RANGE}
+        own = min((steps[loop] for loop in mine if loop in steps), default=_FAR)
+        shared = min((step for loop, step in steps.items() if is_shared(loop)), default=_FAR)
+        read = prod([_turns(loop) for loop in ranges_of(node)])
+        if own != shared and read > largest:
+            largest, found = read, own < shared
+    return found
+
+
 def run(sink: UOp, target: Target) -> UOp:
     """The kernel with SPECIAL indices; itself where it has no launch axes."""
     nodes = list(sink.toposort())
@@ -96,13 +138,15 @@ def run(sink: UOp, target: Target) -> UOp:
     limits = target.compute.limits
     values: dict[UOp, UOp] = {}
     dimensions: tuple[tuple[AxisKind, str, tuple[int, ...] | None], ...] = (
-        (AxisKind.GLOBAL, "gidx", limits.global_size),
+        (AxisKind.GLOBAL, "gidx", _grid(target)),
         (AxisKind.LOCAL, "lidx", limits.local_size),
     )
     for kind, prefix, sizes in dimensions:
         mine = [loop for loop in loops if loop.arg.kind is kind]
+        first = 0
         if kind is AxisKind.LOCAL and sizes is not None and any(map(is_shared, loops)):
-            sizes = sizes[1:]
+            first = 0 if _go_along_memory(nodes, mine) else 1
+            sizes = sizes[first : first + 2]
         if mine and sizes is not None:
-            values |= _mapped(mine, prefix, sizes, reads_what_it_writes(nodes))
+            values |= _mapped(mine, prefix, sizes, reads_what_it_writes(nodes), first)
     return substitute_ranges(nodes, values, {}) if values else sink

@@ -6,6 +6,7 @@ knows no device.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -18,6 +19,7 @@ from weft.codegen import (
     expander,
     gather,
     groups,
+    images,
     launch_dims,
     lowerer,
     merge,
@@ -28,7 +30,7 @@ from weft.codegen.linearize import order
 from weft.codegen.opt import heuristic
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt
-from weft.device.capabilities import Target
+from weft.device.capabilities import Feature, Target
 from weft.device.program import LinearProgram
 from weft.spec import kernel_ast, linear, lowered
 from weft.spec.passes import Pass, run_passes
@@ -41,16 +43,20 @@ Choose: TypeAlias = Callable[[Kernel], Sequence[Opt]]
 
 @dataclass
 class Context:
-    """What the passes may ask: the target, and who chooses the optimisations."""
+    """What the passes may ask: the target, and who chooses the optimisations.
+
+    prepared: whether the heuristic's own rewrites come before the choice.
+    """
 
     target: Target
     choose: Choose
+    prepared: bool
     fused: frozenset[DType]
     widths: expander.Widths | None
 
 
 def _epilogue(ast: UOp, ctx: Context) -> UOp:
-    return epilogue.run(ast, ctx.target) if ctx.choose is heuristic.choose else ast
+    return epilogue.run(ast, ctx.target) if ctx.prepared else ast
 
 
 def _lowerer(ast: UOp, ctx: Context) -> UOp:
@@ -59,7 +65,7 @@ def _lowerer(ast: UOp, ctx: Context) -> UOp:
 
 def _tails(sink: UOp, ctx: Context) -> UOp:
     # part of the heuristic: whoever chooses otherwise is given the loops as they are
-    return tails.run(sink, ctx.target) if ctx.choose is heuristic.choose else sink
+    return tails.run(sink, ctx.target) if ctx.prepared else sink
 
 
 def _optimise(sink: UOp, ctx: Context) -> UOp:
@@ -67,6 +73,11 @@ def _optimise(sink: UOp, ctx: Context) -> UOp:
     for opt in ctx.choose(kernel.copy()):
         kernel.apply(opt)
     return kernel.finish()
+
+
+def _groups(sink: UOp, ctx: Context) -> UOp:
+    compute = ctx.target.compute
+    return groups.run(sink, compute.warp_size if compute.has(Feature.WARP_REDUCE) else 0)
 
 
 def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
@@ -79,13 +90,15 @@ BEFORE = (
     Pass("gather", lambda sink, ctx: gather.run(sink), lowered.verify),
     Pass("merge", lambda sink, ctx: merge.run(sink), lowered.verify),
     Pass("decompose", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
+    Pass("channels", lambda sink, ctx: images.channels(sink), lowered.verify),
 )
 AFTER = (
     Pass("tails", _tails, lowered.verify),
     Pass("optimise", _optimise, lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
     Pass("expander", lambda sink, ctx: expander.run(sink, ctx.fused, ctx.widths), lowered.verify),
-    Pass("groups", lambda sink, ctx: groups.run(sink), lowered.verify),
+    Pass("groups", _groups, lowered.verify),
+    Pass("pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
     Pass("last_rewrites", _last_rewrites),
     Pass("linearize", lambda sink, ctx: (sink.arg, order.run(sink, ctx.fused)),
          lambda result: linear.verify(result[1])),
@@ -97,25 +110,42 @@ def nothing(kernel: Kernel) -> Sequence[Opt]:
     return ()
 
 
-def lower(ast: UOp, target: Target, choose: Choose | None = None) -> LinearProgram:
+def lower(
+    ast: UOp, target: Target, choose: Choose | None = None, prepared: bool | None = None
+) -> LinearProgram:
     """The linear program of a kernel's AST for `target`.
 
     choose: gives the optimisations to apply, one after the other; it is handed a copy of the kernel
     that it may optimise to look at the outcome. By default the heuristic, or
-    nothing where WEFT_NOOPT is set. Raises SpecError for an AST that is none, CapabilityError for
-    what the target cannot compute, OptError for a choice that is not legal.
+    nothing where WEFT_NOOPT is set. prepared: whether the choice is made over the loops as the
+    heuristic wants them (`loops_for`); by default for the heuristic alone. Raises SpecError for an
+    AST that is none, CapabilityError for what the target cannot compute, OptError for a choice that
+    is not legal.
     """
     if choose is None:
         choose = nothing if settings.NOOPT else heuristic.choose
     if settings.SPEC:
         kernel_ast.verify(ast)
+    context = _context(target, choose, prepared)
+    info, nodes = run_passes(BEFORE + AFTER, ast, context)
+    return LinearProgram.of(
+        info.name, nodes, estimates=estimate.run(nodes), source_ast=ast, applied=info.applied
+    )
+
+
+def loops_for(ast: UOp, target: Target, prepared: bool) -> Kernel:
+    """The loops that a choice is made over: for whoever looks for one. Raises as `lower`."""
+    context = _context(target, nothing, prepared)
+    passes = list(itertools.takewhile(lambda step: step.run is not _optimise, BEFORE + AFTER))
+    return Kernel(run_passes(passes, ast, context), target)
+
+
+def _context(target: Target, choose: Choose, prepared: bool | None) -> Context:
+    if prepared is None:
+        prepared = choose is heuristic.choose
     fused = frozenset(d for d in dtypes.floats if d in target.compute.dtypes)
     if Ops.MULACC not in target.native_ops:
         fused = frozenset()
     # where arithmetic is scalar, vectors are for memory alone
     widths = None if target.compute.vector_bytes else target.compute.vector_widths
-    context = Context(target, choose, fused, widths)
-    info, nodes = run_passes(BEFORE + AFTER, ast, context)
-    return LinearProgram.of(
-        info.name, nodes, estimates=estimate.run(nodes), source_ast=ast, applied=info.applied
-    )
+    return Context(target, choose, prepared, fused, widths)

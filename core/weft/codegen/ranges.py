@@ -37,10 +37,16 @@ class Fill:
     A LOAD of that memory has the FILL as its last source, and so comes after it. meet: memory that
     a workgroup shares is full after a barrier; those of one name that stand in one loop have one
     barrier together, and none of them is filled with what another one holds.
+
+    depth: how many tiles memory has room for. With several, the STOREs that stand in the loop fill
+    the one that was read in the turn before; the others fill the first ones before the loop.
+    flies: those STOREs whose value is a LOAD may be copies that arrive later.
     """
 
     values: int = 1
     meet: str = ""
+    depth: int = 1
+    flies: bool = False
 
 
 @dataclass(frozen=True, slots=True)

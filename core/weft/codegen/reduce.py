@@ -6,6 +6,10 @@ out: the same without REDUCE and FILL, with DEFINE_REG and the STOREs that belon
 A FILL becomes its STOREs, and what reads the array that they fill comes after their loops. Where
 the array is shared by a workgroup there is a barrier between, and in a loop another one before the
 STOREs: what they overwrite may still be read by a work item that is one turn behind.
+
+Where such an array holds several tiles one barrier is enough, at the start of a turn: the STOREs
+after it fill what was read in the turn before. They come last, so that what they store has the whole
+turn to arrive; copies that nobody waits for come at once, and are waited for before the barrier.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from dataclasses import dataclass, field
 from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.linearize.nest import Path
 from weft.codegen.ranges import loops_of, values_of
+from weft.uop.args import ASYNC
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -27,13 +32,15 @@ class Accumulators:
     """What `run` made: the new sink, the path of every new node, and the order to be kept.
 
     roots: nodes that must be emitted though nothing uses them. before: (first, then) pairs, where
-    `then` may be a RANGE that stands for its whole loop, and `first` likewise.
+    `then` may be a RANGE that stands for its whole loop, and `first` likewise. late: STOREs that
+    come last in their loop.
     """
 
     sink: UOp
     paths: dict[UOp, Path]
     roots: list[UOp] = field(default_factory=list)
     before: list[tuple[UOp, UOp]] = field(default_factory=list)
+    late: set[UOp] = field(default_factory=set)
 
 
 def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accumulators:
@@ -60,7 +67,9 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accu
         if op is Ops.FILL:
             made[node] = same
             result.roots += same.src
-            if same.src[0].src[0].dtype.space is AddrSpace.LOCAL:
+            if same.arg.depth > 1:
+                _go_ahead(same, paths[node], result)
+            elif same.src[0].src[0].dtype.space is AddrSpace.LOCAL:
                 _fence(same, paths[node], result)
             continue
         if op is Ops.LOAD and same.src[-1].op is Ops.FILL:
@@ -82,8 +91,12 @@ def _last_of(fill: UOp, path: Path) -> tuple[UOp, ...]:
     return loops_of(fill)[:1] or values_of(fill)
 
 
+def _name(fill: UOp) -> str:
+    return fill.arg.meet or str(fill.src[0].src[0].src[0].arg)
+
+
 def _barrier(fill: UOp, path: Path, state: str) -> UOp:
-    name = fill.arg.meet or fill.src[0].src[0].src[0].arg
+    name = _name(fill)
     loops = "".join(f" in {loop.arg.id}" for loop in path[-1:])
     return UOp(Ops.BARRIER, dtypes.void, (), f"{name} {state}{loops}")
 
@@ -100,6 +113,43 @@ def _fence(fill: UOp, path: Path, result: Accumulators) -> None:
         _stand(result, path, (before,))
         result.roots.append(before)
         result.before += [(before, then) for then in (*loops[:1], *stores)]
+
+
+def _go_ahead(fill: UOp, path: Path, result: Accumulators) -> None:
+    """The order of a FILL of several tiles, all of whose own loops are written out."""
+    loop, outside = path[-1], path[:-1]
+    inside = [store for store in values_of(fill) if len(result.paths[store]) == len(path)]
+    first = [store for store in values_of(fill) if store not in inside]
+    full = _barrier(fill, path, "full")
+    _stand(result, path, (full,))
+    result.roots.append(full)
+    result.before += [(full, store) for store in inside]
+    result.before += [(store, loop) for store in first]
+    if outside:
+        free = _barrier(fill, outside, "free")
+        _stand(result, outside, (free,))
+        result.roots.append(free)
+        result.before += [(free, store) for store in first]
+    flying = [store for store in inside if store.arg == ASYNC]
+    result.late.update(store for store in inside if store not in flying)
+    if flying:
+        _await(fill, path, first, flying, full, result)
+
+
+def _await(
+    fill: UOp, path: Path, first: list[UOp], flying: list[UOp], full: UOp, result: Accumulators
+) -> None:
+    """Copies are committed turn by turn; those of the first tiles are as if of turns before."""
+    name, newer = _name(fill), fill.arg.depth - 2
+    wait = UOp(Ops.WAIT, dtypes.void, (), (newer, name))
+    commit = UOp(Ops.COMMIT, dtypes.void, (), name)
+    started = [UOp(Ops.COMMIT, dtypes.void, (), f"{name} at {turn}") for turn in range(newer + 1)]
+    _stand(result, path, (wait, commit))
+    _stand(result, path[:-1], tuple(started))
+    result.roots += [wait, commit, *started]
+    result.before += [(wait, full), *((store, commit) for store in flying)]
+    result.before += [(store, started[0]) for store in first]
+    result.before += [(one, then) for one, then in zip(started, [*started[1:], path[-1]])]
 
 
 def _accumulate(

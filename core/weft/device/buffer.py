@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from weft.base.dtype import DType, dtypes
+from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import ArgumentError, CapabilityError, DTypeError
 from weft.device import registry
 from weft.device.opened import OpenDevice
@@ -72,7 +72,8 @@ class Buffer:
         self.device: str = registry.canonical(device)
         self.size = size
         self.dtype = dtype
-        self.hints = hints
+        image = isinstance(dtype, ImageDType) and hints is NO_HINTS
+        self.hints = BufferHints(image=dtype) if image else hints
         self.base: Buffer | None = None
         self.offset = 0
         self._handle: Any = None

@@ -62,11 +62,14 @@ class Feature(StrEnum):
     """One processor runs the work items of a group in turn: barriers and shared memory work, but
     cost more than they save."""
     WARP_REDUCE = "warp_reduce"
-    """Lanes of one warp can exchange registers."""
+    """Lanes of one warp can exchange registers (see ``ComputeCaps.warp_size``)."""
+    ASYNC_COPY = "async_copy"
+    """Work items copy 4, 8 or 16 bytes to shared memory without waiting for them."""
     ATOMIC_ADD = "atomic_add"
     """Work items may add to one address at once."""
     THREADS = "threads"
-    """Global ranges are spread over threads of one processor rather than over a launch grid."""
+    """Global ranges are spread over threads of one processor rather than over a launch grid: one
+    dimension of any length, of which its runner hands out parts. Long reduces are split."""
     GRAPHS = "graphs"
     """Many launches can be bound into one replayable submission."""
     PARALLEL_COMPILE = "parallel_compile"
@@ -85,6 +88,8 @@ class KernelLimits:
     :param max_upcast: how many accumulators one work item should hold at most.
     :param image_size: (width, height) of the largest image in pixels; None: no images.
     :param row_bytes: how many bytes of intermediate rows one work item may keep to itself; 0: none.
+    :param scratch_bytes: how many bytes of packed operands and partial sums one work item may keep
+        to itself, on a stack for example; not for devices whose groups share memory.
     """
 
     max_buffers: int | None = None
@@ -94,6 +99,7 @@ class KernelLimits:
     shared_bytes: int = 0
     max_upcast: int = 16
     row_bytes: int = 16384
+    scratch_bytes: int = 131072
     image_size: tuple[int, int] | None = None
 
 
@@ -136,6 +142,10 @@ class ComputeCaps:
     :param vector_bytes: size of one vector register; 0: arithmetic is scalar.
     :param vector_registers: how many vector registers one work item may count on.
     :param tensor_cores: the matrix units it offers.
+    :param tiles: how many tiles of an operand a group should hold at once; with more than one,
+        those of later turns are on their way while one is used.
+    :param warp_size: lanes of one warp: work items of a group that run in step, so many of them in
+        the order of their numbers, the first dimension the fastest; a power of two, 0: unknown.
     """
 
     dtypes: frozenset[DType] = COMMON_DTYPES
@@ -145,6 +155,8 @@ class ComputeCaps:
     vector_bytes: int = 0
     vector_registers: int = 16
     tensor_cores: tuple[TensorCore, ...] = ()
+    tiles: int = 1
+    warp_size: int = 0
 
     def __post_init__(self) -> None:
         # A plugin writes plain sets, dicts and lists; they are frozen here so that a Target hashes.

@@ -116,11 +116,22 @@ class Pool:
 
     def _allocate(self, nbytes: int, hints: BufferHints) -> Any:
         try:
-            return self.allocator.allocate(nbytes, hints)
+            return self._ask(nbytes, hints)
         except OutOfMemory:
             if not self._drop_all():
                 raise
-        return self.allocator.allocate(nbytes, hints)
+        return self._ask(nbytes, hints)
+
+    def _ask(self, nbytes: int, hints: BufferHints) -> Any:
+        try:
+            return self.allocator.allocate(nbytes, hints)
+        except MemoryError as error:  # as Python says it, for allocators that are a line of Python
+            raise OutOfMemory(
+                "there is no memory left",
+                asked=human_size(nbytes),
+                because=f"{type(self.allocator).__name__} was refused it",
+                try_="free tensors that are no longer needed, or work in smaller pieces",
+            ) from error
 
     def _drop_oldest(self) -> None:
         number = next(iter(self._free))

@@ -92,6 +92,10 @@ class Registry:
             self._by_hand.append(plugin)
             return plugin
 
+    def is_installed(self, family: str) -> bool:
+        """Whether another process would find this family too: it was not registered by hand."""
+        return not any(plugin.family == family for plugin in self._by_hand)
+
     def load_all(self) -> None:
         """Import every plugin, each guarded."""
         with self._lock:

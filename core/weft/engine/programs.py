@@ -7,6 +7,7 @@ is compiled again.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -74,7 +75,7 @@ def program_for(ast: UOp, device: str) -> Program:
     """
     opened = registry.open(device)
     programs = _loaded.setdefault(opened, {})
-    key = (ast, settings.NOOPT, settings.FUSE_ARANGE)
+    key = (ast, settings.NOOPT, settings.FUSE_ARANGE, settings.BEAM)
     found = programs.get(key)
     if found is None:
         found = programs[key] = _build(key, opened)
@@ -103,8 +104,14 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
         for_whom, program, source = _generated[kind]
         if for_whom == can.compute:
             return program, source
+    plan = None
+    if settings.BEAM > 0 and not settings.NOOPT:  # who never searches need not read how
+        plan = importlib.import_module("weft.engine.search").plan_for(key[0], device)
     with trace.span("lower", device=device.name):
-        program = lower(key[0], device.target)
+        if plan is None:
+            program = lower(key[0], device.target)
+        else:
+            program = lower(key[0], device.target, plan.choose, prepared=plan.prepared)
     source = device.renderer.render(program)
     if can.fingerprint:
         _generated[kind] = (can.compute, program, source)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from weft.base import trace
+from weft.base.dtype import ImageDType
 from weft.base.settings import settings
 from weft.device import registry, transfer
 from weft.device.buffer import Buffer
@@ -125,7 +126,7 @@ class Replay(Recorded):
         return lay_out(
             Need(number, m.buffer.device, m.buffer.nbytes, first[id(m)], last[id(m)])
             for number, m in enumerate(self._scratch())
-            if id(m) in first
+            if id(m) in first and not isinstance(m.buffer.dtype, ImageDType)
         )
 
     def _list_for(self, step: Step, fixed: Mapping[int, Buffer]) -> list[Any]:

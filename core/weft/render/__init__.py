@@ -1,6 +1,6 @@
 """Linear programs to source text of C-like languages: one renderer, and a record per language."""
 
 from weft.render.cstyle import CStyleRenderer
-from weft.render.dialect import PLAIN_C, CDialect, VectorStyle
+from weft.render.dialect import PLAIN_C, CDialect, ImageStyle, VectorStyle
 
-__all__ = ["PLAIN_C", "CDialect", "CStyleRenderer", "VectorStyle"]
+__all__ = ["PLAIN_C", "CDialect", "CStyleRenderer", "ImageStyle", "VectorStyle"]

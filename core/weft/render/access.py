@@ -78,6 +78,10 @@ class Accesses(Expressions):
 
     def written(self, index: UOp, dtype: DType, value: str) -> str:
         """The statement, without its end, that stores `value`. Raises as `place`."""
+        images = self.dialect.images
+        if images is not None and _is_pixel(index):
+            name, at = self.text(index.src[0], ATOM), self.text(index.src[1])
+            return images.store.format(image=name, at=at, value=value)
         place = self.place(index, dtype, writing=True).text
         vectors = self.dialect.vectors
         if vectors is not None and vectors.store and _is_spread(index, dtype):
@@ -86,6 +90,10 @@ class Accesses(Expressions):
         return f"{place} = {value}"
 
     def _read(self, index: UOp, dtype: DType) -> Expression:
+        images = self.dialect.images
+        if images is not None and _is_pixel(index):
+            name, at = self.text(index.src[0], ATOM), self.text(index.src[1])
+            return Expression(images.load.format(image=name, at=at))
         register = index.src[0].dtype.space is AddrSpace.REG  # type: ignore[attr-defined]
         if register and index.src[0].dtype.base is dtype:
             found = self.place(index, dtype)
@@ -137,6 +145,11 @@ class Accesses(Expressions):
         if not is_mask(value.dtype):
             return self.text(value)
         return self.text(value, LOOSE, 1) if register else self.to_bytes(value)
+
+
+def _is_pixel(index: UOp) -> bool:
+    """Whether an INDEX is of (x, y) in an image."""
+    return isinstance(index.src[0].dtype, ImageDType) and index.src[1].dtype.count == 2
 
 
 def _is_spread(index: UOp, dtype: DType) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
+from weft.render import parts
 from weft.render.access import Accesses
 from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
@@ -60,6 +61,18 @@ class CStyleRenderer:
             try_="declare no tensor_cores",
         )
 
+    def shuffle(self, call: UOp, source: str) -> str:
+        """The expression of SHUFFLE, for languages whose work items exchange registers.
+
+        It is a statement of its own, which all work items of a group come to.
+        """
+        raise CapabilityError(
+            f"work items exchange no registers in {self.language} here",
+            asked=f"SHUFFLE by {call.arg} of {call.dtype!r}",
+            because=f"{type(self).__name__} does not implement shuffle",
+            try_="declare no Feature.WARP_REDUCE",
+        )
+
 
 _DEFINITIONS = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 
@@ -75,36 +88,55 @@ class _Kernel:
         self.values = Accesses(self.dialect, self.helpers)
         self.lines: list[str] = []
         self.depth = 1
+        self.in_part = False
         self.counts: dict[str, int] = {}
 
     def source(self) -> str:
         uops = self.program.uops
+        if self.dialect.parts:
+            uops = parts.index_first(uops)
         self._declare_storage()
         lengths = inlinable(uops)
         for u in uops:
             self._node(u, lengths.get(u, 0))
+        if self.in_part:
+            self.depth -= 1
+            self._line("}")
         if self.depth != 1:
             raise SpecError("a block is not closed", asked=f"rendering {self.program.name}")
-        parts = [self.dialect.preamble] if self.dialect.preamble else []
-        parts += self.helpers.types.values()
-        parts += self.helpers.texts.values()
-        head = f"{self.dialect.kernel_prefix} {self.program.name}({self._parameters()}) {{"
-        return "\n".join([*parts, *_wrapped(head, ""), *self.lines, "}\n"])
+        name, types = self.program.name, self._types()
+        before = [self.dialect.preamble] if self.dialect.preamble else []
+        before += self.helpers.types.values()
+        before += self.helpers.texts.values()
+        head = f"{self.dialect.kernel_prefix} {name}({self._parameters(types)}) {{"
+        after = [one for line in parts.entry(name, types) for one in _wrapped(line, "")]
+        after = [*after, ""] if self.in_part else [""]
+        return "\n".join([*before, *_wrapped(head, ""), *self.lines, "}", *after])
 
     # ---- the head ---------------------------------------------------------------------------
 
-    def _parameters(self) -> str:
+    def _types(self) -> list[str]:
+        """Of the buffers, then of the variables."""
         pointers = {u.arg: u.dtype for u in self.program.uops if u.op is Ops.DEFINE_GLOBAL}
-        words = []
-        for place, slot in enumerate(self.program.globals):
-            dtype = pointers[slot]
+        types, images = [], self.dialect.images
+        for slot in self.program.globals:
+            if images is not None and isinstance(pointers[slot], ImageDType):
+                types.append(images.written if slot in self.program.outs else images.read)
+                continue
             const = "" if slot in self.program.outs else "const "
-            kind = f"{self.dialect.global_qualifier}{const}{self._storage_type(dtype.base)}*"
+            element = self._storage_type(pointers[slot].base)
+            types.append(f"{self.dialect.global_qualifier}{const}{element}*")
+        return types + [self.helpers.type(variable.dtype) for variable in self.program.variables]
+
+    def _parameters(self, types: list[str]) -> str:
+        words, slots = [], self.program.globals
+        for place, (slot, kind) in enumerate(zip(slots, types)):
             name = f"data{slot}{self.dialect.buffer_suffix.format(place=place)}"
-            words.append(" ".join(filter(None, (kind, self.dialect.restrict, name))))
-        for variable, name in zip(self.program.variables, self.program.variable_names):
-            type_name = self.helpers.type(variable.dtype)
+            restrict = self.dialect.restrict if kind.endswith("*") else ""
+            words.append(" ".join(filter(None, (kind, restrict, name))))
+        for name, type_name in zip(self.program.variable_names, types[len(slots) :]):
             words.append(self.dialect.variable_parameter.format(type=type_name, name=name))
+        words += parts.PARAMETERS if self.in_part else ()
         return ", ".join(filter(None, [*words, *self.dialect.extra_parameters]))
 
     def _storage_type(self, dtype: DType) -> str:
@@ -119,7 +151,7 @@ class _Kernel:
             if u.op not in _DEFINITIONS:
                 continue
             kind = u.dtype
-            if isinstance(kind, ImageDType):
+            if isinstance(kind, ImageDType) and self.dialect.images is None:
                 raise CapabilityError(
                     f"{self.dialect.language} has no images here", asked=f"{kind!r} in a kernel"
                 )
@@ -161,6 +193,8 @@ class _Kernel:
         if u.op is Ops.WMMA:
             sources = tuple(self.values.text(s) for s in u.src)
             found = Expression(self.renderer.wmma(u, sources))
+        elif u.op is Ops.SHUFFLE:
+            found = Expression(self.renderer.shuffle(u, self.values.text(u.src[0])))
         else:
             found = self.values.of(u)
         if len(found.text) <= length:
@@ -169,8 +203,7 @@ class _Kernel:
             self._name(u, found)
 
     def _name(self, u: UOp, found: Expression) -> None:
-        stem = {Ops.LOAD: "val", Ops.CAST: "cast", Ops.BITCAST: "cast", Ops.WMMA: "wmma"}
-        name = self._fresh(stem.get(u.op, "alu"))
+        name = self._fresh(_STEMS.get(u.op, "alu"))
         dtype = mask_dtype(found.mask, u.dtype.count) if found.mask else u.dtype
         self._line(f"{self.helpers.type(dtype)} {name} = {found.text};")
         self.values.known[u] = Expression(name, ATOM, found.mask)
@@ -217,6 +250,14 @@ class _Kernel:
 
     def _special(self, u: UOp) -> None:
         prefix, axis = u.arg.rstrip("0123456789"), u.arg[-1]
+        if self.dialect.parts and u.arg == "gidx0":
+            end = self.values.text(u.src[0])
+            for line in parts.loop(u.arg, self.helpers.type(u.dtype), end):
+                self._line(line)
+            self.depth += 1
+            self.in_part = True
+            self.values.known[u] = Expression(u.arg)
+            return
         if prefix not in self.dialect.index:
             raise self._lacks("launch indices", "KernelLimits(global_size=None, local_size=None)")
         spelt = self.dialect.index[prefix][int(axis)]
@@ -266,6 +307,10 @@ def _wrapped(text: str, indent: str) -> list[str]:
     return lines
 
 
+_STEMS = {
+    Ops.LOAD: "val", Ops.CAST: "cast", Ops.BITCAST: "cast", Ops.WMMA: "wmma", Ops.SHUFFLE: "other",
+}  # fmt: skip
+
 _STATEMENTS = {
     Ops.RANGE: _Kernel._range,
     Ops.ENDRANGE: _Kernel._close,
@@ -275,6 +320,9 @@ _STATEMENTS = {
     Ops.SPECIAL: _Kernel._special,
     Ops.BARRIER: _Kernel._barrier,
     Ops.CUSTOM: _Kernel._statement,
+    # a STORE that may be carried out later is carried out at once
+    Ops.COMMIT: _Kernel._nothing,
+    Ops.WAIT: _Kernel._nothing,
     Ops.INDEX: _Kernel._nothing,
     Ops.NOOP: _Kernel._nothing,
     Ops.SINK: _Kernel._nothing,

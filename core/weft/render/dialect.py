@@ -124,6 +124,22 @@ class VectorStyle:
 
 
 @dataclass(frozen=True)
+class ImageStyle:
+    """How a language spells two-dimensional images of pixels of four floats.
+
+    :param read: the type of a kernel's parameter that is read.
+    :param written: the type of one that is written.
+    :param load: the pixel at (x, y), as a vector of four floats; fields ``image``, ``at``.
+    :param store: the statement that writes one; fields ``image``, ``at``, ``value``.
+    """
+
+    read: str
+    written: str
+    load: str
+    store: str
+
+
+@dataclass(frozen=True)
 class CDialect:
     """One C-like language.
 
@@ -139,6 +155,8 @@ class CDialect:
         empty: it is as it comes.
     :param barrier: the statement by which a work group waits for itself; None: there is none.
     :param index: expressions for the launch indices, three per prefix ("gidx", "lidx").
+    :param parts: gidx0 is a loop in the kernel, over the part of it that a call is given: for
+        devices with ``Feature.THREADS``. See `weft.render.parts`.
     :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).
     :param variable_parameter: of a variable; fields ``type``, ``name``; empty: they are no
         parameters of their own.
@@ -147,6 +165,7 @@ class CDialect:
     :param type_names: of scalar dtypes, as values.
     :param memory_types: of scalar dtypes where they lie in memory, if that differs.
     :param vectors: how vectors are spelt; None: there are none.
+    :param images: how images are spelt; None: there are none.
     :param functions: expressions for operations that no operator gives; fields ``0``, ``1``, ``2``.
     :param infinities: spelling of infinity by float dtype.
     :param nans: spelling of NaN by float dtype.
@@ -167,6 +186,7 @@ class CDialect:
     aligned: str = " __attribute__((aligned({bytes})))"
     barrier: str | None = None
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
+    parts: bool = False
     buffer_suffix: str = ""
     variable_parameter: str = "const {type} {name}"
     variable: str = "{name}"
@@ -177,6 +197,7 @@ class CDialect:
         default_factory=lambda: FrozenMap({dtypes.bool: "unsigned char"})
     )
     vectors: VectorStyle | None = None
+    images: ImageStyle | None = None
     functions: Mapping[tuple[Ops, DType], str] = SCALAR_FUNCTIONS
     infinities: Mapping[DType, str] = field(
         default_factory=lambda: FrozenMap(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from weft.base.dtype import AddrSpace
 from weft.uop import GroupOp, Ops, UOp
 
 CONTROL = frozenset({Ops.RANGE, Ops.ENDRANGE, Ops.IF, Ops.ENDIF})
@@ -36,8 +37,11 @@ def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
     """The nodes that may be written where they are used, if their text is no longer than this."""
     writes: dict[UOp | None, list[int]] = {}
     blocks: list[int] = []
+    reads: list[int] = []
     entered = 0
     for number, u in enumerate(uops):
+        if u.op is Ops.LOAD and _storage(u) is None:
+            reads.append(number)
         # What a node does counts from the next one on: its own sources are read before it.
         blocks.append(entered)
         entered += u.op in CONTROL
@@ -59,6 +63,7 @@ def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
             and user.op is not Ops.GEP
             and blocks[here] == blocks[target := last_use[u]]
             and not (u.op is Ops.LOAD and _written(writes.get(_storage(u), ()), here, target))
+            and not (u.op is Ops.LOAD and _is_early(user) and _written(reads, here + 1, target))
         ):
             found[u] = WHOLE if user.op is Ops.STORE else SHORT
             place = target
@@ -78,6 +83,11 @@ def _storage(access: UOp) -> UOp | None:
         return None
     root = access.src[0].src[0]
     return root if root.op is Ops.DEFINE_REG else None
+
+
+def _is_early(user: UOp) -> bool:
+    """Whether a value is loaded early on purpose: to be on its way while other memory is read."""
+    return user.op is Ops.STORE and user.src[0].src[0].dtype.space is AddrSpace.LOCAL
 
 
 def _written(places: Sequence[int], first: int, last: int) -> bool:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from math import gcd, inf
 from typing import Any
 
+from weft.base.dtype import ImageDType
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.context import ScheduleContext
@@ -148,6 +149,8 @@ class _Grouping:
     def _draft(self, known: Facts) -> _Draft:
         device = known.root.device
         whole = isinstance(device, str) and self.ctx.computes(device)
+        # how a value is to be stored is lost where it is computed in passing
+        whole = whole and not isinstance(known.root.dtype, ImageDType)
         if known.root.op is Ops.ASSIGN and isinstance(device, str):
             # a copy from elsewhere straight into memory is no kernel
             whole = whole and all(base.device == device for base in known.reads)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weft.base.dtype import ImageDType
 from weft.base.sequences import prod
 from weft.schedule.arange import Picks, is_counter, picks_in
 from weft.schedule.fuse_marks import NONE, Marks
@@ -126,7 +127,10 @@ def _is_widening(node: UOp) -> bool:
 
 def _worth_storing(node: UOp) -> UOp:
     """What is to be stored for `node`: itself, or the value that it only gives or hides by place,
-    as padding with a value does, or only makes wider: to do that again costs nothing."""
+    as padding with a value does, or only makes wider: to do that again costs nothing. What is read
+    from an image is that image."""
+    if node.op is Ops.CAST and isinstance(node.src[0].dtype, ImageDType):
+        return node.src[0].base
     if node.op is Ops.CAST and node.dtype.itemsize > node.src[0].dtype.itemsize:
         source = node.src[0]
         return node if source is not source.base or is_stored(source) else source

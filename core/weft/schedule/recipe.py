@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.base.dtype import DType
+from weft.base.dtype import DType, ImageDType
 from weft.device import binding
 from weft.device.buffer import Buffer
 from weft.schedule.item import ScheduleItem
@@ -164,6 +164,8 @@ class Recipe:
         needs = []
         for number, end in last.items():
             fresh = self.fresh[number - self.given]
+            if isinstance(fresh.dtype, ImageDType):
+                continue  # no part of an arena, which is flat
             nbytes = fresh.size * fresh.dtype.itemsize
             needs.append(Need(number, fresh.device, nbytes, first[number], end))
         return needs

@@ -8,7 +8,7 @@ filled by all of its work items, and read after a barrier that the FILL stands f
 
 from __future__ import annotations
 
-from weft.base.dtype import PtrDType, dtypes
+from weft.base.dtype import ImageDType, PtrDType, dtypes
 from weft.spec.check import verify as _verify
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -23,6 +23,14 @@ _PLAIN = frozenset(
 
 
 _ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
+
+
+def shuffle_objection(node: UOp) -> str | None:
+    """Why a SHUFFLE is malformed."""
+    if len(node.src) != 1 or node.dtype is not node.src[0].dtype:
+        return "a SHUFFLE gives what another lane holds: one value of the same dtype"
+    whole = isinstance(node.arg, int) and node.arg > 0
+    return None if whole else "the lanes of a SHUFFLE differ by a positive number"
 
 
 def alu_objection(node: UOp) -> str | None:
@@ -50,8 +58,11 @@ def memory_objection(node: UOp) -> str | None:
     if op is Ops.INDEX:
         if not isinstance(src[0].dtype, PtrDType):
             return "an INDEX is into a pointer"
-        if src[1].dtype not in (dtypes.int, dtypes.long):
-            return "an index is an int or a long"
+        image = isinstance(src[0].dtype, ImageDType)
+        if src[1].dtype not in (dtypes.int, dtypes.long) and not (
+            image and src[1].dtype is dtypes.int.vec(2)
+        ):
+            return "an index is an int or a long, or (x, y) in an image"
         return None if len(src) < 3 or src[2].dtype is dtypes.bool else "a gate is one bool"
     if not src or src[0].op is not Ops.INDEX:
         return f"a {op.name} needs an address"
@@ -76,6 +87,8 @@ def _rule(node: UOp) -> str | None:
         return alu_objection(node)
     if op in (Ops.INDEX, Ops.LOAD, Ops.STORE):
         return memory_objection(node)
+    if op is Ops.SHUFFLE:
+        return shuffle_objection(node)
     if op is Ops.RANGE:
         whole = node.dtype in (dtypes.int, dtypes.long) and len(node.src) == 1
         return None if whole else "a RANGE counts ints to one end"

@@ -13,7 +13,7 @@ from weakref import ref
 
 from weft.base.arguments import kind_of, shown
 from weft.base.download import download
-from weft.base.dtype import DType, dtypes, element_dtype
+from weft.base.dtype import DType, ImageDType, dtypes, element_dtype
 from weft.base.errors import (
     ArgumentError,
     DeviceError,
@@ -509,6 +509,8 @@ class Tensor(
         """
         if any(isinstance(s, UOp) for s in self.shape):
             return self._at_its_values()
+        if isinstance(self._uop.dtype, ImageDType):  # its memory is no row of bytes
+            return self.detach().cast(self._uop.dtype.base)._settled()
         if 0 in self.shape or self._constant_value() is not None:
             return self
         if (recorder := recording()) is not None:
@@ -575,7 +577,7 @@ class Tensor(
         shape = held.shape
         value = 0 if 0 in shape else held._constant_value()
         if value is not None:
-            return numpy.full(shape, value, dtype=numpy_dtype(self._uop.dtype))
+            return numpy.full(shape, value, dtype=numpy_dtype(held._uop.dtype))
         return held._buffer().numpy(window=False).reshape(shape)
 
     def data(self) -> memoryview:
@@ -588,8 +590,8 @@ class Tensor(
         >>> view.shape, view.format, view[1, 0]
         ((2, 2), 'i', 3)
         """
-        dtype = self._uop.dtype
         held = self._settled()
+        dtype = held._uop.dtype
         shape = held.shape
         value = None if 0 in shape else held._constant_value()
         if 0 in shape:

@@ -7,7 +7,9 @@ asked for.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,21 +58,52 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Reporter(config, paths), "weft-report")
 
 
+@pytest.hookimpl(tryfirst=True)  # before -k and -m take tests away
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what the xfails file names. A listed test that passes is an error, so that the list
-    never says more than is true.
+    """Mark what the xfails file names. A listed test that passes is an error, and so is a line that
+    names no test, so that the list never says more than is true.
 
-    :raises pytest.UsageError: for a line without a reason.
+    :raises pytest.UsageError: for a line without a reason, or one that names no test of a suite
+        that was collected whole.
     """
     listed = config.getoption("--weft-xfails")
     if not listed:
         return
-    rules = expected_failures(Path(listed).read_text(encoding="utf-8"))
+    rules = expected_failures(_text_of(listed))
+    used: set[str] = set()
     for item in items:
-        for part, why in rules:
-            if part in item.nodeid:
-                item.add_marker(pytest.mark.xfail(reason=why, strict=True))
-                break
+        first = next(((part, why) for part, why in rules if part in item.nodeid), None)
+        used |= {part for part, _ in rules if part in item.nodeid}
+        if first is not None:
+            item.add_marker(pytest.mark.xfail(reason=first[1], strict=True))
+    idle = [f"{part!r} ({why})" for part, why in rules if part not in used]
+    if idle and items and _is_whole(config):
+        raise pytest.UsageError(
+            f"--weft-xfails {listed} names what no test is called: {', '.join(idle)}; "
+            "take the line out, or mend the name"
+        )
+
+
+def _text_of(listed: str) -> str:
+    try:
+        return Path(listed).read_text(encoding="utf-8")
+    except OSError as error:
+        raise pytest.UsageError(f"--weft-xfails {listed}: {error.strerror}") from None
+
+
+def _is_whole(config: pytest.Config) -> bool:
+    """Whether folders and packages were named, rather than some of their files or tests."""
+    return not any("::" in name or _is_file(name) for name in config.args)
+
+
+def _is_file(name: str) -> bool:
+    if Path(name).exists() or os.sep in name:
+        return not Path(name).is_dir()
+    try:
+        found = find_spec(name)  # as --pyargs does
+    except (ImportError, ValueError):
+        return False
+    return found is not None and found.submodule_search_locations is None
 
 
 def expected_failures(text: str) -> list[tuple[str, str]]:

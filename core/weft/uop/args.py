@@ -8,6 +8,9 @@ from typing import Any
 
 from weft.uop.ops import Ops
 
+ASYNC = "async"
+"""STORE of what is read from memory into memory on chip: it is there after a WAIT at the latest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reduce:

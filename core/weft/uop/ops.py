@@ -116,6 +116,10 @@ class Ops(IntEnum):
     CUSTOMI = auto()  # a raw expression; arg: format string
     # derivatives
     SLOPE = auto()  # (value, argument): identity of a named function's value; arg: its name, ...
+    # between work items
+    COMMIT = auto()  # what was copied asynchronously since the last one belongs together; arg: name
+    WAIT = auto()  # arg: (n, name): until all is there but what the last n COMMITs closed
+    SHUFFLE = auto()  # what another lane of the warp holds: its number differs by XOR with arg
 
     __str__ = Enum.__str__
 

@@ -25,6 +25,7 @@ from weft_cpu_clang.graph import LaunchTable
 from weft_cpu_clang.offline import offline_toolchain
 from weft_cpu_clang.renderer import clang_renderer
 from weft_cpu_clang.runner import FunctionRunner
+from weft_cpu_clang.threads import pool, wanted
 from weft_cpu_clang.toolchain import Toolchain, find_toolchain
 
 weft_api = (1, 0)
@@ -46,7 +47,9 @@ def weft_devices() -> list[DeviceFamily]:
 
 @hookimpl
 def weft_open(id: DeviceId) -> Device:
-    """:raises DeviceUnavailable: if there is no compiler to be found."""
+    """:raises DeviceUnavailable: if there is no compiler to be found.
+    :raises ArgumentError: if `WEFT_CPU_THREADS` is no number of threads."""
+    wanted()
     return Processor(id, find_toolchain())
 
 
@@ -76,9 +79,10 @@ def weft_compiler(device: Processor) -> ClangCompiler:
 
 
 @hookimpl
-def weft_runner(program: CompiledProgram) -> FunctionRunner:
-    """A call of the loaded function."""
-    return FunctionRunner(program)
+def weft_runner(device: Processor, program: CompiledProgram) -> FunctionRunner:
+    """A call of the loaded function, by several threads where there are."""
+    pooled = program.program.global_size is not None
+    return FunctionRunner(program, pool(device.toolchain) if pooled else None)
 
 
 @hookimpl

@@ -22,6 +22,9 @@ from weft_cpu_clang.toolchain import Toolchain
 MAX_BUFFERS = 1000
 """A foreign function takes 1024 arguments; some are left for variables."""
 
+SCRATCH_BYTES = 1 << 20
+"""On the stack of whoever launches: the smallest that threads are given is 8 MiB."""
+
 
 def describe(toolchain: Toolchain) -> Capabilities:
     """Capabilities of this processor with this compiler."""
@@ -33,8 +36,12 @@ def describe(toolchain: Toolchain) -> Capabilities:
         known.add(dtypes.bfloat16)
     compute = ComputeCaps(
         dtypes=frozenset(known),
-        limits=KernelLimits(max_buffers=MAX_BUFFERS, max_upcast=facts.vector_registers),
-        features=frozenset({Feature.PARALLEL_COMPILE, Feature.GRAPHS}),
+        limits=KernelLimits(
+            max_buffers=MAX_BUFFERS,
+            max_upcast=facts.vector_registers,
+            scratch_bytes=SCRATCH_BYTES,
+        ),
+        features=frozenset({Feature.PARALLEL_COMPILE, Feature.GRAPHS, Feature.THREADS}),
         vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
         vector_bytes=facts.vector_bytes,
         vector_registers=facts.vector_registers,

@@ -1,7 +1,8 @@
 """Many launches as one foreign call: a table of functions and arguments, gone through in C.
 
 Pointers and integers are passed alike, as words, so one call per number of arguments serves kernels
-of every signature. The few lines of C are compiled once and kept on disk.
+of every signature; kernels that threads share take the words themselves, and a part of the work.
+The few lines of C are compiled once and kept on disk.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_ARGUMENTS = 24
 WORDS_ALIKE = 8 if sys.platform == "darwin" else MOST_ARGUMENTS
 """Up to so many arguments, an integer takes as much room as a pointer."""
 
-_cache = DiskCache("cpu_graph", 1)
+_cache = DiskCache("cpu_graph", 2)
 
 
 def source() -> str:
@@ -37,10 +38,15 @@ def source() -> str:
     return "\n".join(
         [
             "typedef long long word;",
-            "typedef struct { void* f; word count; const word* arguments; } step;",
-            "void weft_replay(const step* s, word steps) {",
+            "typedef void kernel(const word*, word, word);",
+            "typedef struct { void* f; word count; const word* arguments; word parts; } step;",
+            "typedef void pool(kernel*, const word*, word);",
+            "void weft_replay(const step* s, word steps, pool* spread) {",
             "  for (const step* end = s + steps; s < end; s++) {",
             "    const word* a = s->arguments;",
+            "    if (s->parts > 1) spread((kernel*)s->f, a, s->parts);",
+            "    else if (s->parts) ((kernel*)s->f)(a, 0, 1);",
+            "    else",
             "    switch (s->count) {",
             *cases,
             "    }",
@@ -56,6 +62,7 @@ class _Step(ctypes.Structure):
         ("function", ctypes.c_void_p),
         ("count", ctypes.c_int64),
         ("arguments", ctypes.c_void_p),
+        ("parts", ctypes.c_int64),
     ]
 
 
@@ -72,8 +79,8 @@ def replayer(toolchain: Toolchain) -> tuple[object, Callable[..., None]]:
         binary = compiler.compile(text, "weft_replay")
         _cache.put(key, binary)
     loaded = elf.LoadedObject(binary)
-    made = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(loaded.address("weft_replay"))
-    return loaded, made
+    kinds = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+    return loaded, ctypes.CFUNCTYPE(None, *kinds)(loaded.address("weft_replay"))
 
 
 class LaunchTable:
@@ -81,10 +88,14 @@ class LaunchTable:
 
     :param launches: in order; of kernels of this processor.
     :param code: what `replayer` gave.
+    :param spread: address of the function that has threads share a kernel.
     """
 
     def __init__(
-        self, launches: Sequence[Launch], code: tuple[object, Callable[..., None]]
+        self,
+        launches: Sequence[Launch],
+        code: tuple[object, Callable[..., None]],
+        spread: int | None = None,
     ) -> None:
         self._code, self._run = code
         self._runners = [launch.runner for launch in launches]
@@ -99,9 +110,10 @@ class LaunchTable:
             step.function = launch.runner.address
             step.count = count
             step.arguments = ctypes.addressof(self._table) + start * ctypes.sizeof(ctypes.c_int64)
+            step.parts = launch.runner.parts
             self._fill(start, launch.handles, launch.values)
             start += count
-        self._arguments = ctypes.addressof(self._steps), len(launches)
+        self._arguments = ctypes.addressof(self._steps), len(launches), spread
 
     @classmethod
     def of(cls, launches: Sequence[Launch], toolchain: Toolchain) -> LaunchTable | None:
@@ -109,9 +121,15 @@ class LaunchTable:
         where objects cannot be loaded: then they are launched one by one."""
         for launch in launches:
             count = len(launch.handles) + len(launch.values)
-            if not isinstance(launch.runner, FunctionRunner) or count > WORDS_ALIKE:
+            if not isinstance(launch.runner, FunctionRunner):
                 return None
-        return cls(launches, replayer(toolchain)) if elf.loads_here() else None
+            if count > WORDS_ALIKE and not launch.runner.parts:
+                return None
+        if not elf.loads_here():
+            return None
+        pools = [launch.runner.pool for launch in launches]  # type: ignore[attr-defined]
+        spread = next((pool.address for pool in pools if pool is not None), None)
+        return cls(launches, replayer(toolchain), spread)
 
     def _fill(self, start: int, handles: Sequence[Memory], values: Sequence[int]) -> None:
         # a handle that is not known yet is put in its place before the first replay

@@ -10,7 +10,7 @@ def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
     """The dialect; without `fused`, MULACC is decomposed into two operations."""
     plain = CDialect()
     native = plain.native_ops | {Ops.MULACC} if fused else plain.native_ops
-    return CDialect(vectors=VectorStyle() if vectors else None, native_ops=native)
+    return CDialect(vectors=VectorStyle() if vectors else None, native_ops=native, parts=True)
 
 
 def clang_renderer(facts: Facts) -> CStyleRenderer:

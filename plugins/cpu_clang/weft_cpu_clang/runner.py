@@ -1,45 +1,61 @@
 """Launching: one call of the loaded function, pointers first, then the variables.
 
 A launch is a foreign call with prebuilt conversions; the interpreter's lock is released during it.
+A kernel with a launch grid is shared by the threads of the pool where it is long enough for that.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
-import tempfile
 from collections.abc import Sequence
 from time import perf_counter
 
-from weft.plugin import CompiledProgram, CompileError, Dims, dtypes
-from weft_cpu_clang import elf
+from weft.plugin import CompiledProgram, Dims, LinearProgram, UOp, dtypes
 from weft_cpu_clang.allocator import Memory
+from weft_cpu_clang.binary import load
+from weft_cpu_clang.threads import ThreadPool
 
-_RELOCATABLE = b"\x01\x00"  # the type of an ELF object that no linker has seen
+PARTS_PER_THREAD = 4
+"""So that threads that are held up leave something to the others."""
+SHARED_FROM = 25_000
+"""Nanoseconds by estimate: waking a thread takes a third of that."""
+PART = 6_000
+"""Nanoseconds that one part should take at least."""
+OPERATIONS, BYTES = 64, 20
+"""In a nanosecond, of one thread, on a good day."""
 
 
 class FunctionRunner:
     """One loaded kernel.
 
     :param program: a kernel and what the compiler made of it.
-    :ivar address: of the function.
+    :param pool: the threads that may share it.
+    :ivar address: of the function; of the one that takes words and does a part, if it has parts.
+    :ivar parts: how many a launch has; 0 where the kernel has no launch grid.
+    :ivar pool: the threads that share it; None if it has no or one part.
     :raises CompileError: if the object is damaged.
     """
 
-    def __init__(self, program: CompiledProgram) -> None:
+    def __init__(self, program: CompiledProgram, pool: ThreadPool | None = None) -> None:
         linear = program.program
         self.name = program.name
-        kinds = [ctypes.c_void_p] * len(linear.globals)
-        kinds += [
-            ctypes.c_int64 if u.dtype is dtypes.int64 else ctypes.c_int for u in linear.variables
-        ]
-        if program.binary[16:18] == _RELOCATABLE or not program.binary:
-            self._loaded: object = elf.LoadedObject(program.binary)
-            address = self._loaded.address(program.name)
+        self._loaded = load(program.binary, program.name)
+        self.parts = 0
+        self.pool: ThreadPool | None = None
+        if linear.global_size is not None:
+            self.address = self._loaded.address(f"{program.name}_part")
+            self.parts = 1 if pool is None else parts_of(linear, pool.count)
+            self.pool = pool if self.parts > 1 else None
+            self._words = ctypes.c_int64 * (len(linear.globals) + len(linear.variables))
+            kinds = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         else:
-            self._loaded, address = _open_library(program)
-        self.address = address
-        self._call = ctypes.CFUNCTYPE(None, *kinds)(address)
+            self.address = self._loaded.address(program.name)
+            kinds = [ctypes.c_void_p] * len(linear.globals)
+            kinds += [
+                ctypes.c_int64 if u.dtype is dtypes.int64 else ctypes.c_int
+                for u in linear.variables
+            ]
+        self._call = ctypes.CFUNCTYPE(None, *kinds)(self.address)
 
     def __call__(
         self,
@@ -51,32 +67,27 @@ class FunctionRunner:
         wait: bool = False,
     ) -> float | None:
         """Run it; it is done when this returns. Seconds if `wait`."""
-        addresses = [handle.address for handle in handles]
-        if not wait:
-            self._call(*addresses, *values)
-            return None
-        started = perf_counter()
-        self._call(*addresses, *values)
-        return perf_counter() - started
+        arguments = [handle.address for handle in handles]
+        arguments += values
+        started = perf_counter() if wait else 0.0
+        if not self.parts:
+            self._call(*arguments)
+        elif self.pool is None:
+            self._call(self._words(*arguments), 0, 1)
+        else:
+            self.pool.spread(self.address, self._words(*arguments), self.parts)
+        return perf_counter() - started if wait else None
 
 
-def _open_library(program: CompiledProgram) -> tuple[object, int]:
-    """A shared library by way of a file, which the system's loader asks for."""
-    handle, path = tempfile.mkstemp(prefix="weft-", suffix=".so")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(program.binary)
-        library = ctypes.CDLL(path)
-        address = ctypes.cast(library[program.name], ctypes.c_void_p).value
-    except (OSError, AttributeError) as error:
-        raise CompileError(
-            "this library cannot be loaded",
-            asked=f"kernel {program.name}",
-            because=str(error),
-            try_="clear the kernel cache (it may be damaged) and compile again",
-        ) from error
-    finally:
-        os.unlink(path)
-    if not address:
-        raise CompileError("this library has no such function", asked=f"kernel {program.name}")
-    return library, address
+def parts_of(program: LinearProgram, threads: int) -> int:
+    """How many parts of a kernel are worth having for so many threads: 1 if it is too short."""
+    costs = program.estimates
+    nanoseconds = _most(costs.ops) / OPERATIONS + _most(costs.bytes) / BYTES
+    if threads < 2 or nanoseconds < SHARED_FROM:
+        return 1
+    turns = _most((program.global_size or (1,))[0])
+    return max(1, min(turns, PARTS_PER_THREAD * threads, int(nanoseconds / PART)))
+
+
+def _most(number: int | UOp) -> int:
+    return number if isinstance(number, int) else int(number.vmax)

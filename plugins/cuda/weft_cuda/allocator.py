@@ -52,5 +52,4 @@ class GpuAllocator(Allocator[Memory]):
         other = getattr(source, "context", None)
         if type(other) is not type(self.context):
             return False
-        self.context.copy(dst.address, src.address, nbytes, other)
-        return True
+        return self.context.copy(dst.address, src.address, nbytes, other)

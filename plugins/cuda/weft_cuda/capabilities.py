@@ -24,6 +24,7 @@ ALIGNMENT = 16
 MAX_UPCAST = 32
 """Accumulators of one thread: with 255 registers more would still fit, but fewer threads would."""
 ROW_BYTES = 4096
+WARP = 32
 LINK_GROUP = "CUDA"
 
 
@@ -42,17 +43,24 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
             global_size=chip.grid,
             local_size=chip.block,
             local_threads=chip.block_threads,
-            shared_bytes=chip.shared_bytes,
+            shared_bytes=max(chip.shared_bytes, chip.most_shared_bytes),
             max_upcast=MAX_UPCAST,
             row_bytes=ROW_BYTES,
         ),
         features=frozenset(
-            {Feature.BARRIER, Feature.SHARED, Feature.GRAPHS, Feature.PARALLEL_COMPILE}
+            {
+                Feature.BARRIER,
+                Feature.SHARED,
+                Feature.WARP_REDUCE,
+                Feature.GRAPHS,
+                Feature.PARALLEL_COMPILE,
+            }
         ),
         # Booleans are compared lane by lane, so there is nothing to gain from reading them at once.
         vector_widths={d: _widths(d) for d in known if d is not dtypes.bool},
         vector_bytes=0,
         tensor_cores=units_of(chip.capability),
+        warp_size=WARP,
     )
     return Capabilities(
         memory=MemoryCaps(

@@ -1,7 +1,8 @@
 """What is asked of the driver, and which package answers.
 
-`bindings` answers by way of cuda-bindings. Another back end is a module with a function ``start``
-and a row in `BACKENDS`; ``WEFT_CUDA_DRIVER`` chooses one, otherwise the first that works is taken.
+`by_pycuda` answers by way of pycuda, `bindings` by way of cuda-bindings. Another back end is a
+module with a function ``start`` and a row in `BACKENDS`; ``WEFT_CUDA_DRIVER`` chooses one,
+otherwise the first that works is taken.
 
 Addresses, of the device's memory and of the host's, are plain integers. Everything that can be is
 put into one stream per device and runs in order; `wait` and `synchronize` are where the host waits.
@@ -14,6 +15,7 @@ import importlib
 import os
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from weft.plugin import DeviceError, DeviceUnavailable, OutOfMemory
@@ -23,6 +25,7 @@ Grid = tuple[int, int, int]
 
 OUT_OF_MEMORY = 2
 DEINITIALIZED = 4
+ALREADY_FRIENDS = 704
 _LOST = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719})
 """After these (illegal address, timeout, assertion, ...) nothing works until the process ends."""
 _TOO_LARGE = 701
@@ -42,6 +45,9 @@ class Parameters:
             max(8, self._start + struct.calcsize(self._format))
         )
         self.pointers = (ctypes.c_uint64 * pointers).from_buffer(self.memory)
+        size = self._start + struct.calcsize(self._format)
+        self.packed = memoryview(self.memory).cast("B")[:size]
+        """All of them behind each other, as a structure has them."""
         base = ctypes.addressof(self.memory)
         places = [base + 8 * i for i in range(pointers)]
         for i in range(len(values)):
@@ -55,6 +61,37 @@ class Parameters:
         """Set all of them."""
         self.pointers[:] = addresses
         struct.pack_into(self._format, self.memory, self._start, *values)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A launch that is to be bound with others.
+
+    :param function: what `Context.load` gave.
+    :param shared: bytes of shared memory beyond what the kernel declares.
+    """
+
+    function: Any
+    grid: Grid
+    block: Grid
+    parameters: Parameters
+    shared: int = 0
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a loaded kernel takes.
+
+    :param threads: how many a block may have, with the registers that each of them needs.
+    :param registers: of one thread.
+    :param spilled: bytes of a thread that found no register.
+    :param shared: bytes that the kernel declares.
+    """
+
+    threads: int
+    registers: int
+    spilled: int
+    shared: int
 
 
 class Graph(Protocol):
@@ -91,9 +128,9 @@ class Context(Protocol):
     def to_host(self, dst: int, src: int, nbytes: int) -> None:
         """Copy to pinned memory, in stream order."""
 
-    def copy(self, dst: int, src: int, nbytes: int, source: Any) -> None:
+    def copy(self, dst: int, src: int, nbytes: int, source: Any) -> bool:
         """Copy from device memory of `source`, a context of the same back end, in the order of both
-        streams."""
+        streams; False if this back end cannot."""
 
     def event(self) -> Any:
         """A new event."""
@@ -110,10 +147,21 @@ class Context(Protocol):
     def load(self, binary: bytes, name: str) -> Any:
         """A function that can be launched, with what keeps it."""
 
-    def launch(self, function: Any, grid: Grid, block: Grid, parameters: Parameters) -> None:
+    def usage(self, function: Any) -> Usage:
+        """What a function takes."""
+
+    def allow_shared(self, function: Any, nbytes: int) -> None:
+        """Launches of it may ask for so much shared memory."""
+
+    def blocks(self, function: Any, threads: int, shared: int) -> int | None:
+        """How many blocks one multiprocessor runs at a time; None if this back end cannot tell."""
+
+    def launch(
+        self, function: Any, grid: Grid, block: Grid, parameters: Parameters, shared: int = 0
+    ) -> None:
         """Run it, in stream order; the parameters may be changed when this returns."""
 
-    def graph(self, nodes: Sequence[tuple[Any, Grid, Grid, Parameters]]) -> Graph | None:
+    def graph(self, nodes: Sequence[Node]) -> Graph | None:
         """Bind launches into one submission, in order; None if this back end cannot."""
 
     def synchronize(self) -> None:
@@ -153,7 +201,37 @@ def failure(code: int, name: str, text: str, doing: str) -> Exception:
     return DeviceError("the CUDA driver fails", asked=doing, because=because, try_=hint)
 
 
-BACKENDS = {"bindings": "weft_cuda.bindings"}
+class _Process:
+    """Whether this process may use the driver: its state does not survive a fork."""
+
+    def __init__(self) -> None:
+        self.forked = False
+        self._watched = False
+
+    def watch(self) -> None:
+        """From now on a fork has no GPU."""
+        if not self._watched and hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._lose)
+            self._watched = True
+
+    def _lose(self) -> None:
+        self.forked = True
+
+    def check(self) -> None:
+        """:raises DeviceError: in a fork of the process that opened the GPU."""
+        if self.forked:
+            raise DeviceError(
+                "this process cannot use the GPU",
+                asked="the CUDA driver",
+                because="it was forked from one that had started it, which the driver forbids",
+                try_="multiprocessing.get_context('spawn'), or open the GPU after the fork only",
+            )
+
+
+PROCESS = _Process()
+
+BACKENDS = {"pycuda": "weft_cuda.by_pycuda", "bindings": "weft_cuda.bindings"}
+"""By name, the best first."""
 
 
 def find_driver() -> Driver:
@@ -171,6 +249,7 @@ def find_driver() -> Driver:
         try:
             driver: Driver = importlib.import_module(BACKENDS[name]).start()
             if driver.count():
+                PROCESS.watch()
                 return driver
             reasons.append(f"{name}: the driver finds no GPU")
         # Whatever a driver's package raises, of its own kinds too, it is no reason to stop.

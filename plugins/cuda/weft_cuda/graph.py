@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from weft.plugin import Launch
 from weft_cuda.allocator import Memory
-from weft_cuda.driver import Context, Graph, Grid, Parameters
+from weft_cuda.driver import Context, Graph, Node
 from weft_cuda.runner import KernelRunner, three
 
 
@@ -16,75 +15,91 @@ class LaunchGraph:
     """Launches bound together.
 
     :param context: of the GPU.
-    :param graph: the driver's.
-    :param parameters: one set for each launch.
-    :param values: that each was bound with.
+    :param graph: the driver's, of these launches.
+    :param nodes: what it was made of.
+    :param values: of the variables that each was bound with.
     """
 
     def __init__(
         self,
         context: Context,
         graph: Graph,
-        parameters: list[Parameters],
-        last: list[tuple[int, ...] | None],
-        values: list[tuple[int, ...]],
+        nodes: Sequence[Node],
+        values: Sequence[tuple[int, ...]],
     ) -> None:
         self._context = context
         self._graph = graph
-        self._parameters = parameters
-        self._last = last
-        self._values = values
+        self._parameters = [node.parameters for node in nodes]
+        self._values = list(values)
+        # Launches whose parameters changed since the graph was told.
+        self._changed: set[int] = set()
         self._lock = threading.Lock()
         self._events: tuple[object, object] | None = None
 
     @classmethod
     def of(cls, context: Context, launches: Sequence[Launch]) -> LaunchGraph | None:
         """A graph of these launches; None if some are not of this GPU, or there are no graphs."""
-        nodes: list[tuple[Any, Grid, Grid, Parameters]] = []
-        last: list[tuple[int, ...] | None] = []
+        nodes: list[Node] = []
         for launch in launches:
             runner = launch.runner
             if not isinstance(runner, KernelRunner) or runner.context is not context:
                 return None
-            # Handles that are not known yet are given at every replay.
-            complete = None not in launch.handles
-            addresses = _addresses(launch.handles) if complete else [0] * len(launch.handles)
             parameters = runner.parameters()
+            # Handles that are not known yet are given before the first replay.
+            addresses = [0 if handle is None else handle.address for handle in launch.handles]
             parameters.fill(addresses, launch.values)
             grid, block = three(launch.global_size), three(launch.local_size)
-            nodes.append((runner.function, grid, block, parameters))
-            last.append((*addresses, *launch.values) if complete else None)
+            nodes.append(Node(runner.function, grid, block, parameters, runner.shared))
         graph = context.graph(nodes)
         if graph is None:
             return None
-        values = [tuple(launch.values) for launch in launches]
-        return cls(context, graph, [node[3] for node in nodes], last, values)
+        return cls(context, graph, nodes, [tuple(launch.values) for launch in launches])
+
+    def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Memory], None]:
+        """What puts a handle in these places, each the number of a launch and of its argument."""
+        changed = self._changed
+        spots = [(number, self._parameters[number].pointers, index) for number, index in places]
+
+        def put(handle: Memory) -> None:
+            address = handle.address
+            for number, pointers, index in spots:
+                if pointers[index] != address:
+                    pointers[index] = address
+                    changed.add(number)
+
+        return put
+
+    def launch(self) -> None:
+        """Replay it with what stands in all places; only what changed is told to the driver."""
+        while self._changed:
+            number = self._changed.pop()
+            self._graph.update(number, self._parameters[number])
+        self._graph.launch()
 
     def __call__(
         self, handles: Sequence[Sequence[Memory]], values: Sequence[Sequence[int]], *, wait: bool
     ) -> float | None:
-        """Replay it; only launches whose handles or values changed are told so."""
+        """Replay it with other handles and values; seconds on the GPU if `wait`, which waits."""
         with self._lock:
-            for number, (own, bound) in enumerate(zip(handles, self._values)):
-                given = tuple(values[number]) if number < len(values) else ()
-                addresses, given = _addresses(own), given or bound
-                now = (*addresses, *given)
-                if now != self._last[number]:
-                    self._parameters[number].fill(addresses, given)
-                    self._graph.update(number, self._parameters[number])
-                    self._last[number] = now
+            for number, own in enumerate(handles):
+                self._set(number, own, tuple(values[number]) if number < len(values) else ())
             if not wait:
-                self._graph.launch()
+                self.launch()
                 return None
             if self._events is None:
                 self._events = self._context.event(), self._context.event()
             start, stop = self._events
             self._context.record(start)
-            self._graph.launch()
+            self.launch()
             self._context.record(stop)
             self._context.wait(stop)
             return self._context.seconds(start, stop)
 
-
-def _addresses(handles: Sequence[Memory]) -> list[int]:
-    return [handle.address for handle in handles]
+    def _set(self, number: int, handles: Sequence[Memory], values: tuple[int, ...]) -> None:
+        parameters = self._parameters[number]
+        addresses = [handle.address for handle in handles]
+        values = values or self._values[number]
+        if addresses != parameters.pointers[:] or values != self._values[number]:
+            parameters.fill(addresses, values)
+            self._values[number] = values
+            self._changed.add(number)

@@ -4,6 +4,7 @@ NVRTC's wheel brings no headers, and a source that stands for itself can be read
 compared anywhere; so there is no ``#include``. A piece is written only where its name occurs.
 
 - ``vec<T, N>``: N lanes that are read and written at once, 16 bytes an instruction.
+- ``other_lane``: what the lane holds whose number in the warp differs in one bit.
 - ``f16``, ``bf16``: 16-bit floats. Sums, products and quotients are computed in float32 and rounded
   once; since 24 bits are at least twice 11 plus 2, that is the correctly rounded result (Figueroa,
   "When is double rounding innocuous?", 1995).
@@ -39,6 +40,12 @@ REINTERPRET = """\
 template <class To, class From> __device__ inline To reinterpret(const From& from) {
   union Both { From from; To to; __device__ Both(const From& x) : from(x) {} } both(from);
   return both.to;
+}"""
+
+# Floats of 16 bits go as float32; integers of fewer bits as int.
+OTHER_LANE = """\
+template <class T> __device__ inline T other_lane(T x, int by) {
+  return T(__shfl_xor_sync(0xffffffffu, x, by));
 }"""
 
 _HALF_CONVERSIONS = """\
@@ -80,6 +87,7 @@ _PIECES = (
     (re.compile(r"\bvec<"), VECTOR),
     (re.compile(r"\bconvert<"), CONVERT),
     (re.compile(r"\breinterpret<"), REINTERPRET),
+    (re.compile(r"\bother_lane\("), OTHER_LANE),
     *((re.compile(rf"\b{name}\("), text) for name, text in CALLS.items()),
 )
 

@@ -12,6 +12,7 @@ from weft.plugin import CStyleRenderer, LinearProgram, UOp
 from weft_cuda.alignment import aligned
 from weft_cuda.dialect import CUDA_CXX, SHARED
 from weft_cuda.preamble import preamble
+from weft_cuda.shared import placed
 
 
 class CudaRenderer(CStyleRenderer):
@@ -31,7 +32,7 @@ class CudaRenderer(CStyleRenderer):
         written = _Writer(replace(self.dialect, kernel_prefix=prefix)).render(program)
         # Where memory is says its declaration; the types of pointers do not.
         written = written.replace(f"*({SHARED}", "*(")
-        return preamble(written) + written
+        return preamble(written) + placed(program, written)
 
 
 class _Writer(CStyleRenderer):
@@ -40,6 +41,10 @@ class _Writer(CStyleRenderer):
     def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
         """A matrix unit's work is a function of our own (see `matrix_units`)."""
         return f"{call.arg.name}({', '.join(sources)})"
+
+    def shuffle(self, call: UOp, source: str) -> str:
+        """All lanes of a warp come here: the core guarantees it."""
+        return f"other_lane({source}, {call.arg})"
 
 
 def _threads(program: LinearProgram) -> int:

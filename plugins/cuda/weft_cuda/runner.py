@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from weft.plugin import CompiledProgram, DeviceError, Dims, dtypes
 from weft_cuda.allocator import Memory
 from weft_cuda.driver import Context, Grid, Parameters
+from weft_cuda.shared import asked_of_launch
 
 
 class KernelRunner:
@@ -24,7 +25,10 @@ class KernelRunner:
         self.context = context
         self.pointers = len(linear.globals)
         self.values = "".join("q" if u.dtype is dtypes.int64 else "i" for u in linear.variables)
+        self.shared = asked_of_launch(linear)
         self.function = context.load(program.binary, program.name)
+        if self.shared:
+            context.allow_shared(self.function, self.shared)
         self._parameters = self.parameters()
         self._lock = threading.Lock()
         self._events: tuple[object, object] | None = None
@@ -47,13 +51,13 @@ class KernelRunner:
         with self._lock:
             self._parameters.fill([handle.address for handle in handles], values)
             if not wait:
-                self.context.launch(self.function, grid, block, self._parameters)
+                self.context.launch(self.function, grid, block, self._parameters, self.shared)
                 return None
             if self._events is None:
                 self._events = self.context.event(), self.context.event()
             start, stop = self._events
             self.context.record(start)
-            self.context.launch(self.function, grid, block, self._parameters)
+            self.context.launch(self.function, grid, block, self._parameters, self.shared)
             self.context.record(stop)
             self.context.wait(stop)
             return self.context.seconds(start, stop)

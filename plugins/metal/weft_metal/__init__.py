@@ -26,6 +26,7 @@ from weft_metal.capabilities import ARCHITECTURES, describe
 from weft_metal.compiler import MetalCompiler
 from weft_metal.gpu import Gpu
 from weft_metal.graph import OneSubmission
+from weft_metal.indirect import IndirectGraph
 from weft_metal.renderer import MetalRenderer
 from weft_metal.runner import PipelineRunner
 
@@ -82,5 +83,5 @@ def weft_runner(device: Gpu, program: CompiledProgram) -> PipelineRunner:
 
 @hookimpl
 def weft_graph(device: Gpu, launches: Sequence[Launch]) -> GraphRunner | None:
-    """All launches in one command buffer."""
-    return OneSubmission(device, launches)
+    """An indirect command buffer where the GPU has them, otherwise all in one command buffer."""
+    return IndirectGraph.of(device, launches) or OneSubmission(device, launches)

@@ -1,14 +1,21 @@
 """Buffers in shared storage: the host reads and writes the GPU's memory in place.
 
-A handle is a `Slice`: a buffer object and where in it the bytes begin.
+A handle is a `Slice`: a buffer object and where in it the bytes begin. A buffer that is let go of
+while commands use it stays until they are done: command buffers retain what is encoded in them, and
+graphs keep what they point at.
 """
 
 from __future__ import annotations
 
+import mmap
 from typing import Any, NamedTuple
 
 from weft.plugin import Allocator, BufferHints, Device, OutOfMemory
 from weft_metal.gpu import Gpu
+
+
+COPY_UNIT = 4
+"""Bytes: copies by the GPU begin at multiples of this, and are as long."""
 
 
 class Slice(NamedTuple):
@@ -66,9 +73,28 @@ class SharedAllocator(Allocator[Slice]):
         whole = memoryview(handle.buffer.contents().as_buffer(handle.buffer.length())).cast("B")
         return whole[handle.offset : handle.offset + handle.nbytes]
 
+    def wrap(self, memory: memoryview) -> Slice | None:
+        """Memory of Python's in place, where it begins with a page and can be written; the rest of
+        its last page comes along untouched. None for other memory, and where the framework gives a
+        buffer that is elsewhere."""
+        if memory.readonly or not memory.nbytes:
+            return None
+        address = _address(memory)
+        if address % mmap.PAGESIZE:
+            return None
+        length = -(-memory.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+        made = self.device.driver.newBufferWithBytesNoCopy_length_options_deallocator_(
+            memory, length, self.device.framework.MTLResourceStorageModeShared, None
+        )
+        if made is None or _address(made.contents().as_buffer(length)) != address:
+            return None
+        return Slice(made, 0, memory.nbytes)
+
     def link_copy(self, dst: Slice, src: Any, source: Device, nbytes: int) -> bool:
-        """Within one GPU its own copy engine does it."""
+        """Within one GPU its own copy engine does it, for whole words, which is what it takes."""
         if source is not self.device or not isinstance(src, Slice):
+            return False
+        if any(number % COPY_UNIT for number in (nbytes, src.offset, dst.offset)):
             return False
         commands = self.device.queue.commandBuffer()
         encoder = commands.blitCommandEncoder()
@@ -78,3 +104,9 @@ class SharedAllocator(Allocator[Slice]):
         encoder.endEncoding()
         self.device.submit(commands, wait=False)
         return True
+
+
+def _address(memory: memoryview) -> int:
+    import ctypes  # not before it is needed: importing the plugin loads nothing native
+
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -15,19 +15,31 @@ from weft.plugin import (
     MemoryCaps,
     dtypes,
 )
+from weft_metal.matrix_units import LANES, units_of
 
 ARCHITECTURES = ("apple7", "apple8", "apple9")
+"""M1, M2, M3 and later: from the oldest to the newest."""
 BFLOAT_SINCE = "apple8"
 
 ARGUMENTS = 31
 """Entries of a kernel's buffer argument table. One is kept for the kernel's variables."""
+ALIGNMENT = 16
+"""Bytes; where windows of a buffer may begin."""
+LINK_GROUP = "METAL"
 VECTOR_BYTES = 16
 VECTOR_LANES = 4
+MAX_UPCAST = 32
+"""Accumulators of one work item: a simdgroup's tile of 32 x 32 outputs."""
 
 INTEGERS = (
     dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16,
     dtypes.int32, dtypes.uint32, dtypes.int64, dtypes.uint64,
 )  # fmt: skip
+
+
+def since(arch: str, first: str) -> bool:
+    """Whether a family is `first` or a newer one."""
+    return ARCHITECTURES.index(arch) >= ARCHITECTURES.index(first)
 
 
 def describe(
@@ -37,12 +49,21 @@ def describe(
     shared_bytes: int = 32768,
     local_size: tuple[int, int, int] = (1024, 1024, 1024),
     max_allocation: int | None = None,
+    matrices: bool = True,
+    lanes: int = LANES,
 ) -> Capabilities:
-    """Capabilities of a GPU of this family. There is no float64, whatever the family."""
+    """Capabilities of a GPU of this family. There is no float64, whatever the family.
+
+    matrices: whether simdgroups hold matrices as `matrix_units` has it; lanes: of a simdgroup, 0
+    where that is not known.
+    """
     known: set[DType] = {dtypes.bool, *INTEGERS, dtypes.float16, dtypes.float32}
-    if arch >= BFLOAT_SINCE:
+    if since(arch, BFLOAT_SINCE):
         known.add(dtypes.bfloat16)
     largest = (1 << 31) - 1
+    features = {Feature.BARRIER, Feature.SHARED, Feature.GRAPHS}
+    if lanes:
+        features.add(Feature.WARP_REDUCE)
     compute = ComputeCaps(
         dtypes=frozenset(known),
         limits=KernelLimits(
@@ -51,15 +72,20 @@ def describe(
             local_size=local_size,
             local_threads=max(local_size),
             shared_bytes=shared_bytes,
+            max_upcast=MAX_UPCAST,
             # What does not fit the registers spills to the device's memory.
             row_bytes=256,
         ),
-        features=frozenset({Feature.BARRIER, Feature.SHARED, Feature.GRAPHS}),
+        features=frozenset(features),
         vector_widths={dtype: _widths(dtype) for dtype in known if _widths(dtype)},
         vector_bytes=0,  # one lane is one work item: arithmetic on vectors buys nothing
+        tensor_cores=units_of(known) if matrices else (),
+        warp_size=lanes,
     )
     return Capabilities(
-        memory=MemoryCaps(alignment=16, max_allocation=max_allocation),
+        memory=MemoryCaps(
+            alignment=ALIGNMENT, max_allocation=max_allocation, link_group=LINK_GROUP
+        ),
         compute=compute,
         name=name,
         fingerprint=fingerprint,

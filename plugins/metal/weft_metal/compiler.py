@@ -1,4 +1,5 @@
-"""Source to a library, by the framework's own compiler, with exact arithmetic.
+"""Source to a library, by the framework's own compiler, with exact arithmetic unless fast math was
+asked for (`Gpu.compile_options`).
 
 The framework gives no bytes of a library made from source, so a kernel's binary is its source, and
 the library that was made to check it is kept for the runner. Across processes the system keeps
@@ -34,7 +35,7 @@ def library(device: Gpu, source: str, name: str) -> Any:
     kept: dict[str, Any] = device.__dict__.setdefault("libraries", {})
     if source in kept:
         return kept[source]
-    options = exact_options(device.framework)
+    options = device.compile_options()
     made, error = device.driver.newLibraryWithSource_options_error_(source, options, None)
     if made is None:
         log = describe_error(error)
@@ -50,13 +51,3 @@ def library(device: Gpu, source: str, name: str) -> Any:
         kept.pop(next(iter(kept)))
     kept[source] = made
     return made
-
-
-def exact_options(framework: Any) -> Any:
-    """Compile options: no fast math, under either of the names that systems have for it."""
-    options = framework.MTLCompileOptions.alloc().init()
-    if hasattr(framework, "MTLMathModeSafe") and options.respondsToSelector_("setMathMode:"):
-        options.setMathMode_(framework.MTLMathModeSafe)
-    else:
-        options.setFastMathEnabled_(False)
-    return options

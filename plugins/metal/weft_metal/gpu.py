@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from typing import Any
 
-from weft.plugin import Device, DeviceError, DeviceId, DeviceUnavailable
+from weft.plugin import Device, DeviceError, DeviceId, DeviceUnavailable, OutOfMemory
 from weft_metal.capabilities import ARCHITECTURES, describe
+from weft_metal.matrix_units import LANES
+from weft_metal.probe import lanes_hold_what_is_expected
+
+FAST_MATH = "WEFT_METAL_FAST_MATH"
+"""Set to 1, the compiler may reorder sums, and take it that nothing is infinite or NaN."""
+
+FAILED = 5
+"""MTLCommandBufferStatusError."""
+OUT_OF_MEMORY = 8
+REASONS = {
+    1: "an internal error of the driver",
+    2: "it ran for longer than the system lets a kernel run",
+    3: "it reached memory that is not its own",
+    4: "this process may not use the GPU any more",
+    7: "this process may not use the GPU",
+    OUT_OF_MEMORY: "there is not enough memory for it",
+    9: "it uses a resource that is not there",
+    10: "it uses a resource that has no memory",
+    11: "the GPU was removed",
+    12: "its stack is too small",
+}
+"""By the codes of the command buffer error domain."""
 
 
 def load_framework() -> Any:
@@ -40,25 +63,34 @@ class Gpu(Device):
 
     :ivar framework: the module of the framework's names.
     :ivar driver: the framework's device object.
+    :ivar arch: the GPU family, of `ARCHITECTURES`.
+    :ivar fast_math: whether kernels may be inexact.
+    :raises DeviceUnavailable: without the framework, or without such a GPU.
     """
 
     def __init__(self, id: DeviceId) -> None:
         self.framework = load_framework()
         self.driver = _find(self.framework, int(id.locator))
         size = self.driver.maxThreadsPerThreadgroup()
-        arch = self.architecture()
+        self.arch = arch = self.architecture()
+        self.fast_math = os.environ.get(FAST_MATH, "0") not in ("", "0")
+        self.queue = self.driver.newCommandQueue()
         name = str(self.driver.name())
+        alike = lanes_hold_what_is_expected(
+            self.framework, self.driver, self.queue, self.compile_options()
+        )
         caps = describe(
             arch,
             name,
-            fingerprint=f"{name};{arch};{platform.mac_ver()[0]}",
+            fingerprint=f"{name};{arch};{platform.mac_ver()[0]}{';fast' * self.fast_math}",
             shared_bytes=int(self.driver.maxThreadgroupMemoryLength()),
             local_size=(int(size.width), int(size.height), int(size.depth)),
             max_allocation=int(self.driver.maxBufferLength()),
+            matrices=alike,
+            lanes=LANES if alike else 0,
         )
         super().__init__(id, caps)
-        self.queue = self.driver.newCommandQueue()
-        self._pending: list[Any] = []
+        self._pending: list[tuple[Any, Any]] = []
 
     def architecture(self) -> str:
         """The newest of the known families that the GPU belongs to; Intel Macs count as the
@@ -69,26 +101,47 @@ class Gpu(Device):
                 return arch
         return ARCHITECTURES[0]
 
-    def submit(self, command_buffer: Any, wait: bool) -> float | None:
+    def compile_options(self) -> Any:
+        """How sources are compiled: exactly, unless fast math was asked for, under either of the
+        names that systems have for it."""
+        framework = self.framework
+        options = framework.MTLCompileOptions.alloc().init()
+        if hasattr(framework, "MTLMathModeSafe") and options.respondsToSelector_("setMathMode:"):
+            exact, fast = framework.MTLMathModeSafe, framework.MTLMathModeFast
+            options.setMathMode_(fast if self.fast_math else exact)
+        else:
+            options.setFastMathEnabled_(self.fast_math)
+        return options
+
+    def submit(self, command_buffer: Any, wait: bool, keep: Any = None) -> float | None:
         """Commit recorded commands; the seconds the GPU took if ``wait``.
+
+        keep: what they need and do not keep alive by themselves, held until they are done.
 
         :raises DeviceError: if the GPU reports a failure, of these or of earlier commands.
         """
         command_buffer.commit()
-        self._pending.append(command_buffer)
+        self._pending.append((command_buffer, keep))
         if wait:
             self.synchronize()
             return float(command_buffer.GPUEndTime() - command_buffer.GPUStartTime())
         if len(self._pending) >= 64:
             # The queue itself holds no more; what is done is let go of.
-            self._finish(self._pending.pop(0))
+            self._finish(self._pending.pop(0)[0])
         return None
 
     def synchronize(self) -> None:
-        """Wait for everything submitted. :raises DeviceError: if any of it failed."""
+        """Wait for everything submitted. :raises DeviceError: if any of it failed; the first
+        failure is told, and nothing is left that waits."""
         pending, self._pending = self._pending, []
-        for command_buffer in pending:
-            self._finish(command_buffer)
+        failure: DeviceError | None = None
+        for command_buffer, _ in pending:
+            try:
+                self._finish(command_buffer)
+            except DeviceError as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
 
     def close(self) -> None:
         """Wait, and let go of the queue."""
@@ -97,14 +150,18 @@ class Gpu(Device):
 
     def _finish(self, command_buffer: Any) -> None:
         command_buffer.waitUntilCompleted()
+        if command_buffer.status() != FAILED:
+            return
         error = command_buffer.error()
-        if error is not None:
-            raise DeviceError(
-                "the GPU gave up on a kernel",
-                asked=f"commands on {self.id}",
-                because=describe_error(error),
-                try_="a smaller launch; WEFT_DEBUG=2 shows which kernel ran last",
-            )
+        code = int(error.code()) if error is not None else 0
+        kind = OutOfMemory if code == OUT_OF_MEMORY else DeviceError
+        said = describe_error(error)
+        raise kind(
+            "the GPU gave up on a kernel",
+            asked=f"commands on {self.id}",
+            because=f"{REASONS[code]}: {said}" if code in REASONS else said,
+            try_="a smaller launch; WEFT_DEBUG=2 shows which kernel ran last",
+        )
 
 
 def describe_error(error: Any) -> str:

@@ -1,7 +1,8 @@
 """Many launches as one submission: one command buffer, one encoder, launches in order.
 
-Encoding again costs a few calls a launch; what is saved is a command buffer and its scheduling for
-each. Commands of one encoder run in order, and the framework tracks what depends on what.
+For GPUs without indirect command buffers (see `indirect`). Encoding again costs a few calls a
+launch; what is saved is a command buffer and its scheduling for each. Commands of one encoder run
+in order, and the framework tracks what depends on what.
 """
 
 from __future__ import annotations

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weft.plugin import CDialect, CStyleRenderer, DType, LinearProgram, Ops, VectorStyle, dtypes
+from weft.plugin import (
+    CDialect,
+    CStyleRenderer,
+    DType,
+    LinearProgram,
+    Ops,
+    UOp,
+    VectorStyle,
+    dtypes,
+)
+from weft_metal.matrix_units import CALLS
 
 HEADER = "#include <metal_stdlib>\nusing namespace metal;"
 
@@ -99,17 +109,38 @@ class MetalRenderer(CStyleRenderer):
 
         :raises CapabilityError: for float64 and other types that the language lacks.
         """
-        if not program.variables:
-            return super().render(program)
-        named = zip(program.variables, program.variable_names)
-        fields = [f"{TYPES[u.dtype]} {name};" for u, name in named]
-        place = len(program.globals)
-        dialect = replace(
-            self.dialect,
-            preamble=f"{HEADER}\nstruct Variables {{ {' '.join(fields)} }};",
-            extra_parameters=(
-                f"constant Variables& variables [[buffer({place})]]",
-                *self.dialect.extra_parameters,
-            ),
-        )
-        return CStyleRenderer(dialect).render(program)
+        before = [HEADER]
+        if program.variables:
+            named = zip(program.variables, program.variable_names)
+            fields = [f"{TYPES[u.dtype]} {name};" for u, name in named]
+            before.append(f"struct Variables {{ {' '.join(fields)} }};")
+        called = {u.arg.name for u in program.uops if u.op is Ops.WMMA}
+        before += [text for name, text in CALLS.items() if name in called]
+        parameters = self.dialect.extra_parameters
+        if program.variables:
+            place = len(program.globals)
+            parameters = (f"constant Variables& variables [[buffer({place})]]", *parameters)
+        dialect = replace(self.dialect, preamble="\n".join(before), extra_parameters=parameters)
+        return _Writer(dialect).render(program)
+
+
+class _Writer(CStyleRenderer):
+    """One kernel's text."""
+
+    def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
+        """A matrix unit's work is a function of our own (see `matrix_units`)."""
+        return f"{call.arg.name}({', '.join(sources)})"
+
+    def shuffle(self, call: UOp, source: str) -> str:
+        """Lanes exchange words of at most 32 bits; what the language does not exchange itself goes
+        as bits."""
+        dtype, by = call.dtype, f"ushort({call.arg})"
+        if dtype.scalar() is dtypes.bool:
+            return f"(simd_shuffle_xor(ushort({source}), {by}) != 0)"
+        if dtype.scalar() is dtypes.bfloat16 or dtype.scalar().itemsize == 8:
+            whole = dtypes.uint16 if dtype.itemsize == 2 else dtypes.uint32
+            count = dtype.count * dtype.scalar().itemsize // whole.itemsize
+            bits = self.dialect.type_name(whole.vec(count))
+            sent = f"simd_shuffle_xor(as_type<{bits}>({source}), {by})"
+            return f"as_type<{self.dialect.type_name(dtype)}>({sent})"
+        return f"simd_shuffle_xor({source}, {by})"

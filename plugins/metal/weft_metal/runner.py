@@ -30,7 +30,13 @@ class PipelineRunner:
         function = library(device, source, self.name).newFunctionWithName_(self.name)
         if function is None:
             raise CompileError(f"the library has no function {self.name}", source=source)
-        made, error = device.driver.newComputePipelineStateWithFunction_error_(function, None)
+        descriptor = device.framework.MTLComputePipelineDescriptor.alloc().init()
+        descriptor.setComputeFunction_(function)
+        descriptor.setSupportIndirectCommandBuffers_(True)
+        answer = device.driver.newComputePipelineStateWithDescriptor_options_reflection_error_(
+            descriptor, 0, None, None
+        )
+        made, error = answer[0], answer[-1]
         if made is None:
             raise CompileError(
                 f"Metal makes no pipeline of kernel {self.name}",
@@ -41,9 +47,12 @@ class PipelineRunner:
             )
         self.pipeline = made
         self.most = int(made.maxTotalThreadsPerThreadgroup())
-        # The struct of the variables as the language lays it out: each at its own alignment.
+        # The struct of the variables as the language lays it out: each at its own alignment, the
+        # whole a multiple of the largest.
         variables = program.program.variables
-        self.layout = "@" + "".join("q" if u.dtype is dtypes.int64 else "i" for u in variables)
+        wide = [u.dtype is dtypes.int64 for u in variables]
+        self.layout = "@" + "".join("q" if one else "i" for one in wide) + "0q" * any(wide)
+        self.values_nbytes = struct.calcsize(self.layout)
 
     def __call__(
         self,
@@ -73,6 +82,24 @@ class PipelineRunner:
 
         :raises CapabilityError: if a group is larger than this kernel's registers allow.
         """
+        groups, items = self.sizes(global_size, local_size)
+        encoder.setComputePipelineState_(self.pipeline)
+        for place, handle in enumerate(handles):
+            encoder.setBuffer_offset_atIndex_(handle.buffer, handle.offset, place)
+        if values:
+            packed = self.packed(values)
+            encoder.setBytes_length_atIndex_(packed, len(packed), len(handles))
+        encoder.dispatchThreadgroups_threadsPerThreadgroup_(groups, items)
+
+    def packed(self, values: Sequence[int]) -> bytes:
+        """The struct of the kernel's variables."""
+        return struct.pack(self.layout, *values)
+
+    def sizes(self, global_size: Dims | None, local_size: Dims | None) -> tuple[Any, Any]:
+        """The framework's words for both.
+
+        :raises CapabilityError: if a group is larger than this kernel's registers allow.
+        """
         groups, items = global_size or ONE, local_size or ONE
         if prod(items) > self.most:
             raise CapabilityError(
@@ -81,11 +108,5 @@ class PipelineRunner:
                 because="the pipeline needs more registers for each than a larger group leaves",
                 try_="a smaller local size",
             )
-        encoder.setComputePipelineState_(self.pipeline)
-        for place, handle in enumerate(handles):
-            encoder.setBuffer_offset_atIndex_(handle.buffer, handle.offset, place)
-        if values:
-            packed = struct.pack(self.layout, *values)
-            encoder.setBytes_length_atIndex_(packed, len(packed), len(handles))
         size = self.device.framework.MTLSizeMake
-        encoder.dispatchThreadgroups_threadsPerThreadgroup_(size(*groups), size(*items))
+        return size(*groups), size(*items)

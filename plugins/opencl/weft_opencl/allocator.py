@@ -1,8 +1,11 @@
-"""Buffers of an OpenCL context.
+"""Buffers and images of an OpenCL context.
 
 Where the device shares the host's memory and says that both may use it at once (fine-grained shared
 virtual memory), buffers lie in such memory and the host gets a window onto them. Elsewhere the host
 has none: a mapped buffer must not be used by kernels, and a window may be held while they run.
+
+What is to be read as a texture is an image of the driver's own layout. For the host it is bytes in
+rows like everything else, in and out of which it is copied; there are no windows of it.
 """
 
 from __future__ import annotations
@@ -10,7 +13,15 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from weft.plugin import Allocator, BufferHints, Device, DeviceError, OutOfMemory
+from weft.plugin import (
+    Allocator,
+    BufferHints,
+    CapabilityError,
+    Device,
+    DeviceError,
+    ImageDType,
+    OutOfMemory,
+)
 from weft_opencl.driver import OpenCLDevice, bindings
 
 EXHAUSTED = frozenset({-4, -5, -6, -61})
@@ -20,23 +31,31 @@ EXHAUSTED = frozenset({-4, -5, -6, -61})
 class Memory:
     """A buffer, or a window of one: drivers give no windows of windows, so the root is kept.
 
-    :ivar buffer: the ``pyopencl.Buffer`` that kernels are given.
+    :ivar buffer: the ``pyopencl.Buffer`` or ``pyopencl.Image`` that kernels are given.
+    :ivar region: (width, height) in pixels of an image, None of a buffer.
     :ivar root: the allocation it lies in; itself where it is one.
     :ivar offset: in bytes, within the root.
     :ivar shared: the memory behind the root where the host sees it too, else None.
     :ivar window: the host's view of it, else None.
     """
 
-    __slots__ = ("buffer", "offset", "root", "shared", "window")
+    __slots__ = ("buffer", "offset", "region", "root", "shared", "window")
 
     def __init__(
-        self, buffer: Any, root: Memory | None, offset: int, shared: Any, window: memoryview | None
+        self,
+        buffer: Any,
+        root: Memory | None = None,
+        offset: int = 0,
+        shared: Any = None,
+        window: memoryview | None = None,
+        region: tuple[int, int] | None = None,
     ) -> None:
         self.buffer = buffer
         self.root = self if root is None else root
         self.offset = offset
         self.shared = shared
         self.window = window
+        self.region = region
 
 
 class BufferAllocator(Allocator[Memory]):
@@ -49,6 +68,8 @@ class BufferAllocator(Allocator[Memory]):
     def allocate(self, nbytes: int, hints: BufferHints) -> Memory:
         """:raises OutOfMemory: if the driver gives no more."""
         try:
+            if isinstance(hints.image, ImageDType):
+                return self._image(hints.image)
             return self._shared(nbytes) if self.device.facts.windows else self._plain(nbytes)
         except self.cl.Error as error:
             raise _failed(error, f"{nbytes} bytes on {self.device.id}") from error
@@ -56,11 +77,27 @@ class BufferAllocator(Allocator[Memory]):
     def _plain(self, nbytes: int) -> Memory:
         flags = self.cl.mem_flags
         buffer = self.cl.Buffer(self.device.context, flags.READ_WRITE, nbytes)
-        # Drivers may put the allocation off until first use; a lack of memory must show here.
-        self.cl.enqueue_migrate_mem_objects(
-            self.device.queue, [buffer], self.cl.mem_migration_flags.CONTENT_UNDEFINED
+        self._place(buffer)
+        return Memory(buffer)
+
+    def _image(self, dtype: ImageDType) -> Memory:
+        cl = self.cl
+        height, width, _ = dtype.shape
+        kind = cl.channel_type.HALF_FLOAT if dtype.itemsize == 2 else cl.channel_type.FLOAT
+        image = cl.create_image(
+            self.device.context,
+            cl.mem_flags.READ_WRITE,
+            cl.ImageFormat(cl.channel_order.RGBA, kind),
+            shape=(width, height),
         )
-        return Memory(buffer, None, 0, None, None)
+        self._place(image)
+        return Memory(image, region=(width, height))
+
+    def _place(self, memory: Any) -> None:
+        """Drivers may put an allocation off until first use; a lack of memory must show at once."""
+        self.cl.enqueue_migrate_mem_objects(
+            self.device.queue, [memory], self.cl.mem_migration_flags.CONTENT_UNDEFINED
+        )
 
     def _shared(self, nbytes: int) -> Memory:
         cl = self.cl
@@ -86,7 +123,7 @@ class BufferAllocator(Allocator[Memory]):
             self.device.queue.finish()
             dst.window[:] = src
         else:
-            self._copy(dst.buffer, src)
+            self._copy(dst.buffer, src, dst.region)
 
     def copy_out(self, dst: memoryview, src: Memory) -> None:
         """Returns when it is done."""
@@ -94,16 +131,21 @@ class BufferAllocator(Allocator[Memory]):
             self.device.queue.finish()
             dst[:] = src.window
         else:
-            self._copy(dst, src.buffer)
+            self._copy(dst, src.buffer, src.region)
 
-    def _copy(self, to: Any, source: Any) -> None:
+    def _copy(self, to: Any, source: Any, region: tuple[int, int] | None) -> None:
+        whole = {} if region is None else {"origin": (0, 0), "region": region}
         try:
-            self.cl.enqueue_copy(self.device.queue, to, source, is_blocking=True)
+            self.cl.enqueue_copy(self.device.queue, to, source, is_blocking=True, **whole)
         except self.cl.Error as error:
             raise _failed(error, f"a copy on {self.device.id}") from error
 
     def view(self, handle: Memory, offset: int, nbytes: int) -> Memory:
         """A sub-buffer; the core asks only for offsets that fit the declared alignment."""
+        if handle.region is not None:
+            raise CapabilityError(
+                "an image has no windows", asked=f"{nbytes} bytes from byte {offset} of an image"
+            )
         root, start = handle.root, handle.offset + offset
         try:
             part = root.buffer.get_sub_region(start, nbytes)
@@ -121,6 +163,8 @@ class BufferAllocator(Allocator[Memory]):
     def link_copy(self, dst: Memory, src: Memory, source: Device, nbytes: int) -> bool:
         """Within one context: between allocations of a device, whatever it was called."""
         if not isinstance(source, OpenCLDevice) or source.context != self.device.context:
+            return False
+        if dst.region is not None or src.region is not None:
             return False
         if source is not self.device:
             source.queue.finish()

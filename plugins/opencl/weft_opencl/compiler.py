@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 from weft.plugin import CompileError
+from weft_opencl.declarations import GUARD, declared
 from weft_opencl.driver import OpenCLDevice, bindings
 from weft_opencl.facts import Facts
 
@@ -26,25 +30,63 @@ class DriverCompiler:
     def __init__(self, device: OpenCLDevice) -> None:
         self.device = device
         self.options = options(device.facts)
-        self.fingerprint = f"{device.facts.versions}; {' '.join(self.options)}"
+        kind = "object" if device.facts.objects else "program"
+        self.fingerprint = f"{device.facts.versions}; {kind}; {' '.join(self.options)}"
 
     def compile(self, source: str, name: str) -> bytes:
-        """What the driver keeps of a built program.
+        """What the driver keeps of a built program, or of one that is to be linked when loaded.
 
         :raises CompileError: with `source` and the driver's messages as `log`.
         """
         cl = bindings()
+        if self.device.facts.own_declarations:
+            try:
+                return self._compiled(self._program(f"{declared(source)}\n{source}"), GUARD)
+            except cl.Error:
+                pass  # it calls what is not known here, or is wrong: with all that is declared
+        program = self._program(source)
         try:
-            program = cl.Program(self.device.context, source)
-            # The core keeps binaries itself: no second cache on disk.
-            program.build(list(self.options), devices=[self.device.handle], cache_dir=False)
-            binary = program.get_info(cl.program_info.BINARIES)[0]
+            return self._compiled(program)
         except cl.Error as error:
+            log = self._log(program)
             raise CompileError(
                 f"the OpenCL driver refuses kernel {name}",
                 asked=f"kernel {name}",
                 because="its log has the reason",
                 source=source,
-                log=str(error),
+                log=log if log.strip() else str(error),
             ) from error
-        return bytes(binary)
+
+    def _program(self, source: str) -> Any:
+        return bindings().Program(self.device.context, source)
+
+    def _compiled(self, program: Any, *more: str) -> bytes:
+        words = [*self.options, *more]
+        if self.device.facts.objects:
+            # pyopencl warns that its own cache, which we do not use, is passed by.
+            warnings.filterwarnings("ignore", message="Pre-build attribute access")
+            program.compile(words, devices=[self.device.handle])
+        else:
+            # The core keeps binaries itself: no second cache on disk.
+            program.build(words, devices=[self.device.handle], cache_dir=False)
+        return bytes(program.get_info(bindings().program_info.BINARIES)[0])
+
+    def _log(self, program: Any) -> str:
+        """What the compiler said; nothing where the driver keeps no log."""
+        cl = bindings()
+        try:
+            return str(program.get_build_info(self.device.handle, cl.program_build_info.LOG))
+        except cl.Error:
+            return ""
+
+
+def load(device: OpenCLDevice, binary: bytes) -> Any:
+    """A program that kernels can be taken from; objects are linked.
+
+    :raises pyopencl.Error: or RuntimeError, if the driver does not take it.
+    """
+    cl = bindings()
+    loaded = cl.Program(device.context, [device.handle], [binary])
+    if not device.facts.objects:
+        return loaded.build()
+    return cl.link_program(device.context, [loaded], devices=[device.handle])

@@ -24,7 +24,12 @@ FINE_GRAINED = 1 << 1
 POINTER_BYTES = 8
 FOR_VARIABLES = 128
 """Bytes of a kernel's parameters that are left for the values of variables."""
+OWN_DECLARATIONS = "PoCL 3."
+"""In the version of a platform: see `weft_opencl.declarations`."""
 MOST_GROUPS = (1 << 31) - 1
+OBJECTS = ("Portable Computing Language",)
+"""Platforms whose linked binaries hold code for groups of any size, which costs as much to make as
+the code of the launch that is made all the same; their objects hold none."""
 WIDEST = 16
 """Bytes: the widest access that is one transaction everywhere."""
 PRIVATE_ROWS = 1 << 14
@@ -43,12 +48,15 @@ class Facts:
     :param fused: multiply-add that rounds once, and is quick.
     :param exact_division: float32 division and square root can be asked to be exact.
     :param modern: its language is OpenCL C 1.2 or newer.
+    :param objects: compiling without linking gives all that is worth keeping, and is quicker.
+    :param own_declarations: kernels compile quicker if they declare what they call.
     :param group: the largest extent of a work group per dimension.
     :param group_items: the most work items of one group.
     :param shared_bytes: local memory.
     :param parameter_bytes: of all arguments of a kernel.
     :param largest: the largest buffer in bytes.
     :param alignment: of sub-buffers in bytes.
+    :param image_size: (width, height) of the largest image; None: no images.
     :param windows: the host can see its memory while kernels use it.
     :param link: who shares its context.
     """
@@ -61,12 +69,15 @@ class Facts:
     fused: bool = False
     exact_division: bool = False
     modern: bool = True
+    objects: bool = False
+    own_declarations: bool = False
     group: tuple[int, int, int] = (1, 1, 1)
     group_items: int = 1
     shared_bytes: int = 32 << 10
     parameter_bytes: int = 1024
     largest: int | None = None
     alignment: int = 128
+    image_size: tuple[int, int] | None = None
     windows: bool = False
     link: str | None = None
 
@@ -82,6 +93,7 @@ OFFLINE = {
         group=(4096, 4096, 4096),
         group_items=4096,
         shared_bytes=1 << 20,
+        image_size=(16384, 16384),
         windows=True,
     )
 }
@@ -101,6 +113,7 @@ def read(device: Any) -> Facts:
     platform = device.platform
     said = (platform.name, platform.version, device.name, device.version, device.driver_version,
             device.opencl_c_version)  # fmt: skip
+    modern = _version(device.opencl_c_version) >= (1, 2)
     group = tuple(min(n, device.max_work_group_size) for n in device.max_work_item_sizes[:3])
     return Facts(
         name=f"{device.name.strip()} ({platform.name.strip()})",
@@ -110,13 +123,16 @@ def read(device: Any) -> Facts:
         half="cl_khr_fp16" in extensions,
         fused=bool(single & FUSED),
         exact_division=bool(single & CORRECT_DIVISION),
-        modern=_version(device.opencl_c_version) >= (1, 2),
+        modern=modern,
+        objects=platform.name.strip() in OBJECTS,
+        own_declarations=OWN_DECLARATIONS in platform.version,
         group=(group[0], group[1], group[2]),
         group_items=device.max_work_group_size,
         shared_bytes=device.local_mem_size,
         parameter_bytes=device.max_parameter_size,
         largest=device.max_mem_alloc_size,
         alignment=max(1, device.mem_base_addr_align // 8),
+        image_size=_image_size(device) if modern else None,
         windows=bool(shared and _answer(device, "host_unified_memory", 0)),
         link=f"OPENCL {device.int_ptr:x}",
     )
@@ -130,6 +146,15 @@ def _answer(device: Any, name: str, otherwise: int) -> int:
         return int(getattr(device, name))
     except (pyopencl.Error, AttributeError):
         return otherwise
+
+
+def _image_size(device: Any) -> tuple[int, int] | None:
+    """The largest image; None where there are none. Who has images has those of four channels of
+    float and half."""
+    if not _answer(device, "image_support", 0):
+        return None
+    size = (_answer(device, "image2d_max_width", 0), _answer(device, "image2d_max_height", 0))
+    return size if min(size) > 0 else None
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -163,6 +188,7 @@ def describe(facts: Facts) -> Capabilities:
             local_threads=facts.group_items,
             shared_bytes=facts.shared_bytes,
             row_bytes=PRIVATE_ROWS if facts.processor else 0,
+            image_size=facts.image_size,
         ),
         features=frozenset(features),
         vector_widths=widths,

@@ -12,6 +12,7 @@ from weft.plugin import (
     CDialect,
     CStyleRenderer,
     DType,
+    ImageStyle,
     LinearProgram,
     Ops,
     PatternMatcher,
@@ -53,6 +54,14 @@ VECTORS = VectorStyle(
     store="vstore{count}({value}, 0, {pointer})",
     functions={Ops.SQRT: "sqrt({0})", Ops.TRUNC: "trunc({0})", Ops.MULACC: "fma({0}, {1}, {2})"},
 )
+
+IMAGES = ImageStyle(
+    read="read_only image2d_t",
+    written="write_only image2d_t",
+    load="read_imagef({image}, {at})",
+    store="write_imagef({image}, {at}, {value})",
+)
+"""Reads without a sampler: coordinates are pixels, nothing is filtered, nothing is outside."""
 
 UNSIGNED = {dtypes.int32: dtypes.uint32, dtypes.int64: dtypes.uint64}
 
@@ -147,6 +156,7 @@ def opencl_dialect(facts: Facts) -> CDialect:
         type_names=TYPES,
         memory_types={dtypes.bool: "uchar"},
         vectors=VECTORS,
+        images=IMAGES if facts.image_size is not None else None,
         functions=functions,
         infinities={dtypes.float32: "INFINITY", dtypes.float64: "((double)INFINITY)"},
         nans={dtypes.float32: "NAN", dtypes.float64: "((double)NAN)"},

@@ -8,6 +8,7 @@ from threading import Lock
 
 from weft.plugin import CompiledProgram, CompileError, DeviceError, Dims, dtypes
 from weft_opencl.allocator import Memory, _failed
+from weft_opencl.compiler import load
 from weft_opencl.driver import OpenCLDevice, bindings
 from weft_opencl.renderer import entry_point, is_spread
 
@@ -32,8 +33,8 @@ class KernelRunner:
         self.spread = is_spread(linear)
         kinds = [numpy.int64 if u.dtype is dtypes.int64 else numpy.int32 for u in linear.variables]
         try:
-            loaded = self.cl.Program(device.context, [device.handle], [program.binary])
-            self.kernel = self.cl.Kernel(loaded.build(), entry_point(program.name))
+            loaded = load(device, program.binary)
+            self.kernel = self.cl.Kernel(loaded, entry_point(program.name))
         except (self.cl.Error, RuntimeError) as error:
             raise CompileError(
                 "the OpenCL driver does not take this binary",

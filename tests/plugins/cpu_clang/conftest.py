@@ -36,7 +36,8 @@ class Bench:
         program = LinearProgram.of(name, uops)
         self.source = self.renderer.render(program)
         binary = self.compiler.compile(self.source, name)
-        return weft_cpu_clang.weft_runner(CompiledProgram(name, binary, self.source, program))
+        compiled = CompiledProgram(name, binary, self.source, program)
+        return weft_cpu_clang.weft_runner(self.device, compiled)
 
     def elementwise(
         self,

@@ -5,9 +5,11 @@ import pytest
 
 from weft import Tensor, jit
 from weft.base.dtype import dtypes
-from weft.plugin import Launch
+from weft.plugin import CompiledProgram, Estimates, Launch, LinearProgram
 from weft.uop import Ops, UOp
 from weft_cpu_clang.graph import MOST_ARGUMENTS, LaunchTable, source
+from weft_cpu_clang.runner import FunctionRunner
+from weft_cpu_clang.threads import ThreadPool
 
 FLOAT = dtypes.float.ptr(1)
 
@@ -121,3 +123,37 @@ def test_a_recorded_function_is_one_call(monkeypatch):
         for ours, want in zip(found, expected(x, y)):
             np.testing.assert_array_equal(ours.numpy(), want)
     assert calls
+
+
+def counting(bench):
+    """A kernel that adds 1 to each of its elements, as long as threads would share it."""
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1 << 20), (), 0)
+    place = out.index(UOp(Ops.SPECIAL, dtypes.int, (UOp.const(dtypes.int, 1 << 20),), "gidx0"))
+    store = place.store(place.load() + 1)
+    nodes = [u for u in UOp.sink(store).toposort() if u.op is not Ops.SINK]
+    program = LinearProgram.of("counting", nodes, estimates=Estimates(ops=1 << 20, bytes=8 << 20))
+    source = bench.renderer.render(program)
+    return CompiledProgram("counting", bench.compiler.compile(source, "counting"), source, program)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_kernels_that_threads_share_are_run_among_others(bench, threads):
+    toolchain = bench.device.toolchain
+    pool = ThreadPool(toolchain, threads) if threads > 1 else None
+    runner = FunctionRunner(counting(bench), pool)
+    assert runner.parts == 4 * threads if threads > 1 else runner.parts == 1
+    many = bench.memory(bytes(4 << 20))
+    alone = adding(bench, 2, "adding")
+    (total,) = floats(bench, 0)
+    launches = [
+        Launch(runner, (many,)),
+        Launch(alone, (total, many, many), values=(5,)),
+        Launch(runner, (many,)),
+    ]
+    graph = LaunchTable.of(launches, toolchain)
+    for _ in range(3):
+        graph.launch()
+    np.testing.assert_array_equal(np.frombuffer(many.window, np.float32), 6)
+    assert read(bench, total) == 5 + 5 + 5
+    if pool is not None:
+        pool.stop()

@@ -35,6 +35,17 @@ def test_launch_bounds_are_the_threads_of_a_block():
     assert "int lidx1 = threadIdx.y;" in source
 
 
+def test_lanes_exchange_before_any_of_them_is_told_apart():
+    """In the condition of a store not every lane would take part."""
+    item = UOp(Ops.SPECIAL, dtypes.int, (UOp.const(dtypes.int, 32),), "lidx0")
+    held = place(1, dtypes.half).load()
+    other = UOp(Ops.SHUFFLE, dtypes.half, (held,), 16)
+    pointer = UOp(Ops.DEFINE_GLOBAL, dtypes.half.ptr(64), (), 0)
+    source = written(pointer.index(item, item < 1).store(other))
+    assert "f16 other0 = other_lane(data1[0], 16);\n  if (" in source
+    assert "__shfl_xor_sync(0xffffffffu, x, by)" in source
+
+
 def test_vectors_in_shared_memory_are_plain_pointers():
     zero = UOp.const(dtypes.int, 0)
     space = type(dtypes.float.ptr().space).LOCAL

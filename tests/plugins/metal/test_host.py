@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import subprocess
 import sys
 
@@ -20,7 +21,6 @@ from weft.plugin import (
     DeviceId,
     DeviceUnavailable,
     Feature,
-    Launch,
     LinearProgram,
     OutOfMemory,
 )
@@ -81,6 +81,7 @@ def test_what_the_gpu_says_of_itself(gpu):
     assert caps.name == "Double M2" and "apple8" in caps.fingerprint
     assert caps.compute.limits.local_threads == 1024 and caps.compute.limits.shared_bytes == 32768
     assert caps.memory.max_allocation == 1 << 30
+    assert caps.compute.warp_size == 32 and len(caps.compute.tensor_cores) == 3
     assert caps.compute.has(Feature.GRAPHS)
 
 
@@ -131,16 +132,6 @@ def test_variables(gpu):
     assert numbers(allocator, handle) == [41, 42, 43, 44]
 
 
-def test_a_row_of_launches_is_one_submission(gpu):
-    once, (allocator, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
-    more = loaded(gpu, adding(variable=True))
-    graph = weft_metal.weft_graph(gpu, [Launch(once, ()), Launch(more, ())])
-    seconds = graph([[handle], [handle]], [(), (10,)], wait=True)
-    assert seconds == pytest.approx(2e-6), "both in one command buffer"
-    graph([[handle], [handle]], [(), (20,)], wait=False)
-    assert numbers(allocator, handle) == [33, 34, 35, 36]
-
-
 def test_the_compilers_log_reaches_the_user(gpu):
     with pytest.raises(CompileError) as caught:
         weft_metal.weft_compiler(gpu).compile(
@@ -175,27 +166,105 @@ def test_a_group_larger_than_the_pipeline_allows(gpu, framework, monkeypatch):
         run([handle], local_size=(8, 8, 1))
 
 
-def test_a_failure_on_the_gpu_is_told_when_waiting(gpu, framework, monkeypatch):
+def failing(framework, monkeypatch, code):
+    error = framework.NSError("the driver's own words", code)
+    monkeypatch.setattr(framework.CommandBuffer, "error", lambda self: error)
+
+
+@pytest.mark.parametrize("code, words", [(3, "not its own"), (2, "longer"), (77, "own words")])
+def test_a_failure_on_the_gpu_is_told_when_waiting(gpu, framework, monkeypatch, code, words):
     run, (_, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
-    monkeypatch.setattr(
-        framework.CommandBuffer, "error", lambda self: framework.NSError("page fault")
-    )
+    failing(framework, monkeypatch, code)
     run([handle])
-    with pytest.raises(DeviceError, match="gave up"):
+    with pytest.raises(DeviceError, match="gave up") as caught:
         gpu.synchronize()
+    assert words in caught.value.because and "own words" in caught.value.because
     gpu.synchronize()
 
 
-def test_older_systems_are_told_by_their_word_for_exactness(framework, monkeypatch):
+def test_a_gpu_without_memory_for_commands_says_so(gpu, framework, monkeypatch):
+    run, (_, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
+    failing(framework, monkeypatch, 8)
+    with pytest.raises(OutOfMemory):
+        run([handle], wait=True)
+
+
+def test_after_a_failure_nothing_is_left_that_waits(gpu, framework, monkeypatch):
+    run, (allocator, handle) = loaded(gpu, adding()), memory(gpu, 1, 2, 3, 4)
+    with monkeypatch.context() as patched:
+        failing(framework, patched, 3)
+        run([handle])
+        run([handle])
+        with pytest.raises(DeviceError):
+            gpu.synchronize()
+    assert numbers(allocator, handle) == [3, 4, 5, 6], "both of them did run"
+
+
+def test_reading_beyond_a_buffer_is_seen(gpu):
+    run, (_, handle) = loaded(gpu, adding(size=8)), memory(gpu, 1, 2, 3, 4)
+    run([handle])
+    with pytest.raises(DeviceError, match="gave up") as caught:
+        gpu.synchronize()
+    assert "element 4 of 4" in caught.value.because
+
+
+def pages(nbytes):
+    return memoryview(mmap.mmap(-1, nbytes))
+
+
+def test_whole_pages_of_python_are_used_in_place(gpu):
+    given = pages(mmap.PAGESIZE)
+    given[:16] = numpy.arange(4, dtype=numpy.int32).tobytes()
+    allocator, run = weft_metal.weft_allocator(gpu), loaded(gpu, adding())
+    handle = allocator.wrap(given[:16])
+    run([handle])
+    gpu.synchronize()
+    assert numpy.frombuffer(given[:16], numpy.int32).tolist() == [1, 2, 3, 4]
+    given[0] = 9
+    assert numbers(allocator, handle)[0] == 9
+
+
+def test_other_memory_of_python_is_not_wrapped(gpu, framework, monkeypatch):
+    allocator, given = weft_metal.weft_allocator(gpu), pages(2 * mmap.PAGESIZE)
+    assert allocator.wrap(given[16:64]) is None, "it begins within a page"
+    assert allocator.wrap(given.toreadonly()) is None
+    real = framework.Gpu.newBufferWithLength_options_
+    monkeypatch.setattr(
+        framework.Gpu, "newBufferWithBytesNoCopy_length_options_deallocator_",
+        lambda self, memory, length, options, done: real(self, length, options),
+    )  # fmt: skip
+    assert allocator.wrap(given) is None, "what the framework gave is a copy"
+
+
+def test_the_gpu_copies_whole_words_only(gpu):
+    allocator, source = memory(gpu, 1, 2, 3, 4)
+    target = allocator.allocate(16, None)
+    assert not allocator.link_copy(target, source, gpu, 15)
+    assert not allocator.link_copy(target, allocator.view(source, 2, 4), gpu, 4)
+    assert allocator.link_copy(target, source, gpu, 16)
+    assert numbers(allocator, target) == [1, 2, 3, 4]
+
+
+def test_fast_math_is_a_choice(framework, monkeypatch):
+    monkeypatch.setenv("WEFT_METAL_FAST_MATH", "1")
+    monkeypatch.setattr(framework, "EXACT", False)
+    fast = weft_metal.weft_open(DeviceId("METAL"))
+    assert fast.compile_options()._said["mathMode"] == framework.MTLMathModeFast
+    loaded(fast, adding())
+    monkeypatch.setenv("WEFT_METAL_FAST_MATH", "0")
+    exact = weft_metal.weft_open(DeviceId("METAL"))
+    assert exact.compile_options()._said["mathMode"] == framework.MTLMathModeSafe
+    assert exact.capabilities.fingerprint != fast.capabilities.fingerprint
+
+
+def test_older_systems_are_told_by_their_word_for_exactness(gpu, framework, monkeypatch):
     monkeypatch.delattr(framework, "MTLMathModeSafe")
     said = []
     monkeypatch.setattr(
         framework.MTLCompileOptions, "setFastMathEnabled_", lambda self, on: said.append(on),
         raising=False,
     )  # fmt: skip
-    from weft_metal.compiler import exact_options
-
-    exact_options(framework)
+    gpu.compile_options()
     assert said == [False]
 
 

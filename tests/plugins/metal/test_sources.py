@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
+import sys
+from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import numpy
 import pytest
 
 import weft_metal
+from weft import Tensor
 from weft.base.dtype import dtypes
-from weft.codegen.pipeline import lower
 from weft.device import Registry
 from weft.plugin import CapabilityError, LinearProgram, MemoryCaps
 from weft.testing.conformance.programs import Builder
 from weft.uop import Ops, UOp
 
-_spec = spec_from_file_location("programs", Path(__file__).parents[2] / "test_golden_programs.py")
-_programs = module_from_spec(_spec)
-_spec.loader.exec_module(_programs)
-CASES = _programs.CASES
+_spec = spec_from_file_location("metal_cases", Path(__file__).with_name("cases.py"))
+cases = module_from_spec(_spec)
+sys.modules["metal_cases"] = cases
+_spec.loader.exec_module(cases)
+GOLDEN = "apple8"
+OTHERS = ("apple7", "apple9")
 
 
 def offline(arch="apple8"):
@@ -28,23 +33,61 @@ def offline(arch="apple8"):
     return own.offline("METAL", arch)
 
 
-def sources(case, device):
-    tensors = CASES[case]()
-    found = []
-    for item in tensors[0].schedule(*tensors[1:]):
-        if item.ast.op is Ops.SINK:
-            program = lower(item.ast, device.target)
-            applied = ", ".join(map(str, program.applied)) or "none"
-            found.append(f"// opts: {applied}\n{device.renderer.render(program)}")
-    return found
+@cache
+def text_of(case, arch):
+    """The sources of a case, with the launch sizes and what was applied."""
+    texts = []
+    for program, source in cases.programs(case, arch):
+        sizes = f"grid {program.global_size}, group {program.local_size}"
+        applied = ", ".join(map(str, program.applied)) or "none"
+        texts.append(f"// {sizes}; opts: {applied}\n{source}")
+    return "\n".join(texts)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", cases.CASES)
 def test_the_source_of(case, golden, checked):
-    found = sources(case, offline())
-    assert "\n".join(found) == golden.file(f"kernels/metal-apple8/{case}.metal")
-    for source in found:
+    assert text_of(case, GOLDEN) == golden.file(f"kernels/metal-{GOLDEN}/{case}.metal")
+    for _, source in cases.programs(case, GOLDEN):
         assert checked(source) == ""
+
+
+@pytest.mark.parametrize("arch", OTHERS)
+def test_where_other_families_differ(arch, golden, checked):
+    """Those that are the same as those of the family above are not kept twice."""
+    for case in cases.CASES:
+        if text_of(case, arch) != text_of(case, GOLDEN):
+            assert text_of(case, arch) == golden.file(f"kernels/metal-{arch}/{case}.metal")
+            for _, source in cases.programs(case, arch):
+                assert checked(source) == ""
+
+
+def test_only_bfloat16_sets_the_oldest_family_apart():
+    differ = [one for one in cases.CASES if text_of(one, "apple7") != text_of(one, GOLDEN)]
+    assert differ == ["matmul_bfloat16", "half_to_bfloat16"]
+    assert all("bfloat" not in text_of(one, "apple7") for one in differ)
+
+
+def values(device):
+    """A maker of small numbers, the same ones on every device."""
+    random = numpy.random.default_rng(7)
+
+    def make(*shape, dtype=None):
+        floats = dtype in (None, "half", "bfloat16")
+        data = random.integers(-8 if floats else 0, 9 if floats else 3, shape)
+        plain = Tensor((data / 4 if floats else data).astype("float32"), device=device)
+        return plain.cast(dtype or "float32").realize()
+
+    return make
+
+
+@pytest.mark.parametrize("case", cases.CASES)
+def test_the_results_of(case, metal):
+    """On the double: what the kernels compute, lane by lane."""
+    quicker = "CPU" if find_spec("weft_cpu_clang") else "REF"
+    wanted = [t.float().numpy() for t in cases.CASES[case](values(quicker))]
+    found = [t.float().numpy() for t in cases.CASES[case](values(metal))]
+    for one, other in zip(found, wanted, strict=True):
+        numpy.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
 
 
 def test_the_check_sees_a_wrong_address_space(checked):
@@ -103,7 +146,7 @@ def test_other_architectures_are_not_offered():
 def test_a_device_that_is_not_here_has_no_compiler():
     device = weft_metal.weft_offline("apple8")
     assert weft_metal.weft_compiler(device) is None
-    assert device.capabilities.memory == MemoryCaps(alignment=16)
+    assert device.capabilities.memory == MemoryCaps(alignment=16, link_group="METAL")
 
 
 def test_thirty_buffers_leave_an_argument_for_the_variables():

@@ -141,6 +141,19 @@ def test_several_warps_share_what_they_bring_on_chip():
     check(program, 16, 16, 16)
 
 
+@pytest.mark.parametrize("m, k, n", [(5, 3, 7), (8, 3, 8), (3, 2, 1000)])
+def test_sizes_that_no_fragment_divides(m, k, n):
+    """Rounded up first: what is not there is read as zero and not stored."""
+    pads = [
+        Opt(OptKind.PADTO, axis, size)
+        for axis, (extent, size) in enumerate(((m, 4), (n, 4), (k, 2)))
+        if extent % size
+    ]
+    program = program_of(matmul(m, k, n), *pads, TC)
+    assert len(units(program)) == 1
+    check(program, m, k, n)
+
+
 def test_what_is_refused():
     def because(ast, *opts):
         with pytest.raises(OptError) as caught:
@@ -153,3 +166,7 @@ def test_what_is_refused():
     assert "dtypes.half" in because(matmul(8, 4, 8, dtype=dtypes.float), TC)
     assert "loop of a sum" in because(matmul(8, 4, 8), Opt(OptKind.TC, 0, 0))
     assert "comes first" in because(matmul(8, 4, 8), TC, Opt(OptKind.TC, 4, 0))
+    small = Opt(OptKind.LOCAL, 0, 2), Opt(OptKind.TC, 3, 0)
+    assert "comes first" in because(matmul(16, 8, 16), *small)
+    assert "lanes already" in because(matmul(16, 4, 16), TC, Opt(OptKind.VECTOR, 0, 2))
+    assert "first work items" in because(matmul(16, 8, 16), TC, Opt(OptKind.GROUP, 4, 2))

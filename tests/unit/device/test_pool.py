@@ -85,6 +85,20 @@ def test_kept_memory_is_dropped_when_there_is_no_room():
         pool.take(40, NO_HINTS)
 
 
+def test_pythons_own_word_for_no_room_is_understood():
+    class Plain(RecordingAllocator):
+        def allocate(self, nbytes, hints):
+            if self.live + nbytes > 100:
+                raise MemoryError
+            return super().allocate(nbytes, hints)
+
+    pool = Pool(Plain())
+    pool.give(pool.take(60, NO_HINTS), 60, NO_HINTS)
+    pool.take(70, NO_HINTS)
+    with pytest.raises(OutOfMemory, match="Plain was refused it"):
+        pool.take(40, NO_HINTS)
+
+
 def test_the_largest_allocation_and_the_least(allocator):
     pool = Pool(allocator, max_allocation=50)
     with pytest.raises(OutOfMemory):

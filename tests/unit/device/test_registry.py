@@ -297,6 +297,12 @@ def test_registering_by_hand(fresh_registry):
     assert fresh_registry.plugins == []
     registry.register(fake_plugin("ONE"), "ONE")
     assert registry.open("ONE").name == "ONE"
+    assert not fresh_registry.is_installed("ONE")
+
+
+def test_what_is_installed_is_there_for_other_processes(installed):
+    installed(found("ONE"))
+    assert registry.current().is_installed("ONE")
 
 
 def test_use_restores_and_closes():

@@ -138,6 +138,14 @@ def test_tensor_cores_are_the_dialects_own(write):
         PLAIN.render(write.program(write.buffer(0, dtypes.float).index(ZERO).store(call)))
 
 
+def test_exchanging_registers_is_the_dialects_own(write):
+    call = UOp(Ops.SHUFFLE, dtypes.float, (write.buffer(1, dtypes.float).index(ZERO).load(),), 1)
+    store = write.buffer(0, dtypes.float).index(ZERO).store(call)
+    with pytest.raises(CapabilityError) as caught:
+        PLAIN.render(write.program(store))
+    assert "WARP_REDUCE" in caught.value.try_
+
+
 def test_inputs_are_const_and_outputs_are_not(write):
     a, b = write.buffer(0, dtypes.float), write.buffer(1, dtypes.float)
     store = a.index(ZERO).store(a.index(ZERO).load() + b.index(ZERO).load())

@@ -61,3 +61,17 @@ def test_a_value_of_a_loop_is_not_used_after_it():
 def test_views_and_reduces_are_gone():
     node = UOp(Ops.REDUCE, INT, (UOp.const(INT, 1),))
     assert refused(list(node.toposort())) == "a linear program has no such node"
+
+
+def test_lanes_do_not_exchange_where_they_may_part():
+    b = Builder()
+    out, item = b.argument(0, INT, 4), b.special("lidx0", 4)
+    inside = b.add(UOp(Ops.IF, dtypes.void, (item < 2,)))
+    b.store(out, item, UOp(Ops.SHUFFLE, INT, (item,), 1))
+    b.add(UOp(Ops.ENDIF, dtypes.void, (inside,)))
+    assert refused(b.nodes) == "lanes may part at an IF"
+
+
+def test_a_lane_is_not_asked_for_what_it_holds_itself():
+    node = UOp(Ops.SHUFFLE, INT, (Builder().special("lidx0", 4),), 0)
+    assert "positive" in refused(list(node.toposort()))

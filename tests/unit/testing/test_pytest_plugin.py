@@ -43,6 +43,18 @@ def test_a_listed_test_that_passes_is_an_error(tmp_path):
     assert "1 failed" in found and "it used to fail" in found
 
 
+def test_a_line_that_names_no_test_is_an_error_where_the_suite_is_whole(tmp_path):
+    (tmp_path / "test_suite.py").write_text("def test_a():\n    assert 0\ndef test_b(): pass\n")
+    (tmp_path / "xfails.txt").write_text("test_a  # rounds twice\ntest_gone  # no atomics\n")
+    found = pytest_run(tmp_path, "--weft-xfails", "xfails.txt")
+    assert "names what no test is called: 'test_gone' (no atomics)" in found
+    for narrow in (["test_suite.py"], ["test_suite.py::test_a"]):
+        assert "1 xfailed" in pytest_run(tmp_path, "--weft-xfails", "xfails.txt", *narrow)
+    (tmp_path / "xfails.txt").write_text("test_a  # rounds twice\n")
+    assert "1 passed" in pytest_run(tmp_path, "--weft-xfails", "xfails.txt", "-k", "test_b")
+    assert "nowhere.txt: No such file" in pytest_run(tmp_path, "--weft-xfails", "nowhere.txt")
+
+
 def test_a_report_in_three_forms(tmp_path):
     (tmp_path / "test_suite.py").write_text(
         "import pytest\n"

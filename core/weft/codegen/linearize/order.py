@@ -85,7 +85,7 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
     nodes = list(sink.toposort())
     made = accumulators.run(nodes, paths_of(nodes), fused)
     order = _depth_first((*made.roots, *made.sink.src))
-    blocks = _blocks(order, made.paths)
+    blocks = _blocks(order, made.paths, made.late)
     for before, after in (*made.before, *_reads_before_writes(order)):
         _join(_items(before, made.paths[before]), _items(after, made.paths[after]), blocks)
     first = sorted(
@@ -138,7 +138,9 @@ def _reads_before_writes(order: list[UOp]) -> list[tuple[UOp, UOp]]:
     ]
 
 
-def _blocks(order: list[UOp], paths: dict[UOp, Path]) -> dict[Path, _Block]:
+def _blocks(
+    order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]
+) -> dict[Path, _Block]:
     blocks: dict[Path, _Block] = {(): _Block()}
     late = len(order)  # added to the place of a store: it comes last in its loop
     for position, node in enumerate(order):
@@ -154,6 +156,7 @@ def _blocks(order: list[UOp], paths: dict[UOp, Path]) -> dict[Path, _Block]:
             block = blocks.setdefault(path, _Block())
         if not is_loop:
             last = op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL
+            last = last or node in delayed
             block.items[node] = position + late if last else position
         for source in node.src:
             before = source.op

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt import grid
+from weft.codegen.opt import grid, threads
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import extent_of, loops_of, ranges_of
@@ -29,6 +29,10 @@ _LATENCY = 4.0  # cycles of a multiply-add
 _MOST_BODY = 128  # values written out in one loop body
 _BLOCK = 8  # rows of a block where lanes jump
 _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
+_REUSED = 64  # turns after which packing what they all read is paid for
+_SMALL = 1 << 15  # bytes that the first-level cache holds however they lie
+_PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
+_ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
 
 
 def choose(kernel: Kernel) -> Sequence[Opt]:
@@ -44,7 +48,9 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
         for reduce in choice.reduces:
             choice.unroll(reduce)
         for reduce in choice.reduces:
-            choice.order(reduce)
+            if not choice.pack(reduce):
+                choice.order(reduce)
+        threads.spread(kernel)
     return kernel.applied
 
 
@@ -85,6 +91,9 @@ class _Choice:
         }
         self.inside = {root: kernel.inside(root) for root in kernel.nests}
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
+        room = compute.limits.scratch_bytes
+        self.packs = room > 0 and not kernel.in_place and not kernel.fills
+        self.packs = self.packs and len(kernel.reduces) == 1
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
 
@@ -174,7 +183,16 @@ class _Choice:
             return 1.0
         if access.node.op is Ops.STORE:
             return 1.5 * _SCATTER * width
-        return _SCATTER * width
+        return min(_SCATTER * width, 1.0 + _SCATTER * width / self.packed_for(access, loop))
+
+    def packed_for(self, access: Access, lane: UOp) -> int:
+        """How many turns read what `pack` puts side by side for these lanes; 1: it would not."""
+        # a panel is filled outside of the tiles, so some loop over the lanes has to be left
+        if not self.packs or self.is_inside_sum(lane) or _turns(lane) <= 8 * self.lanes:
+            return 1
+        (reduce,) = self.reduces
+        again = self.reuse(access, reduce, lane)
+        return 1 if again is None or self.part(reduce, lane) is None else _turns(again)
 
     # ---- blocks -------------------------------------------------------------------------------
 
@@ -339,6 +357,104 @@ class _Choice:
             if amount > 1:
                 _attempt(self.kernel, OptKind.UNROLL, known[0], amount)
             return
+
+    # ---- panels -------------------------------------------------------------------------------
+
+    def is_inside_sum(self, loop: UOp) -> bool:
+        return any(loop in loops_of(reduce) for reduce in self.reduces)
+
+    def reuse(self, access: Access, reduce: UOp, lane: UOp) -> UOp | None:
+        """The output loop whose many turns all read what an access of the lanes reads."""
+        if access not in self.inside[reduce] or not access.depends(lane):
+            return None
+        loops = [
+            loop
+            for loop in self.kernel.nests[reduce]
+            if loop is not lane
+            and self.kernel.axis_of(loop, frozenset({AxisKind.LOOP})) is not None
+            and not access.depends(loop)
+            and _turns(loop) >= _REUSED
+            and isinstance(extent_of(loop), int)
+        ]
+        return max(loops, key=lambda u: (_turns(u), -u.arg.id), default=None)
+
+    def part(self, reduce: UOp, lane: UOp) -> int | None:
+        """How many turns of the outermost loop of a sum a panel may have; None: none will do."""
+        extents = [extent_of(loop) for loop in sorted(loops_of(reduce), key=lambda u: u.arg.id)]
+        if not all(isinstance(extent, int) for extent in extents):
+            return None
+        first, *others = (int(extent) for extent in extents)
+        across = any(self._is_across(a, reduce, lane) for a in self.inside[reduce])
+        itemsize = max(a.node.dtype.itemsize for a in self.inside[reduce])
+        row = math.prod(others) * itemsize * max(self.lanes, self.side_by_side(lane))
+        most = (_ROWS if across else _PANEL) // row
+        if first <= most:
+            return first
+        parts = [n for n in range(max(2, most // 4), most + 1) if first % n == 0]
+        if parts:
+            return parts[-1]
+        return first if 2 * first * row <= self.kernel.target.compute.limits.scratch_bytes else None
+
+    def _is_across(self, access: Access, reduce: UOp, lane: UOp) -> bool:
+        """Whether what all lanes share is read across the rows it lies in."""
+        if access.node.op is not Ops.LOAD or access.depends(lane):
+            return False
+        steps = [abs(access.steps.get(loop, 0)) for loop in loops_of(reduce)]
+        return all(step != 1 for step in steps) and 1 in map(abs, access.steps.values())
+
+    def side_by_side(self, home: UOp) -> int:
+        return math.prod(_side_by_side(axis) for axis in self.kernel.axes if axis.home is home)
+
+    def pack(self, reduce: UOp) -> bool:
+        """What the lanes read is copied to a panel first, where many turns will read it.
+
+        The loop of those turns goes innermost, the panel is filled outside of it. Where the whole
+        of a sum is too long for a panel that stays in the cache, the sum is done in stretches.
+        """
+        kernel, nest = self.kernel, self.kernel.nests[reduce]
+        lane = next((u for u in nest if u in self.lanes_of and not self.is_inside_sum(u)), None)
+        if not self.packs or lane is None:
+            return False
+        found = (self.reuse(access, reduce, lane) for access in self.inside[reduce])
+        again = next((loop for loop in found if loop is not None), None)
+        part = self.part(reduce, lane)
+        loops = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
+        whole = math.prod(_turns(loop) for loop in loops_of(reduce))
+        if again is None or part is None or len(loops) < 2:
+            return False
+        if whole * self.side_by_side(lane) * reduce.dtype.itemsize < _SMALL:
+            return False
+        trial = kernel.copy()
+        inner = trial.axis_of(again, frozenset({AxisKind.LOOP}))
+        if inner != loops[-1] and not _attempt(trial, OptKind.SWAP, inner, loops[-1]):
+            return False
+        place = self.stretches(trial, reduce, loops[-1], part)
+        if place is None or not _attempt(trial, OptKind.STAGE, place, 0):
+            return False
+        for opt in trial.applied[len(kernel.applied) :]:
+            kernel.apply(opt)
+        return True
+
+    def stretches(self, kernel: Kernel, reduce: UOp, inner: int, part: int) -> int | None:
+        """Do a sum `part` by `part`; the place of the loop in which panels are to be filled."""
+        first = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
+        if kernel.axes[first].extent == part:
+            return inner - 1
+        rows = kernel.axes[inner].extent
+        values = math.prod(
+            axis.extent
+            for axis in kernel.axes
+            if axis.kind in (AxisKind.UPCAST, AxisKind.VECTOR) and isinstance(axis.extent, int)
+        )
+        assert isinstance(rows, int)
+        blocks = ceildiv(rows * values * reduce.dtype.itemsize, _PANEL)
+        if blocks > 1:
+            if not _attempt(kernel, OptKind.SPLIT, inner, ceildiv(rows, blocks)):
+                return None
+            inner, first = inner + 1, first + 1
+        if not _attempt(kernel, OptKind.SPLIT, first, part):
+            return None
+        return first if _attempt(kernel, OptKind.KEEP, first, inner) else None
 
     # ---- loop order ---------------------------------------------------------------------------
 

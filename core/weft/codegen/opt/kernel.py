@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from weft.base.dtype import PtrDType
-from weft.base.intmath import ceildiv
+from weft.base.dtype import PtrDType, dtypes
+from weft.base.intmath import ceildiv, round_up
 from weft.base.sequences import prod
 from weft.base.text import identifiers
 from weft.codegen.affine import affine
 from weft.codegen.instances import INSTANTIATED
-from weft.codegen.opt import stage, tensor_cores
+from weft.codegen.opt import keep, padding, stage, tensor_cores
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
 from weft.codegen.substitute import substitute_ranges
@@ -30,6 +30,7 @@ MOST_ON_CHIP = 1 << 17  # bytes of all copies of one array
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}
 _SHARED_BY_GROUP = frozenset({OptKind.GROUP, OptKind.GROUPTOP})
+_PARALLEL = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.GROUP_REDUCE})
 _WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 
 
@@ -66,6 +67,16 @@ class _Split:
     inner: int
     factor: int
     last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pad:
+    """An axis became one of more turns, of which the first `extent` are real."""
+
+    home: UOp
+    longer: int
+    turns: int
+    extent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +122,10 @@ class Kernel:
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
         self._splits: dict[int, _Split] = {}
+        self._pads: dict[int, _Pad] = {}
         self._staged: int | None = None
+        self._depth = 1
+        self._kept: tuple[int, tuple[int, ...]] | None = None
         self.units: list[Unit] = []
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
@@ -126,6 +140,7 @@ class Kernel:
         other.axes = list(self.axes)
         other.applied = list(self.applied)
         other._splits = dict(self._splits)
+        other._pads = dict(self._pads)
         other.units = list(self.units)
         return other
 
@@ -171,12 +186,12 @@ class Kernel:
 
     def apply(self, opt: Opt) -> None:
         """Note one optimisation. OptError where it is not legal; the kernel is then unchanged."""
-        before = (list(self.axes), dict(self._splits), list(self.units))
+        before = (list(self.axes), dict(self._splits), dict(self._pads), list(self.units))
         try:
             self._apply(opt)
             self._check(opt)
         except OptError:
-            self.axes, self._splits, self.units = before
+            self.axes, self._splits, self._pads, self.units = before
             raise
         self.applied.append(opt)
 
@@ -184,8 +199,13 @@ class Kernel:
         kind = opt.kind
         if kind is OptKind.NOLOCALS:
             return
+        if kind is OptKind.THREAD:
+            self._thread(opt)
+            return
         if self._staged is not None:
             raise _illegal(opt, "what is staged depends on all loops: STAGE comes last, and once")
+        if self._kept is not None and kind is not OptKind.STAGE:
+            raise _illegal(opt, "what is kept depends on all loops: only STAGE comes after KEEP")
         if not 0 <= opt.axis < len(self.axes):
             raise _illegal(opt, f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
@@ -196,6 +216,8 @@ class Kernel:
         elif kind is OptKind.UNROLL:
             self._split(opt, AxisKind.UNROLL, {AxisKind.REDUCE})
         elif kind is OptKind.VECTOR:
+            if self.units:
+                raise _illegal(opt, "what a matrix unit gives is in lanes already")
             self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL} | _WRITTEN_OUT)
         elif kind is OptKind.SPLIT:
             self._split(opt, axis.kind, _LOOPS - {AxisKind.LOCAL})
@@ -207,10 +229,12 @@ class Kernel:
             self._group(opt)
         elif kind is OptKind.STAGE:
             self._stage(opt)
+        elif kind is OptKind.KEEP:
+            self._keep(opt)
         elif kind is OptKind.TC:
             self._tensor_core(opt)
         else:
-            raise _illegal(opt, f"{kind.name} is not there yet")
+            self._pad(opt)
 
     def _split(
         self,
@@ -254,6 +278,23 @@ class Kernel:
             self._splits[axis.number] = split
         self.axes.sort(key=lambda one: one.kind)
 
+    def _pad(self, opt: Opt) -> None:
+        """More turns, up to a multiple; those beyond the extent do nothing (see `padding`)."""
+        axis = self.axes[opt.axis]
+        if axis.kind not in _LOOPS - {AxisKind.LOCAL}:
+            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+        if not isinstance(axis.extent, int):
+            raise _illegal(opt, "the extent of the axis is a variable")
+        if opt.amount < 2 or axis.extent % opt.amount == 0:
+            raise _illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
+        turns = round_up(axis.extent, opt.amount)
+        if turns > dtypes.int.max:
+            raise _illegal(opt, f"it would have {turns} turns")
+        longer = self._count
+        self._count += 1
+        self._pads[axis.number] = _Pad(axis.home, longer, turns, axis.extent)
+        self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.home)
+
     def _group(self, opt: Opt) -> None:
         """One part of an axis for each work item of a group: a reduce, or an output beside one."""
         compute = self.target.compute
@@ -263,8 +304,42 @@ class Kernel:
             raise _illegal(opt, "its work items can neither wait for each other nor share memory")
         if self.in_place:
             raise _illegal(opt, "the kernel reads what it writes, and groups do not keep step")
+        if self.units:
+            raise _illegal(opt, "the lanes of a matrix unit are the first work items of a group")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
+
+    def _thread(self, opt: Opt) -> None:
+        """A loop becomes the launch range that threads go through; what it holds stays as it is.
+
+        Everything is inside of it: what did not depend on it would be done again by each thread.
+        """
+        compute = self.target.compute
+        if compute.limits.global_size is not None or not compute.has(Feature.THREADS):
+            raise _illegal(opt, "the target has no threads that would share a loop")
+        if not 0 <= opt.axis < len(self.axes):
+            raise _illegal(opt, f"there are {len(self.axes)} axes")
+        axis = self.axes[opt.axis]
+        if axis.kind is not AxisKind.LOOP or opt.amount:
+            raise _illegal(opt, "it takes a whole loop over elements of the output")
+        if any(axis.home not in self.nests[store] for store in self.sink.src):
+            raise _illegal(opt, "something is stored outside of this loop")
+        if any(axis.home not in ranges_of(node) for node in (*self.reduces, *self.fills)):
+            raise _illegal(opt, "every thread would compute again what does not depend on it")
+        if self._staged is not None:
+            numbers = [one.number for one in self.axes]
+            if self._staged not in numbers[opt.axis :]:
+                raise _illegal(opt, "what is staged is brought on chip in a loop around it")
+        if self._kept is not None and axis.number in self._kept[1]:
+            raise _illegal(opt, "its sums are kept from one turn of a loop around it to the next")
+        taken = [one.extent for one in self.axes if one.kind is AxisKind.GLOBAL]
+        if taken and not all(isinstance(extent, int) for extent in (*taken, axis.extent)):
+            raise _illegal(opt, "of loops as long as a variable it takes one alone")
+        turns = prod(e if isinstance(e, int) else int(e.vmax) for e in (*taken, axis.extent))
+        if turns > dtypes.int.max:
+            raise _illegal(opt, f"a launch has at most {dtypes.int.max} turns")
+        self.axes[opt.axis] = replace(axis, kind=AxisKind.GLOBAL)
+        self.axes.sort(key=lambda one: one.kind)
 
     def _tensor_core(self, opt: Opt) -> None:
         """The innermost parts of a sum's loop and of two output axes become a unit's fragments."""
@@ -272,7 +347,8 @@ class Kernel:
         if not 0 <= opt.amount < len(cores):
             raise _illegal(opt, f"the target has {len(cores)} tensor cores")
         core, axis = cores[opt.amount], self.axes[opt.axis]
-        if axis.kind is not AxisKind.REDUCE or self.units or self.applied:
+        first = all(done.kind is OptKind.PADTO for done in self.applied)
+        if axis.kind is not AxisKind.REDUCE or self.units or not first:
             raise _illegal(opt, "it comes first, and its axis is the loop of a sum")
         mine = [reduce for reduce in self.reduces if axis.home in loops_of(reduce)]
         found = [tensor_cores.product_of(reduce, core) for reduce in mine]
@@ -280,14 +356,16 @@ class Kernel:
         if product is None or others:
             because = f"no sum of {core.dtype_in!r} products in {core.dtype_out!r}"
             raise _illegal(opt, because)
-        grid = [
-            a.home for a in self.axes if a.kind is AxisKind.GLOBAL and isinstance(a.extent, int)
-        ]
+        extents = {
+            a.home: a.extent
+            for a in self.axes
+            if a.kind is AxisKind.GLOBAL and isinstance(a.extent, int)
+        }
         m, n, k = core.dims
         for pair in (product, product.swapped()):
-            rows, columns = tensor_cores.sides(pair, grid)
-            rows = [loop for loop in rows if extent_of(loop) % m == 0]
-            columns = [loop for loop in columns if extent_of(loop) % n == 0]
+            rows, columns = tensor_cores.sides(pair, list(extents))
+            rows = [loop for loop in rows if extents[loop] % m == 0]
+            columns = [loop for loop in columns if extents[loop] % n == 0]
             if rows and columns:
                 break
         else:
@@ -331,7 +409,7 @@ class Kernel:
         found = stage.candidates(graph, ranges[axis.number])
         if not found:
             raise _illegal(opt, "nothing in it is read more than once")
-        room = MOST_ON_CHIP
+        room = limits.scratch_bytes
         threads = [int(one.extent) for one in self.axes if one.kind is AxisKind.LOCAL]
         if limits.local_size is not None:
             compute = self.target.compute
@@ -340,9 +418,48 @@ class Kernel:
             room = limits.shared_bytes
             if any(prod(int(extent_of(r)) for r in one.inside) % prod(threads) for one in found):
                 raise _illegal(opt, f"its operands are no multiple of {prod(threads)} elements")
-        if sum(one.nbytes for one in found) > room:
+            most = stage.depth_at_most(graph, ranges[axis.number], found)
+        else:
+            most = 1
+        depth = max(opt.amount, 1)
+        if depth > most:
+            raise _illegal(opt, f"there can be {most} tiles of an operand at once here")
+        if depth * sum(one.nbytes for one in found) > room:
             raise _illegal(opt, f"its operands are larger than {room} bytes")
-        self._staged = axis.number
+        self._staged, self._depth = axis.number, depth
+
+    def _keep(self, opt: Opt) -> None:
+        """Note that a loop of a sum goes outside an output loop and those inside that one."""
+        axis = self.axes[opt.axis]
+        if axis.kind is not AxisKind.REDUCE:
+            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+        inside = [one for one in self.axes[opt.amount :] if one.kind is AxisKind.LOOP]
+        mine = [reduce for reduce in self.reduces if axis.home in loops_of(reduce)]
+        if opt.amount < 0 or not inside or len(self.reduces) != 1 or len(mine) != 1:
+            raise _illegal(opt, "it needs one sum, and an output loop that it stands in")
+        if any(one.home not in self.nests[mine[0]] for one in inside):
+            raise _illegal(opt, "the sum does not depend on all of the loops")
+        if not all(isinstance(one.extent, int) for one in inside):
+            raise _illegal(opt, "the extent of an output loop is a variable")
+        if not self._is_outermost(axis):
+            raise _illegal(opt, "it is not the outermost loop of the sum")
+        if self.in_place or self.fills or self.units:
+            raise _illegal(opt, "the kernel reads what it writes, or has memory on chip already")
+        if any(one.kind in _PARALLEL for one in self.axes):
+            raise _illegal(opt, "work items have nowhere to keep sums but their registers")
+        graph, ranges = self._graph()
+        (reduce,) = (node for node in graph.toposort() if node.op is Ops.REDUCE)
+        if len(loops_of(reduce)) == 1:
+            raise _illegal(opt, "nothing is left of the sum inside: SPLIT it first")
+        parts = keep.kept(reduce, [ranges[one.number] for one in inside])
+        nbytes = prod(int(extent_of(part)) for part in parts) * reduce.dtype.itemsize
+        room = self.target.compute.limits.scratch_bytes
+        if nbytes > room:
+            raise _illegal(opt, f"{nbytes} bytes would be kept, of at most {room}")
+        self._kept = (axis.number, tuple(one.number for one in inside))
+
+    def _is_outermost(self, axis: Axis) -> bool:
+        return axis is next(one for one in self.axes if one.kind is AxisKind.REDUCE)
 
     def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
         """Where a part does not divide an output axis, the last part overlaps the one before it.
@@ -458,6 +575,8 @@ class Kernel:
 
     def _value(self, number: int, new: dict[int, UOp]) -> UOp:
         """An axis in terms of the ranges it was split into. As deep as it was split."""
+        if number in self._pads:
+            return self._value(self._pads[number].longer, new)
         split = self._splits.get(number)
         if split is None:
             return new[number]
@@ -481,7 +600,7 @@ class Kernel:
         """The lowered kernel with all that was applied."""
         sink, ranges = self._graph()
         if self._staged is not None:
-            sink = stage.run(sink, ranges[self._staged])
+            sink = stage.run(sink, ranges[self._staged], self._depth, self.target.compute)
         info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
         return sink.replace(arg=KernelInfo(info.name or self.name, tuple(self.applied)))
 
@@ -502,12 +621,36 @@ class Kernel:
         for home, number in self._roots.items():
             values[home] = self._value(number, new)
             loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
-        sink = substitute_ranges(self._nodes, values, loops)
+        nodes = self._nodes
+        if self._pads:
+            nodes = list(padding.run(nodes, self._real_turns(new, count, values)).toposort())
+        sink = substitute_ranges(nodes, values, loops)
         for unit in self.units:
             m, n, k = new[unit.m], new[unit.n], new[unit.k]
             lanes = tuple(new[lane] for lane in unit.lanes)
             sink = tensor_cores.run(sink, tensor_cores.Place(unit.core, m, n, k, lanes))
+        if self._kept is not None:
+            number, inside = self._kept
+            sink, new[number] = keep.run(sink, new[number], [new[one] for one in inside])
         return sink, new
+
+    def _real_turns(
+        self, new: dict[int, UOp], count: int, values: dict[UOp, UOp]
+    ) -> dict[UOp, UOp]:
+        """For each padded RANGE when its turns are real.
+
+        They are counted by ranges that stand in for what the padded axes were split into, and
+        that `values` replaces together with the rest.
+        """
+        found: dict[UOp, UOp] = {}
+        for pad in self._pads.values():
+            turn = UOp.range(pad.turns, count, AxisKind.LOOP, pad.home.dtype)
+            count += 1
+            values[turn] = self._value(pad.longer, new)
+            real = turn < turn.const_like(pad.extent)
+            known = found.get(pad.home)
+            found[pad.home] = real if known is None else known & real
+        return found
 
 
 def _illegal(opt: Opt, because: str) -> OptError:

@@ -25,7 +25,9 @@ class OptKind(StrEnum):
     GROUP = "group"  # split a loop; work items of a group share it, neighbours read neighbours
     GROUPTOP = "grouptop"  # the same, but each of them has a stretch of its own
     STAGE = "stage"  # what is read in a loop for several of its turns or work items goes on chip
+    KEEP = "keep"  # a loop of a sum goes outside output loops; the sums so far are kept on chip
     PADTO = "padto"  # round an extent up to a multiple
+    THREAD = "thread"  # a loop is gone through by threads of one processor, each a part of it
     TC = "tc"  # a matrix unit does the sum of this axis; amount: which of those there are
 
 
@@ -33,7 +35,9 @@ class OptKind(StrEnum):
 class Opt:
     """One optimisation: `axis` counts in Kernel.axes at the time it is applied.
 
-    amount: size of the inner part (0: the whole axis); for SWAP the other axis.
+    amount: size of the inner part (0: the whole axis); for SWAP the other axis, for KEEP the
+    outermost of the output loops that come to stand inside, for STAGE how many tiles of each
+    operand there are at once (0: one).
     """
 
     kind: OptKind

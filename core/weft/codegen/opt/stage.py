@@ -5,7 +5,8 @@ out: the same, where what is read inside `loop` and serves several of the turns 
      is copied to an array by a FILL, once in each turn of `loop` (or less often: where it depends
      on none), and read from there
 
-On a launch grid the work items of a group copy together and the array is shared memory; elsewhere
+On a launch grid the work items of a group copy together (`copies`) and the array is shared memory,
+which may hold several tiles, those of turns to come under way while one is used; elsewhere
 it is an array of its own, packed in the order in which it will be read. Both are one thing here:
 what is inside the loop and what is outside it decides what an array holds.
 """
@@ -14,13 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.affine import affine
-from weft.codegen.fold import folded
-from weft.codegen.ranges import CLOSING, Fill, extent_of, loop_order, ranges_of
+from weft.codegen.opt.copies import Copying, Staged
+from weft.codegen.ranges import CLOSING, Fill, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.substitute import replace_nodes, substitute_ranges
+from weft.device.capabilities import ComputeCaps
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -30,24 +31,8 @@ _LAYOUT = {
     AxisKind.LOOP: 0, AxisKind.REDUCE: 1, AxisKind.UNROLL: 2, AxisKind.LOCAL: 3,
     AxisKind.UPCAST: 4, AxisKind.VECTOR: 5,
 }  # fmt: skip
+_SERIAL = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
 _PAD = 4  # elements that keep columns of shared memory in different banks
-
-
-@dataclass(frozen=True)
-class Staged:
-    """One LOAD to be staged: the ranges that its array has as axes, and how long a row of it is.
-
-    strides: of each range in the array; size: elements of the array.
-    """
-
-    load: UOp
-    inside: tuple[UOp, ...]
-    strides: dict[UOp, int]
-    size: int
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.load.dtype.itemsize
 
 
 def candidates(sink: UOp, loop: UOp) -> list[Staged]:
@@ -57,17 +42,33 @@ def candidates(sink: UOp, loop: UOp) -> list[Staged]:
     inner = [r for r in ranges if _is_inside(r, loop)]
     group = [r for r in inner if r.arg.kind is AxisKind.LOCAL]
     turns = group or [r for r in inner if r.arg.kind is AxisKind.LOOP]
+    nests = _nests(nodes)
     found = []
     for node in nodes:
-        if node.op is not Ops.LOAD or node.src[0].src[0].op is not Ops.DEFINE_GLOBAL:
+        nest = nests.get(node, frozenset())
+        if loop not in nest or node.src[0].src[0].op is not Ops.DEFINE_GLOBAL:
             continue
         around = ranges_of(node)
         mine = [r for r in inner if r in around]
-        again = any(r not in around for r in turns)
+        again = any(r in nest and r not in around for r in turns)
         fixed = all(isinstance(extent_of(r), int) for r in mine)
         if mine and again and fixed and not any(u.op in CLOSING for u in node.toposort()):
             found.append(_staged(node, mine, bool(group)))
     return found
+
+
+def _nests(nodes: Sequence[UOp]) -> dict[UOp, frozenset[UOp]]:
+    """For each LOAD the ranges of the loops in which what is done with it is done."""
+    nests: dict[UOp, frozenset[UOp]] = {}
+    for root in nodes:
+        if root.op not in (Ops.STORE, Ops.REDUCE):
+            continue
+        closed = frozenset(loops_of(root)) if root.op is Ops.REDUCE else frozenset()
+        nest = closed.union(*(ranges_of(source) for source in root.src))
+        for node in root.toposort(gate=lambda u: u is root or u.op not in CLOSING):
+            if node.op is Ops.LOAD:
+                nests[node] = nests.get(node, frozenset()) | nest
+    return nests
 
 
 def _is_inside(one: UOp, loop: UOp) -> bool:
@@ -90,7 +91,7 @@ def _staged(load: UOp, mine: list[UOp], shared: bool) -> Staged:
             size += _PAD
         strides[r] = size
         size *= int(extent_of(r))
-    return Staged(load, tuple(order), strides, size)
+    return Staged(load, tuple(order), strides, steps, size)
 
 
 def _steps(load: UOp) -> dict[UOp, int]:
@@ -101,29 +102,46 @@ def _count(loops: Sequence[UOp]) -> int:
     return math.prod(int(extent_of(r)) for r in loops)
 
 
-def run(sink: UOp, loop: UOp) -> UOp:
-    """The kernel with what `candidates` found staged."""
+def depth_at_most(sink: UOp, loop: UOp, found: Sequence[Staged]) -> int:
+    """How many tiles of `found` there may be at once: 1 where those of later turns cannot come.
+
+    The first ones are brought before `loop`, in whatever loops stand around it.
+    """
+    extent = extent_of(loop)
+    moving = [one for one in found if loop in ranges_of(one.load)]
+    nodes = [node for node in sink.toposort() if node.op is Ops.RANGE]
+    around = [r for r in nodes if r.arg.kind in _SERIAL and loop_order(r) < loop_order(loop)]
+    if not isinstance(extent, int) or any(set(around) - ranges_of(one.load) for one in moving):
+        return 1
+    return extent if moving else 1
+
+
+def run(sink: UOp, loop: UOp, depth: int, compute: ComputeCaps) -> UOp:
+    """The kernel with what `candidates` found staged, on a grid `depth` tiles of each."""
     nodes = list(sink.toposort())
     numbers = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     arrays = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     made: dict[UOp, UOp] = {}
+    group = tuple(r for r in _group(nodes) if _is_inside(r, loop))
     for staged in candidates(sink, loop):
-        group = [r for r in _group(nodes) if _is_inside(r, loop)]
+        load = staged.load
         if group:
-            name, space, op = f"tile{len(made)}", AddrSpace.LOCAL, Ops.DEFINE_LOCAL
-            array = UOp(op, staged.load.dtype.ptr(staged.size, space), (), name)
-            places, loops = _spread(staged, group, numbers)
+            copies = depth if loop in ranges_of(load) else 1
+            whole = load.dtype.ptr(staged.size * copies, AddrSpace.LOCAL)
+            array = UOp(Ops.DEFINE_LOCAL, whole, (), f"tile{len(made)}")
+            copying = Copying(loop, group, copies, compute)
+            fill, at, used = copying.filled(staged, array, numbers)
+            numbers += used
         else:
-            space, op = AddrSpace.REG, Ops.DEFINE_REG
-            array = UOp(op, staged.load.dtype.ptr(staged.size, space), (), arrays + len(made))
+            whole = load.dtype.ptr(staged.size, AddrSpace.REG)
+            array = UOp(Ops.DEFINE_REG, whole, (), arrays + len(made))
             places, loops = _alone(staged, numbers)
-        numbers += len(loops)
-        value = substitute_ranges(list(staged.load.toposort()), places, {})
-        store = UOp(Ops.STORE, dtypes.void, (array.index(_at(staged, places)), value))
-        meet = f"tiles of {loop.arg.id}" if group else ""
-        fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill(meet=meet))
-        at = _at(staged, {r: r for r in staged.inside})
-        made[staged.load] = UOp(Ops.LOAD, staged.load.dtype, (array.index(at), fill))
+            numbers += len(loops)
+            value = substitute_ranges(list(load.toposort()), places, {})
+            store = UOp(Ops.STORE, dtypes.void, (array.index(staged.place(places)), value))
+            fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
+            at = staged.place({r: r for r in staged.inside})
+        made[load] = UOp(Ops.LOAD, load.dtype, (array.index(at), fill))
     return replace_nodes(nodes, made)
 
 
@@ -133,27 +151,10 @@ def _group(nodes: Sequence[UOp]) -> list[UOp]:
     return sorted(group, key=loop_order)
 
 
-def _spread(
-    staged: Staged, group: list[UOp], number: int
-) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
-    """Where each work item copies from, turn by turn; neighbours copy what lies side by side."""
-    item = UOp.const(dtypes.int, 0)
-    for r in group:
-        item = _plus(_times(item, int(extent_of(r))), r.cast(dtypes.int))
-    turns = _count(staged.inside) // _count(group)
-    loops = (UOp.range(turns, number, AxisKind.LOOP),) if turns > 1 else ()
-    flat = _plus(_times(loops[0], _count(group)), item) if loops else item
-    steps = _steps(staged.load)
-    places: dict[UOp, UOp] = {}
-    for r in sorted(staged.inside, key=lambda r: abs(steps.get(r, 1 << 62))):
-        extent = UOp.const(dtypes.int, int(extent_of(r)))
-        places[r] = (flat % extent).simplify().cast(r.dtype)
-        flat = (flat // extent).simplify()
-    return places, loops
-
-
 def _alone(staged: Staged, number: int) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
-    """Loops of its own over all of an array; lanes stay lanes."""
+    """Loops of its own over all of an array, in the order of what is read; lanes stay lanes."""
+    steps = _steps(staged.load)
+    order = sorted(staged.inside, key=lambda r: -abs(steps.get(r, 1 << 62)))
     places = {
         r: UOp.range(
             r.src[0],
@@ -161,21 +162,6 @@ def _alone(staged: Staged, number: int) -> tuple[dict[UOp, UOp], tuple[UOp, ...]
             r.arg.kind if r.arg.kind is AxisKind.VECTOR else AxisKind.LOOP,
             r.dtype,
         )
-        for i, r in enumerate(staged.inside)
+        for i, r in enumerate(order)
     }
     return places, tuple(sorted(places.values(), key=loop_order))
-
-
-def _at(staged: Staged, places: dict[UOp, UOp]) -> UOp:
-    at = UOp.const(dtypes.int, 0)
-    for r in staged.inside:
-        at = _plus(at, _times(places[r].cast(dtypes.int), staged.strides[r]))
-    return at
-
-
-def _plus(a: UOp, b: UOp) -> UOp:
-    return folded(Ops.ADD, a.dtype, (a, b), None)
-
-
-def _times(a: UOp, factor: int) -> UOp:
-    return folded(Ops.MUL, a.dtype, (a, a.const_like(factor)), None)

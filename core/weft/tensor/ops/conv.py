@@ -14,6 +14,8 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
+from weft.base.settings import settings
+from weft.tensor.ops.images import drawn
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 from weft.uop.symbolic.sint import fold
@@ -179,7 +181,10 @@ class ConvMixin(TensorBase):
             )  # fmt: skip
         step = per_axis(stride, axes, "stride")
         apart = per_axis(dilation, axes, "dilation")
-        x = self.pad(((0, 0), (0, 0), *edges(padding, axes)))
+        kind = least_upper_dtype(self._uop.dtype, weight._uop.dtype)
+        wide = sum_acc_dtype(kind) if dtype is None else self.cast(dtype)._uop.dtype
+        around = ((0, 0), (0, 0), *edges(padding, axes))
+        x = self.pad(around)
         if any(d * (k - 1) + 1 > s for s, k, d in zip(x.shape[2:], kernel, apart)):
             raise ShapeError(
                 "the kernel is larger than the padded input",
@@ -188,8 +193,9 @@ class ConvMixin(TensorBase):
                 + (f" with dilation {apart}" if max(apart) > 1 else ""),
                 try_="more padding, or a smaller kernel",
             )
-        kind = least_upper_dtype(self._uop.dtype, weight._uop.dtype)
-        wide = sum_acc_dtype(kind) if dtype is None else self.cast(dtype)._uop.dtype
+        if settings.IMAGE:
+            x, weight = drawn(self, weight, 1, 1, groups)
+            x, inputs = x.pad(around), weight.shape[1]
         x = x._pool(tuple(kernel), step, apart)
         batch, _, *rest = x.shape
         out = rest[:axes]

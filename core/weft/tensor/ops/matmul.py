@@ -9,6 +9,7 @@ from weft.base.dtype import to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.shape.movement import say_shape
+from weft.tensor.ops.images import drawn
 from weft.tensor.protocol import TensorBase
 
 
@@ -47,7 +48,8 @@ class MatmulMixin(TensorBase):
             )
         kind = least_upper_dtype(self._uop.dtype, w._uop.dtype)
         wide = sum_acc_dtype(kind) if dtype is None else to_dtype(dtype)
-        left, right = self.cast(wide), w.cast(wide)
+        left, right = drawn(self, w, -1, -min(len(b), 2))
+        left, right = left.cast(wide), right.cast(wide)
         if len(b) > 1:
             right = right.transpose(-1, -2)
             left = left.unsqueeze(-2) if len(a) > 1 else left

@@ -6,7 +6,7 @@ Nothing of scheduling or code generation takes part, so what fails here is the d
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft.base.dtype import AddrSpace, DType, dtypes
@@ -65,6 +65,22 @@ class Builder:
         self.add(pointer.index(_int(at), gate).store(value))
 
 
+def elementwise(
+    inputs: Sequence[DType], make: Callable[[list[UOp]], UOp], count: int
+) -> tuple[Builder, DType]:
+    """A loop that applies ``make`` to one element of each input: result in slot 0; its dtype."""
+    builder = Builder()
+    pointers = [builder.argument(n + 1, dtype, count) for n, dtype in enumerate(inputs)]
+    loop = UOp.range(count, 0)
+    result = make([pointer.index(loop).load() for pointer in pointers])
+    out = builder.argument(0, result.dtype, count)
+    builder.add(loop)
+    builder.add(result)
+    builder.store(out, loop, result)
+    builder.end(loop)
+    return builder, result.dtype
+
+
 def _int(value: UOp | int) -> UOp:
     return value if isinstance(value, UOp) else UOp.const(dtypes.int, value)
 
@@ -118,7 +134,10 @@ def interesting(dtype: DType) -> list[Any]:
 
 
 def same(found: Any, wanted: Any, dtype: DType, ulps: int = 0) -> bool:
-    """Whether two values agree: NaN with NaN, zeros of either sign, floats within some ulps."""
+    """Whether two values agree: NaN with NaN, zeros of either sign, floats within some ulps.
+
+    Where some are allowed, a result below the smallest normal number may be zero.
+    """
     if not dtypes.is_float(dtype):
         return found == wanted
     if wanted != wanted:
@@ -127,6 +146,8 @@ def same(found: Any, wanted: Any, dtype: DType, ulps: int = 0) -> bool:
         return True
     if math.isinf(wanted) or math.isinf(found) or found != found:
         return False
-    digits = dtypes.finfo(dtype).mantissa_bits
-    exponent = math.frexp(wanted)[1] if wanted else -200
-    return abs(found - wanted) <= ulps * math.ldexp(1.0, exponent - 1 - digits)
+    facts = dtypes.finfo(dtype)
+    if ulps and max(abs(found), abs(wanted)) < facts.smallest_normal and 0.0 in (found, wanted):
+        return True
+    exponent = math.frexp(max(abs(wanted), facts.smallest_normal))[1]
+    return abs(found - wanted) <= ulps * math.ldexp(1.0, exponent - 1 - facts.mantissa_bits)

@@ -231,3 +231,26 @@ def test_shared_memory_and_a_barrier(weft_device, weft_compute, weft_needs):
     given = [n * n for n in range(threads)]
     (found,) = run(weft_device, b, [(INT, threads)], [(INT, given)])
     assert found == given[::-1]
+
+
+def test_lanes_exchange_registers(weft_device, weft_compute, weft_needs):
+    """Every dtype, by every power of two within a warp; two rows of work items."""
+    weft_needs(Feature.WARP_REDUCE)
+    warp = weft_compute.warp_size
+    assert warp > 1 and warp & (warp - 1) == 0, "warp_size is the number of lanes, a power of two"
+    for dtype in sorted(weft_compute.dtypes, key=lambda dtype: dtype.name):
+        count = 2 * warp
+        b = Builder()
+        out, data = b.argument(0, dtype, count * warp), b.argument(1, dtype, count)
+        column, row = b.special("lidx0", warp), b.special("lidx1", 2)
+        item = b.add(row * warp + column)
+        held = b.load(data, item)
+        step = 1
+        while step < warp:
+            b.store(out, item * warp + step, b.add(UOp(Ops.SHUFFLE, dtype, (held,), step)))
+            step *= 2
+        given = [n % 2 == 0 if dtype is dtypes.bool else n % 100 for n in range(count)]
+        (found,) = run(weft_device, b, [(dtype, count * warp)], [(dtype, given)])
+        for n in range(count):
+            for bit in range(warp.bit_length() - 1):
+                assert found[n * warp + (1 << bit)] == given[n ^ 1 << bit], dtype

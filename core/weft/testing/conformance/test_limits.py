@@ -6,11 +6,12 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.testing.conformance.programs import Builder, run
-from weft.uop import UOp
+from weft.uop import Ops, UOp
 
 pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")
 
 INT = dtypes.int32
+MOST_GROUPS = 1 << 20
 
 
 def test_as_many_buffers_as_allowed(weft_device, weft_compute):
@@ -59,6 +60,25 @@ def test_the_most_work_items_over_three_axes(weft_device, weft_compute):
     assert found == [2 * n for n in range(count)]
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_the_largest_grid(weft_device, weft_compute, axis):
+    """As many groups as are declared on each axis, up to what fits a quick test; only the last of
+    them and the one in the middle write."""
+    limits = weft_compute.limits
+    if limits.global_size is None:
+        pytest.skip("this device has no launch grid")
+    extent = limits.global_size[axis]
+    if extent > MOST_GROUPS:
+        pytest.skip(f"{extent} groups take too long; {MOST_GROUPS} are the most that are launched")
+    b = Builder()
+    out = b.argument(0, INT, 2)
+    at = b.special(f"gidx{axis}", extent)
+    for place, which in enumerate((extent // 2, extent - 1)):
+        b.store(out, place, at + 1, gate=b.add(at.alu(Ops.CMPEQ, UOp.const(INT, which))))
+    (found,) = run(weft_device, b, [(INT, 2)])
+    assert found == [extent // 2 + 1, extent]
+
+
 def test_as_large_an_array_on_chip_as_declared(weft_device, weft_compute):
     length = weft_compute.limits.row_bytes // INT.itemsize
     if not length:
@@ -83,13 +103,17 @@ def test_all_shared_memory(weft_device, weft_compute):
         pytest.skip("this device has no shared memory")
     count = nbytes // INT.itemsize
     b = Builder()
-    out = b.argument(0, INT, 1)
+    out = b.argument(0, INT, count)
     memory = b.shared("all_of_it", INT, count)
     b.special("lidx0", 1)
-    b.store(memory, count - 1, UOp.const(INT, 42))
-    b.store(out, 0, b.load(memory, count - 1))
-    (found,) = run(weft_device, b, [(INT, 1)])
-    assert found == [42]
+    first = b.loop(count, 0)
+    b.store(memory, first, first * 3)
+    b.end(first)
+    then = b.loop(count, 1)
+    b.store(out, then, b.load(memory, then))
+    b.end(then)
+    (found,) = run(weft_device, b, [(INT, count)])
+    assert found == [3 * n for n in range(count)]
 
 
 def test_deep_loops(weft_device):

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, OutOfMemory
+from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory
 from weft.device import Buffer
 
 
@@ -30,6 +30,42 @@ def test_two_buffers_do_not_share(weft_device, weft_bytes):
     other = Buffer(weft_device.id, 64, dtypes.uint8).copy_in(random_bytes(64, 2))
     assert bytes(one.copy_out()) == random_bytes(64, 1)
     assert bytes(other.copy_out()) == random_bytes(64, 2)
+
+
+def test_many_buffers_are_alive_at_once(weft_device, weft_bytes):
+    if weft_device.capabilities.memory.persistent:
+        pytest.skip("two buffers of one place are the same bytes")
+    sizes = [1, 5, 64, 100, 257, 4096] * 20
+    buffers = [
+        Buffer(weft_device.id, size, dtypes.uint8).copy_in(random_bytes(size, seed))
+        for seed, size in enumerate(sizes)
+    ]
+    del buffers[::3]  # what is freed goes to somebody else, what is not stays
+    gc.collect()
+    more = [
+        Buffer(weft_device.id, size, dtypes.uint8).copy_in(random_bytes(size, -seed - 1))
+        for seed, size in enumerate(sizes)
+    ]
+    kept = [seed for seed in range(len(sizes)) if seed % 3]
+    for seed, buffer in zip(kept, buffers, strict=True):
+        assert bytes(buffer.copy_out()) == random_bytes(sizes[seed], seed), f"buffer {seed}"
+    for seed, buffer in enumerate(more):
+        assert bytes(buffer.copy_out()) == random_bytes(sizes[seed], -seed - 1), f"later {seed}"
+
+
+def test_what_was_copied_in_may_change_afterwards(weft_device, weft_bytes):
+    data = bytearray(random_bytes(5000))
+    buffer = Buffer(weft_device.id, 5000, dtypes.uint8).copy_in(data)
+    data[:] = bytes(5000)
+    assert bytes(buffer.copy_out()) == random_bytes(5000)
+
+
+def test_what_was_copied_out_does_not_change(weft_device, weft_bytes):
+    buffer = Buffer(weft_device.id, 100, dtypes.uint8).copy_in(random_bytes(100))
+    out = buffer.copy_out()
+    buffer.copy_in(bytes(100))
+    weft_device.synchronize()
+    assert bytes(out) == random_bytes(100)
 
 
 def test_overwriting(weft_device, weft_bytes):
@@ -77,6 +113,27 @@ def test_the_largest_allocation_is_honoured(weft_device):
         pytest.skip("no largest allocation is declared")
     with pytest.raises(OutOfMemory):
         Buffer(weft_device.id, largest + 1, dtypes.uint8).allocate()
+    try:
+        whole = Buffer(weft_device.id, largest, dtypes.uint8).allocate()
+    except OutOfMemory as error:
+        # As much as that may not be free, but a number that is small must be true.
+        assert largest > 1 << 28, f"{largest} bytes are declared: {error.because or error.summary}"
+        pytest.skip(f"{largest} bytes are not free just now")
+    alignment = weft_device.capabilities.memory.alignment
+    if alignment is not None:
+        last = whole.view(1, dtypes.uint8, (largest - 1) // alignment * alignment)
+        assert bytes(last.copy_in(b"w").copy_out()) == b"w"
+    del whole
+    gc.collect()
+    weft_device.pool.drop()
+
+
+def test_running_out_of_memory_says_so(weft_device, weft_bytes):
+    if weft_device.capabilities.memory.persistent:
+        pytest.skip("its room is that of a disk")
+    with pytest.raises(OutOfMemory):
+        Buffer(weft_device.id, 1 << 55, dtypes.uint8).allocate()
+    assert Buffer(weft_device.id, 3, dtypes.uint8).copy_in(b"yes").copy_out() == b"yes"
 
 
 def test_sizes_must_agree(weft_device):
@@ -95,11 +152,33 @@ def test_a_window_shows_what_is_written(weft_device, weft_bytes):
         pytest.skip("the host cannot see this memory")
     assert bytes(mapped) == data
     assert mapped.format == "B" and mapped.ndim == 1 and mapped.nbytes == 256
-    del mapped
+    if not mapped.readonly:
+        mapped[10:13] = b"wax"
+        weft_device.synchronize()
+        assert bytes(buffer.copy_out()) == data[:10] + b"wax" + data[13:], "it must be no copy"
+    buffer.copy_in(data[::-1])
+    again = weft_device.allocator.map_host(buffer.handle)
+    assert bytes(again) == data[::-1], "what is written afterwards must be seen"
+    buffer.copy_in(data)
+    del mapped, again
     view = buffer.as_memoryview(window=True)
     del buffer
     gc.collect()
     assert bytes(view) == data, "a window must keep its memory alive"
+
+
+def test_memory_that_is_used_in_place(weft_device, weft_bytes):
+    memory = bytearray(random_bytes(4096))
+    try:
+        buffer = Buffer.wrap(memory, device=weft_device.id)
+    except CapabilityError:
+        pytest.skip("this device cannot use Python's memory in place")
+    assert bytes(buffer.copy_out()) == bytes(memory)
+    buffer.copy_in(bytes(4096))
+    weft_device.synchronize()
+    assert bytes(memory) == bytes(4096), "it must be no copy"
+    memory[5] = 7
+    assert bytes(buffer.copy_out()) == bytes(memory)
 
 
 def test_streaming_gives_all_bytes_in_order(weft_device, weft_bytes):

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.scalars import truncate
-from weft.testing.conformance.programs import Builder, interesting, run, same
+from weft.testing.conformance.programs import elementwise, interesting, run, same
 from weft.uop import GroupOp, Ops, UOp, exec_alu
 
 pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")
@@ -37,11 +38,29 @@ def ops_of(dtype):
 CASES = [(op, dtype) for dtype in ALL for op in ops_of(dtype)]
 
 
+def tails(op, dtype):
+    """Operands whose result is about to leave the range of the dtype, or has just left it."""
+    if not dtypes.is_float(dtype):
+        return []
+    facts = dtypes.finfo(dtype)
+    most = math.frexp(float(dtype.max))[1]  # 2**most is too large
+    least = math.frexp(facts.smallest_normal)[1] - 1
+    lost = least - facts.mantissa_bits
+    found = []
+    if op is Ops.EXP2:
+        found = [most - 1, most - 0.5, most, most + 9, least, least + 0.5, lost - 2, 50 * lost]
+    elif op in (Ops.LOG2, Ops.SQRT, Ops.RECIP):
+        found = [facts.smallest_normal, float(dtype.max), 1 + 2.0**-facts.mantissa_bits]
+    elif op is Ops.TRUNC:
+        found = [2.0**facts.mantissa_bits - 0.5, -0.99, 2.0 ** (facts.mantissa_bits + 1) + 1]
+    return [truncate(float(value), dtype) for value in found]
+
+
 def operands(op, dtype):
     """Rows of operand values."""
     values = interesting(dtype)
     if op in GroupOp.Unary:
-        return [(value,) for value in values]
+        return [(value,) for value in values + tails(op, dtype)]
     if op is Ops.WHERE:
         return [(c, a, b) for c in (False, True) for a, b in itertools.product(values, repeat=2)]
     if op is Ops.MULACC:
@@ -51,20 +70,6 @@ def operands(op, dtype):
         shifts = [0, 1, dtype.bitsize // 2, dtype.bitsize - 1]
         return [(value, shift) for value in values for shift in shifts]
     return list(itertools.product(values, repeat=2))
-
-
-def elementwise(inputs, make, count):
-    """A loop that applies ``make`` to one element of each input; result in slot 0."""
-    builder = Builder()
-    pointers = [builder.argument(n + 1, d, count) for n, d in enumerate(inputs)]
-    loop = UOp.range(count, 0)
-    result = make([pointer.index(loop).load() for pointer in pointers])
-    out = builder.argument(0, result.dtype, count)
-    builder.add(loop)
-    builder.add(result)
-    builder.store(out, loop, result)
-    builder.end(loop)
-    return builder, result.dtype
 
 
 @pytest.mark.parametrize("op,dtype", CASES, ids=lambda v: getattr(v, "name", str(v)))
@@ -86,12 +91,25 @@ def test_native_op(weft_device, weft_compute, op, dtype):
     assert not wrong, f"{len(wrong)} of {len(rows)} (operands, found, wanted): {wrong[:5]}"
 
 
+def halfway(given, wanted):
+    """Numbers that lie between two of the narrower dtype, or at the end of what it has."""
+    if not (dtypes.is_float(given) and dtypes.is_float(wanted)):
+        return []
+    facts = dtypes.finfo(wanted)
+    if facts.mantissa_bits >= dtypes.finfo(given).mantissa_bits:
+        return []
+    half = 2.0 ** -(facts.mantissa_bits + 1)
+    numbers = [1 + half, 1 + 3 * half, -1 - half, 1 + 1.25 * half, 1 + 0.75 * half]
+    numbers += [float(wanted.max), -float(wanted.max), facts.smallest_normal]
+    return [truncate(number, given) for number in numbers]
+
+
 @pytest.mark.parametrize("given", ALL, ids=lambda d: d.name)
 @pytest.mark.parametrize("wanted", ALL, ids=lambda d: d.name)
 def test_cast(weft_device, weft_compute, given, wanted):
     if given not in weft_compute.dtypes or wanted not in weft_compute.dtypes:
         pytest.skip(f"{given} or {wanted} is not declared")
-    values = interesting(given)
+    values = interesting(given) + halfway(given, wanted)
     builder, _ = elementwise([given], lambda xs: UOp(Ops.CAST, wanted, (xs[0],)), len(values))
     (found,) = run(weft_device, builder, [(wanted, len(values))], [(given, values)])
     right = [truncate(value, wanted) for value in values]

@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy
 import pytest
 
+from weft.base.dtype import dtypes
+from weft.base.scalars import pack, unpack
 from weft.base.settings import settings
+from weft.device import Buffer, LinearProgram, SettableGraph
 from weft.device.program import Launch
 from weft.engine import lower_schedule_item
 from weft.tensor import Tensor
 from weft.tensor.jit import jit
+from weft.testing.conformance.programs import Builder, compiled
 from weft.testing.programs import Refused, Seeded, run_program
+from weft.uop import UOp
+
+INT = dtypes.int32
 
 
 def numbers(*shape, seed=0):
@@ -59,6 +66,70 @@ def test_one_submission_is_the_same_as_single_launches(weft_device, weft_compute
     last.copy_in(bytes(last.nbytes))
     graph(lowered, [()] * len(launches), wait=True)
     assert bytes(last.copy_out()) == wanted
+
+
+def put(weft_device, count):
+    """A program that writes a number and an input into its output, and its runner."""
+    b = Builder()
+    number = UOp.variable("number", 0, 1000)
+    out, data = b.argument(0, INT, count), b.argument(1, INT, count)
+    b.add(number)
+    at = b.loop(count, 0)
+    b.store(out, at, b.load(data, at) * 2 + number)
+    b.end(at)
+    program = LinearProgram.of("put", b.nodes)
+    return program, weft_device.runner(compiled(weft_device, program))
+
+
+def integers(device, *values):
+    return Buffer(device.id, len(values), INT).copy_in(pack(values, INT))
+
+
+def read(buffer):
+    return unpack(buffer.copy_out(), INT)
+
+
+def test_a_submission_is_replayed_on_other_memory_and_with_other_values(
+    weft_device, weft_compute, weft_bytes
+):
+    """Two launches, of which the second reads what the first writes."""
+    _, runner = put(weft_device, 3)
+    first = [integers(weft_device, *row) for row in ((0, 0, 0), (0, 0, 0), (1, 2, 3))]
+    other = [integers(weft_device, *row) for row in ((9, 9, 9), (9, 9, 9), (-1, 50, 7))]
+
+    def handles(memory):
+        end, middle, start = (buffer.handle for buffer in memory)
+        return [(middle, start), (end, middle)]
+
+    bound = [Launch(runner, pair, None, None, (5,)) for pair in handles(first)]
+    graph = weft_device.graph(bound)
+    if graph is None:
+        pytest.skip("this device takes launches one by one")
+    for turn, (memory, given) in enumerate([(first, (1, 2, 3)), (other, (-1, 50, 7))] * 2):
+        numbers = [(10 + turn,), (100 * turn,)]
+        seconds = graph(handles(memory), numbers, wait=True)
+        wanted = [(2 * value + 10 + turn) * 2 + 100 * turn for value in given]
+        assert read(memory[0]) == wanted, f"replay {turn}"
+        assert isinstance(seconds, float)
+    assert graph(handles(first), [(0,), (0,)], wait=False) is None
+    assert read(first[0]) == [4, 8, 12], "a copy out waits for a replay"
+
+
+def test_a_submission_that_is_told_of_changes(weft_device, weft_compute, weft_bytes):
+    """What was not told of stays as it was."""
+    _, runner = put(weft_device, 2)
+    out, one, two = (integers(weft_device, *row) for row in ((0, 0), (1, 2), (30, 40)))
+    graph = weft_device.graph([Launch(runner, (out.handle, one.handle), None, None, (7,))])
+    if not isinstance(graph, SettableGraph):
+        pytest.skip("this device has no submission that is told of changes")
+    graph([(out.handle, one.handle)], [(7,)], wait=True)
+    change = graph.setter([(0, 1)])
+    for buffer, wanted in ((two, [67, 87]), (one, [9, 11]), (two, [67, 87])):
+        change(buffer.handle)
+        for _ in range(2):
+            out.copy_in(bytes(8))
+            graph.launch()
+            assert read(out) == wanted
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -7,7 +7,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError
-from weft.device import registry
+from weft.device import Buffer, registry
 from weft.tensor import Tensor
 
 pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")
@@ -27,6 +27,22 @@ def other(request, weft_device):
     if found.id == weft_device.id:
         pytest.skip("the device under test is the second one")
     return found.name
+
+
+def test_each_has_memory_of_its_own(weft_device, other):
+    """Several allocations in step, of a size that nobody else asks for."""
+    size, count = 333, 4
+    both = [
+        [Buffer(name, size, dtypes.uint8).allocate() for _ in range(count)]
+        for name in (weft_device.name, other)
+    ]
+    for number in range(count):
+        for place, buffers in enumerate(both):
+            buffers[number].copy_in(bytes([10 * place + number]) * size)
+    for place, buffers in enumerate(both):
+        found = [set(bytes(buffer.copy_out())) for buffer in buffers]
+        name = (weft_device.name, other)[place]
+        assert found == [{10 * place + number} for number in range(count)], f"on {name}"
 
 
 def test_a_step_here_and_a_step_there(weft_device, other):

@@ -2,7 +2,7 @@
 
 It is slow and right, so that everything above the devices can be tested without any plugin. It
 enters by the same hooks as everybody. ``REF`` has only loops; ``REF:vector`` also has vector
-arithmetic, and ``REF:grid`` a launch grid with work groups, shared memory and barriers.
+arithmetic, and ``REF:grid`` a launch grid with work groups, shared memory, barriers and images.
 """
 
 from __future__ import annotations
@@ -42,9 +42,14 @@ KINDS: dict[str, ComputeCaps] = {
             local_size=(64, 64, 64),
             local_threads=64,
             shared_bytes=1 << 15,
+            image_size=(256, 256),
         ),
-        features=frozenset({Feature.BARRIER, Feature.SHARED}),
+        features=frozenset(
+            {Feature.BARRIER, Feature.SHARED, Feature.WARP_REDUCE, Feature.ASYNC_COPY}
+        ),
         vector_widths=dict.fromkeys(ALL_DTYPES, (4, 2)),
+        tiles=2,
+        warp_size=4,
     ),
 }
 """What each locator can do."""

@@ -14,10 +14,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from weft.base.dtype import DType, PtrDType, dtypes
+from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError
 from weft.device.program import LinearProgram
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp
+from weft.uop.args import ASYNC
 
 _INFIX = {
     Ops.CMPLT: "<", Ops.CMPNE: "!=", Ops.CMPEQ: "==", Ops.XOR: "^", Ops.OR: "|", Ops.AND: "&",
@@ -59,6 +60,8 @@ class _Writer:
         names = zip(program.variables, program.variable_names)
         for number, (variable, name) in enumerate(names):
             self._emit(f"{self._name(variable, name)} = values[{number}]")
+        if any(node.op is Ops.WAIT for node in program.uops):
+            self._emit("flying = [[]]")
         for node in program.uops:
             self._node(node)
         if len(self.lines) == 1:
@@ -98,7 +101,7 @@ class _Writer:
     def _global(self, node: UOp) -> None:
         name = self._name(node, f"data{node.arg}")
         number = self.program.globals.index(node.arg)
-        code = _memory_code(node.dtype.base.scalar())
+        code = _memory_code(_stored(node))
         self._emit(f'{name} = buffers[{number}].cast("{code}")')
 
     def _register(self, node: UOp) -> None:
@@ -140,19 +143,36 @@ class _Writer:
 
     def _unit(self, node: UOp) -> None:
         """A matrix unit: lanes show each other what they hold, and wait until all have seen it."""
-        sizes = self.program.local_size or (1, 1, 1)
-        rows = f'place.get("lidx1", 0) + {sizes[1]} * place.get("lidx2", 0)'
         sources = ", ".join(self.names[source] for source in node.src)
-        self._emit(f'item = place["lidx0"] + {sizes[0]} * ({rows})')
+        self._emit(f"item = {self._item()}")
         self._emit(f"shared.setdefault('fragments', {{}})[item] = ({sources})")
         self._emit("yield")
         self._emit(f"{self._fresh(node)} = multiplied({node.arg!r}, shared['fragments'], item)")
         self._emit("yield")
 
+    def _shuffle(self, node: UOp) -> None:
+        """What another lane of the warp holds: all show theirs, and wait until all have looked."""
+        self._emit(f"item = {self._item()}")
+        self._emit(f"shared.setdefault('lanes', {{}})[item] = {self.names[node.src[0]]}")
+        self._emit("yield")
+        self._emit(f"{self._fresh(node)} = shared['lanes'][item ^ {node.arg}]")
+        self._emit("yield")
+
+    def _item(self) -> str:
+        """The number of a work item in its group."""
+        sizes = self.program.local_size or (1, 1, 1)
+        rows = f'place.get("lidx1", 0) + {sizes[1]} * place.get("lidx2", 0)'
+        return f'place["lidx0"] + {sizes[0]} * ({rows})'
+
     # ---- memory -------------------------------------------------------------------------------
 
     def _index(self, node: UOp) -> None:
-        self._name(node, self.names[node.src[1]])
+        image, at = node.src[0].dtype, self.names[node.src[1]]
+        if isinstance(image, ImageDType) and node.src[1].dtype.count == 2:
+            # rows of pixels of four elements
+            self._emit(f"{self._fresh(node)} = ({at}[1] * {image.shape[1]} + {at}[0]) * 4")
+        else:
+            self._name(node, at)
 
     def _load(self, node: UOp) -> None:
         index = _address(node.src[0])
@@ -171,14 +191,14 @@ class _Writer:
 
     def _element(self, index: UOp, lane: int) -> str:
         """One element; a negative index is an error, not an index from the end."""
-        at = self.names[index.src[1]]
+        at = self.names[index]
         if at.isdigit():
             return f"{self.names[index.src[0]]}[{int(at) + lane}]"
         place = f"{at} + {lane}" if lane else at
         return f"{self.names[index.src[0]]}[{place} if {at} >= 0 else outside({at})]"
 
     def _decoded(self, pointer: UOp, element: str) -> str:
-        scalar = pointer.dtype.base.scalar()
+        scalar = _stored(pointer)
         if pointer.op is not Ops.DEFINE_GLOBAL:
             return element
         if scalar in _BY_BITS:
@@ -186,6 +206,9 @@ class _Writer:
         return f"{element} != 0" if scalar is dtypes.bool else element
 
     def _store(self, node: UOp) -> None:
+        if node.arg == ASYNC:
+            self._copy(node)
+            return
         index, value = _address(node.src[0]), node.src[1]
         pointer, given = index.src[0], self.names[value]
         if len(index.src) > 2:
@@ -200,8 +223,21 @@ class _Writer:
         if len(index.src) > 2:
             self.depth -= 1
 
+    def _copy(self, node: UOp) -> None:
+        """A store that is carried out when it is waited for, and not a moment before."""
+        index, value = _address(node.src[0]), node.src[1]
+        array, at = self.names[index.src[0]], self.names[index.src[1]]
+        given = self.names[value] if value.dtype.count > 1 else f"({self.names[value]},)"
+        self._emit(f"flying[-1].append(({array}, {at}, {given}))")
+
+    def _commit(self, node: UOp) -> None:
+        self._emit("flying.append([])")
+
+    def _wait(self, node: UOp) -> None:
+        self._emit(f"flying = arrived(flying, {node.arg[0]})")
+
     def _encoded(self, pointer: UOp, value: str) -> str:
-        scalar = pointer.dtype.base.scalar()
+        scalar = _stored(pointer)
         if pointer.op is Ops.DEFINE_GLOBAL and scalar in _BY_BITS:
             return f"encode_{scalar.name}({value})"
         return value
@@ -288,6 +324,9 @@ _STATEMENTS: dict[Ops, Callable[[_Writer, UOp], None]] = {
     Ops.ENDIF: _Writer._close,
     Ops.BARRIER: _Writer._barrier,
     Ops.WMMA: _Writer._unit,
+    Ops.SHUFFLE: _Writer._shuffle,
+    Ops.COMMIT: _Writer._commit,
+    Ops.WAIT: _Writer._wait,
     Ops.INDEX: _Writer._index,
     Ops.LOAD: _Writer._load,
     Ops.STORE: _Writer._store,
@@ -304,6 +343,14 @@ def _address(node: UOp) -> UOp:
     while node.op in (Ops.CAST, Ops.BITCAST):
         node = node.src[0]
     return node
+
+
+def _stored(pointer: UOp) -> DType:
+    """The dtype of the elements in memory."""
+    kind = pointer.dtype
+    if isinstance(kind, ImageDType):
+        return dtypes.float16 if kind.itemsize == 2 else dtypes.float32
+    return kind.base.scalar()
 
 
 def _memory_code(scalar: DType) -> str:

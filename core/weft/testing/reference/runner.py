@@ -19,6 +19,8 @@ from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.uop import Ops, exec_alu
 
 Place = dict[str, int]
+_TOGETHER = frozenset({Ops.BARRIER, Ops.WMMA, Ops.SHUFFLE})
+"""What the work items of a group come to together."""
 
 
 class PythonCompiler:
@@ -45,11 +47,22 @@ def _outside(index: int) -> int:
     raise IndexError(f"index {index} is before the start")
 
 
+def _arrived(flying: list[list[Any]], newer: int) -> list[list[Any]]:
+    """Carry out the copies of all batches that are committed but the last `newer` ones."""
+    committed, left = flying[:-1], flying[-1]
+    there = len(committed) - newer
+    for batch in committed[: max(there, 0)]:
+        for array, start, values in batch:
+            for lane, value in enumerate(values):
+                array[start + lane] = value
+    return [*committed[max(there, 0) :], left]
+
+
 def _runtime() -> dict[str, Any]:
     """The names that the text of a kernel may use."""
     names: dict[str, Any] = {
         "Ops": Ops, "dtypes": dtypes, "alu": exec_alu, "truncate": truncate, "pack": pack,
-        "unpack": unpack, "inf": math.inf, "nan": math.nan, "outside": _outside,
+        "unpack": unpack, "inf": math.inf, "nan": math.nan, "outside": _outside, "arrived": _arrived,
         "multiplied": _multiplied, "TensorCore": TensorCore, "FragmentLayout": FragmentLayout,
     }  # fmt: skip
     for dtype in dtypes.floats:
@@ -104,7 +117,7 @@ class PythonRunner:
         names = _runtime()
         exec(compile(program.binary.decode(), f"<kernel {program.name}>", "exec"), names)
         self.function: Callable[..., Any] = names[program.name]
-        self.has_barriers = any(u.op in (Ops.BARRIER, Ops.WMMA) for u in program.program.uops)
+        self.has_barriers = any(u.op in _TOGETHER for u in program.program.uops)
 
     def __call__(
         self,
@@ -154,7 +167,8 @@ class PythonRunner:
                     asked=f"{len(running)} work items of group {group}",
                     because=f"only {len(waiting)} of them reached it",
                 )
-            running = waiting
+            # Whoever was first is last: what is missing a barrier finds it missed in some order.
+            running = waiting[::-1]
 
 
 def _reaches_barrier(item: Iterator[None]) -> bool:

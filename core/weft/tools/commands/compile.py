@@ -67,7 +67,7 @@ def planned(family: str, arch: str, program: Path, words: Sequence[str]) -> Stan
     sys.argv = [str(program), *words]
     sys.path.insert(0, str(program.parent))
     try:
-        with registry.use(own), settings.override(DEVICE=plan.offline.id.family):
+        with registry.use(own), settings.override(DEVICE=plan.offline.id.family, BEAM=0):
             runpy.run_path(str(program), run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):

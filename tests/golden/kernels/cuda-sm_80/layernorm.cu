@@ -8,53 +8,41 @@ struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16
   __device__ T& operator[](int i) { return lane[i]; }
   __device__ const T& operator[](int i) const { return lane[i]; }
 };
+template <class T> __device__ inline T other_lane(T x, int by) {
+  return T(__shfl_xor_sync(0xffffffffu, x, by));
+}
 typedef vec<float, 4> f32x4;
 extern "C" __global__ void __launch_bounds__(32) r_64_32_32_32_4_4_4(float* __restrict__ data0,
     const float* __restrict__ data1) {
-  __shared__ __align__(16) float shared0[32];
-  __shared__ __align__(16) float shared1[4];
-  __shared__ __align__(16) float shared2[32];
-  __shared__ __align__(16) float shared3[4];
-  float acc0;
-  float acc1;
-  float acc2;
-  float acc3;
   int gidx0 = blockIdx.x;
   int lidx0 = threadIdx.x;
   int alu0 = gidx0 * 128 + lidx0 * 4;
   f32x4 val0 = *(const f32x4*)(data1 + alu0);
-  shared0[lidx0] = val0[0] + val0[1] + (val0[2] + val0[3]);
-  __syncthreads();
-  acc0 = 0.0f;
-  int alu1 = lidx0 / 8;
-  int alu2 = alu1 * 8;
-  for (int ridx4 = 0; ridx4 < 8; ridx4++) {
-    acc0 = acc0 + shared0[alu2 + ridx4];
-  }
-  bool alu3 = lidx0 % 8 < 1;
-  if (alu3) shared1[alu1] = acc0;
-  __syncthreads();
-  acc1 = 0.0f;
-  for (int ridx5 = 0; ridx5 < 4; ridx5++) {
-    acc1 = acc1 + shared1[ridx5];
-  }
-  float alu4 = acc1 / 128.0f;
-  float alu5 = val0[0] - alu4;
-  float alu6 = val0[1] - alu4;
-  float alu7 = val0[2] - alu4;
-  float alu8 = val0[3] - alu4;
-  shared2[lidx0] = alu5 * alu5 + alu6 * alu6 + (alu7 * alu7 + alu8 * alu8);
-  __syncthreads();
-  acc2 = 0.0f;
-  for (int ridx6 = 0; ridx6 < 8; ridx6++) {
-    acc2 = acc2 + shared2[alu2 + ridx6];
-  }
-  if (alu3) shared3[alu1] = acc2;
-  __syncthreads();
-  acc3 = 0.0f;
-  for (int ridx7 = 0; ridx7 < 4; ridx7++) {
-    acc3 = acc3 + shared3[ridx7];
-  }
-  float alu9 = 1.0f / sqrtf(acc3 / 128.0f + 1.0e-5f);
-  *(f32x4*)(data0 + alu0) = f32x4(alu5 * alu9, alu6 * alu9, alu7 * alu9, alu8 * alu9);
+  float alu1 = val0[0] + val0[1] + (val0[2] + val0[3]);
+  float other0 = other_lane(alu1, 1);
+  float alu2 = alu1 + other0;
+  float other1 = other_lane(alu2, 2);
+  float alu3 = alu2 + other1;
+  float other2 = other_lane(alu3, 4);
+  float alu4 = alu3 + other2;
+  float other3 = other_lane(alu4, 8);
+  float alu5 = alu4 + other3;
+  float other4 = other_lane(alu5, 16);
+  float alu6 = (alu5 + other4) / 128.0f;
+  float alu7 = val0[0] - alu6;
+  float alu8 = val0[1] - alu6;
+  float alu9 = val0[2] - alu6;
+  float alu10 = val0[3] - alu6;
+  float alu11 = alu7 * alu7 + alu8 * alu8 + (alu9 * alu9 + alu10 * alu10);
+  float other5 = other_lane(alu11, 1);
+  float alu12 = alu11 + other5;
+  float other6 = other_lane(alu12, 2);
+  float alu13 = alu12 + other6;
+  float other7 = other_lane(alu13, 4);
+  float alu14 = alu13 + other7;
+  float other8 = other_lane(alu14, 8);
+  float alu15 = alu14 + other8;
+  float other9 = other_lane(alu15, 16);
+  float alu16 = 1.0f / sqrtf((alu15 + other9) / 128.0f + 1.0e-5f);
+  *(f32x4*)(data0 + alu0) = f32x4(alu7 * alu16, alu8 * alu16, alu9 * alu16, alu10 * alu16);
 }

@@ -1,4 +1,4 @@
-// grid (256, 1, 1), block (128, 1, 1); opts: Opt(VECTOR, 1, 4), Opt(GROUP, 1, 128)
+// grid (256, 1, 1), block (256, 1, 1); opts: Opt(VECTOR, 1, 4), Opt(GROUP, 1, 256)
 template <class T, int N>
 struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
   using Lane = T;
@@ -8,44 +8,33 @@ struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16
   __device__ T& operator[](int i) { return lane[i]; }
   __device__ const T& operator[](int i) const { return lane[i]; }
 };
+template <class T> __device__ inline T other_lane(T x, int by) {
+  return T(__shfl_xor_sync(0xffffffffu, x, by));
+}
 typedef vec<float, 4> f32x4;
-extern "C" __global__ void __launch_bounds__(128) r_256_128_2_4(float* __restrict__ data0,
+extern "C" __global__ void __launch_bounds__(256) r_256_256_4(float* __restrict__ data0,
     const float* __restrict__ data1) {
-  __shared__ __align__(16) float shared0[128];
-  __shared__ __align__(16) float shared1[8];
-  float acc0;
-  float acc1;
-  float acc2;
-  float acc3;
-  float acc4;
-  float acc5;
-  acc0 = 0.0f;
+  __shared__ __align__(16) float shared0[8];
   int gidx0 = blockIdx.x;
   int lidx0 = threadIdx.x;
-  int alu0 = gidx0 * 1024 + lidx0 * 4;
-  acc1 = 0.0f;
-  acc2 = 0.0f;
-  acc3 = 0.0f;
-  for (int ridx2 = 0; ridx2 < 2; ridx2++) {
-    f32x4 val0 = *(const f32x4*)(data1 + alu0 + ridx2 * 512);
-    acc0 = acc0 + val0[0];
-    acc1 = acc1 + val0[1];
-    acc2 = acc2 + val0[2];
-    acc3 = acc3 + val0[3];
-  }
-  shared0[lidx0] = acc0 + acc1 + (acc2 + acc3);
+  f32x4 val0 = *(const f32x4*)(data1 + gidx0 * 1024 + lidx0 * 4);
+  float alu0 = val0[0] + val0[1] + (val0[2] + val0[3]);
+  float other0 = other_lane(alu0, 1);
+  float alu1 = alu0 + other0;
+  float other1 = other_lane(alu1, 2);
+  float alu2 = alu1 + other1;
+  float other2 = other_lane(alu2, 4);
+  float alu3 = alu2 + other2;
+  float other3 = other_lane(alu3, 8);
+  float alu4 = alu3 + other3;
+  float other4 = other_lane(alu4, 16);
+  if (lidx0 % 32 < 1) shared0[lidx0 / 32] = alu4 + other4;
   __syncthreads();
-  acc4 = 0.0f;
-  int alu1 = lidx0 / 16;
-  int alu2 = alu1 * 16;
-  for (int ridx3 = 0; ridx3 < 16; ridx3++) {
-    acc4 = acc4 + shared0[alu2 + ridx3];
-  }
-  if (lidx0 % 16 < 1) shared1[alu1] = acc4;
-  __syncthreads();
-  acc5 = 0.0f;
-  for (int ridx4 = 0; ridx4 < 8; ridx4++) {
-    acc5 = acc5 + shared1[ridx4];
-  }
-  if (lidx0 < 1) data0[gidx0] = acc5 * 0.5f;
+  float val1 = shared0[lidx0 % 8];
+  float other5 = other_lane(val1, 1);
+  float alu5 = val1 + other5;
+  float other6 = other_lane(alu5, 2);
+  float alu6 = alu5 + other6;
+  float other7 = other_lane(alu6, 4);
+  if (lidx0 < 1) data0[gidx0] = (alu6 + other7) * 0.5f;
 }

@@ -1,19 +1,23 @@
-// grid (3, 1, 1), block None; opts: none
-extern "C" __global__ void __launch_bounds__(1) r_3_8_8(float* __restrict__ data0,
+// grid (3, 1, 1), block (8, 1, 1); opts: Opt(GROUP, 2, 8), Opt(GROUP, 2, 8)
+template <class T> __device__ inline T other_lane(T x, int by) {
+  return T(__shfl_xor_sync(0xffffffffu, x, by));
+}
+extern "C" __global__ void __launch_bounds__(8) r_3_8_8(float* __restrict__ data0,
     const float* __restrict__ data1) {
-  float acc0;
-  float acc1;
-  acc0 = 0.0f;
   int gidx0 = blockIdx.x;
-  int alu0 = gidx0 * 8;
-  for (int ridx2 = 0; ridx2 < 8; ridx2++) {
-    acc0 = acc0 + data1[alu0 + ridx2];
-  }
-  acc1 = 0.0f;
-  float alu1 = acc0 / 8.0f;
-  for (int ridx1 = 0; ridx1 < 8; ridx1++) {
-    float alu2 = data1[alu0 + ridx1] - alu1;
-    acc1 = fmaf(alu2, alu2, acc1);
-  }
-  data0[gidx0] = acc1 / 7.0f;
+  int lidx0 = threadIdx.x;
+  float val0 = data1[gidx0 * 8 + lidx0];
+  float other0 = other_lane(val0, 1);
+  float alu0 = val0 + other0;
+  float other1 = other_lane(alu0, 2);
+  float alu1 = alu0 + other1;
+  float other2 = other_lane(alu1, 4);
+  float alu2 = val0 - (alu1 + other2) / 8.0f;
+  float alu3 = alu2 * alu2;
+  float other3 = other_lane(alu3, 1);
+  float alu4 = alu3 + other3;
+  float other4 = other_lane(alu4, 2);
+  float alu5 = alu4 + other4;
+  float other5 = other_lane(alu5, 4);
+  if (lidx0 < 1) data0[gidx0] = (alu5 + other5) / 7.0f;
 }

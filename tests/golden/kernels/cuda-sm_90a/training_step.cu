@@ -20,16 +20,21 @@ extern "C" __global__ void __launch_bounds__(1) r_4_2_3(float* __restrict__ data
   data1[alu2] = (0.0f < alu1) ? alu3 + alu3 : 0.0f;
 }
 
-// grid None, block None; opts: none
-extern "C" __global__ void __launch_bounds__(1) r_8(float* __restrict__ data0,
+// grid None, block (8, 1, 1); opts: Opt(GROUP, 0, 8)
+template <class T> __device__ inline T other_lane(T x, int by) {
+  return T(__shfl_xor_sync(0xffffffffu, x, by));
+}
+extern "C" __global__ void __launch_bounds__(8) r_8(float* __restrict__ data0,
     const float* __restrict__ data1) {
-  float acc0;
-  acc0 = 0.0f;
-  for (int ridx0 = 0; ridx0 < 8; ridx0++) {
-    float val0 = data1[ridx0];
-    acc0 = fmaf(val0, val0, acc0);
-  }
-  data0[0] = acc0 / 8.0f;
+  int lidx0 = threadIdx.x;
+  float val0 = data1[lidx0];
+  float alu0 = val0 * val0;
+  float other0 = other_lane(alu0, 1);
+  float alu1 = alu0 + other0;
+  float other1 = other_lane(alu1, 2);
+  float alu2 = alu1 + other1;
+  float other2 = other_lane(alu2, 4);
+  if (lidx0 < 1) data0[0] = (alu2 + other2) / 8.0f;
 }
 
 // grid (3, 2, 1), block None; opts: none

@@ -1,72 +1,80 @@
-// opts: Opt(GROUP, 7, 8), Opt(GROUP, 2, 8)
+// grid (16, 2, 1), group (16, 1, 1); opts: Opt(GROUP, 7, 16), Opt(GROUP, 2, 16), Opt(GROUP, 4, 16), Opt(GROUP, 3, 16), Opt(GROUP, 10, 16), Opt(GROUP, 11, 16)
 #include <metal_stdlib>
 using namespace metal;
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-kernel void r_2_4_4_4_4_8_8_4_4_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
-    device const float* data2 [[buffer(2)]], device const float* data3 [[buffer(3)]],
-    uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
-  threadgroup float shared0[8];
-  float row2[4];
+kernel void r_2_16_2_16_16_16_16_16_16_16_16_2(device float* data0 [[buffer(0)]],
+    device const float* data1 [[buffer(1)]], device const float* data2 [[buffer(2)]],
+    device const float* data3 [[buffer(3)]], uint3 group [[threadgroup_position_in_grid]],
+    uint3 item [[thread_position_in_threadgroup]]) {
+  threadgroup float shared0[16];
+  float row2[16];
   float acc3;
+  float acc1;
   float acc4;
-  float row1[4];
-  float acc5;
-  float row0[4];
-  float acc6;
   int gidx1 = int(group.y);
-  int alu0 = gidx1 * 32;
+  int alu0 = gidx1 * 512;
   int gidx0 = int(group.x);
+  int alu1 = alu0 + gidx0 * 32;
   int lidx0 = int(item.x);
-  int alu1 = alu0 + gidx0 * 8 + lidx0;
-  float val0 = data1[alu1];
-  for (int ridx4 = 0; ridx4 < 4; ridx4++) {
-    float val1 = data2[alu0 + ridx4 * 8 + lidx0];
-    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
-    shared0[lidx0] = val0 * val1;
-    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
+  for (int ridx3 = 0; ridx3 < 16; ridx3++) {
     acc3 = 0.0f;
-    for (int ridx10 = 0; ridx10 < 8; ridx10++) {
-      acc3 = acc3 + shared0[ridx10];
+    int alu2 = alu0 + ridx3 * 32;
+    for (int ridx11 = 0; ridx11 < 2; ridx11++) {
+      int alu3 = ridx11 * 16 + lidx0;
+      acc3 = fma(data1[alu1 + alu3], data2[alu2 + alu3], acc3);
     }
-    row2[ridx4] = acc3 / 2.828427f;
+    float val0 = acc3;
+    float other0 = simd_shuffle_xor(val0, ushort(1));
+    float alu4 = val0 + other0;
+    float other1 = simd_shuffle_xor(alu4, ushort(2));
+    float alu5 = alu4 + other1;
+    float other2 = simd_shuffle_xor(alu5, ushort(4));
+    float alu6 = alu5 + other2;
+    float other3 = simd_shuffle_xor(alu6, ushort(8));
+    row2[ridx3] = (alu6 + other3) / 5.656854f;
   }
-  acc4 = (-INFINITY);
-  for (int ridx8 = 0; ridx8 < 4; ridx8++) {
-    acc4 = max_f32(acc4, row2[ridx8]);
+  float val1 = row2[lidx0];
+  float other4 = simd_shuffle_xor(val1, ushort(1));
+  float alu7 = max_f32(val1, other4);
+  float other5 = simd_shuffle_xor(alu7, ushort(2));
+  float alu8 = max_f32(alu7, other5);
+  float other6 = simd_shuffle_xor(alu8, ushort(4));
+  float alu9 = max_f32(alu8, other6);
+  float other7 = simd_shuffle_xor(alu9, ushort(8));
+  float alu10 = val1 - max_f32(alu9, other7);
+  float alu11 = alu10 * 1.442695f;
+  float alu12 = (alu11 < (-154.0f)) ? (-154.0f) : alu11;
+  float alu13 = (154.0f < alu12) ? 154.0f : alu12;
+  float alu14 = alu13 + 12582912.0f;
+  float alu15 = alu13 - (alu14 - 12582912.0f);
+  float alu16 = fma(fma(0.00015475962f, alu15, 0.0013399613f), alu15, 0.009618006f);
+  float alu17 = fma(fma(fma(alu16, alu15, 0.0555033f), alu15, 0.2402265f), alu15, 0.6931472f);
+  int alu18 = as_type<int>(alu14) - as_type<int>(12582912.0f);
+  int alu19 = alu18 >> 1;
+  float alu20 = fma(alu15, alu17,
+      1.0f) * as_type<float>((alu19 + 127) << 23) * as_type<float>((alu18 - alu19 + 127) << 23);
+  float alu21 = fma(alu10, 1.925963e-8f, fma(alu10, 1.442695f, -alu11));
+  acc1 = alu20 * ((alu21 * alu21 < 1.0f) ? fma(alu21, 0.6931472f, 1.0f) : 1.0f);
+  float val2 = acc1;
+  float other8 = simd_shuffle_xor(val2, ushort(1));
+  float alu22 = val2 + other8;
+  float other9 = simd_shuffle_xor(alu22, ushort(2));
+  float alu23 = alu22 + other9;
+  float other10 = simd_shuffle_xor(alu23, ushort(4));
+  float alu24 = alu23 + other10;
+  float other11 = simd_shuffle_xor(alu24, ushort(8));
+  shared0[lidx0] = val2 / (alu24 + other11);
+  threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
+  for (int ridx2 = 0; ridx2 < 2; ridx2++) {
+    acc4 = 0.0f;
+    int alu25 = ridx2 * 16 + lidx0;
+    int alu26 = alu0 + alu25;
+    for (int ridx10 = 0; ridx10 < 16; ridx10++) {
+      acc4 = fma(shared0[ridx10], data3[alu26 + ridx10 * 32], acc4);
+    }
+    data0[alu1 + alu25] = acc4;
   }
-  float val2 = acc4;
-  int cast0 = as_type<int>(12582912.0f);
-  for (int ridx3 = 0; ridx3 < 4; ridx3++) {
-    float alu2 = row2[ridx3] - val2;
-    float alu3 = alu2 * 1.442695f;
-    float alu4 = (alu3 < (-154.0f)) ? (-154.0f) : alu3;
-    float alu5 = (154.0f < alu4) ? 154.0f : alu4;
-    float alu6 = alu5 + 12582912.0f;
-    float alu7 = alu5 - (alu6 - 12582912.0f);
-    float alu8 = fma(fma(0.00015475962f, alu7, 0.0013399613f), alu7, 0.009618006f);
-    float alu9 = fma(fma(fma(alu8, alu7, 0.0555033f), alu7, 0.2402265f), alu7, 0.6931472f);
-    int alu10 = as_type<int>(alu6) - cast0;
-    int alu11 = alu10 >> 1;
-    float alu12 = fma(alu7, alu9,
-        1.0f) * as_type<float>((alu11 + 127) << 23) * as_type<float>((alu10 - alu11 + 127) << 23);
-    float alu13 = fma(alu2, 1.925963e-8f, fma(alu2, 1.442695f, -alu3));
-    row1[ridx3] = alu12 * ((alu13 * alu13 < 1.0f) ? fma(alu13, 0.6931472f, 1.0f) : 1.0f);
-  }
-  acc5 = 0.0f;
-  for (int ridx9 = 0; ridx9 < 4; ridx9++) {
-    acc5 = acc5 + row1[ridx9];
-  }
-  float val3 = acc5;
-  for (int ridx2 = 0; ridx2 < 4; ridx2++) {
-    row0[ridx2] = row1[ridx2] / val3;
-  }
-  acc6 = 0.0f;
-  int alu14 = alu0 + lidx0;
-  for (int ridx7 = 0; ridx7 < 4; ridx7++) {
-    acc6 = fma(row0[ridx7], data3[alu14 + ridx7 * 8], acc6);
-  }
-  data0[alu1] = acc6;
 }

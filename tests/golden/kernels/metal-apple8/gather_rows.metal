@@ -1,12 +1,12 @@
-// opts: none
+// grid None, group (4, 3, 1); opts: Opt(LOCAL, 1, 4), Opt(LOCAL, 0, 3)
 #include <metal_stdlib>
 using namespace metal;
 kernel void E_3_4(device float* data0 [[buffer(0)]], device const int* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
-  int gidx0 = int(group.x);
-  int gidx1 = int(group.y);
-  int val0 = data1[gidx1];
+  int lidx0 = int(item.x);
+  int lidx1 = int(item.y);
+  int val0 = data1[lidx1];
   int alu0 = (val0 < 0) ? val0 + 5 : val0;
-  data0[gidx1 * 4 + gidx0] = ((-1) < alu0 & (alu0 < 5)) ? data2[gidx0 + alu0 * 4] : 0.0f;
+  data0[lidx1 * 4 + lidx0] = ((-1) < alu0 & (alu0 < 5)) ? data2[lidx0 + alu0 * 4] : 0.0f;
 }

@@ -1,20 +1,52 @@
-// opts: none
+// grid (4, 8, 1), group (32, 1, 1); opts: Opt(TC, 2, 1), Opt(SPLIT, 7, 2), Opt(UNROLL, 8, 0)
 #include <metal_stdlib>
 using namespace metal;
+static inline float2 multiply_8x8_f32(float2 a, float2 b, float2 c) {
+  simdgroup_float8x8 left, right;
+  simdgroup_float8x8 sum;
+  left.thread_elements()[0] = a.x;
+  left.thread_elements()[1] = a.y;
+  right.thread_elements()[0] = b.x;
+  right.thread_elements()[1] = b.y;
+  sum.thread_elements()[0] = c.x;
+  sum.thread_elements()[1] = c.y;
+  simdgroup_multiply_accumulate(sum, left, right, sum);
+  return float2(sum.thread_elements()[0], sum.thread_elements()[1]);
+}
+// packed_float2: aligned to 4
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-kernel void r_4_6_5(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+kernel void r_8_4_2_2_2_2_2_3_2(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], device const float* data3 [[buffer(3)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
-  float acc0;
-  acc0 = 0.0f;
+  float2 acc0;
+  acc0 = float2(0.0f);
+  int lidx0 = int(item.x);
+  int alu0 = lidx0 / 2;
+  int alu1 = alu0 % 2;
+  int alu2 = lidx0 / 4 % 2;
+  int alu3 = lidx0 / 16;
+  int alu4 = lidx0 % 2 * 2;
+  int alu5 = lidx0 / 8 % 2 * 4;
   int gidx1 = int(group.y);
-  int alu0 = gidx1 * 5;
+  int alu6 = alu1 * 48 + alu2 * 96 + alu3 * 192 + alu4 + alu5 + gidx1 * 384;
+  int alu7 = alu3 * 128;
   int gidx0 = int(group.x);
-  for (int ridx2 = 0; ridx2 < 5; ridx2++) {
-    acc0 = fma(data1[alu0 + ridx2], data2[gidx0 + ridx2 * 6], acc0);
+  int alu8 = gidx0 * 8;
+  int alu9 = alu4 + alu5 + alu1 * 32 + alu2 * 64 + alu7 + alu8;
+  for (int ridx7 = 0; ridx7 < 3; ridx7++) {
+    int alu10 = alu6 + ridx7 * 16;
+    int alu11 = alu9 + ridx7 * 512;
+    float2 wmma0 = multiply_8x8_f32(float2(*(device const packed_float2*)(data1 + alu10)),
+        float2(*(device const packed_float2*)(data2 + alu11)), acc0);
+    float2 wmma1 = multiply_8x8_f32(float2(*(device const packed_float2*)(data1 + alu10 + 8)),
+        float2(*(device const packed_float2*)(data2 + alu11 + 256)), wmma0);
+    acc0 = wmma1;
   }
-  data0[gidx1 * 6 + gidx0] = max_f32(acc0 + data3[gidx0], 0.0f);
+  float2 val0 = acc0;
+  float2 val1 = float2(*(device const packed_float2*)(data3 + alu5 + alu4 + alu8));
+  *(device packed_float2*)(data0 + alu7 + alu0 % 4 * 32 + alu5 + alu4 + alu8 + gidx1 * 256) = float2(max_f32(val0.x + val1.x,
+      0.0f), max_f32(val0.y + val1.y, 0.0f));
 }

@@ -1,4 +1,4 @@
-// opts: none
+// grid None, group (2, 4, 1); opts: Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 4)
 #include <metal_stdlib>
 using namespace metal;
 static inline float max_f32(float a, float b) {
@@ -10,34 +10,36 @@ kernel void r_4_2_3(device float* data0 [[buffer(0)]], device float* data1 [[buf
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   float acc0;
   acc0 = 0.0f;
-  int gidx1 = int(group.y);
-  int alu0 = gidx1 * 3;
-  int gidx0 = int(group.x);
+  int lidx1 = int(item.y);
+  int alu0 = lidx1 * 3;
+  int lidx0 = int(item.x);
   for (int ridx2 = 0; ridx2 < 3; ridx2++) {
-    acc0 = fma(data2[alu0 + ridx2], data3[gidx0 + ridx2 * 2], acc0);
+    acc0 = fma(data2[alu0 + ridx2], data3[lidx0 + ridx2 * 2], acc0);
   }
   float alu1 = max_f32(acc0, 0.0f);
-  int alu2 = gidx1 * 2 + gidx0;
+  int alu2 = lidx1 * 2 + lidx0;
   float alu3 = 0.125f * alu1;
   data0[alu2] = alu1;
   data1[alu2] = (0.0f < alu1) ? alu3 + alu3 : 0.0f;
 }
 
-// opts: none
+// grid None, group (8, 1, 1); opts: Opt(GROUP, 0, 8)
 #include <metal_stdlib>
 using namespace metal;
 kernel void r_8(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
-  float acc0;
-  acc0 = 0.0f;
-  for (int ridx0 = 0; ridx0 < 8; ridx0++) {
-    float val0 = data1[ridx0];
-    acc0 = fma(val0, val0, acc0);
-  }
-  data0[0] = acc0 / 8.0f;
+  int lidx0 = int(item.x);
+  float val0 = data1[lidx0];
+  float alu0 = val0 * val0;
+  float other0 = simd_shuffle_xor(alu0, ushort(1));
+  float alu1 = alu0 + other0;
+  float other1 = simd_shuffle_xor(alu1, ushort(2));
+  float alu2 = alu1 + other1;
+  float other2 = simd_shuffle_xor(alu2, ushort(4));
+  if (lidx0 < 1) data0[0] = (alu2 + other2) / 8.0f;
 }
 
-// opts: none
+// grid None, group (3, 2, 1); opts: Opt(LOCAL, 1, 3), Opt(LOCAL, 0, 2)
 #include <metal_stdlib>
 using namespace metal;
 kernel void r_2_3_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
@@ -45,19 +47,19 @@ kernel void r_2_3_4(device float* data0 [[buffer(0)]], device const float* data1
     uint3 item [[thread_position_in_threadgroup]]) {
   float acc0;
   acc0 = 0.0f;
-  int gidx1 = int(group.y);
-  int gidx0 = int(group.x);
+  int lidx1 = int(item.y);
+  int lidx0 = int(item.x);
   for (int ridx2 = 0; ridx2 < 4; ridx2++) {
-    acc0 = fma(data1[gidx1 + ridx2 * 2], data2[gidx0 + ridx2 * 3], acc0);
+    acc0 = fma(data1[lidx1 + ridx2 * 2], data2[lidx0 + ridx2 * 3], acc0);
   }
-  data0[gidx1 * 3 + gidx0] = acc0;
+  data0[lidx1 * 3 + lidx0] = acc0;
 }
 
-// opts: none
+// grid None, group (6, 1, 1); opts: Opt(LOCAL, 0, 6)
 #include <metal_stdlib>
 using namespace metal;
 kernel void E_6(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
-  int gidx0 = int(group.x);
-  data0[gidx0] = data0[gidx0] - data1[gidx0 % 2 * 3 + gidx0 / 2] * 0.1f;
+  int lidx0 = int(item.x);
+  data0[lidx0] = data0[lidx0] - data1[lidx0 % 2 * 3 + lidx0 / 2] * 0.1f;
 }

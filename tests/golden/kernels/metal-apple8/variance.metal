@@ -1,21 +1,22 @@
-// opts: none
+// grid (3, 1, 1), group (8, 1, 1); opts: Opt(GROUP, 2, 8), Opt(GROUP, 2, 8)
 #include <metal_stdlib>
 using namespace metal;
 kernel void r_3_8_8(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
-  float acc0;
-  float acc1;
-  acc0 = 0.0f;
   int gidx0 = int(group.x);
-  int alu0 = gidx0 * 8;
-  for (int ridx2 = 0; ridx2 < 8; ridx2++) {
-    acc0 = acc0 + data1[alu0 + ridx2];
-  }
-  acc1 = 0.0f;
-  float alu1 = acc0 / 8.0f;
-  for (int ridx1 = 0; ridx1 < 8; ridx1++) {
-    float alu2 = data1[alu0 + ridx1] - alu1;
-    acc1 = fma(alu2, alu2, acc1);
-  }
-  data0[gidx0] = acc1 / 7.0f;
+  int lidx0 = int(item.x);
+  float val0 = data1[gidx0 * 8 + lidx0];
+  float other0 = simd_shuffle_xor(val0, ushort(1));
+  float alu0 = val0 + other0;
+  float other1 = simd_shuffle_xor(alu0, ushort(2));
+  float alu1 = alu0 + other1;
+  float other2 = simd_shuffle_xor(alu1, ushort(4));
+  float alu2 = val0 - (alu1 + other2) / 8.0f;
+  float alu3 = alu2 * alu2;
+  float other3 = simd_shuffle_xor(alu3, ushort(1));
+  float alu4 = alu3 + other3;
+  float other4 = simd_shuffle_xor(alu4, ushort(2));
+  float alu5 = alu4 + other4;
+  float other5 = simd_shuffle_xor(alu5, ushort(4));
+  if (lidx0 < 1) data0[gidx0] = (alu5 + other5) / 7.0f;
 }

@@ -12,7 +12,7 @@ import pytest
 from weft import Tensor, jit
 from weft.device import registry
 from weft.plugin import BufferHints, DeviceError, DeviceUnavailable, OutOfMemory
-from weft_cuda.bindings import BindingsGraph
+from weft_cuda.beyond import KernelGraph
 from weft_cuda.driver import Parameters
 from weft_cuda.staging import PIECE
 
@@ -92,7 +92,9 @@ def test_limits_are_the_drivers(gpu):
     assert gpu.chip.arch == "sm_80"
     limits = gpu.capabilities.compute.limits
     assert limits.global_size == ((1 << 31) - 1, 65535, 65535)
-    assert limits.local_threads == 1024 and limits.shared_bytes == 49152
+    assert limits.local_threads == 1024 and limits.shared_bytes == 99 << 10
+    chip = gpu.chip
+    assert (chip.processors, chip.processor_threads, chip.warp) == (4, 2048, 32)
     assert gpu.capabilities.memory.max_allocation == 1 << 30
 
 
@@ -122,8 +124,8 @@ def test_a_graph_takes_other_inputs(monkeypatch):
         return (a + a.sum()).realize()
 
     graphs = []
-    made = BindingsGraph.launch
-    monkeypatch.setattr(BindingsGraph, "launch", lambda graph: (graphs.append(graph), made(graph)))
+    made = KernelGraph.launch
+    monkeypatch.setattr(KernelGraph, "launch", lambda graph: (graphs.append(graph), made(graph)))
     for seed in range(6):
         x = numpy.random.default_rng(seed).integers(0, 9, 32).astype(numpy.float32)
         assert (step(Tensor(x, device="CUDA").realize()).numpy() == x * 2 + (x * 2).sum()).all()
@@ -151,34 +153,6 @@ def test_from_other_threads():
     for thread in threads:
         thread.join()
     assert sorted(found) == [[i + 1.0] * 4 for i in range(4)]
-
-
-DIVERGENT = """
-from weft.plugin import *
-from weft.device import registry
-gpu = registry.open("CUDA").device
-from weft_cuda import weft_compiler
-source = '''extern "C" __global__ void k(int* a) {
-  if (threadIdx.x < 3) __syncthreads();
-  a[0] = 1;
-}'''
-from weft_cuda.driver import Parameters
-function = gpu.context.load(weft_compiler(gpu).compile(source, "k"), "k")
-parameters = Parameters(1)
-parameters.fill([gpu.context.allocate(64)], [])
-gpu.context.launch(function, (1, 1, 1), (8, 1, 1), parameters)
-try:
-    gpu.synchronize()
-except DeviceError as error:
-    print(error)
-"""
-
-
-def test_a_divergent_barrier_is_an_error_that_says_what_to_do():
-    done = subprocess.run([sys.executable, "-c", DIVERGENT], capture_output=True, text=True)
-    assert "CUDA_ERROR_LAUNCH_FAILED" in done.stdout, done.stderr
-    assert "started anew" in done.stdout
-    assert "some threads end while others wait" in done.stderr
 
 
 def test_a_block_that_is_too_large(gpu):

@@ -16,10 +16,15 @@ struct uint3 {
 struct simt_place {
   uint3 thread, block, block_size, grid_size;
   void (*barrier)(int line);
+  const char *stack, *stack_end;  // of the thread that runs
+  unsigned long shared;           // bytes that the launch asked for
+  bool (*reachable)(unsigned long long at, unsigned long size);
+  void (*wrong)(const char* at, unsigned long size, const char* near);
 };
 extern "C" {
 __attribute__((visibility("default"))) simt_place simt_here;
 }
+#include "shared_checks.h"
 #define threadIdx (simt_here.thread)
 #define blockIdx (simt_here.block)
 #define blockDim (simt_here.block_size)
@@ -45,10 +50,23 @@ static inline void simt_f32_from_f16(float& x, unsigned short bits) {
   x = (float)__builtin_bit_cast(_Float16, bits);
 }
 
-// mma.sync.aligned.m16n8k16.row.col with sums in float: lanes show each other what they hold.
 static inline unsigned simt_item() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
+
+// Lanes show each other what they hold; a lane that is not there shows the last that was.
+template <class T>
+static inline T __shfl_xor_sync(unsigned, T x, int by) {
+  static T held[1024];
+  unsigned item = simt_item();
+  held[item] = x;
+  __syncthreads();
+  T other = held[item - item % 32 + (item % 32 ^ by)];
+  __syncthreads();
+  return other;
+}
+
+// mma.sync.aligned.m16n8k16.row.col with sums in float: lanes show each other what they hold.
 template <class T>
 struct simt_held {
   T a[8], b[4];
@@ -92,11 +110,11 @@ struct simt_count<0, I...> {
   using type = simt_numbers<I...>;
 };
 template <class... Types, unsigned... I>
-inline void simt_apply(void (*kernel)(Types...), void** given, simt_numbers<I...>) {
+SIMT_UNSEEN inline void simt_apply(void (*kernel)(Types...), void** given, simt_numbers<I...>) {
   kernel(*(Types*)given[I]...);
 }
 template <class... Types>
-inline void simt_enter(void (*kernel)(Types...), void** given) {
+SIMT_UNSEEN inline void simt_enter(void (*kernel)(Types...), void** given) {
   simt_apply(kernel, given, typename simt_count<sizeof...(Types)>::type{});
 }
 #define SIMT_KERNEL(name, has_barriers)                                       \
@@ -105,5 +123,8 @@ inline void simt_enter(void (*kernel)(Types...), void** given) {
   __attribute__((visibility("default"))) unsigned simt_count_of = simt_found.count; \
   __attribute__((visibility("default"))) const unsigned* simt_sizes = simt_found.sizes; \
   __attribute__((visibility("default"))) int simt_barriers = has_barriers;    \
-  __attribute__((visibility("default"))) void simt_run(void** given) { simt_enter(name, given); } \
+  SIMT_UNSEEN const char* simt_name() { return #name; }                       \
+  SIMT_UNSEEN __attribute__((visibility("default"))) void simt_run(void** given) { \
+    simt_enter(name, given);                                                  \
+  }                                                                           \
   }

@@ -1,6 +1,8 @@
 // Runs a grid of threads on one processor: a loop where a kernel has no barriers, otherwise one
-// fiber per thread, each of which runs up to the next barrier in turn.
+// fiber per thread, each of which runs up to the next barrier in turn. Whose turn it is changes from
+// barrier to barrier, so that a kernel which lacks one shows it; SIMT_ORDER, a number, changes how.
 #pragma once
+#include <setjmp.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -17,6 +19,10 @@ struct Index {
 struct Place {
   Index thread, block, block_size, grid_size;
   void (*barrier)(int line);
+  const char *stack, *stack_end;
+  size_t shared;
+  bool (*reachable)(unsigned long long at, size_t size);
+  void (*wrong)(const char* at, size_t size, const char* near);
 };
 
 extern "C" void fiber_switch(void** save, void* resume);
@@ -44,31 +50,35 @@ fiber_switch:
 
 class Executor {
  public:
-  // Empty if all went well, otherwise what did not.
-  std::string run(Place* place, void (*enter)(void**), void** given, bool barriers, Index grid,
-                  Index block) {
+  struct Wrong {
+    std::string what;  // empty if all went well
+    bool address = false;
+  };
+  Wrong run(Place* place, void (*enter)(void**), void** given, bool barriers, Index grid,
+            Index block, size_t shared, void (*fresh)(),
+            bool (*reachable)(unsigned long long, size_t)) {
     place_ = place;
     enter_ = enter;
     given_ = given;
+    wrong_ = {};
+    active_ = this;
     place->grid_size = grid;
     place->block_size = block;
     place->barrier = at_barrier;
+    place->shared = shared;
+    place->reachable = reachable;
+    place->wrong = on_wrong;
     unsigned threads = block.x * block.y * block.z;
     for (unsigned z = 0; z < grid.z; z++)
       for (unsigned y = 0; y < grid.y; y++)
         for (unsigned x = 0; x < grid.x; x++) {
           place->block = {x, y, z};
-          if (!barriers) {
-            for (unsigned i = 0; i < threads; i++) {
-              place->thread = thread_of(i);
-              enter(given);
-            }
-            continue;
-          }
-          std::string wrong = run_block(threads);
-          if (!wrong.empty()) return wrong;
+          fresh();
+          std::string what = barriers ? run_block(threads) : run_in_turn(threads);
+          if (wrong_.what.empty()) wrong_.what = what;
+          if (!wrong_.what.empty()) return wrong_;
         }
-    return "";
+    return {};
   }
 
  private:
@@ -85,7 +95,27 @@ class Executor {
   Place* place_ = nullptr;
   void (*enter_)(void**) = nullptr;
   void** given_ = nullptr;
+  unsigned order_ = getenv("SIMT_ORDER") ? atoi(getenv("SIMT_ORDER")) : 1;
+  Wrong wrong_;
+  jmp_buf leave_;
   static Executor* active_;
+
+  unsigned next(unsigned below) {
+    order_ = order_ * 1664525 + 1013904223;
+    return (order_ >> 8) % below;
+  }
+
+  // A step that meets every thread once.
+  unsigned coprime(unsigned threads) {
+    for (;;) {
+      unsigned a = 1 + next(threads), x = a, y = threads;
+      while (y) {
+        unsigned left = x % y;
+        x = y, y = left;
+      }
+      if (x == 1) return a;
+    }
+  }
 
   Index thread_of(unsigned i) const {
     Index size = place_->block_size;
@@ -96,6 +126,34 @@ class Executor {
     Executor* self = active_;
     self->current_->line = line;
     fiber_switch(&self->current_->top, self->home_);
+  }
+
+  // Called from within a kernel, which does not go on after that.
+  static void on_wrong(const char* at, size_t size, const char* near) {
+    Executor* self = active_;
+    Index t = self->place_->thread, b = self->place_->block;
+    char text[256];
+    snprintf(text, sizeof text, "thread (%u, %u, %u) of block (%u, %u, %u) touches %zu bytes %s%s",
+             t.x, t.y, t.z, b.x, b.y, b.z, size,
+             near ? "beyond the shared array " : "that nobody gave it", near ? near : "");
+    self->wrong_ = {text, true};
+    if (!self->current_) longjmp(self->leave_, 1);
+    self->current_->done = true;
+    fiber_switch(&self->current_->top, self->home_);
+  }
+
+  // A kernel without barriers: a loop.
+  std::string run_in_turn(unsigned threads) {
+    const char* here = (const char*)__builtin_frame_address(0);
+    place_->stack = here - (1 << 20);
+    place_->stack_end = here;
+    current_ = nullptr;
+    if (setjmp(leave_)) return wrong_.what;
+    for (unsigned i = 0; i < threads; i++) {
+      place_->thread = thread_of(i);
+      enter_(given_);
+    }
+    return "";
   }
 
   static void begin() {
@@ -119,16 +177,20 @@ class Executor {
   }
 
   std::string run_block(unsigned threads) {
-    active_ = this;
     if (fibers_.size() < threads) fibers_.resize(threads);
     for (unsigned i = 0; i < threads; i++) prepare(fibers_[i]);
     for (;;) {
       unsigned waiting = 0, done = 0;
       int line = 0;
-      for (unsigned i = 0; i < threads; i++) {
+      unsigned first = next(threads), step = coprime(threads);
+      for (unsigned turn = 0; turn < threads; turn++) {
+        unsigned i = (first + turn * step) % threads;
         current_ = &fibers_[i];
         place_->thread = thread_of(i);
+        place_->stack = current_->stack;
+        place_->stack_end = current_->stack + STACK;
         fiber_switch(&home_, current_->top);
+        if (!wrong_.what.empty()) return wrong_.what;
         if (current_->done) {
           done++;
           continue;

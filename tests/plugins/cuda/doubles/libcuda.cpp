@@ -6,184 +6,18 @@
 // pinned, contexts that are not current and accesses beyond an allocation are refused.
 //
 // SIMT_DEVICES: how many GPUs there are (2). SIMT_MEMORY: bytes of each (1 GiB). SIMT_POOLS: 0 for
-// a GPU without stream-ordered allocation.
-#include <dlfcn.h>
-#include <elf.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <cstring>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
-
-#include "executor.h"
-
-using Address = unsigned long long;
-using Result = int;
-enum : Result {
-  SUCCESS = 0,
-  INVALID_VALUE = 1,
-  OUT_OF_MEMORY = 2,
-  INVALID_DEVICE = 101,
-  INVALID_CONTEXT = 201,
-  INVALID_IMAGE = 200,
-  INVALID_HANDLE = 400,
-  NOT_FOUND = 500,
-  NOT_READY = 600,
-  LAUNCH_FAILED = 719,
-};
-
-namespace {
-struct Context {
-  int device;
-};
-struct Stream {
-  Context* context;
-  std::deque<std::function<void()>> work;
-  uint64_t issued = 0, done = 0;
-};
-struct Time {
-  double seconds = -1;
-};
-struct Event {
-  Stream* stream = nullptr;
-  uint64_t place = 0;
-  std::shared_ptr<Time> time = std::make_shared<Time>();
-};
-struct Kernel {
-  void (*run)(void**);
-  Place* place;
-  unsigned count;
-  const unsigned* sizes;
-  bool barriers;
-};
-struct Module {
-  void* library;
-};
-struct Launch {
-  Kernel* kernel;
-  Index grid, block;
-  std::vector<std::string> parameters;
-};
-struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS, version 2
-  Kernel* kernel;
-  Index grid, block;
-  unsigned shared;
-  void** parameters;
-  void** extra;
-  void* kern;
-  Context* context;
-};
-struct Node {
-  Launch launch;
-};
-struct Graph {
-  std::vector<Node*> nodes;
-};
-struct Ready {
-  std::vector<Node*> order;
-  std::map<Node*, Launch> launches;
-};
-struct Block {
-  size_t size;
-  int device;
-};
-
-std::recursive_mutex lock;
-thread_local Context* current = nullptr;
-std::map<Address, Block> memory;
-std::map<Address, size_t> pinned;
-std::vector<Stream*> streams;
-size_t used[16];
-Result lost = SUCCESS;
-Executor executor;
-
-size_t setting(const char* name, size_t otherwise) {
-  const char* value = getenv(name);
-  return value && *value ? strtoull(value, nullptr, 10) : otherwise;
-}
-int devices() { return (int)setting("SIMT_DEVICES", 2); }
-Context* context_of(int device) {
-  static Context all[16];
-  all[device].device = device;
-  return &all[device];
-}
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-template <class Value>
-bool inside(const std::map<Address, Value>& blocks, Address at, size_t size,
-            size_t (*size_of)(const Value&)) {
-  auto next = blocks.upper_bound(at);
-  if (next == blocks.begin()) return false;
-  --next;
-  return at + size <= next->first + size_of(next->second);
-}
-bool is_device(Address at, size_t size) {
-  return inside<Block>(memory, at, size, [](const Block& b) { return b.size; });
-}
-bool is_pinned(const void* at, size_t size) {
-  return inside<size_t>(pinned, (Address)at, size, [](const size_t& s) { return s; });
-}
-
-void run_to(Stream* stream, uint64_t place) {
-  while (stream->done < place) {
-    auto next = std::move(stream->work.front());
-    stream->work.pop_front();
-    stream->done++;
-    next();
-  }
-}
-Result usable(Stream* stream) {
-  if (lost) return lost;
-  if (!current) return INVALID_CONTEXT;
-  return stream && stream->context == current ? SUCCESS : INVALID_HANDLE;
-}
-Result put(Stream* stream, std::function<void()> what) {
-  if (Result bad = usable(stream)) return bad;
-  stream->work.push_back(std::move(what));
-  stream->issued++;
-  return SUCCESS;
-}
-Result put_copy(Stream* stream, void* dst, const void* src, size_t size) {
-  return put(stream, [=] { memcpy(dst, src, size); });
-}
-
-Result launch_of(Kernel* kernel, Index grid, Index block, void** parameters, Launch& launch) {
-  if (!kernel) return INVALID_HANDLE;
-  if (!grid.x || !grid.y || !grid.z || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
-    return INVALID_VALUE;
-  if (!block.x || !block.y || !block.z || block.x > 1024 || block.y > 1024 || block.z > 64 ||
-      block.x * block.y * block.z > 1024)
-    return INVALID_VALUE;
-  launch.kernel = kernel, launch.grid = grid, launch.block = block;
-  launch.parameters.clear();
-  for (unsigned i = 0; i < kernel->count; i++)
-    launch.parameters.emplace_back((const char*)parameters[i], kernel->sizes[i]);
-  return SUCCESS;
-}
-void run(Launch& launch) {
-  if (lost) return;
-  std::vector<void*> given;
-  for (auto& parameter : launch.parameters) given.push_back((void*)parameter.data());
-  Kernel* k = launch.kernel;
-  std::string wrong =
-      executor.run(k->place, k->run, given.data(), k->barriers, launch.grid, launch.block);
-  if (wrong.empty()) return;
-  fprintf(stderr, "simt: %s\n", wrong.c_str());
-  lost = LAUNCH_FAILED;
-}
-}  // namespace
+// a GPU without stream-ordered allocation. SIMT_PEERS: 0 for GPUs that do not see each other's
+// memory.
+#include "absent.h"
+#include "machine.h"
 
 #define API extern "C" __attribute__((visibility("default"))) Result
 #define GUARD std::lock_guard<std::recursive_mutex> guard(lock)
 
-API cuInit(unsigned) { return SUCCESS; }
+API cuInit(unsigned) {
+  if (!started) started = getpid();
+  return started == getpid() ? SUCCESS : NOT_INITIALIZED;
+}
 API cuDriverGetVersion(int* version) {
   *version = 13000;
   return SUCCESS;
@@ -195,13 +29,22 @@ API cuGetErrorName(Result code, const char** name) {
       {INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE"},   {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE"},
       {NOT_FOUND, "CUDA_ERROR_NOT_FOUND"},           {NOT_READY, "CUDA_ERROR_NOT_READY"},
       {LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED"},
+      {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED"},
+      {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+      {ALREADY_FRIENDS, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"},
+      {NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED"},
   };
   auto found = names.find(code);
-  *name = found == names.end() ? "CUDA_ERROR_UNKNOWN" : found->second;
-  return SUCCESS;
+  *name = found == names.end() ? nullptr : found->second;
+  return *name ? SUCCESS : INVALID_VALUE;
 }
-API cuGetErrorString(Result, const char** text) {
-  *text = "said by the test double";
+API cuGetErrorString(Result code, const char** text) {
+  static std::map<Result, std::string> texts;
+  const char* name;
+  *text = nullptr;
+  if (code && cuGetErrorName(code, &name)) return INVALID_VALUE;
+  *text = (texts[code] = "result " + std::to_string(code) + " of the test double").c_str();
   return SUCCESS;
 }
 
@@ -225,7 +68,8 @@ API cuDeviceTotalMem_v2(size_t* bytes, int) {
 API cuDeviceGetAttribute(int* value, int attribute, int) {
   static const std::map<int, int> values = {
       {1, 1024}, {2, 1024}, {3, 1024},   {4, 64},     {5, 0x7fffffff}, {6, 65535}, {7, 65535},
-      {8, 49152}, {10, 32}, {12, 65536}, {16, 1},     {39, 2048},      {75, 8},    {76, 0},
+      {8, STATIC_SHARED}, {10, 32}, {12, 65536}, {16, 4}, {38, 1 << 22}, {39, 2048}, {75, 8},
+      {76, 0}, {81, PROCESSOR_SHARED}, {82, 65536}, {97, MOST_SHARED}, {106, 32},
   };
   if (attribute == 115) {
     *value = setting("SIMT_POOLS", 1) != 0;
@@ -235,8 +79,35 @@ API cuDeviceGetAttribute(int* value, int attribute, int) {
   *value = found == values.end() ? 0 : found->second;
   return SUCCESS;
 }
-API cuDeviceGetDefaultMemPool(void** pool, int) {
-  *pool = (void*)16;
+API cuDeviceComputeCapability(int* major, int* minor, int) {
+  *major = 8, *minor = 0;
+  return SUCCESS;
+}
+API cuDeviceCanAccessPeer(int* can, int device, int other) {
+  *can = device != other && setting("SIMT_PEERS", 1) != 0;
+  return SUCCESS;
+}
+API cuCtxEnablePeerAccess(Context* peer, unsigned) {
+  static std::map<std::pair<int, int>, bool> friends;
+  GUARD;
+  if (Result bad = here()) return bad;
+  bool& known = friends[{current()->device, peer->device}];
+  if (known) return ALREADY_FRIENDS;
+  known = true;
+  return SUCCESS;
+}
+API cuDeviceGetDefaultMemPool(void** pool, int device) {
+  *pool = (void*)(Address)(16 + device);
+  return SUCCESS;
+}
+API cuMemPoolSetAccess(void* pool, const int* who, size_t count) {
+  return pool && count == 1 && who[0] == 1 ? SUCCESS : INVALID_VALUE;
+}
+API cuMemPoolTrimTo(void* pool, size_t) {
+  GUARD;
+  int device = (int)(Address)pool - 16;
+  for (auto& [size, count] : kept[device]) used[device] -= size * count;
+  kept[device].clear();
   return SUCCESS;
 }
 API cuMemPoolSetAttribute(void*, int attribute, void*) {
@@ -248,46 +119,91 @@ API cuDevicePrimaryCtxRetain(Context** context, int device) {
 }
 API cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
 API cuCtxSetCurrent(Context* context) {
-  current = context;
+  if (started != getpid()) return NOT_INITIALIZED;
+  if (entered.empty())
+    entered.push_back(context);
+  else
+    entered.back() = context;
   return SUCCESS;
 }
 API cuCtxGetCurrent(Context** context) {
-  *context = current;
+  *context = current();
   return SUCCESS;
+}
+API cuCtxPushCurrent_v2(Context* context) {
+  if (started != getpid()) return NOT_INITIALIZED;
+  entered.push_back(context);
+  return SUCCESS;
+}
+API cuCtxPopCurrent_v2(Context** context) {
+  if (entered.empty()) return INVALID_CONTEXT;
+  *context = current();
+  entered.pop_back();
+  return SUCCESS;
+}
+API cuCtxGetDevice(int* device) {
+  if (Result bad = here()) return bad;
+  *device = current()->device;
+  return SUCCESS;
+}
+API cuCtxSynchronize() {
+  GUARD;
+  if (Result bad = here()) return bad;
+  for (Stream* stream : streams)
+    if (stream->context == current()) run_to(stream, stream->issued);
+  return lost;
 }
 
 // ---- memory -------------------------------------------------------------------------------------
-static Result allocate(Address* at, size_t size) {
-  if (lost) return lost;
-  if (!current) return INVALID_CONTEXT;
+static size_t rounded(size_t size) { return (size + 255) & ~(size_t)255; }
+static Result allocate(Address* at, size_t size, bool pooled) {
+  if (Result bad = here()) return bad;
   if (!size) return INVALID_VALUE;
-  if (used[current->device] + size > setting("SIMT_MEMORY", 1 << 30)) return OUT_OF_MEMORY;
-  void* block = aligned_alloc(256, (size + 255) & ~(size_t)255);
+  int device = current()->device;
+  auto again = kept[device].find(rounded(size));
+  if (pooled && again != kept[device].end()) {
+    if (!--again->second) kept[device].erase(again);
+  } else {
+    if (used[device] + rounded(size) > setting("SIMT_MEMORY", 1 << 30)) return OUT_OF_MEMORY;
+    used[device] += rounded(size);
+  }
+  void* block = aligned_alloc(256, rounded(size));
   if (!block) return OUT_OF_MEMORY;
   memset(block, 0xff, size);  // NaN, -1: what is read before it is written shows
   *at = (Address)block;
-  memory[*at] = {size, current->device};
-  used[current->device] += size;
+  memory[*at] = {size, device, pooled};
   return SUCCESS;
 }
 static Result forget(Address at) {
   auto found = memory.find(at);
   if (found == memory.end()) return INVALID_VALUE;
-  used[found->second.device] -= found->second.size;
+  auto [size, device, pooled] = found->second;
+  if (pooled)
+    kept[device][rounded(size)]++;  // whatever its size, another size finds no room in it
+  else
+    used[device] -= rounded(size);
   memory.erase(found);
   return SUCCESS;
 }
 API cuMemAlloc_v2(Address* at, size_t size) {
   GUARD;
-  return allocate(at, size);
+  return allocate(at, size, false);
 }
 API cuMemAllocAsync(Address* at, size_t size, Stream* stream) {
   GUARD;
   if (Result bad = usable(stream)) return bad;
-  return allocate(at, size);
+  return allocate(at, size, true);
+}
+API cuMemGetInfo_v2(size_t* unused, size_t* all) {
+  GUARD;
+  if (Result bad = here()) return bad;
+  *all = setting("SIMT_MEMORY", 1 << 30);
+  *unused = *all - used[current()->device];
+  return SUCCESS;
 }
 API cuMemFree_v2(Address at) {
   GUARD;
+  if (Result bad = here()) return bad;
   for (Stream* stream : streams) run_to(stream, stream->issued);
   if (Result bad = forget(at)) return bad;
   free((void*)at);
@@ -301,6 +217,7 @@ API cuMemFreeAsync(Address at, Stream* stream) {
 }
 API cuMemHostAlloc(void** at, size_t size, unsigned) {
   GUARD;
+  if (Result bad = here()) return bad;
   *at = aligned_alloc(256, (size + 255) & ~(size_t)255);
   pinned[(Address)*at] = size;
   return *at ? SUCCESS : OUT_OF_MEMORY;
@@ -336,8 +253,8 @@ API cuMemcpyPeerAsync(Address dst, Context*, Address src, Context*, size_t size,
 // ---- streams and events -------------------------------------------------------------------------
 API cuStreamCreate(Stream** stream, unsigned) {
   GUARD;
-  if (!current) return INVALID_CONTEXT;
-  *stream = new Stream{current, {}};
+  if (Result bad = here()) return bad;
+  *stream = new Stream{current(), {}};
   streams.push_back(*stream);
   return SUCCESS;
 }
@@ -360,6 +277,10 @@ API cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
     if (other) run_to(other, place);
   });
 }
+API cuStreamQuery(Stream* stream) {
+  GUARD;
+  return stream->done == stream->issued ? lost : NOT_READY;
+}
 API cuEventCreate(Event** event, unsigned) {
   *event = new Event;
   return SUCCESS;
@@ -375,8 +296,13 @@ API cuEventRecord(Event* event, Stream* stream) {
   event->stream = stream, event->place = stream->issued;
   return bad;
 }
+API cuEventQuery(Event* event) {
+  GUARD;
+  return event->time->seconds < 0 ? NOT_READY : lost;
+}
 API cuEventSynchronize(Event* event) {
   GUARD;
+  if (Result bad = here()) return bad;
   if (event->stream) run_to(event->stream, event->place);
   return lost;
 }
@@ -407,6 +333,13 @@ API cuModuleLoadData(Module** module, const void* image) {
   *module = new Module{library};
   return SUCCESS;
 }
+API cuModuleLoadDataEx(Module** module, const void* image, unsigned count, int* options,
+                       void** values) {
+  Result done = cuModuleLoadData(module, image);
+  for (unsigned i = 0; i < count; i++)
+    if (options[i] == 4 || options[i] == 6) values[i] = nullptr;  // how long the logs are
+  return done;
+}
 API cuModuleUnload(Module* module) {
   dlclose(module->library);
   delete module;
@@ -421,14 +354,41 @@ API cuModuleGetFunction(Kernel** kernel, Module* module, const char* name) {
       *(unsigned*)dlsym(library, "simt_count_of"),
       *(const unsigned**)dlsym(library, "simt_sizes"),
       *(int*)dlsym(library, "simt_barriers") != 0,
+      (void (*)())dlsym(library, "simt_fresh"),
+      *(unsigned*)dlsym(library, "simt_most_threads"),
+      ((size_t (*)())dlsym(library, "simt_static_shared"))(),
+      STATIC_SHARED,
   };
   return SUCCESS;
 }
+API cuFuncGetAttribute(int* value, int attribute, Kernel* kernel) {
+  const std::map<int, size_t> values = {
+      {0, kernel->most_threads}, {1, kernel->static_shared},  {2, 0}, {3, 0}, {4, 32},
+      {8, kernel->allowed_shared},
+  };
+  auto found = values.find(attribute);
+  if (found == values.end()) return INVALID_VALUE;
+  *value = (int)found->second;
+  return SUCCESS;
+}
+API cuFuncSetAttribute(Kernel* kernel, int attribute, int value) {
+  if (attribute != 8 || value < 0 || value + kernel->static_shared > MOST_SHARED)
+    return INVALID_VALUE;
+  kernel->allowed_shared = std::max((size_t)value, STATIC_SHARED);
+  return SUCCESS;
+}
+API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int threads,
+                                                size_t shared) {
+  *blocks = blocks_of(kernel, threads, shared);
+  return SUCCESS;
+}
 API cuLaunchKernel(Kernel* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                   unsigned bz, unsigned, Stream* stream, void** parameters, void**) {
+                   unsigned bz, unsigned shared, Stream* stream, void** parameters, void** extra) {
   GUARD;
+  if (Result bad = usable(stream)) return bad;
   Launch launch;
-  if (Result bad = launch_of(kernel, {gx, gy, gz}, {bx, by, bz}, parameters, launch)) return bad;
+  if (Result bad = launch_of(kernel, {gx, gy, gz}, {bx, by, bz}, shared, parameters, extra, launch))
+    return bad;
   return put(stream, [launch]() mutable { run(launch); });
 }
 
@@ -443,7 +403,8 @@ API cuGraphAddKernelNode_v2(Node** node, Graph* graph, Node* const* before, size
   if (count != (graph->nodes.empty() ? 0 : 1) || (count && before[0] != graph->nodes.back()))
     return INVALID_VALUE;
   auto* made = new Node;
-  Result bad = launch_of(kind->kernel, kind->grid, kind->block, kind->parameters, made->launch);
+  Result bad = launch_of(kind->kernel, kind->grid, kind->block, kind->shared, kind->parameters,
+                         kind->extra, made->launch);
   if (bad) return bad;
   graph->nodes.push_back(made);
   *node = made;
@@ -457,7 +418,8 @@ API cuGraphInstantiateWithFlags(Ready** ready, Graph* graph, unsigned long long)
 API cuGraphExecKernelNodeSetParams_v2(Ready* ready, Node* node, const KernelNode* kind) {
   auto found = ready->launches.find(node);
   if (found == ready->launches.end()) return INVALID_VALUE;
-  return launch_of(kind->kernel, kind->grid, kind->block, kind->parameters, found->second);
+  return launch_of(kind->kernel, kind->grid, kind->block, kind->shared, kind->parameters,
+                   kind->extra, found->second);
 }
 API cuGraphLaunch(Ready* ready, Stream* stream) {
   GUARD;

@@ -55,6 +55,21 @@ int nvrtcGetNumSupportedArchs(int* count) {
   *count = 3;
   return 0;
 }
+// Threads that a block may have, as the kernel declares them.
+static std::string launch_bounds(const std::string& source) {
+  size_t start = source.find("__launch_bounds__(");
+  return start == std::string::npos ? "1024" : std::to_string(atoi(source.c_str() + start + 18));
+}
+// Shared memory whose size the launch says: its name, and a place for the most there may be.
+static std::string dynamic_shared(std::string& source) {
+  size_t start = source.find("extern __shared__");
+  if (start == std::string::npos) return "unsigned char* simt_dynamic() { return nullptr; }";
+  size_t end = source.find("[]", start), name = source.find_last_of(" ", end) + 1;
+  std::string word = source.substr(name, end - name);
+  replace_all(source, "extern __shared__", "extern");
+  return "}\n__attribute__((aligned(16))) unsigned char " + word + "[101376];\nextern \"C\" {\n" +
+         "unsigned char* simt_dynamic() { return " + word + "; }";
+}
 // The instruction of a matrix unit becomes a call of what plays it. True if there was one.
 static bool replace_units(std::string& source) {
   bool found = false;
@@ -94,19 +109,25 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
   replace_all(source, R"(asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));)",
               "simt_f32_from_f16(x, bits);");
   bool units = replace_units(source);
-  bool barriers = units || source.find("__syncthreads") != std::string::npos;
+  bool barriers = units || source.find("__syncthreads") != std::string::npos ||
+                  source.find("__shfl_xor_sync") != std::string::npos;
   char folder[] = "/tmp/weft-simt-XXXXXX";
   if (!mkdtemp(folder)) return 11;
   std::string base = folder, file = base + "/k.cu";
-  std::ofstream(file) << source << "\nSIMT_KERNEL(" << program->name << ", " << barriers << ")\n";
+  std::string bounds = launch_bounds(source), dynamic = dynamic_shared(source);
+  std::ofstream(file) << source << "\nSIMT_KERNEL(" << program->name << ", " << barriers << ")\n"
+                      << "extern \"C\" {\n__attribute__((visibility(\"default\"))) unsigned "
+                      << "simt_most_threads = " << bounds << ";\n" << dynamic << "\n}\n";
   std::string quoted = "'" + base;
-  std::string compile = environment("SIMT_CLANG") +
+  // From within the folder: its name, which is never the same, must not get into the code.
+  std::string compile = "cd " + quoted + "' && " + environment("SIMT_CLANG") +
       " -c -x c++ -std=c++17 -O1 -march=native -ffreestanding -fPIC -fno-semantic-interposition"
       " -ffp-contract=off -fwrapv -fno-math-errno -fno-strict-aliasing -fno-exceptions -fno-rtti"
       " -fno-asynchronous-unwind-tables -fno-stack-protector -w"
       " -Xclang -ffloat16-excess-precision=none"
-      " -include '" + environment("SIMT_HEADER") + "' -o " + quoted + "/k.o' " + quoted +
-      "/k.cu' 2> " + quoted + "/log'";
+      " -fsanitize=kernel-address -mllvm -asan-instrumentation-with-call-threshold=0"
+      " -mllvm -asan-globals=1 -mllvm -asan-stack=0"
+      " -include '" + environment("SIMT_HEADER") + "' -o k.o k.cu 2> log";
   std::string link = environment("SIMT_LINKER") + " -shared -Bsymbolic -o " + quoted + "/k.so' " + quoted +
       "/k.o' 2>> " + quoted + "/log'";
   bool done = system(compile.c_str()) == 0 && system(link.c_str()) == 0;

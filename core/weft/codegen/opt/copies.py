@@ -1,0 +1,184 @@
+"""How the work items of a group bring a tile to shared memory: who copies what, and when.
+
+Neighbours copy what lies side by side, each several elements at once where these are neighbours in
+memory. A tile may be held several times over: while the group works on one, those of the next turns
+are under way. Then there is one barrier in a turn. After it the tile of this turn is there, and
+nobody reads the one of the turn before any more, whose place is filled next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.base.dtype import dtypes
+from weft.codegen.accesses import IN_FLIGHT_BYTES
+from weft.codegen.fold import folded
+from weft.codegen.ranges import Fill, alternative_of, extent_of
+from weft.codegen.substitute import substitute_ranges
+from weft.device.capabilities import ComputeCaps, Feature
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+
+@dataclass(frozen=True)
+class Staged:
+    """One LOAD to be staged: the ranges that its array has as axes, and how long a row of it is.
+
+    strides: of each range in the array; steps: in memory; size: elements of the array.
+    """
+
+    load: UOp
+    inside: tuple[UOp, ...]
+    strides: dict[UOp, int]
+    steps: dict[UOp, int]
+    size: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.load.dtype.itemsize
+
+    def place(self, places: dict[UOp, UOp]) -> UOp:
+        """Where in its array an element is."""
+        at = UOp.const(dtypes.int, 0)
+        for r in self.inside:
+            at = _sum(at, _times(places[r].cast(dtypes.int), self.strides[r]))
+        return at
+
+
+@dataclass(frozen=True)
+class Copying:
+    """Who copies: the ranges of a group, the slowest first; and how many tiles there are at once."""
+
+    loop: UOp
+    group: tuple[UOp, ...]
+    depth: int
+    compute: ComputeCaps
+
+    def filled(self, tile: Staged, array: UOp, number: int) -> tuple[UOp, UOp, int]:
+        """The FILL of `array`, the place from which the tile of a turn is read, and how many ranges
+        from `number` on were used."""
+        width, flies = self._width(tile)
+        ahead = self.depth > 1
+        places, loops = self._spread(tile, width, number, written_out=ahead)
+        at = tile.place(places)
+        if not ahead:
+            stores = [self._store(tile, array, at, places)]
+        else:
+            later = _plus(self.loop, self.depth - 1)
+            slot = _times(_modulo(later, self.depth), tile.size)
+            gate = UOp(Ops.CMPLT, dtypes.bool, (later, self.loop.src[0].cast(later.dtype)))
+            stores = [self._store(tile, array, _sum(at, slot), {**places, self.loop: later}, gate)]
+            for turn in range(self.depth - 1):
+                first = {**places, self.loop: self.loop.const_like(turn)}
+                stores.append(self._store(tile, array, _plus(at, turn * tile.size), first))
+        arg = Fill(len(stores), f"tiles of {self.loop.arg.id}", self.depth, ahead and flies)
+        fill = UOp(Ops.FILL, dtypes.void, (*stores, *loops), arg)
+        start = tile.place({r: r for r in tile.inside})
+        if ahead:
+            start = _sum(start, _times(_modulo(self.loop, self.depth), tile.size))
+        return fill, start, len(loops)
+
+    def _store(
+        self, tile: Staged, array: UOp, at: UOp, places: dict[UOp, UOp], gate: UOp | None = None
+    ) -> UOp:
+        value = substitute_ranges(list(tile.load.toposort()), places, {})
+        if gate is not None:
+            value = _gated(value, gate)
+        return UOp(Ops.STORE, dtypes.void, (array.index(at), value))
+
+    def _width(self, tile: Staged) -> tuple[int, bool]:
+        """How many elements a work item copies at once, and whether nobody waits for the copy."""
+        compute, dtype = self.compute, tile.load.dtype
+        each = _count(tile.inside) // _count(self.group)
+        if compute.vector_bytes:
+            return 1, False
+        if compute.has(Feature.ASYNC_COPY):
+            together = math.gcd(each, _together(tile, in_array=True))
+            for nbytes in IN_FLIGHT_BYTES:
+                width = nbytes // dtype.itemsize
+                if width and together % width == 0:
+                    return width, True
+        together = math.gcd(each, _together(tile, in_array=False))
+        widths = compute.vector_widths.get(dtype, ())
+        return max((width for width in widths if together % width == 0), default=1), False
+
+    def _spread(
+        self, tile: Staged, width: int, number: int, written_out: bool
+    ) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
+        """Where each work item copies from, turn by turn."""
+        item = UOp.const(dtypes.int, 0)
+        for r in self.group:
+            item = _sum(_times(item, int(extent_of(r))), r.cast(dtypes.int))
+        turns = _count(tile.inside) // _count(self.group) // width
+        loops = []
+        flat = item
+        if turns > 1:
+            kind = AxisKind.UNROLL if written_out else AxisKind.LOOP
+            loops.append(UOp.range(turns, number, kind))
+            flat = _sum(_times(loops[-1], _count(self.group)), item)
+        if width > 1:
+            loops.append(UOp.range(width, number + len(loops), AxisKind.UNROLL))
+            flat = _sum(_times(flat, width), loops[-1])
+        places: dict[UOp, UOp] = {}
+        for r in _nearest_first(tile):
+            extent = UOp.const(dtypes.int, int(extent_of(r)))
+            places[r] = (flat % extent).simplify().cast(r.dtype)
+            flat = (flat // extent).simplify()
+        return places, tuple(loops)
+
+
+def _nearest_first(tile: Staged) -> list[UOp]:
+    return sorted(tile.inside, key=lambda r: abs(tile.steps.get(r, 1 << 62)))
+
+
+def _together(tile: Staged, in_array: bool) -> int:
+    """How many neighbours there are in memory, and in the array as well.
+
+    It divides the place of the first of them: all other steps are multiples of it.
+    """
+    length = 1
+    order = _nearest_first(tile)
+    for r in order:
+        if tile.steps.get(r) != length or (in_array and tile.strides[r] != length):
+            break
+        length *= int(extent_of(r))
+    for r, step in tile.steps.items():
+        length = math.gcd(length, step) if abs(step) >= length or r not in tile.inside else length
+    if in_array:
+        others = [tile.strides[r] for r in tile.inside if tile.strides[r] >= length]
+        length = math.gcd(length, tile.size, *others)
+    return length
+
+
+def _gated(load: UOp, gate: UOp) -> UOp:
+    """The same LOAD where `gate` holds, else nothing is touched."""
+    index, other = load.src[0], alternative_of(load)
+    if len(index.src) > 2:
+        gate = UOp(Ops.AND, dtypes.bool, (index.src[2], gate))
+    if other is None:
+        other = UOp.const(load.dtype, 0)
+    gated = UOp(Ops.INDEX, index.dtype, (*index.src[:2], gate))
+    return UOp(Ops.LOAD, load.dtype, (gated, other), load.arg)
+
+
+def _count(loops: Sequence[UOp]) -> int:
+    return math.prod(int(extent_of(r)) for r in loops)
+
+
+def _modulo(value: UOp, by: int) -> UOp:
+    return UOp(Ops.MOD, value.dtype, (value, value.const_like(by))).cast(dtypes.int)
+
+
+def _plus(value: UOp, more: int) -> UOp:
+    return _sum(value, value.const_like(more))
+
+
+def _sum(a: UOp, b: UOp) -> UOp:
+    return folded(Ops.ADD, a.dtype, (a, b), None)
+
+
+def _times(a: UOp, factor: int) -> UOp:
+    return folded(Ops.MUL, a.dtype, (a, a.const_like(factor)), None)

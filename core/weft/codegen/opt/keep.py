@@ -1,0 +1,72 @@
+"""A loop of a sum goes outside the loops over what is summed: KEEP.
+
+in:  a lowered kernel with a REDUCE over `loop` and others, inside output loops `inside`
+out: the same, where `loop` turns outside of `inside`: the sums so far of all their turns are kept
+     in an array, which a FILL adds to once in each turn of `loop`
+
+A stretch of a sum that is as long as a cache has room for is then done for all rows before the next
+stretch is begun, so that what is read again comes from the cache. The loops over the rest of the
+sum stay where they are, and so does all that is done with the finished sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.base.dtype import AddrSpace, dtypes
+from weft.codegen.fold import folded
+from weft.codegen.ranges import Accumulate, Fill, extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.substitute import replace_nodes, substitute_ranges
+from weft.uop.args import AxisKind
+from weft.uop.evaluate import identity_element
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+
+def kept(reduce: UOp, inside: Sequence[UOp]) -> list[UOp]:
+    """The ranges that the array has as axes, outermost first: `inside`, instances and lanes."""
+    kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
+    mine = [r for r in ranges_of(reduce) if r in inside or r.arg.kind in kinds]
+    return sorted(mine, key=loop_order)
+
+
+def run(sink: UOp, loop: UOp, inside: Sequence[UOp]) -> tuple[UOp, UOp]:
+    """The kernel with `loop`, of its one REDUCE over it, outside; and the range it is now."""
+    nodes = list(sink.toposort())
+    (reduce,) = (node for node in nodes if node.op is Ops.REDUCE and loop in loops_of(node))
+    number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
+    name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
+    axes = kept(reduce, inside)
+    outside = UOp.range(loop.src[0], number, AxisKind.LOOP, loop.dtype)
+    places = {loop: outside}
+    for place, axis in enumerate(axes, number + 1):
+        kind = AxisKind.LOOP if axis in inside else axis.arg.kind
+        places[axis] = UOp.range(axis.src[0], place, kind, axis.dtype)
+    size, here, there = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
+    for axis in reversed(axes):
+        here, there = _plus(here, axis, size), _plus(there, places[axis], size)
+        size *= int(extent_of(axis))
+    array = UOp(Ops.DEFINE_REG, reduce.dtype.ptr(size, AddrSpace.REG), (), name)
+    values = [
+        substitute_ranges(list(value.toposort()), places, {})
+        for value in reduce.src[: reduce.arg.values]
+    ]
+    rest = [r for r in loops_of(reduce) if r is not loop]
+    part = UOp(Ops.REDUCE, reduce.dtype, (*values, *rest), Accumulate(reduce.arg.op, len(values)))
+    nothing = UOp.const(reduce.dtype, identity_element(reduce.arg.op, reduce.dtype))
+    # the gate is also what says that the array is read anew in every turn
+    later = folded(Ops.CMPLT, dtypes.bool, (outside.const_like(0), outside), None)
+    so_far = UOp(Ops.LOAD, reduce.dtype, (array.index(there, later), nothing))
+    total = UOp(reduce.arg.op, reduce.dtype, (so_far, part))
+    store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
+    loops = sorted(places.values(), key=loop_order)
+    fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
+    made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(here), fill))}
+    return replace_nodes(nodes, made), outside
+
+
+def _plus(total: UOp, axis: UOp, stride: int) -> UOp:
+    place = axis.cast(dtypes.int)
+    if stride != 1:
+        place = folded(Ops.MUL, dtypes.int, (place, place.const_like(stride)), None)
+    return folded(Ops.ADD, dtypes.int, (total, place), None)

@@ -1,0 +1,460 @@
+"""WEFT_BEAM: the fastest way to lower a kernel, found by trying.
+
+A beam search. It begins with what the heuristic chooses and with nothing; each round builds all
+plans one step from the best few (`codegen.opt.search.near`), in helper processes, runs each once
+that gives the same results, and keeps the best few; it ends with a round that gains nothing. The
+best are then timed once more in turn with the heuristic's own, which stays where it is as fast.
+
+What was found is kept on disk by kernel, by what the device's code is keyed to, and by width, with
+everything that was tried. Where nothing can be tried (no helper opens the device and it is not safe
+or not possible to run here) the heuristic chooses.
+
+in: the AST of a kernel and a device    out: a `Plan`
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, Protocol
+
+from weft.base import trace
+from weft.base.disk_cache import DiskCache
+from weft.base.errors import WeftError
+from weft.base.settings import settings
+from weft.base.text import human_time
+from weft.codegen.opt.kernel import Kernel
+from weft.codegen.opt.opts import Opt, OptKind
+from weft.codegen.opt.search import Plan, by_heuristic, near
+from weft.codegen.pipeline import loops_for
+from weft.device import registry
+from weft.device.calls import failure_text
+from weft.device.capabilities import Feature
+from weft.device.opened import OpenDevice
+from weft.engine.helpers import HelperFailed, Helpers, helpers_for
+from weft.engine.stats import stats
+from weft.engine.trial import WRITTEN_DOWN, Built, Outcome, Trial, build
+from weft.uop import UOp, to_text
+
+MOST_ROUNDS = 12
+MOST_IN_A_ROUND = 256
+GAIN = 0.99  # a round that leaves more than this of the time ends the search
+CLEARLY = 0.97  # of the heuristic's time, or the heuristic's choice stays
+_BUILD_SECONDS = 20.0
+_RUN_SECONDS = 10.0  # a kernel may take before it counts as one that hangs, if none is known yet
+_SPENT = 0.02  # seconds for the runs of one candidate
+_MOST_PLAIN = 4e9  # operations that are still carried out without any optimisation
+_MOST_PLAIN_HERE = 1e8  # the same where nobody could end it
+
+_cache = DiskCache("search", 1)
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Try:
+    """One plan that was tried. seconds: its shortest run; because: why it has none."""
+
+    plan: Plan
+    seconds: float | None
+    because: str = ""
+
+
+@dataclass
+class Found:
+    """What a search found. tries: in the order of trying; notes: for people."""
+
+    best: Plan
+    heuristic: Plan
+    tries: list[Try] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def ranked(self) -> list[Try]:
+        """Those that ran, the fastest first, the chosen one before its equals."""
+        ran = [one for one in self.tries if one.seconds is not None]
+        return sorted(ran, key=lambda one: (one.seconds, one.plan != self.best))
+
+
+def plan_for(ast: UOp, device: OpenDevice) -> Plan:
+    """The plan for a kernel: found before, or searched for now. Never raises for what is tried."""
+    return search(ast, device, settings.BEAM).best
+
+
+def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> Found:
+    """All about the search for a kernel. anew: also where it was searched for before.
+
+    :raises WeftError: what the heuristic's own choice raises.
+    """
+    key = _key(ast, device, width)
+    with _lock:
+        kept = None if anew else _cache.get(key)
+        found = None if kept is None else _decoded(kept)
+        if found is not None:
+            return found
+        with trace.span("search", device=device.name, width=width) as span:
+            found = _Search(ast, device, width).run()
+            span.note(tries=len(found.tries))
+        if any(one.seconds is not None for one in found.tries):
+            _cache.put(key, _encoded(found))
+        return found
+
+
+# ---- who builds and runs -------------------------------------------------------------------------
+
+
+class _Workshop(Protocol):
+    """Builds plans and tries what was built."""
+
+    most_plain: float
+
+    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
+        """(digest, what was built) of each plan, or why there is none."""
+
+    def expect(self, built: Any, seconds: float) -> str:
+        """Take its results for right. Answers why that failed, or nothing."""
+
+    def time(self, built: Any, good: float | None) -> Outcome | str:
+        """Run it, or say why that failed."""
+
+    def end(self) -> None:
+        """Give the memory back."""
+
+
+class _Elsewhere:
+    """In helper processes."""
+
+    most_plain = _MOST_PLAIN
+
+    def __init__(self, ast: UOp, device: OpenDevice) -> None:
+        parallel = device.compiler is None or device.compute.has(Feature.PARALLEL_COMPILE)
+        self.ast = ast
+        self.helpers: Helpers = helpers_for(device.name, device.capabilities.fingerprint, parallel)
+        self.right: list[Any] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """:raises HelperFailed: where the device does not open there, or has no room."""
+        self.helpers.first.ask("begin", self.ast, seconds=60.0)
+
+    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
+        def one(helper: Any, plan: Plan) -> tuple[bytes, Any] | str:
+            try:
+                answer: tuple[bytes, Any] = helper.ask(
+                    "build", self.ast, plan, seconds=_BUILD_SECONDS
+                )
+            except HelperFailed as error:
+                return str(error)
+            return answer
+
+        return self.helpers.spread(one, plans)
+
+    def expect(self, built: Any, seconds: float) -> str:
+        try:
+            self.helpers.first.ask("expect", built, seconds=seconds)
+        except HelperFailed as error:
+            self._again(error)
+            return str(error)
+        self.right.append(built)
+        return ""
+
+    def time(self, built: Any, good: float | None) -> Outcome | str:
+        limit = _RUN_SECONDS if good is None else max(2.0, 100 * good)
+        try:
+            answer: Outcome = self.helpers.first.ask("time", built, _SPENT, good, seconds=limit)
+        except HelperFailed as error:
+            self._again(error)
+            return str(error)
+        return answer
+
+    def _again(self, error: HelperFailed) -> None:
+        """Whoever took the place of a lost one knows nothing yet."""
+        if error.lost:
+            self.begin()
+            for built in self.right:
+                self.helpers.first.ask("expect", built, seconds=_BUILD_SECONDS)
+
+    def end(self) -> None:
+        try:
+            self.helpers.first.ask("end", seconds=_BUILD_SECONDS)
+        except HelperFailed:
+            pass
+
+
+class _Here:
+    """In this process: a kernel that crashes takes the program with it."""
+
+    most_plain = _MOST_PLAIN_HERE
+
+    def __init__(self, ast: UOp, device: OpenDevice) -> None:
+        self.ast, self.device = ast, device
+        self.trial = Trial(ast, device)
+
+    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
+        for plan in plans:
+            try:
+                built = build(self.ast, plan, self.device)
+            except WeftError as error:
+                yield failure_text(error)
+            else:
+                yield built.digest, built
+
+    def expect(self, built: Built, seconds: float) -> str:
+        try:
+            self.trial.expect(built)
+        except (WeftError, ArithmeticError) as error:
+            return failure_text(error)
+        return ""
+
+    def time(self, built: Built, good: float | None) -> Outcome | str:
+        try:
+            return self.trial.time(built, _SPENT, good)
+        except (WeftError, ArithmeticError) as error:
+            return failure_text(error)
+
+    def end(self) -> None:
+        self.trial.buffers.clear()
+
+
+def _workshop(ast: UOp, device: OpenDevice, notes: list[str]) -> _Workshop:
+    """Helpers where they have the same device, else this process.
+
+    :raises WeftError: where neither can do it.
+    """
+    here = "kernels are tried in this process"
+    if not registry.current().is_installed(device.id.family):
+        notes.append(f"{here}: the plugin was registered by hand")
+        return _Here(ast, device)
+    try:
+        return _Elsewhere(ast, device)
+    except HelperFailed as error:
+        notes.append(f"{here}: no helper process opens {device.name} ({error})")
+        return _Here(ast, device)
+
+
+# ---- the search ----------------------------------------------------------------------------------
+
+
+class _Search:
+    """One search for one kernel."""
+
+    def __init__(self, ast: UOp, device: OpenDevice, width: int) -> None:
+        self.ast, self.device, self.width = ast, device, max(1, width)
+        self.loops: dict[bool, Kernel] = {True: loops_for(ast, device.target, True)}
+        plain = loops_for(ast, device.target, False)
+        if plain.sink is not self.loops[True].sink:
+            self.loops[False] = plain
+        heuristic = by_heuristic(self.loops[True])
+        self.found = Found(heuristic, heuristic)
+        self.seconds: dict[Plan, float] = {}
+        self.built: dict[Plan, Any] = {}
+        self.known: dict[bytes, Try] = {}  # by source: plans may come to the same
+        self.progress = _Progress(self.loops[True].name)
+
+    def run(self) -> Found:
+        found = self.found
+        try:
+            with stats.paused():
+                self.workshop = _workshop(self.ast, self.device, found.notes)
+                try:
+                    if self.prepare():
+                        self.rounds()
+                        found.best = self.decided()
+                finally:
+                    self.workshop.end()
+        except (WeftError, HelperFailed, OSError) as error:
+            found.notes.append(f"the search ended early: {failure_text(error)}")
+            found.best = found.heuristic
+        self.progress.end(self.seconds, found)
+        return found
+
+    def prepare(self) -> bool:
+        """Get right results, and the heuristic's time; False where there is nothing to go by."""
+        found, shop = self.found, self.workshop
+        plain, chosen = shop.built([WRITTEN_DOWN, found.heuristic])
+        if isinstance(chosen, str):
+            found.notes.append(f"the heuristic's choice cannot be built: {chosen}")
+            return False
+        operations = sum(_turns(axes) for axes in self.loops[True].nests.values())
+        sure = False
+        if not isinstance(plain, str) and operations <= shop.most_plain:
+            because = shop.expect(plain[1], _RUN_SECONDS)
+            sure = not because
+            if because:
+                found.notes.append(f"without optimisations: {because}")
+        first = shop.time(chosen[1], None)
+        if isinstance(first, str):
+            found.notes.append(f"the heuristic's choice cannot be timed: {first}")
+            return False
+        if not sure or not first.equal:
+            found.notes.append(
+                "results are compared with those of the heuristic's choice"
+                + (f", too: {first.because}" if sure else "")
+            )
+            shop.expect(chosen[1], _RUN_SECONDS)
+            first = shop.time(chosen[1], None)
+        if isinstance(first, str) or not first.equal:
+            found.notes.append("the heuristic's choice does not give the same twice")
+            return False
+        self.note(found.heuristic, chosen, first)
+        return True
+
+    def rounds(self) -> None:
+        """Widen and narrow until nothing is gained."""
+        start = [Plan((), prepared) for prepared in self.loops]
+        self.attempt([plan for plan in start if plan != self.found.heuristic])
+        beam = [self.found.heuristic, *start]
+        for number in range(1, MOST_ROUNDS + 1):
+            before = min(self.seconds.values())
+            plans = list(
+                dict.fromkeys(
+                    other
+                    for plan in beam
+                    for other in near(self.loops[plan.prepared], plan)
+                    if other not in self.seconds
+                )
+            )
+            self.progress.begin(number, len(plans))
+            self.attempt(plans[:MOST_IN_A_ROUND])
+            beam = sorted(self.seconds, key=self.seconds.__getitem__)[: self.width]
+            if number > 1 and self.seconds[beam[0]] > GAIN * before:
+                return
+
+    def attempt(self, plans: Sequence[Plan]) -> None:
+        """Build them all, then run one after the other."""
+        answers = list(self.workshop.built(plans))
+        for plan, answer in zip(plans, answers):
+            good = min(self.seconds.values())
+            if isinstance(answer, str):
+                self.found.tries.append(Try(plan, None, answer))
+            elif answer[0] in self.known:
+                same = self.known[answer[0]]
+                self.found.tries.append(Try(plan, same.seconds, same.because))
+            else:
+                self.note(plan, answer, self.workshop.time(answer[1], good))
+            self.progress.step(min(self.seconds.values()), self.seconds[self.found.heuristic])
+
+    def note(self, plan: Plan, answer: tuple[bytes, Any], outcome: Outcome | str) -> None:
+        """Remember how one plan fared."""
+        if isinstance(outcome, str) or not outcome.equal:
+            because = outcome if isinstance(outcome, str) else outcome.because
+            tried = Try(plan, None, because)
+        else:
+            tried = Try(plan, outcome.best)
+            self.seconds[plan], self.built[plan] = outcome.best, answer[1]
+        self.known[answer[0]] = tried
+        self.found.tries.append(tried)
+
+    def decided(self) -> Plan:
+        """The best of the best, timed in turn with the heuristic's."""
+        heuristic = self.found.heuristic
+        ranked = sorted(self.seconds, key=self.seconds.__getitem__)
+        last = list(dict.fromkeys([heuristic, *ranked[: max(3, self.width)]]))
+        shortest = dict(self.seconds)
+        for _ in range(3):
+            for plan in last:
+                outcome = self.workshop.time(self.built[plan], shortest[heuristic])
+                if isinstance(outcome, str) or not outcome.equal:
+                    shortest[plan] = float("inf")
+                else:
+                    shortest[plan] = min(shortest[plan], outcome.best)
+        self.found.tries = [
+            Try(one.plan, shortest[one.plan], one.because)
+            if one.seconds is not None and shortest.get(one.plan, float("inf")) != float("inf")
+            else one
+            for one in self.found.tries
+        ]
+        best = min(last, key=shortest.__getitem__)
+        return best if shortest[best] < CLEARLY * shortest[heuristic] else heuristic
+
+
+def _turns(nest: Iterable[UOp]) -> int:
+    total = 1
+    for loop in nest:
+        total *= loop.vmax + 1
+    return total
+
+
+class _Progress:
+    """A line on stderr that says how far it is; from WEFT_DEBUG=1 on, and anew where it is shown to
+    nobody who sees it change."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.round, self.done, self.of = name, 0, 0, 0
+        self.shown = settings.DEBUG >= 1
+        self.live = self.shown and sys.stderr.isatty()
+        self.started = perf_counter()
+
+    def begin(self, number: int, of: int) -> None:
+        """A round begins."""
+        self.round, self.done, self.of = number, 0, of
+
+    def step(self, best: float, heuristic: float) -> None:
+        """One more was tried."""
+        self.done += 1
+        if self.live:
+            filled = 20 * self.done // max(1, self.of)
+            bar = "#" * min(20, filled) + "." * max(0, 20 - filled)
+            print(
+                f"\rsearch {self.name}: round {self.round} [{bar}] {self.done} of {self.of}, "
+                f"best {human_time(best)}, heuristic {human_time(heuristic)} ",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def end(self, seconds: dict[Plan, float], found: Found) -> None:
+        """All is done."""
+        if not self.shown:
+            return
+        took = f"{len(found.tries)} tried in {perf_counter() - self.started:.1f} s"
+        result = "the heuristic's choice stays"
+        if found.best != found.heuristic:
+            gain = seconds[found.heuristic] / seconds[found.best]
+            result = f"{found.best}, {gain:.2f} times as fast as the heuristic's choice"
+        lead = "\r" if self.live else ""
+        print(f"{lead}search {self.name}: {took}: {result}", file=sys.stderr)
+        for note in found.notes:
+            print(f"search {self.name}: {note}", file=sys.stderr)
+
+
+# ---- on disk -------------------------------------------------------------------------------------
+
+
+def _key(ast: UOp, device: OpenDevice, width: int) -> str:
+    from importlib.metadata import version
+
+    can = device.capabilities
+    compiler = device.compiler
+    by = "" if compiler is None else compiler.fingerprint
+    compute = device.compute
+    features = " ".join(sorted(compute.features))
+    parts = (version("weft"), can.fingerprint, by, features, repr(compute.limits), str(width))
+    return "\0".join((*parts, str(settings.FUSE_ARANGE), to_text(ast)))
+
+
+def _plan_data(plan: Plan) -> list[Any]:
+    return [plan.prepared, [[opt.kind.value, opt.axis, opt.amount] for opt in plan.opts]]
+
+
+def _plan_of(data: Any) -> Plan:
+    prepared, opts = data
+    return Plan(tuple(Opt(OptKind(kind), axis, amount) for kind, axis, amount in opts), prepared)
+
+
+def _encoded(found: Found) -> bytes:
+    tries = [[_plan_data(one.plan), one.seconds, one.because] for one in found.tries]
+    data = [_plan_data(found.best), _plan_data(found.heuristic), tries, found.notes]
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+def _decoded(data: bytes) -> Found | None:
+    """None for what another version of the house has kept."""
+    try:
+        best, heuristic, tries, notes = json.loads(data)
+        made = [Try(_plan_of(plan), seconds, because) for plan, seconds, because in tries]
+        return Found(_plan_of(best), _plan_of(heuristic), made, notes)
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,239 @@
+"""Trying a kernel lowered in some way: built, run on memory of its own, timed, compared.
+
+The same whether it happens in a helper process or here. Nothing of the program's own memory is
+touched: buffers are made as large as the kernel says, with numbers that add up exactly in most
+orders, and those that a kernel writes are put back before each run that counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
+from weft.base.errors import CapabilityError
+from weft.base.scalars import from_bits
+from weft.codegen.opt.search import Plan
+from weft.codegen.pipeline import lower
+from weft.device.buffer import Buffer
+from weft.device.opened import OpenDevice
+from weft.device.parts import Runner
+from weft.device.program import CompiledProgram, LinearProgram
+from weft.uop import Ops, UOp
+
+WRITTEN_DOWN = Plan((), prepared=False)
+"""Nothing is optimised: what all others must agree with."""
+
+_BLOCK = 1 << 16  # elements of content that are repeated
+_MOST_TURNS, _LEAST_TURNS = 40, 3
+_TOLERANCE = {
+    dtypes.float64: 1e-8, dtypes.float32: 1e-3, dtypes.float16: 2e-2, dtypes.bfloat16: 1e-1,
+    dtypes.fp8e4m3: 0.3, dtypes.fp8e5m2: 0.6,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel made for a device. digest: of its source."""
+
+    program: LinearProgram
+    source: str
+    binary: bytes
+
+    @property
+    def digest(self) -> bytes:
+        return hashlib.blake2b(self.source.encode(), digest_size=16).digest()
+
+
+def build(ast: UOp, plan: Plan, device: OpenDevice) -> Built:
+    """Lower, render and compile. Raises what these raise: OptError, CompileError, ..."""
+    program = lower(ast, device.target, plan.choose, prepared=plan.prepared)
+    source = device.renderer.render(program)
+    compiler = device.compiler
+    binary = source.encode() if compiler is None else compiler.compile(source, program.name)
+    return Built(program, source, binary)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial gave. seconds: of each run; equal: whether the results agree; because: where
+    they do not."""
+
+    seconds: tuple[float, ...]
+    equal: bool
+    because: str = ""
+
+    @property
+    def best(self) -> float:
+        """The shortest run: whatever else the machine did only made others longer."""
+        return min(self.seconds)
+
+
+class Trial:
+    """Memory for one kernel on one device, and what the right results are.
+
+    :param ast: of the kernel.
+    :raises CapabilityError: for a kernel whose memory cannot be made up.
+    :raises OutOfMemory: where there is no room for it.
+    """
+
+    def __init__(self, ast: UOp, device: OpenDevice) -> None:
+        import numpy
+
+        self.numpy = numpy
+        self.device = device
+        nodes = list(ast.toposort())
+        divides = any(node.op in (Ops.IDIV, Ops.MOD) for node in nodes)
+        self.content: dict[int, Any] = {}
+        self.buffers: dict[int, Buffer] = {}
+        self.dtypes: dict[int, DType] = {}
+        for node in nodes:
+            if node.op is Ops.DEFINE_GLOBAL:
+                self._add(node, divides)
+        self.wanted: list[dict[int, Any]] = []
+
+    def _add(self, node: UOp, divides: bool) -> None:
+        kind = node.dtype
+        if not isinstance(kind, PtrDType) or isinstance(kind, ImageDType) or kind.size < 0:
+            raise CapabilityError(
+                "this kernel's memory cannot be made up for a search",
+                asked=f"{kind!r}",
+                because="its size or its layout is not known",
+            )
+        buffer = Buffer(self.device.id, kind.size, kind.base)
+        self.content[node.arg] = contents(kind.base, kind.size, node.arg, divides)
+        buffer.copy_in(self.content[node.arg])
+        self.dtypes[node.arg] = kind.base
+        self.buffers[node.arg] = buffer
+
+    def load(self, built: Built) -> Runner:
+        """What launches it."""
+        name = built.program.name
+        return self.device.runner(CompiledProgram(name, built.binary, built.source, built.program))
+
+    def launch(self, runner: Runner, program: LinearProgram) -> float:
+        """Seconds of one run; variables are as large as they may be."""
+        variables = {v: v.const_like(v.vmax) for v in program.variables}
+        started = perf_counter()
+        taken = runner(
+            [self.buffers[slot].handle for slot in program.globals],
+            global_size=_fixed(program.global_size, variables),
+            local_size=_fixed(program.local_size, variables),
+            values=[v.vmax for v in program.variables],
+            wait=True,
+        )
+        return perf_counter() - started if taken is None else taken
+
+    def restore(self, program: LinearProgram) -> None:
+        """What the kernel writes is as it was."""
+        for slot in program.outs:
+            self.buffers[slot].copy_in(self.content[slot])
+
+    def results(self, built: Built) -> tuple[float, dict[int, Any]]:
+        """Seconds of a run, and what is in all that it writes."""
+        program = built.program
+        self.restore(program)
+        seconds = self.launch(self.load(built), program)
+        outs = program.outs
+        return seconds, {slot: bytes(self.buffers[slot].copy_out()) for slot in outs}
+
+    def expect(self, built: Built) -> float:
+        """Its results are right from now on, beside others; seconds that they took."""
+        seconds, results = self.results(built)
+        self.wanted.append(results)
+        return seconds
+
+    def time(self, built: Built, most_seconds: float, good: float | None) -> Outcome:
+        """Run it some times, in about `most_seconds`; once where that takes far more than `good`
+        seconds. With the first run the results are compared."""
+        program, runner = built.program, self.load(built)
+        self.restore(program)
+        taken = [self.launch(runner, program)]
+        because = self.difference(program)
+        if because:
+            return Outcome(tuple(taken), False, because)
+        again = set(program.outs) & set(program.ins)
+        enough = perf_counter() + most_seconds
+        while len(taken) < _MOST_TURNS and not (good and min(taken) > 2.5 * good):
+            if len(taken) >= _LEAST_TURNS and perf_counter() > enough:
+                break
+            if again:
+                self.restore(program)
+            taken.append(self.launch(runner, program))
+        return Outcome(tuple(taken), True)
+
+    def difference(self, program: LinearProgram) -> str:
+        """How what was computed differs from all that was expected; nothing where it does not."""
+        found = ""
+        for wanted in self.wanted:
+            found = ""
+            for slot in program.outs:
+                got = bytes(self.buffers[slot].copy_out())
+                if slot in wanted and got != wanted[slot]:
+                    found = found or self._apart(self.dtypes[slot], got, wanted[slot])
+            if not found:
+                return ""
+        return found
+
+    def _apart(self, dtype: DType, got: bytes, wanted: bytes) -> str:
+        numpy = self.numpy
+        if dtype not in _TOLERANCE:
+            return "it gives other integers"
+        a, b = as_floats(dtype, got), as_floats(dtype, wanted)
+        with numpy.errstate(all="ignore"):
+            finite = numpy.isfinite(b)
+            size = numpy.abs(b[finite]).mean() if finite.any() else 0.0
+            room = _TOLERANCE[dtype] * (numpy.abs(b) + size)
+            same = (a == b) | (numpy.isnan(a) & numpy.isnan(b)) | (numpy.abs(a - b) <= room)
+        if same.all():
+            return ""
+        place = int(numpy.argmin(same))
+        return f"element {place} is {a[place]:.6g}, and {b[place]:.6g} without optimisations"
+
+
+def contents(dtype: DType, size: int, seed: int, divides: bool = False) -> Any:
+    """`size` elements as an array of bytes. Floats are eighths of -2 to 2, so that most sums of
+    products are exact; integers are small, and none is zero where the kernel divides."""
+    import numpy
+
+    numbers = numpy.random.default_rng(seed)
+    count = min(size, _BLOCK)
+    if dtype in (dtypes.fp8e4m3, dtypes.fp8e5m2):
+        block = numbers.choice(numpy.array([0x00, 0x30, 0x34, 0xB0, 0x38], numpy.uint8), count)
+    elif dtypes.is_float(dtype):
+        exact = (numbers.integers(-16, 17, count) / 8).astype(numpy.float32)
+        block = _narrow(dtype, exact)
+    elif dtype is dtypes.bool:
+        block = numbers.integers(0, 2, count).astype(numpy.uint8)
+    else:
+        sign = "u" if dtypes.is_unsigned(dtype) else "i"
+        small = numbers.integers(1 if divides else 0, 16, count)
+        block = small.astype(f"{sign}{dtype.itemsize}")
+    return numpy.resize(block, size).view(numpy.uint8) if size else block.view(numpy.uint8)
+
+
+def _narrow(dtype: DType, exact: Any) -> Any:
+    if dtype is dtypes.bfloat16:  # its upper half, exactly
+        return (exact.view("uint32") >> 16).astype("uint16")
+    return exact.astype({2: "float16", 4: "float32", 8: "float64"}[dtype.itemsize])
+
+
+def as_floats(dtype: DType, data: bytes) -> Any:
+    """Elements of a float dtype as float64."""
+    import numpy
+
+    if dtype is dtypes.bfloat16:
+        wide = numpy.frombuffer(data, numpy.uint16).astype(numpy.uint32) << 16
+        return wide.view(numpy.float32).astype(numpy.float64)
+    if dtype.itemsize == 1:
+        table = numpy.array([float(from_bits(bits, dtype)) for bits in range(256)])
+        return table[numpy.frombuffer(data, numpy.uint8)]
+    return numpy.frombuffer(data, f"f{dtype.itemsize}").astype(numpy.float64)
+
+
+def _fixed(size: Any, variables: dict[UOp, UOp]) -> tuple[int, ...] | None:
+    if size is None:
+        return None
+    return tuple(n if isinstance(n, int) else int(n.substitute(variables)) for n in size)

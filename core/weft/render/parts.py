@@ -1,0 +1,48 @@
+"""A launch grid as a loop in the kernel, of which every call is given a part: for processors.
+
+in: spec.linear with gidx0    out: the loop over it, and a second function that threads call
+
+A call does the turns of part `part0` of `parts0` parts, which together are all of them; parts are
+equal but for one turn. The second function, `NAME_part`, takes all arguments as words, so that
+whoever hands out parts need not know the kernel's signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.uop import Ops, UOp
+
+SUFFIX = "_part"
+"""Of the name of the function that takes words."""
+PARAMETERS = ("const long long part0", "const long long parts0")
+
+
+def index_first(uops: Sequence[UOp]) -> Sequence[UOp]:
+    """The nodes with gidx0, and what its end is made of, before all others.
+
+    Accumulators are cleared in every turn, so that nothing may stand before the loop.
+    """
+    index = [u for u in uops if u.op is Ops.SPECIAL and u.arg.startswith("gidx")]
+    if not index:
+        return uops
+    cone = UOp.sink(*index).toposort()
+    return [u for u in uops if u in cone] + [u for u in uops if u not in cone]
+
+
+def loop(name: str, kind: str, end: str) -> tuple[str, str]:
+    """Two lines: the end of this call's part, and the head of its loop."""
+    turns = f"(long long)({end})"
+    first, last = f"{turns} * part0 / parts0", f"{turns} * (part0 + 1) / parts0"
+    return (
+        f"const {kind} last0 = ({kind})({last});",
+        f"for ({kind} {name} = ({kind})({first}); {name} < last0; {name}++) {{",
+    )
+
+
+def entry(name: str, types: Sequence[str]) -> list[str]:
+    """The function that takes words, for a kernel with parameters of these types."""
+    given = [f"({kind})words0[{i}]" for i, kind in enumerate(types)]
+    call = ", ".join([*given, "part0", "parts0"])
+    parameters = ", ".join(["const long long* words0", *PARAMETERS])
+    return [f"void {name}{SUFFIX}({parameters}) {{", f"  {name}({call});", "}"]

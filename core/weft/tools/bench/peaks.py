@@ -1,0 +1,168 @@
+"""What a device can do at most: multiply-adds and copies a second, measured by kernels of ours.
+
+Measured once and kept on disk by what the device's code is keyed to. The kernels are generated like
+all others: sums of products whose factors stay in registers, and a copy of what no cache holds.
+Each is made larger until it takes long enough to be timed, so that slow devices are done soon.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+
+from weft.base.disk_cache import DiskCache
+from weft.base.dtype import DType, dtypes
+from weft.base.errors import WeftError
+from weft.codegen.opt.opts import Opt, OptKind
+from weft.codegen.opt.search import Plan, by_heuristic
+from weft.codegen.pipeline import loops_for
+from weft.device.capabilities import Feature
+from weft.device.opened import OpenDevice
+from weft.engine.stats import stats
+from weft.engine.trial import Trial, build
+from weft.shape.tracker import ShapeTracker
+from weft.uop import AxisKind, Ops, UOp
+
+_ENOUGH = 2e-3  # seconds of a run that can be timed
+_TIMES = 20
+_TERMS = 4096  # of one sum: their factors fit the smallest cache
+_MOST_PRODUCTS = 1 << 28  # multiply-adds for each accumulator
+_MOST_COPIED = 1 << 25  # elements: more than caches hold
+_cache = DiskCache("peaks", 1)
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """What a device reached. threads: whether it took all threads it has for it.
+
+    :param flops: operations a second, a multiply-add is two. :param bandwidth: bytes a second, read
+        and written, of a copy.
+    """
+
+    flops: float
+    bandwidth: float
+    threads: bool = False
+
+    def least(self, ops: int, moved: int) -> float:
+        """Seconds that a kernel must take, however well it is written."""
+        return max(ops / self.flops, moved / self.bandwidth)
+
+    def is_bound_by_memory(self, ops: int, moved: int) -> bool:
+        """Whether it is moving bytes that it must wait for."""
+        return moved / self.bandwidth >= ops / self.flops
+
+
+def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = False) -> list[Peaks]:
+    """What one thread of it reaches, then, where it has several, what all do. [] where it refuses
+    or where time does not pass.
+
+    anew: measured also where that was done before.
+    """
+    key = "\0".join(
+        (
+            device.id.family,
+            device.capabilities.fingerprint,
+            " ".join(sorted(device.compute.features)),
+            dtype.name,
+        )
+    )
+    kept = None if anew else _cache.get(key)
+    if kept is not None:
+        return [Peaks(**one) for one in json.loads(kept)]
+    kinds = (False, True) if device.compute.has(Feature.THREADS) else (False,)
+    with stats.paused():
+        found = [one for threads in kinds if (one := _measured(device, dtype, threads))]
+    if found:
+        _cache.put(key, json.dumps([asdict(one) for one in found]).encode())
+    return found
+
+
+def _measured(device: OpenDevice, dtype: DType, threads: bool) -> Peaks | None:
+    try:
+        flops = _fastest(device, lambda size: products(size, dtype), _MOST_PRODUCTS, threads)
+        moved = _fastest(device, lambda size: copies(size, dtype), _MOST_COPIED, threads)
+    except (WeftError, ArithmeticError):
+        return None
+    if not (flops and moved):
+        return None
+    return Peaks(flops, moved, threads)
+
+
+Work = tuple[UOp, int]  # a kernel, and how much it does
+
+
+def products(size: int, dtype: DType) -> Work:
+    """out[r, j] = sum of a[r, j] * b[i]: almost nothing is loaded, so that multiply-adds decide.
+
+    `size` is that of r times i. What is multiplied differs from row to row, or a compiler would
+    compute one row only.
+    """
+    side = 192  # many accumulators, in vectors of any width
+    terms = min(size, _TERMS)
+    rows = size // terms
+    shape = (rows, side, terms)
+    a = _pointer(1, rows * side, dtype).view(ShapeTracker.from_shape((rows, side, 1)).expand(shape))
+    b = _pointer(2, terms, dtype).view(ShapeTracker.from_shape((1, 1, terms)).expand(shape))
+    a = a.load()
+    total = (a * b.load()).reduce(Ops.ADD, (2,))
+    out = _pointer(0, rows * side, dtype).view(ShapeTracker.from_shape((rows, side, 1)))
+    return UOp.sink(out.store(total)), 2 * rows * side * terms
+
+
+def copies(size: int, dtype: DType) -> Work:
+    """out[i] = a[i]; the work is bytes, read and written."""
+    whole = ShapeTracker.from_shape((size // 64 or 1, min(size, 64)))
+    value = _pointer(1, size, dtype).view(whole).load()
+    return UOp.sink(_pointer(0, size, dtype).view(whole).store(value)), 2 * size * dtype.itemsize
+
+
+def _pointer(slot: int, size: int, dtype: DType) -> UOp:
+    return UOp(Ops.DEFINE_GLOBAL, dtype.ptr(size), (), slot)
+
+
+def _fastest(
+    device: OpenDevice, work: Callable[[int], Work], most: int, threads: bool
+) -> float | None:
+    """Work a second, by the best of the plans, at the first size that takes long enough."""
+    size = 32
+    while True:
+        ast, amount = work(size)
+        trial = Trial(ast, device)
+        runs = [run for plan in _plans(device, ast, threads) if (run := _ready(trial, ast, plan))]
+        quick = min((run() for run in runs), default=0.0)
+        if not quick:
+            return None
+        if quick >= _ENOUGH or size >= most:
+            return amount / min(run() for run in runs for _ in range(_TIMES))
+        size = min(most, size * 8)
+
+
+def _plans(device: OpenDevice, ast: UOp, threads: bool) -> Iterator[Plan]:
+    """The heuristic's choice, and tiles of vectors that are wide enough to hide what one takes."""
+    loops = loops_for(ast, device.target, True)
+    if not threads or loops.target.compute.limits.global_size is not None:
+        yield _single(by_heuristic(loops))
+    compute = device.compute
+    lanes = compute.vector_bytes // 4
+    last = sum(axis.kind is not AxisKind.REDUCE for axis in loops.axes) - 1
+    end = (Opt(OptKind.THREAD, 0),) if threads else ()
+    for tile in (4, 6, 8, 12) if lanes > 1 else ():
+        opts = (Opt(OptKind.VECTOR, last, lanes), Opt(OptKind.UPCAST, last, tile))
+        yield Plan((*opts, *end))
+    if threads:
+        yield Plan((*(o for o in by_heuristic(loops).opts if o.kind is not OptKind.THREAD), *end))
+
+
+def _single(plan: Plan) -> Plan:
+    return Plan(tuple(opt for opt in plan.opts if opt.kind is not OptKind.THREAD), plan.prepared)
+
+
+def _ready(trial: Trial, ast: UOp, plan: Plan) -> Callable[[], float] | None:
+    """What runs a plan and gives the seconds; None where the plan is not legal."""
+    try:
+        built = build(ast, plan, trial.device)
+    except WeftError:
+        return None
+    runner = trial.load(built)
+    return lambda: trial.launch(runner, built.program)

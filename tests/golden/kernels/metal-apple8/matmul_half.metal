@@ -1,0 +1,51 @@
+// grid (8, 8, 1), group (32, 1, 1); opts: Opt(TC, 2, 0), Opt(SPLIT, 7, 4), Opt(UNROLL, 8, 0)
+#include <metal_stdlib>
+using namespace metal;
+static inline float2 multiply_8x8_f16(half2 a, half2 b, float2 c) {
+  simdgroup_half8x8 left, right;
+  simdgroup_float8x8 sum;
+  left.thread_elements()[0] = a.x;
+  left.thread_elements()[1] = a.y;
+  right.thread_elements()[0] = b.x;
+  right.thread_elements()[1] = b.y;
+  sum.thread_elements()[0] = c.x;
+  sum.thread_elements()[1] = c.y;
+  simdgroup_multiply_accumulate(sum, left, right, sum);
+  return float2(sum.thread_elements()[0], sum.thread_elements()[1]);
+}
+// packed_half2: aligned to 2
+kernel void r_8_8_2_2_2_2_2_2_4(device half* data0 [[buffer(0)]], device const half* data1 [[buffer(1)]],
+    device const half* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
+    uint3 item [[thread_position_in_threadgroup]]) {
+  float2 acc0;
+  acc0 = float2(0.0f);
+  int lidx0 = int(item.x);
+  int alu0 = lidx0 / 2;
+  int alu1 = alu0 % 2 * 64;
+  int alu2 = lidx0 / 4 % 2 * 128;
+  int alu3 = lidx0 / 16 * 256;
+  int alu4 = lidx0 % 2 * 2;
+  int alu5 = lidx0 / 8 % 2 * 4;
+  int gidx1 = int(group.y);
+  int alu6 = gidx1 * 512;
+  int alu7 = alu1 + alu2 + alu3 + alu4 + alu5 + alu6;
+  int gidx0 = int(group.x);
+  int alu8 = gidx0 * 8;
+  int alu9 = alu4 + alu5 + alu1 + alu2 + alu3 + alu8;
+  for (int ridx7 = 0; ridx7 < 2; ridx7++) {
+    int alu10 = alu7 + ridx7 * 32;
+    int alu11 = alu9 + ridx7 * 2048;
+    float2 wmma0 = multiply_8x8_f16(half2(*(device const packed_half2*)(data1 + alu10)),
+        half2(*(device const packed_half2*)(data2 + alu11)), acc0);
+    float2 wmma1 = multiply_8x8_f16(half2(*(device const packed_half2*)(data1 + alu10 + 8)),
+        half2(*(device const packed_half2*)(data2 + alu11 + 512)), wmma0);
+    float2 wmma2 = multiply_8x8_f16(half2(*(device const packed_half2*)(data1 + alu10 + 16)),
+        half2(*(device const packed_half2*)(data2 + alu11 + 1024)), wmma1);
+    float2 wmma3 = multiply_8x8_f16(half2(*(device const packed_half2*)(data1 + alu10 + 24)),
+        half2(*(device const packed_half2*)(data2 + alu11 + 1536)), wmma2);
+    acc0 = wmma3;
+  }
+  float2 val0 = acc0;
+  *(device packed_half2*)(data0 + alu3 + alu0 % 4 * 64 + alu5 + alu4 + alu8 + alu6) = half2((half)(val0.x),
+      (half)(val0.y));
+}

@@ -1,0 +1,119 @@
+"""The kit catches liars: devices that are wrong in one thing each fail it, with words that help.
+
+All are made of honest devices, which pass the same tests. The kit runs in this process.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+import weft.testing.conformance
+from weft.device import Registry, registry
+from weft.engine.programs import forget_programs
+
+_spec = importlib.util.spec_from_file_location("liars", Path(__file__).with_name("liars.py"))
+liars = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(liars)
+
+KIT = Path(weft.testing.conformance.__file__).parent
+
+IN_STEP = "launches::test_work_items_wait_for_each_other_in_every_round[left]"
+GRID = "launches::test_every_work_item_of_a_grid_runs_once[()-(2, 3, 5)]"
+BETWEEN = "arithmetic::test_the_value_between_two_operations_is_rounded[dtypes.{}-{}]"
+SUBMISSION = "replay::test_a_submission_is_replayed_on_other_memory_and_with_other_values"
+
+CAUGHT = {
+    "RoundsCasts": ("ops::test_cast[int-float]", "(given, found, wanted): [(1.5, 2, 1)"),
+    "CutsCasts": ("ops::test_cast[half-float]", "(given, found, wanted)"),
+    "Floors": ("ops::test_native_op[IDIV-int]", "(operands, found, wanted)"),
+    "LosesTheTail": ("copy::test_odd_sizes_there_and_back_by_every_road[7]", "in by "),
+    "IgnoresOffsets": ("views::test_a_window_reads_its_part", "At index 0 diff"),
+    "IgnoresBarriers": (IN_STEP, "None"),
+    "StaleHandles": (SUBMISSION, "replay 1"),
+    "StaleValues": (SUBMISSION, "replay 0"),
+    "HalfIsFloat": (BETWEEN.format("half", "MUL-ADD"), "rounding to dtypes.half after each"),
+    "DoubleIsFloat": ("ops::test_native_op[SQRT-double]", "(operands, found, wanted)"),
+    "HalfIsBrain": ("ops::test_native_op[MAX-half]", "(operands, found, wanted)"),
+    "LaunchesLess": (GRID, "groups of"),
+    "WrongTails": ("ops::test_native_op[EXP2-float]", "((200.0,), 1.26"),
+    "FreesEarly": ("memory::test_many_buffers_are_alive_at_once", "buffer "),
+    "OneMemoryForTwo": ("together::test_each_has_memory_of_its_own", "on LIAR"),
+    "RunsLater": ("launches::test_a_copy_out_waits_for_launches", "{321}"),
+    "ReadsLater": ("memory::test_what_was_copied_in_may_change_afterwards", "At index 0 diff"),
+    "WindowsAreCopies": ("memory::test_a_window_shows_what_is_written", "it must be no copy"),
+    "LinksNothing": ("copy::test_within_the_device[link]", "At index 0 diff"),
+    "StreamsBackwards": ("memory::test_streaming_gives_all_bytes_in_order", "[100, 300, 300, 300]"),
+    "SharesLess": ("limits::test_all_shared_memory", "reached outside"),
+    "TakesFewerBuffers": ("limits::test_as_many_buffers_as_allowed", "24 arguments are too many"),
+    "AllocatesLess": ("memory::test_the_largest_allocation_is_honoured", "4194304 bytes"),
+    "CompilesAnything": ("compile::test_bad_source_is_refused_with_the_log", "DID NOT RAISE"),
+    "TouchesMasked": ("kernels::test_a_masked_load_does_not_touch_memory", "outside a buffer"),
+    "MaxForgetsNan": ("ops::test_native_op[MAX-float]", "nan"),
+    "SwapsMatrices": ("generated::test_matrix_units", "unit"),
+    "SpellsTwice": ("declaration::test_the_locator_is_spelt_in_one_way", "'000' == '00'"),
+    "GrowsAnew": ("storage::test_growing_keeps_what_was_there", "At index 0 diff"),
+    "Forgets": ("storage::test_what_is_written_is_there_after_reopening", "None == 100"),
+}  # fmt: skip
+
+
+class Outcomes:
+    """What became of each test of a run."""
+
+    def __init__(self):
+        self.passed, self.failed, self.skipped = [], {}, []
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.failed[report.nodeid] = str(report.longrepr)
+        elif report.skipped:
+            self.skipped.append(report.nodeid)
+        elif report.when == "call":
+            self.passed.append(report.nodeid)
+
+
+@pytest.fixture
+def certify(monkeypatch):
+    """``certify(plugin, tests)`` runs these tests of the kit for a plugin, in this process."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+
+    def run(plugin, tests):
+        found = Outcomes()
+        forget_programs()
+        names = [f"{KIT}{os.sep}test_{test.replace('::', '.py::', 1)}" for test in tests]
+        with registry.use(Registry()) as own:
+            own.register(plugin, "LIAR")
+            device = "LIAR:{tmp}" if isinstance(plugin, liars.Store) else "LIAR"
+            pytest.main(
+                [*names, "--weft-device", device, "-c", os.devnull, "--capture=no"]
+                + ["-p", "no:terminal", "-p", "no:cacheprovider"]
+                + ["-p", "weft.testing.pytest_plugin"],
+                plugins=[found],
+            )
+        forget_programs()
+        return found
+
+    return run
+
+
+@pytest.mark.parametrize("liar", CAUGHT)
+def test_a_liar_is_caught_with_words_that_help(liar, certify):
+    test, words = CAUGHT[liar]
+    found = certify(getattr(liars, liar)(), [test])
+    assert found.failed, f"passed {found.passed}, skipped {found.skipped}"
+    assert any(words in said for said in found.failed.values()), next(iter(found.failed.values()))
+
+
+@pytest.mark.parametrize("honest", [liars.Honest, liars.Store], ids=["computes", "stores"])
+def test_the_honest_device_passes_what_the_liars_fail(honest, certify):
+    ours = {name for name in CAUGHT if issubclass(getattr(liars, name), liars.Store)}
+    if honest is liars.Honest:
+        ours = CAUGHT.keys() - ours
+    tests = [CAUGHT[name][0] for name in ours]
+    found = certify(honest(), tests)
+    assert not found.failed, found.failed
+    assert len(found.passed) >= len(tests) and not found.skipped

@@ -1,0 +1,135 @@
+"""MSL to functions that can be called: by a C++ compiler, over a header that says its words.
+
+Memory is made to know its ends: a `device` pointer among the parameters, and a `threadgroup` array,
+become places with bounds (`executor::Place`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+DOUBLE = Path(__file__).parent.parent
+INCLUDE = DOUBLE / "include"
+EXECUTOR = DOUBLE / "executor.cpp"
+FLAGS = (
+    "-std=c++17 -O1 -w -fPIC -ffreestanding -fsigned-char -fwrapv -ffp-contract=off "
+    "-fno-math-errno -fno-strict-aliasing -fno-exceptions -fno-rtti -fvisibility=hidden "
+    "-fno-asynchronous-unwind-tables -march=native -Xclang -ffloat16-excess-precision=none"
+).split()
+
+_KERNEL = re.compile(r"^kernel void (\w+)\((.*?)\) \{$", re.S | re.M)
+_SHARED = re.compile(r"\bthreadgroup (\w+) (\w+)\[(\d+)\];")
+_WAITS = re.compile(r"\b(?:threadgroup_barrier|simdgroup_\w+|simd_\w+)")
+_BUILTIN = {
+    "threadgroup_position_in_grid": "group",
+    "thread_position_in_threadgroup": "item",
+}
+_folder = tempfile.TemporaryDirectory(prefix="weft-metal-double-")
+
+
+class Entry(ctypes.Structure):
+    """One entry of the argument table: an address, and how many bytes there are."""
+
+    _fields_ = (("at", ctypes.c_void_p), ("bytes", ctypes.c_ulong))
+
+
+class Kernel:
+    """A kernel that was compiled.
+
+    :ivar uses: entries of the argument table that it reads.
+    """
+
+    def __init__(self, library: ctypes.CDLL, waits: bool, uses: frozenset[int]) -> None:
+        self._library = library
+        self._waits = waits
+        self.uses = uses
+
+    def run(self, arguments: Any, groups: Any, size: Any) -> str:
+        """What went wrong; "" if nothing."""
+        three = ctypes.c_uint * 3
+        here = ctypes.byref(ctypes.c_char.in_dll(self._library, "executor_here"))
+        run = _executor().executor_run
+        run.restype = ctypes.c_char_p
+        said = run(here, self._library.enter, arguments, self._waits, three(*groups), three(*size))
+        return said.decode()
+
+
+def zig(*words: str) -> list[str]:
+    """The tools of the wheel ziglang."""
+    import ziglang
+
+    return [str(Path(ziglang.__file__).parent / "zig"), *words]
+
+
+def hosted(source: str) -> tuple[str, str, frozenset[int]]:
+    """The kernel's name, its source with a function that enters it, the arguments that it reads."""
+    found = _KERNEL.search(source)
+    if found is None:
+        raise SyntaxError(f"there is no kernel in this:\n{source[:200]}")
+    name, parameters = found.groups()
+    words, declared, uses = [], [], set()
+    for parameter in re.split(r",(?![^\[]*\])", parameters):
+        kind, own, attribute = re.fullmatch(
+            r"\s*(.*?)(\w+) \[\[(.*?)\]\]\s*", parameter, re.S
+        ).groups()
+        if attribute in _BUILTIN:
+            place = f"executor_here.{_BUILTIN[attribute]}"
+            words.append(f"uint3{{{place}.x, {place}.y, {place}.z}}")
+            declared.append(f"{kind}{own}")
+            continue
+        index = int(attribute.removeprefix("buffer(").removesuffix(")"))
+        uses.add(index)
+        element = re.fullmatch(r"(?:device|constant) ((?:const )?\w+)[*&] ?", kind)[1]
+        what = "constants" if "&" in kind else "buffer"
+        words.append(f"executor::{what}<{element}>(given[{index}])")
+        declared.append(
+            f"const {element}& {own}" if "&" in kind else f"executor::Place<{element}> {own}"
+        )
+    text = source[: found.start(2)] + ", ".join(declared) + source[found.end(2) :]
+    text = _SHARED.sub(
+        r"static executor::Shared<\1, \3> \2_memory; executor::Place<\1> \2 = \2_memory.begin();",
+        text,
+    )
+    text = re.sub(r"\bthreadgroup ", "", text)
+    return name, (
+        f"{text}\nexecutor::Here executor_here;\n"
+        'extern "C" __attribute__((visibility("default"))) void enter(executor::Argument* given) {\n'
+        f"  {name}({', '.join(words)});\n}}\n"
+    ), frozenset(uses)  # fmt: skip
+
+
+def compiled(source: str) -> tuple[str, Kernel]:
+    """The name and the kernel of a source. :raises SyntaxError: with what the compiler said."""
+    name, text, uses = hosted(source)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+    path = Path(_folder.name, f"{digest}.so")
+    if not path.exists():
+        made = path.with_suffix(".o")
+        _run([*zig("clang"), *FLAGS, f"-I{INCLUDE}", "-c", "-x", "c++", "-", "-o", str(made)], text)
+        _run([*zig("ld.lld"), "-shared", "-Bsymbolic", str(made), "-o", str(path)])
+        made.unlink()
+    return name, Kernel(ctypes.CDLL(str(path)), bool(_WAITS.search(source)), uses)
+
+
+@cache
+def _executor() -> ctypes.CDLL:
+    path = Path(_folder.name, "executor.so")
+    _run([*zig("c++"), "-std=c++17", "-O2", "-w", "-shared", "-fPIC", "-fno-sanitize=undefined",
+          str(EXECUTOR), "-o", str(path)])  # fmt: skip
+    return ctypes.CDLL(str(path))
+
+
+def _run(command: list[str], text: str = "") -> None:
+    done = subprocess.run(
+        command, input=text.encode(), capture_output=True, env={**os.environ, "LC_ALL": "C"}
+    )
+    if done.returncode:
+        raise SyntaxError(done.stderr.decode())

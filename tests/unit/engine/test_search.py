@@ -1,0 +1,238 @@
+"""WEFT_BEAM: what is found by trying, kept on disk, and never slower than the heuristic's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft import Tensor, Variable, jit
+from weft.base import trace
+from weft.base.settings import settings
+from weft.codegen.opt.opts import Opt, OptKind
+from weft.codegen.opt.search import Plan
+from weft.device import Device, DeviceFamily, Registry, registry
+from weft.device.hookspecs import hookimpl
+from weft.engine import forget_programs, program_for, search, stats
+from weft.engine.helpers import HelperFailed
+from weft.engine.trial import WRITTEN_DOWN, Outcome
+from weft.testing import reference
+from weft.uop import Ops
+
+DEVICE = "REF"
+BEST = Opt(OptKind.UNROLL, 1, 4)
+
+
+def kernel_of(tensor):
+    items, _ = tensor.schedule_with_vars()
+    return [item for item in items if item.ast.op is Ops.SINK][-1].ast
+
+
+def sums(rows=6, columns=32):
+    return kernel_of(Tensor.empty(rows, columns, device=DEVICE).sum(1))
+
+
+class Scripted:
+    """A workshop whose times and failures are made up; a built plan is the plan itself."""
+
+    most_plain = 1e9
+
+    def __init__(self, seconds, refused=(), wrong=(), crashes=()):
+        self.seconds, self.refused = seconds, refused
+        self.wrong, self.crashes = wrong, crashes
+        self.timed, self.ended = [], False
+
+    def built(self, plans):
+        for plan in plans:
+            yield "CompileError: no" if plan in self.refused else (repr(plan).encode(), plan)
+
+    def expect(self, built, seconds):
+        return ""
+
+    def time(self, built, good):
+        self.timed.append(built)
+        if built in self.crashes:
+            return "the process died by signal 11"
+        if built in self.wrong:
+            return Outcome((1e-9,), False, "element 0 is wrong")
+        return Outcome((self.seconds(built),), True)
+
+    def end(self):
+        self.ended = True
+
+
+@pytest.fixture
+def scripted(monkeypatch, tmp_path):
+    """Search with a script in the place of a device, with a cache of its own."""
+
+    def go(ast, width=1, **script):
+        shop = Scripted(**script)
+        monkeypatch.setattr(search, "_workshop", lambda *_: shop)
+        return search.search(ast, registry.open(DEVICE), width), shop
+
+    with settings.override(CACHE_DIR=str(tmp_path)):
+        yield go
+
+
+def by_length(plan):
+    """The more is done, the faster, as long as the best is among it."""
+    return 1.0 / (1 + len(plan.opts)) if BEST in plan.opts else 1.0
+
+
+def test_it_goes_where_it_is_faster(scripted):
+    found, shop = scripted(sums(), seconds=by_length)
+    assert BEST in found.best.opts and len(found.best.opts) > 1
+    assert found.best != found.heuristic and shop.ended
+    assert found.ranked()[0].plan == found.best
+    assert found.ranked()[0].seconds == by_length(found.best)
+
+
+def test_what_is_as_fast_as_the_heuristic_does_not_replace_it(scripted):
+    found, _ = scripted(sums(), seconds=lambda plan: 1.0)
+    assert found.best == found.heuristic
+    found, _ = scripted(sums(7), seconds=lambda plan: 0.98 if BEST in plan.opts else 1.0)
+    assert found.best == found.heuristic
+
+
+def test_what_fails_is_noted_and_never_chosen(scripted):
+    first, _ = scripted(sums(), seconds=by_length)
+    best = first.best
+    for script in ({"refused": (best,)}, {"wrong": (best,)}, {"crashes": (best,)}):
+        search._cache.clear()
+        found, _ = scripted(sums(), seconds=by_length, **script)
+        assert found.best != best and found.best != found.heuristic
+        (failed,) = (one for one in found.tries if one.plan == best)
+        assert failed.seconds is None and failed.because
+
+
+def test_without_anything_to_compare_with_the_heuristic_stays(scripted):
+    loops = sums(11)
+    heuristic = scripted(loops, seconds=by_length)[0].heuristic
+    search._cache.clear()
+    for script in ({"refused": (heuristic,)}, {"crashes": (heuristic,)}):
+        found, shop = scripted(loops, seconds=by_length, **script)
+        assert found.best == heuristic and found.notes and shop.ended
+        search._cache.clear()
+
+
+def test_a_workshop_that_breaks_down_ends_the_search(scripted):
+    def broken(plan):
+        if BEST in plan.opts:
+            raise HelperFailed("nobody is left", lost=True)
+        return 1.0
+
+    found, shop = scripted(sums(), seconds=broken)
+    assert found.best == found.heuristic and shop.ended
+    assert any("nobody is left" in note for note in found.notes)
+
+
+def test_what_was_found_is_found_again_on_disk(scripted):
+    found, shop = scripted(sums(), seconds=by_length)
+    assert shop.timed
+    again, shop = scripted(sums(), seconds=by_length)
+    assert not shop.timed
+    assert (again.best, again.heuristic, again.notes) == (found.best, found.heuristic, found.notes)
+    assert again.tries == found.tries
+    _, shop = scripted(sums(), width=2, seconds=by_length)  # another width is another search
+    assert shop.timed
+    with settings.override(CACHE=0):
+        _, shop = scripted(sums(), seconds=by_length)
+        assert shop.timed
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"nonsense", b'[[true,[["old",0,1]]],1,2,3]'])
+def test_what_another_version_kept_is_a_miss(data):
+    assert search._decoded(data) is None
+
+
+def test_equal_sources_are_run_once(scripted, monkeypatch):
+    monkeypatch.setattr(Scripted, "built", lambda self, plans: [(b"one", plan) for plan in plans])
+    found, shop = scripted(sums(), seconds=lambda plan: 1.0)
+    assert set(shop.timed) == {found.heuristic}
+
+
+def test_progress_is_told_where_asked_for(scripted, capsys):
+    with settings.override(DEBUG=1):
+        scripted(sums(), seconds=by_length)
+    told = capsys.readouterr().err
+    assert "tried in" in told and "times as fast" in told
+    scripted(sums(8), seconds=by_length)
+    assert capsys.readouterr().err == ""
+
+
+# ---- with the reference device -------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(monkeypatch, tmp_path):
+    """Real helper processes, and few plans for them."""
+    monkeypatch.setattr(search, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(search, "MOST_IN_A_ROUND", 4)
+    monkeypatch.setattr(search, "_SPENT", 0.0)
+    forget_programs()
+    with settings.override(CACHE_DIR=str(tmp_path), BEAM=1):
+        yield
+    forget_programs()
+
+
+def test_programs_are_searched_for_and_give_the_same(few):
+    x = Tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], device=DEVICE).realize()
+    before = stats.kernels
+    spans = []
+    stop = trace.subscribe(spans.append, only=("search",))
+    try:
+        assert x.sum(1).tolist() == [10.0, 26.0]
+    finally:
+        stop()
+    assert len(spans) == 1 and spans[0].facts["tries"] > 3
+    assert stats.kernels == before + 1  # what was tried does not count
+    with settings.override(BEAM=0):
+        ast = kernel_of(Tensor.empty(2, 4, device=DEVICE).sum(1))
+        heuristic = program_for(ast, DEVICE)
+    assert program_for(ast, DEVICE) is not heuristic
+    found = search.search(ast, registry.open(DEVICE), 1)
+    assert {one.because for one in found.tries if one.seconds is not None} == {""}
+    assert program_for(ast, DEVICE).p.program.applied == found.best.opts
+
+
+def test_in_place_under_jit_and_with_variables(few):
+    @jit
+    def step(x):
+        x.assign(x * 2.0 + 1.0)
+        return x.sum()
+
+    x = Tensor([1.0, 2.0, 3.0], device=DEVICE).realize()
+    assert [step(x).item() for _ in range(4)] == [15.0, 33.0, 69.0, 141.0]
+    rows = Tensor(np.arange(12, dtype=np.float32).reshape(6, 2), device=DEVICE).realize()
+    n = Variable("n", 1, 6)
+    for count in (2, 5):
+        total = rows[: n.bind(count)].sum(0)
+        assert total.tolist() == np.arange(2 * count).reshape(-1, 2).sum(0).tolist()
+
+
+def test_noopt_searches_for_nothing(few, monkeypatch):
+    monkeypatch.setattr(search, "plan_for", lambda *_: pytest.fail("a search"))
+    with settings.override(NOOPT=1):
+        assert (Tensor([1.0, 2.0], device=DEVICE) + 1.0).tolist() == [2.0, 3.0]
+
+
+def test_a_device_registered_by_hand_is_tried_here(few):
+    class ByHand:
+        weft_api = (1, 0)
+
+        @hookimpl
+        def weft_devices(self):
+            return [DeviceFamily("MINE")]
+
+        @hookimpl
+        def weft_open(self, id):
+            return Device(id, registry.capabilities(DEVICE))
+
+    for hook in ("allocator", "renderer", "compiler", "runner"):
+        name = f"weft_{hook}"
+        setattr(ByHand, name, staticmethod(getattr(reference, name)))
+    with registry.use(Registry()) as own:
+        own.register(ByHand(), "MINE")
+        found = search.search(sums(), own.open("MINE"), 1)
+    assert any("registered by hand" in note for note in found.notes)
+    assert [one for one in found.tries if one.seconds is not None]
+    assert WRITTEN_DOWN.opts == () and isinstance(found.best, Plan)
