@@ -10,6 +10,9 @@ A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of
 `docs/devices.md` builds one in a page; ``weft new-device MINE`` writes the package.
 """
 
+import warnings
+from typing import Any
+
 from weft.base.disk_cache import DiskCache
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import (
@@ -33,6 +36,7 @@ from weft.device.capabilities import (
     MemoryCaps,
     Target,
 )
+from weft.device.deprecations import successor_of
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.identity import DeviceFamily, DeviceId
 from weft.device.parts import (
@@ -47,12 +51,15 @@ from weft.device.parts import (
     SettableGraph,
 )
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
+from weft.device.registry import register, unregister
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.render import CDialect, CStyleRenderer, ImageStyle, VectorStyle
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
+from weft.uop.args import ASYNC
 
 __all__ = [
     "API_VERSION",
+    "ASYNC",
     "COMMON_DTYPES",
     "Allocator",
     "ArgumentError",
@@ -101,5 +108,16 @@ __all__ = [
     "WeftError",
     "dtypes",
     "hookimpl",
+    "register",
     "settings",
+    "unregister",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A name that was here in an earlier version of the hooks, where it has a successor."""
+    listed = successor_of(name)
+    if listed is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(str(listed), DeprecationWarning, stacklevel=2)
+    return globals()[listed.successor]

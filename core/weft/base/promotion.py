@@ -3,7 +3,8 @@
 Arrays promote as the array API standard says; where it leaves a mix open, as PyTorch does: an
 integer with a float gives that float unwidened, two float formats of which neither holds the other
 give the least one that holds both, uint64 with a signed integer gives float32. Python scalars are
-weak: they change the kind (bool < int < float) and never the width.
+weak: they change the kind (bool < int < float) and never the width. What is stored as an image
+counts as the floats that are read from it.
 
 Each dtype knows its *uppers*, the dtypes that a mix with it may become. A mix becomes the lowest
 dtype that all its parts have as an upper, so neither order nor grouping of the parts matters.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import functools
 
-from weft.base.dtype import DType, dtypes
+from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import DTypeError
 
 _SIGNED = (dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
@@ -42,9 +43,14 @@ def _build_uppers() -> dict[DType, frozenset[DType]]:
 _UPPERS = _build_uppers()
 
 
+def read_as(dtype: DType) -> DType:
+    """The dtype that values of `dtype` are computed with: of an image its base, else itself."""
+    return dtype.base if isinstance(dtype, ImageDType) else dtype
+
+
 def _uppers(dtype: DType) -> frozenset[DType]:
     try:
-        return _UPPERS[dtype]
+        return _UPPERS[read_as(dtype)]
     except KeyError:
         raise DTypeError(
             f"{dtype!r} does not promote",
@@ -60,9 +66,9 @@ def least_upper_dtype(*given: DType) -> DType:
 
     DTypeError for void, vectors and pointers (unless all are the same) and for no dtype at all.
     """
-    kinds = set(given)
+    kinds = {read_as(dtype) for dtype in given}
     if len(kinds) == 1:
-        return given[0]
+        return kinds.pop()
     if not kinds:
         raise DTypeError("no dtypes to promote", asked="least_upper_dtype()")
     common = frozenset.intersection(*(_uppers(dtype) for dtype in kinds))
@@ -76,7 +82,7 @@ def least_upper_dtype(*given: DType) -> DType:
 
 def least_upper_float(dtype: DType) -> DType:
     """The dtype in which a function of real numbers answers: a float is kept, others default."""
-    return dtype if dtypes.is_float(dtype) else dtypes.default_float
+    return read_as(dtype) if dtypes.is_float(dtype) else dtypes.default_float
 
 
 @functools.cache
@@ -116,7 +122,7 @@ def promote_with_scalar(dtype: DType, scalar: object) -> DType:
     """
     if isinstance(scalar, bool):
         _uppers(dtype)
-        return dtype
+        return read_as(dtype)
     if isinstance(scalar, int):
         return dtypes.default_int if dtypes.is_bool(dtype) else least_upper_dtype(dtype)
     if isinstance(scalar, float):

@@ -6,6 +6,7 @@ Everything the lowerer asks of views goes through here.
 from __future__ import annotations
 
 from weft.base.dtype import dtypes
+from weft.base.sequences import prod
 from weft.codegen.store_nests import is_one
 from weft.shape.indexing import expr_from_ranges, indices_below
 from weft.shape.tracker import ShapeTracker
@@ -24,7 +25,7 @@ def address(st: ShapeTracker, indices: Indices) -> tuple[UOp, UOp | None]:
     at, valid = expr_from_ranges(st, indices)
     if isinstance(at, int):
         at = UOp.const(dtypes.int, at)
-    if _is_large(st):
+    if _reaches_far(st):
         at = _widened(at)
         valid = None if valid is None else _widened(valid)
     return at, valid
@@ -34,16 +35,23 @@ def most(extent: sint) -> int:
     return extent if isinstance(extent, int) else max(abs(extent.vmin), abs(extent.vmax))
 
 
+def _reaches_far(st: ShapeTracker) -> bool:
+    """Whether some place that a view of `st` reaches could be beyond what 32 bits hold.
+
+    How many elements it has does not matter: those of an axis that is repeated are in one place.
+    """
+    return any(_reach(view) > _LARGEST for view in st.views)
+
+
+def _reach(view: View) -> int:
+    steps = zip(view.shape, view.strides)
+    return most(view.offset) + sum(max(most(n) - 1, 0) * most(stride) for n, stride in steps)
+
+
 def _is_large(st: ShapeTracker) -> bool:
-    """Whether some index of some view of `st` could be beyond what 32 bits hold."""
-    for view in st.views:
-        count, reach = 1, most(view.offset)
-        for extent, stride in zip(view.shape, view.strides):
-            count *= most(extent)
-            reach += max(most(extent) - 1, 0) * most(stride)
-        if count > _LARGEST or reach > _LARGEST:
-            return True
-    return False
+    """Whether some view of `st` has or reaches more than 32 bits can count."""
+    counts = (prod(most(extent) for extent in view.shape) for view in st.views)
+    return _reaches_far(st) or any(count > _LARGEST for count in counts)
 
 
 def _widened(expression: UOp) -> UOp:

@@ -312,7 +312,8 @@ class _Expander:
         first = node.src[0].src[0].src[0]
         arrays = [first, *(first.replace(arg=next(self.names)) for _ in range(1, count_of(over)))]
         filled = _Filled(over, arrays, [])
-        stores = [one for store in values_of(node) for one in self.store(store, filled)]
+        most = node.arg.flies or None
+        stores = [one for store in values_of(node) for one in self.store(store, filled, most)]
         rest = tuple(loop for loop in loops_of(node) if loop.arg.kind not in INSTANTIATED)
         for array in arrays:
             mine = [store for store in stores if store.src[0].src[0] is array]
@@ -323,12 +324,13 @@ class _Expander:
             filled.fills.append(fill)
         return filled
 
-    def store(self, node: UOp, arrays: _Filled | None) -> list[UOp]:
+    def store(self, node: UOp, arrays: _Filled | None, most: int | None = None) -> list[UOp]:
+        """most: neighbours that are stored at once; None: as many as there are."""
         address = self.address(node.src[0])
         value = self.vector[node.src[1]]
         lane, step = self.lane_step(address)
         if not self.wide:
-            return self.store_neighbours(address, value, arrays)
+            return self.store_neighbours(address, value, arrays, most)
         scattered = lane is not None and step != 1
         if lane is None and value.lane is not None:
             raise SpecError(
@@ -354,18 +356,21 @@ class _Expander:
         return out
 
     def store_neighbours(
-        self, address: Address, value: Instances, arrays: _Filled | None
+        self, address: Address, value: Instances, arrays: _Filled | None, most: int | None
     ) -> list[UOp]:
         """A store for each place; those of neighbours are one."""
         over, places = self.places(address, None, 0, arrays)
         _check_over(value, over)
         values = self.pick(value, over)
         out: list[UOp] = []
-        for members in neighbours(places, self.widths.get(values[0].dtype, ())):
+        widths = self.widths.get(values[0].dtype, ())
+        if most is not None:
+            widths = tuple(width for width in widths if width <= most)
+        for members in neighbours(places, widths):
             mine = [values[same[-1]] for same in members]  # the last of several in one place
             item = mine[0]
             if len(mine) > 1:
-                item = UOp(Ops.VECTORIZE, item.dtype.vec(len(mine)), tuple(mine))
+                item = _packed(item.dtype.vec(len(mine)), tuple(mine))
             out += stored(places[members[0][0]], item)
         return out
 

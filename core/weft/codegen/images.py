@@ -15,7 +15,8 @@ A store has to know its channels: what it is written along is always a multiple 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from weft.base.dtype import DType, ImageDType, any_images, dtypes
 from weft.base.errors import CapabilityError
@@ -25,6 +26,9 @@ from weft.codegen.substitute import substitute_ranges
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
+
+if TYPE_CHECKING:
+    from weft.codegen.opt.kernel import Access
 
 CHANNELS = 4
 MOST_LOOPS = 3  # are cut for channels: 64 values side by side
@@ -36,6 +40,11 @@ def has_images(sink: UOp) -> bool:
         node.op is Ops.DEFINE_GLOBAL and isinstance(node.dtype, ImageDType)
         for node in sink.toposort()
     )
+
+
+def reads_images(accesses: Iterable[Access]) -> bool:
+    """Whether any of the accesses of a kernel is of an image."""
+    return any_images() and any(isinstance(one.node.src[0].dtype, ImageDType) for one in accesses)
 
 
 # ---- before the optimisations ------------------------------------------------------------------
@@ -132,11 +141,17 @@ def _lanes(load: UOp) -> UOp:
         alternatives = tuple(UOp.const(pixel_dtype, 0) for _ in gate)
         found = _channel(UOp(Ops.LOAD, pixel_dtype, (at, *alternatives)), place.channel)
         if other is not None:
-            mine = other if load.dtype.count == 1 else other.gep(lane)
+            mine = _lane(other, lane)
             if not _is_zero(mine):
                 found = UOp(Ops.WHERE, found.dtype, (gate[0], found, mine))
         lanes.append(found)
     return lanes[0] if len(lanes) == 1 else UOp(Ops.VECTORIZE, load.dtype, tuple(lanes))
+
+
+def _lane(value: UOp, lane: int) -> UOp:
+    if value.op is Ops.VECTORIZE:
+        return value.src[lane]
+    return value if value.dtype.count == 1 else value.gep(lane)
 
 
 def _channel(pixel: UOp, channel: UOp | int) -> UOp:
@@ -163,8 +178,7 @@ def _whole_pixels(stores: tuple[UOp, ...]) -> list[UOp]:
             if not isinstance(place.channel, int):
                 raise _not_by_pixels(index)
             key = (index.src[0], place.position(), *index.src[2:])
-            part = value if value.dtype.count == 1 else value.gep(lane)
-            found.setdefault(key, {})[place.channel] = part
+            found.setdefault(key, {})[place.channel] = _lane(value, lane)
     for key, parts in found.items():
         image, *at = key
         if len(parts) != CHANNELS:

@@ -40,13 +40,13 @@ class Fill:
 
     depth: how many tiles memory has room for. With several, the STOREs that stand in the loop fill
     the one that was read in the turn before; the others fill the first ones before the loop.
-    flies: those STOREs whose value is a LOAD may be copies that arrive later.
+    flies: STOREs of so many neighbours whose value is a LOAD may be copies that arrive later; 0: no.
     """
 
     values: int = 1
     meet: str = ""
     depth: int = 1
-    flies: bool = False
+    flies: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,8 @@ class Buffer:
         source = flat_memory(data)
         self._check_length(source)
         if self.nbytes:
-            registry.open(self.device).allocator.copy_in(self.handle, source)
+            handle = self.handle
+            self.holder().allocator.copy_in(handle, source)
         return self
 
     def copy_out(self, into: Any = None) -> memoryview:
@@ -219,7 +220,8 @@ class Buffer:
                 try_="a bytearray or a writable array",
             )
         if self.nbytes:
-            registry.open(self.device).allocator.copy_out(target, self.handle)
+            handle = self.handle
+            self.holder().allocator.copy_out(target, handle)
         return target
 
     def as_memoryview(self, *, window: bool | None = None) -> memoryview:
@@ -232,7 +234,7 @@ class Buffer:
         """
         if not self.nbytes:
             return memoryview(bytearray())
-        device = registry.open(self.device)
+        device = self.holder()
         if window or (window is None and not device.capabilities.memory.persistent):
             mapped = device.allocator.map_host(self.handle)
             if mapped is not None:
@@ -254,6 +256,12 @@ class Buffer:
         import numpy
 
         return numpy.frombuffer(self.as_memoryview(window=window), dtype=numpy_dtype(self.dtype))
+
+    def holder(self) -> OpenDevice:
+        """The device that its memory was taken from: another of the same name may be open by now,
+        and would not know this handle."""
+        memory = (self.base or self)._memory
+        return memory.device if isinstance(memory, _Memory) else registry.open(self.device)
 
     def _kept(self, mapped: memoryview) -> memoryview:
         import numpy

@@ -109,22 +109,35 @@ class HookCalls:
                 if all(other is not plugin for plugin in chosen)
             ]
             caller = self._routes[route] = self.manager.subset_hook_caller(hook, others)
-        answer = caller(**arguments)
-        if settings.TRACE_PLUGINS:
-            told = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-            print(f"{hook}({told}) -> {answer!r}", file=sys.stderr)
+        if not settings.TRACE_PLUGINS:
+            return caller(**arguments)
+        told = ", ".join(f"{name}={_told(value)}" for name, value in arguments.items())
+        try:
+            answer = caller(**arguments)
+        except BaseException as error:
+            print(f"{hook}({told}) raised {failure_text(error)}", file=sys.stderr)
+            raise
+        print(f"{hook}({told}) -> {_told(answer)}", file=sys.stderr)
         return answer
 
     def _check(self, hook: str, answer: Any, kind: type) -> Any:
         if isinstance(answer, kind):
             return answer
-        given = "nothing" if answer is None else f"{type(answer).__name__} {answer!r}"
+        given = "nothing" if answer is None else f"{type(answer).__name__} {_told(answer)}"
         raise PluginError(
             f"a plugin's {hook} must give {kind.__name__}",
             asked=hook,
             because=f"it gave {given}",
             try_="report it to the plugin's authors; `weft devices` names the distribution",
         )
+
+
+def _told(value: Any) -> str:
+    """A plugin's answer in a line: not even its ``repr`` is to be trusted."""
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
 
 
 def failure_text(error: BaseException) -> str:

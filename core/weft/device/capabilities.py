@@ -6,12 +6,13 @@ field. ``Target`` is the part of it that code generation sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from weft.base.dtype import DType, dtypes
+from weft.device.declared import check, each, freeze, one, sizes, whole
 from weft.device.tensor_core import TensorCore
 
 if TYPE_CHECKING:
@@ -102,6 +103,16 @@ class KernelLimits:
     scratch_bytes: int = 131072
     image_size: tuple[int, int] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("global_size", "local_size", "image_size"):
+            if isinstance(getattr(self, name), list):
+                freeze(self, **{name: tuple})
+        check(
+            self, max_buffers=whole(1, optional=True), global_size=sizes(3), local_size=sizes(3),
+            local_threads=whole(1, optional=True), shared_bytes=whole(), max_upcast=whole(1),
+            row_bytes=whole(), scratch_bytes=whole(), image_size=sizes(2),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class MemoryCaps:
@@ -120,6 +131,12 @@ class MemoryCaps:
     resident: bool = True
     max_allocation: int | None = None
     link_group: str | None = None
+
+    def __post_init__(self) -> None:
+        check(
+            self, alignment=whole(1, optional=True), persistent=one(bool), resident=one(bool),
+            max_allocation=whole(1, optional=True), link_group=one(str, optional=True),
+        )  # fmt: skip
 
 
 COMMON_DTYPES: frozenset[DType] = frozenset(
@@ -159,16 +176,28 @@ class ComputeCaps:
     warp_size: int = 0
 
     def __post_init__(self) -> None:
-        # A plugin writes plain sets, dicts and lists; they are frozen here so that a Target hashes.
-        object.__setattr__(self, "dtypes", frozenset(self.dtypes))
-        object.__setattr__(self, "features", frozenset(self.features))
-        object.__setattr__(self, "tensor_cores", tuple(self.tensor_cores))
-        if not isinstance(self.vector_widths, FrozenMap):
-            object.__setattr__(self, "vector_widths", FrozenMap(self.vector_widths))
+        # A Target is hashed, so what it is made of is frozen.
+        freeze(
+            self, dtypes=frozenset, tensor_cores=tuple, vector_widths=_widths,
+            features=lambda features: frozenset(map(Feature, features)),
+        )  # fmt: skip
+        check(
+            self, dtypes=each(lambda dtype: dtype in dtypes.all, "scalar dtypes"),
+            limits=one(KernelLimits), vector_bytes=whole(), vector_registers=whole(1),
+            vector_widths=each(lambda dtype: dtype in dtypes.all, "widths by scalar dtype"),
+            tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
+            tiles=whole(1), warp_size=whole(),
+        )  # fmt: skip
 
     def has(self, feature: Feature) -> bool:
         """Whether the device has this feature."""
         return feature in self.features
+
+
+def _widths(given: Mapping[DType, Iterable[int]]) -> FrozenMap[DType, tuple[int, ...]]:
+    if isinstance(given, FrozenMap):
+        return given
+    return FrozenMap({dtype: tuple(widths) for dtype, widths in dict(given).items()})
 
 
 @dataclass(frozen=True)
@@ -185,6 +214,12 @@ class Capabilities:
     compute: ComputeCaps | None = None
     name: str = ""
     fingerprint: str = ""
+
+    def __post_init__(self) -> None:
+        check(
+            self, memory=one(MemoryCaps), compute=one(ComputeCaps, optional=True), name=one(str),
+            fingerprint=one(str),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,13 @@ plugin becomes the ``cause`` of its record and harms nobody else.
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import re
+import sys
+import warnings
 from collections.abc import Iterable
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import SimpleNamespace
@@ -16,7 +22,9 @@ import pluggy
 
 from weft.base.errors import PluginError
 from weft.base.settings import settings
+from weft.device import hookspecs
 from weft.device.calls import HookCalls
+from weft.device.deprecations import notes_on
 from weft.device.hookspecs import API_VERSION
 from weft.device.identity import DeviceFamily
 
@@ -50,6 +58,7 @@ class Plugin:
     :ivar version: of the distribution.
     :ivar where: the module behind the entry, for people.
     :ivar entry: an object whose ``load()`` imports it.
+    :ivar notes: what its authors should know, though it works.
     """
 
     family: str
@@ -62,6 +71,7 @@ class Plugin:
     api: tuple[int, int] | None = None
     module: Any = field(default=None, repr=False)
     families: tuple[DeviceFamily, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -116,13 +126,16 @@ def load(plugin: Plugin, calls: HookCalls) -> None:
         )
         return
     try:
-        plugin.module = plugin.entry.load()
+        with redirect_stdout(sys.stderr):  # whoever prints a table wants nothing else in it
+            plugin.module = plugin.entry.load()
         plugin.api = _stated_api(plugin)
         if mismatch := _api_mismatch(plugin):
             plugin.state, plugin.cause = PluginState.INCOMPATIBLE, mismatch
             return
         _register(plugin.module, calls)
         plugin.families = tuple(calls.devices(plugin.module))
+        if not plugin.family and len(plugin.families) == 1:
+            plugin.family = plugin.families[0].name
         if all(family.name != plugin.family for family in plugin.families):
             raise PluginError(
                 f"entry point {plugin.family} declares no family of that name",
@@ -131,6 +144,7 @@ def load(plugin: Plugin, calls: HookCalls) -> None:
                 try_="name the entry point after the family",
             )
         plugin.state = PluginState.LOADED
+        plugin.notes = tuple(notes_on(plugin.module))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plugin may even call sys.exit while it is imported
@@ -138,6 +152,8 @@ def load(plugin: Plugin, calls: HookCalls) -> None:
         _unregister(plugin.module, calls)
     finally:
         calls.forget_routes()
+    for note in plugin.notes:
+        warnings.warn(f"{plugin.label}: {note}", DeprecationWarning, stacklevel=2)
 
 
 def disabled_families() -> frozenset[str]:
@@ -147,6 +163,13 @@ def disabled_families() -> frozenset[str]:
 
 
 def _stated_api(plugin: Plugin) -> tuple[int, int]:
+    if isinstance(plugin.module, type):
+        raise PluginError(
+            "a plugin is a module or an object, and this is a class",
+            asked=f"the hooks of {plugin.where}",
+            because="nobody made an object of it",
+            try_=f"{plugin.module.__name__}()",
+        )
     stated = getattr(plugin.module, "weft_api", None)
     if (
         isinstance(stated, tuple)
@@ -179,11 +202,41 @@ def _api_mismatch(plugin: Plugin) -> PluginError | None:
 def _register(module: object, calls: HookCalls) -> None:
     if calls.manager.is_registered(module):  # one module may serve several families
         return
-    # By identity, since two distributions may ship modules of one name.
-    calls.manager.register(module, name=str(id(module)))
-    # A misspelt hook name is found only here. Everybody registered before has passed this check, so
-    # whoever is pending is the newcomer.
-    calls.manager.check_pending()
+    try:
+        # By identity, since two distributions may ship modules of one name.
+        calls.manager.register(module, name=str(id(module)))
+        # A misspelt hook name is found only here. Everybody registered before has passed this
+        # check, so whoever is pending is the newcomer.
+        calls.manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise _misspelt(str(error)) from error
+
+
+def _misspelt(said: str) -> PluginError:
+    """The error for a hook that is not one, from what pluggy says in several lines."""
+    if unknown := re.search(r"unknown hook '(\w+)'", said):
+        known = [name for name in vars(hookspecs) if name.startswith("weft_")]
+        close = difflib.get_close_matches(unknown[1], known, n=1)
+        return PluginError(
+            f"there is no hook {unknown[1]}",
+            because=f"the hooks are {', '.join(known)}",
+            try_=f"did you mean {close[0]}?" if close else None,
+        )
+    hook = re.search(r"for hook '(weft_\w+)'", said)
+    wrong = re.search(r"Argument\(s\) \{(.*?)\}", said)
+    if hook is None or wrong is None:
+        return PluginError("its hooks cannot be registered", because=" ".join(said.split()))
+    names = ", ".join(inspect.signature(getattr(hookspecs, hook[1])).parameters)
+    return PluginError(
+        f"{hook[1]} has no argument {wrong[1]}",
+        because=f"its arguments are ({names}), each of which may be left out",
+    )
+
+
+def forget(plugin: Plugin, calls: HookCalls) -> None:
+    """Take a plugin's hooks out again."""
+    _unregister(plugin.module, calls)
+    calls.forget_routes()
 
 
 def _unregister(module: object, calls: HookCalls) -> None:

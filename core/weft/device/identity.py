@@ -69,6 +69,21 @@ class DeviceFamily:
                 because="device strings are split at the first colon and compared in upper case",
                 try_="letters A-Z, digits and underscores, a letter first",
             )
+        for name, kind in (("computes", bool), ("priority", int), ("staging", bool),
+                           ("extends", bool), ("about", str)):  # fmt: skip
+            given = getattr(self, name)
+            if not isinstance(given, kind):
+                raise ArgumentError(
+                    f"{name} of a device family is {kind.__name__}",
+                    asked=f"DeviceFamily({self.name!r}, {name}={shown(given)})",
+                    because=f"that is {kind_of(given)}",
+                )
+        if not callable(self.canonical):
+            raise ArgumentError(
+                "canonical is a function that spells a locator",
+                asked=f"DeviceFamily({self.name!r}, canonical={shown(self.canonical)})",
+                because=f"that is {kind_of(self.canonical)}",
+            )
 
 
 @dataclass(frozen=True, order=True)

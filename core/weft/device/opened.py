@@ -47,7 +47,8 @@ class OpenDevice:
     def pool(self) -> Pool:
         """Its freed memory, for reuse."""
         memory = self.capabilities.memory
-        return Pool(self.allocator, not memory.persistent, memory.max_allocation)
+        windows = memory.alignment is not None
+        return Pool(self.allocator, not memory.persistent, memory.max_allocation, windows)
 
     @property
     def compute(self) -> ComputeCaps:
@@ -116,10 +117,13 @@ class OpenDevice:
         """Wait for all work launched so far."""
         self.device.synchronize()
 
+    def release(self) -> int:
+        """Give back the memory that is kept for reuse; how many bytes that was."""
+        return self.pool.drop() if "pool" in self.__dict__ else 0
+
     def close(self) -> None:
         """Free pooled memory and close the device."""
-        if "pool" in self.__dict__:
-            self.pool.drop()
+        self.release()
         self.device.close()
 
     def __repr__(self) -> str:

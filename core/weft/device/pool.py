@@ -1,22 +1,32 @@
 """Reuse of freed allocations: what one buffer gives back, the next of the same size takes.
 
+A large allocation is also taken by a buffer that is a little smaller, as a window of it. What is in
+use and what waits for reuse is together not much more than was ever in use at once.
+
 Only for devices whose memory is ours alone; persistent memory is never pooled.
 """
 
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Hashable
 from typing import Any
 
-from weft.base.errors import ArgumentError, OutOfMemory
+from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory
 from weft.base.text import human_size
 from weft.device.parts import NO_HINTS, Allocator, BufferHints
 from weft.device.usage import usage
 
 KEEP_AT_LEAST = 256 << 20
-"""Bytes a pool may always keep; above them it keeps no more than was ever in use at once."""
+"""Bytes a pool may always keep."""
+KEEP_BEYOND_PEAK = 4
+"""Used and kept bytes are together at most the largest that use ever was, and a fourth of it."""
+WINDOWS_FROM = 64 << 10
+"""Bytes from which an allocation may be taken for something smaller."""
+WASTE = 4
+"""What is smaller by less than a fourth may take it."""
 
 
 class Pool:
@@ -25,14 +35,20 @@ class Pool:
     :param allocator: where memory comes from when nothing fits.
     :param enabled: False passes everything through (for persistent memory).
     :param max_allocation: what the device declares as its largest allocation.
+    :param windows: whether a window of an allocation may be given for something smaller.
     """
 
     def __init__(
-        self, allocator: Allocator[Any], enabled: bool = True, max_allocation: int | None = None
+        self,
+        allocator: Allocator[Any],
+        enabled: bool = True,
+        max_allocation: int | None = None,
+        windows: bool = False,
     ) -> None:
         self.allocator = allocator
         self.enabled = enabled
         self.max_allocation = max_allocation
+        self.windows = windows
         self.kept_bytes = 0
         self.used_bytes = 0
         self.peak_bytes = 0
@@ -40,6 +56,9 @@ class Pool:
         self._free: dict[int, tuple[Any, int, Hashable]] = {}
         self._by_kind: dict[Hashable, list[int]] = {}
         self._next = 0
+        self._sizes: list[int] = []  # of what is kept for any use and large enough for windows
+        # Windows that are in use, by identity: the whole allocation and its size.
+        self._wholes: dict[int, tuple[Any, int]] = {}
         # Buffers die whenever the garbage collector says so, even in the middle of `take`; what
         # they return then waits here until whoever holds the lock is done.
         self._returned: deque[tuple[Any, int, BufferHints]] = deque()
@@ -65,11 +84,13 @@ class Pool:
             )
         with self._lock:
             self._sort_in()
-            numbers = self._by_kind.get(_kind(nbytes, hints))
-            if numbers:
-                handle = self._free.pop(numbers.pop())[0]
-                self._keep(-nbytes)
+            kind = _kind(nbytes, hints)
+            if self._by_kind.get(kind):
+                handle = self._kept(kind)
+            elif (whole := self._slightly_larger(kind)) is not None:
+                handle = self._window(whole, nbytes)
             else:
+                self._make_room(nbytes)
                 handle = self._allocate(nbytes, hints)
             self.used_bytes += nbytes
             if self.used_bytes > self.peak_bytes:
@@ -95,6 +116,7 @@ class Pool:
         while self._returned:
             handle, nbytes, hints = self._returned.popleft()
             self.used_bytes -= nbytes
+            handle, nbytes = self._wholes.pop(id(handle), (handle, nbytes))
             if not self.enabled:
                 self.allocator.free(handle, nbytes)
                 continue
@@ -104,9 +126,51 @@ class Pool:
             self._free[number] = (handle, nbytes, kind)
             self._by_kind.setdefault(kind, []).append(number)
             self._keep(nbytes)
-            limit = max(KEEP_AT_LEAST, self.peak_bytes)
-            while self.kept_bytes > limit:
-                self._drop_oldest()
+            if self._may_be_cut(kind):
+                insort(self._sizes, nbytes)
+            self._make_room(0)
+
+    def _make_room(self, nbytes: int) -> None:
+        """Drop what is kept too long, before so many bytes more are asked for."""
+        peak = max(self.peak_bytes, self.used_bytes + nbytes)
+        limit = max(KEEP_AT_LEAST, peak + peak // KEEP_BEYOND_PEAK - self.used_bytes - nbytes)
+        while self.kept_bytes > limit:
+            self._drop_oldest()
+
+    def _kept(self, kind: Hashable) -> Any:
+        """The allocation of a kind that was returned last, which is there."""
+        number = self._by_kind[kind].pop()
+        if not self._by_kind[kind]:
+            del self._by_kind[kind]
+        handle, nbytes, _ = self._free.pop(number)
+        self._forget(nbytes, kind)
+        return handle
+
+    # ---- windows of what is a little larger -----------------------------------------------------
+
+    def _may_be_cut(self, kind: Hashable) -> bool:
+        return self.windows and isinstance(kind, int) and kind >= WINDOWS_FROM
+
+    def _slightly_larger(self, kind: Hashable) -> int | None:
+        """The size of the smallest kept allocation of which a window may be given."""
+        if not self._sizes or not self._may_be_cut(kind):
+            return None
+        assert isinstance(kind, int)
+        place = bisect_left(self._sizes, kind)
+        if place == len(self._sizes) or kind < self._sizes[place] * (WASTE - 1) // WASTE:
+            return None
+        return self._sizes[place]
+
+    def _window(self, size: int, nbytes: int) -> Any:
+        whole = self._kept(size)
+        try:
+            handle = self.allocator.view(whole, 0, nbytes)
+        except CapabilityError:  # it gives none, whatever its device declares
+            self.windows = False
+            self.allocator.free(whole, size)
+            return self._allocate(nbytes, NO_HINTS)
+        self._wholes[id(handle)] = (whole, size)
+        return handle
 
     def _drop_all(self) -> int:
         dropped = self.kept_bytes
@@ -139,8 +203,13 @@ class Pool:
         self._by_kind[kind].remove(number)
         if not self._by_kind[kind]:
             del self._by_kind[kind]
-        self._keep(-nbytes)
+        self._forget(nbytes, kind)
         self.allocator.free(handle, nbytes)
+
+    def _forget(self, nbytes: int, kind: Hashable) -> None:
+        self._keep(-nbytes)
+        if self._may_be_cut(kind):
+            del self._sizes[bisect_left(self._sizes, nbytes)]
 
     def _keep(self, nbytes: int) -> None:
         self.kept_bytes += nbytes

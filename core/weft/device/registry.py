@@ -9,9 +9,8 @@ imports the plugin it names.
 
 from __future__ import annotations
 
-import difflib
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -32,6 +31,7 @@ from weft.device.discovery import (
     CORE_DISTRIBUTION,
     Plugin,
     PluginState,
+    forget,
     installed_plugins,
     known_names,
     load,
@@ -40,6 +40,13 @@ from weft.device.discovery import (
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
 from weft.device.opened import OpenDevice
 from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
+from weft.device.refusals import (
+    belongs_to_the_core,
+    not_usable,
+    only_extended,
+    two_owners,
+    unknown_family,
+)
 from weft.uop.sharding import note_sharding
 
 if TYPE_CHECKING:
@@ -79,18 +86,52 @@ class Registry:
         bad = (PluginState.IMPORT_FAILED, PluginState.INCOMPATIBLE)
         return [plugin for plugin in self.plugins if plugin.state in bad]
 
-    def register(self, module: object, family: str, distribution: str = "") -> Plugin:
+    def register(self, module: object, family: str = "", distribution: str = "") -> Plugin:
         """Serve a family by an object with hooks, as if it were installed.
 
-        :raises PluginError: if it cannot be used; nothing is registered then.
+        What was registered for the family before makes way, as when a notebook's cell is run again:
+        see ``unregister``.
+
+        :param family: one that the object declares; may be left out where it declares just one.
+        :raises PluginError: if it cannot be used; nothing has changed then.
         """
         with self._lock:
             plugin = plugin_by_hand(module, family, distribution)
+            for other in self._by_hand:
+                if other.module is module:  # it may have been loaded anew: its hooks are other ones
+                    forget(other, self.calls)
             load(plugin, self.calls)
+            self._keep_the_cores(plugin)
             if plugin.state is not PluginState.LOADED:
-                raise self._not_usable(plugin)
+                raise not_usable(plugin)
+            replaced = [other for other in self._by_hand if _replaces(plugin, other)]
             self._by_hand.append(plugin)
+            for other in replaced:
+                self._take_back(other)
+            self._forget(plugin.family)
             return plugin
+
+    def unregister(self, family: str) -> None:
+        """Take back what was registered by hand for a family. Its devices are closed.
+
+        Tensors that lie on them can still be read; whatever was compiled for them is forgotten.
+
+        :raises UnknownDevice: if nothing was registered for it.
+        """
+        family = family.upper()
+        with self._lock:
+            ours = [plugin for plugin in self._by_hand if plugin.family == family]
+            if not ours:
+                names = known_names(self._by_hand)
+                raise UnknownDevice(
+                    f"nothing was registered by hand for {family}",
+                    asked=family,
+                    because=f"what was: {', '.join(names) or 'nothing'}",
+                    try_="an installed plugin is switched off by WEFT_DISABLE_PLUGINS",
+                )
+            for plugin in ours:
+                self._take_back(plugin)
+            self._forget(family)
 
     def is_installed(self, family: str) -> bool:
         """Whether another process would find this family too: it was not registered by hand."""
@@ -100,7 +141,7 @@ class Registry:
         """Import every plugin, each guarded."""
         with self._lock:
             for plugin in self.plugins:
-                load(plugin, self.calls)
+                self._load(plugin)
 
     def plugins_of(self, family: str) -> list[Plugin]:
         """The loaded plugins of a family, its owner first.
@@ -112,21 +153,16 @@ class Registry:
         with self._lock:
             named = [plugin for plugin in self.plugins if plugin.family == family]
             if not named:
-                raise self._unknown(family)
+                raise unknown_family(family, self.plugins)
             for plugin in named:
-                load(plugin, self.calls)
+                self._load(plugin)
             loaded = [plugin for plugin in named if plugin.state is PluginState.LOADED]
             owners = [plugin for plugin in loaded if not _declared(plugin, family).extends]
             if len({id(plugin.module) for plugin in owners}) > 1:
-                raise PluginError(
-                    f"two plugins own the device family {family}",
-                    asked=family,
-                    because=" and ".join(plugin.label for plugin in owners) + " both declare it",
-                    try_="uninstall one of them, or let one extend the other (extends=True)",
-                )
+                raise two_owners(family, owners)
             if not owners:
                 failed = [plugin for plugin in named if plugin.cause is not None]
-                raise self._not_usable(failed[0]) if failed else self._only_extended(family, loaded)
+                raise not_usable(failed[0]) if failed else only_extended(family, loaded)
             return owners + [plugin for plugin in loaded if plugin not in owners]
 
     def family(self, name: str) -> DeviceFamily:
@@ -204,7 +240,7 @@ class Registry:
         """
         # The core ships one itself, so its own plugins are asked first.
         for plugin in sorted(self.plugins, key=lambda plugin: not plugin.from_core):
-            load(plugin, self.calls)
+            self._load(plugin)
             for family in plugin.families:
                 if family.staging:
                     return self.resolve(DeviceId(family.name, ""))
@@ -221,16 +257,22 @@ class Registry:
         :raises UnknownDevice: if no installed plugin claims it.
         """
         with self._lock:
+            failed = []
             for plugin in self.plugins:
-                load(plugin, self.calls)
+                self._load(plugin)
                 if plugin.state is PluginState.LOADED:
-                    found = self.calls.locate(plugin.module, source)
+                    try:
+                        found = self.calls.locate(plugin.module, source)
+                    except Exception as error:  # its fault must not hide who does know
+                        failed.append(f"; {plugin.label} failed: {failure_text(error)}")
+                        continue
                     if found is not None:
                         return self.resolve(found)
+        asked = ", ".join(known_names(self.plugins)) or "nobody, none is installed"
         raise UnknownDevice(
             "no installed plugin knows where this is stored",
             asked=repr(source),
-            because=f"asked: {', '.join(known_names(self.plugins)) or 'nobody, none is installed'}",
+            because=f"asked: {asked}{''.join(failed)}",
             try_='install a plugin that stores files, such as `pip install "weft[cpu]"`',
         )
 
@@ -292,6 +334,41 @@ class Registry:
 
     # ---- behind the doors ---------------------------------------------------------------------
 
+    def _load(self, plugin: Plugin) -> None:
+        if plugin.state is PluginState.FOUND:
+            load(plugin, self.calls)
+            self._keep_the_cores(plugin)
+
+    def _keep_the_cores(self, plugin: Plugin) -> None:
+        """What the core ships is nobody else's: everything depends on it."""
+        if plugin.state is not PluginState.LOADED or plugin.from_core:
+            return
+        if _declared(plugin, plugin.family).extends:
+            return
+        if any(other.from_core and other.family == plugin.family for other in self.plugins):
+            plugin.cause = belongs_to_the_core(plugin)
+            plugin.state = PluginState.IMPORT_FAILED
+            self._leave(plugin)
+
+    def _take_back(self, plugin: Plugin) -> None:
+        self._by_hand.remove(plugin)
+        self._leave(plugin)
+
+    def _leave(self, plugin: Plugin) -> None:
+        if not any(p.module is plugin.module and p is not plugin for p in self.plugins):
+            forget(plugin, self.calls)
+
+    def _forget(self, family: str) -> None:
+        """Close a family's devices, and let everybody know who keeps what depends on them."""
+        for opened in [opened for opened in self.opened() if opened.id.family == family]:
+            self.close(opened.id)
+        for spelt, id in list(self._spelt.items()):
+            if id.family == family:
+                del self._spelt[spelt]
+        self._default = None
+        for listener in _listeners:
+            listener()
+
     def _open(self, id: DeviceId) -> OpenDevice:
         plugins = self.plugins_of(id.family)
         modules = [plugin.module for plugin in plugins]
@@ -318,7 +395,7 @@ class Registry:
         # modules need not be imported to find one.
         plugins = [plugin for plugin in self.plugins if not plugin.from_core]
         for plugin in plugins:
-            load(plugin, self.calls)
+            self._load(plugin)
         families = {
             family.name: family
             for plugin in plugins
@@ -335,7 +412,7 @@ class Registry:
                 opened = self.open(DeviceId(family.name, ""))
                 if opened.target:  # raises where it only says that it computes
                     return opened.id
-            except DeviceError as error:
+            except Exception as error:  # whatever a plugin does harms nobody else
                 refusals.append(f"{family.name}: {failure_text(error)}")
         raise DeviceUnavailable(
             "no device that computes opens here",
@@ -345,62 +422,29 @@ class Registry:
             "`weft devices` shows the state of every plugin",
         )
 
-    def _unknown(self, family: str) -> UnknownDevice:
-        known = known_names(self.plugins)
-        close = difflib.get_close_matches(family, known, n=1)
-        advice = f"did you mean {close[0]}? Otherwise: " if close else ""
-        return UnknownDevice(
-            f"there is no device family {family}",
-            asked=family,
-            because=f"installed plugins serve {', '.join(known) or 'nothing'}",
-            try_=f"{advice}{_install_line(family)}",
-        )
 
-    def _not_usable(self, plugin: Plugin) -> PluginError:
-        if plugin.state is not PluginState.IMPORT_FAILED and isinstance(plugin.cause, PluginError):
-            return plugin.cause
-        error = PluginError(
-            f"the plugin for {plugin.family} cannot be used",
-            asked=plugin.family,
-            because=f"{plugin.label}: {failure_text(plugin.cause or RuntimeError('not loaded'))}",
-            try_=f"pip install --upgrade {plugin.distribution}; "
-            "`weft devices` shows the state of every plugin"
-            if plugin.distribution
-            else "mend the plugin; the cause is attached",
-        )
-        error.__cause__ = plugin.cause
-        return error
-
-    def _only_extended(self, family: str, extenders: Sequence[Plugin]) -> PluginError:
-        return PluginError(
-            f"family {family} is extended, but nobody owns it",
-            asked=family,
-            because=f"{', '.join(p.label for p in extenders)} only adds parts to it",
-            try_=_install_line(family),
-        )
+def _replaces(plugin: Plugin, other: Plugin) -> bool:
+    """Whether what was registered for a family makes way: an owner for an owner, and an extension
+    for what is called the same."""
+    if plugin.family != other.family:
+        return False
+    extends = [_declared(each, each.family).extends for each in (plugin, other)]
+    return extends == [False, False] or (all(extends) and plugin.where == other.where)
 
 
 def _declared(plugin: Plugin, family: str) -> DeviceFamily:
     return next(declared for declared in plugin.families if declared.name == family)
 
 
-def _install_line(family: str) -> str:
-    """How to get a family: through an extra of the core where there is one, else by convention."""
-    from importlib.metadata import PackageNotFoundError, metadata
-
-    name = family.lower().replace("_", "-")
-    try:
-        extras = metadata(CORE_DISTRIBUTION).get_all("Provides-Extra") or []
-    except PackageNotFoundError:
-        extras = []
-    if name in extras:
-        return f'pip install "{CORE_DISTRIBUTION}[{name}]"'
-    return f"pip install {CORE_DISTRIBUTION}-{name}"
-
-
 # ---- the current registry ---------------------------------------------------------------------
 
 _current = Registry()
+_listeners: list[Callable[[], None]] = []
+
+
+def when_changed(listener: Callable[[], None]) -> None:
+    """Have this called whenever a family is served by somebody else than before."""
+    _listeners.append(listener)
 
 
 def current() -> Registry:
@@ -420,9 +464,14 @@ def use(registry: Registry) -> Iterator[Registry]:
         registry.close()
 
 
-def register(module: object, family: str, distribution: str = "") -> Plugin:
+def register(module: object, family: str = "", distribution: str = "") -> Plugin:
     """See ``Registry.register``."""
     return _current.register(module, family, distribution)
+
+
+def unregister(family: str) -> None:
+    """See ``Registry.unregister``."""
+    _current.unregister(family)
 
 
 def resolve(device: DeviceLike | None = None) -> DeviceId:

@@ -12,7 +12,6 @@ from typing import Any
 
 from weft.base import trace
 from weft.base.errors import ArgumentError, CapabilityError
-from weft.device import registry
 from weft.device.buffer import Buffer, chunks
 from weft.device.opened import OpenDevice
 
@@ -121,10 +120,11 @@ def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
     nbytes = dst.nbytes
     if not nbytes:
         return "nothing to do"
-    to, source = registry.open(dst.device), registry.open(src.device)
+    there, here = dst.handle, src.handle
+    to, source = dst.holder(), src.holder()
     with trace.span("copy", source=src.device, to=dst.device, nbytes=nbytes):
         for name in ROADS if road is None else (road,):
-            if ROADS[name](to, dst.handle, source, src.handle, nbytes):
+            if ROADS[name](to, there, source, here, nbytes):
                 return name
     raise CapabilityError(
         "this road is closed between these devices",

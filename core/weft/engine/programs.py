@@ -136,3 +136,6 @@ def forget_programs() -> None:
     _loaded.clear()
     _generated.clear()
     schedules.clear()
+
+
+registry.when_changed(forget_programs)

@@ -46,7 +46,8 @@ GAIN = 0.99  # a round that leaves more than this of the time ends the search
 CLEARLY = 0.97  # of the heuristic's time, or the heuristic's choice stays
 _BUILD_SECONDS = 20.0
 _RUN_SECONDS = 10.0  # a kernel may take before it counts as one that hangs, if none is known yet
-_SPENT = 0.02  # seconds for the runs of one candidate
+_SPENT = 0.03  # seconds for the runs of one candidate
+_LAST_ROUNDS = 5  # how often the best few are timed in turn: others may use the machine too
 _MOST_PLAIN = 4e9  # operations that are still carried out without any optimisation
 _MOST_PLAIN_HERE = 1e8  # the same where nobody could end it
 
@@ -353,7 +354,7 @@ class _Search:
         ranked = sorted(self.seconds, key=self.seconds.__getitem__)
         last = list(dict.fromkeys([heuristic, *ranked[: max(3, self.width)]]))
         shortest = dict(self.seconds)
-        for _ in range(3):
+        for _ in range(_LAST_ROUNDS):
             for plan in last:
                 outcome = self.workshop.time(self.built[plan], shortest[heuristic])
                 if isinstance(outcome, str) or not outcome.equal:

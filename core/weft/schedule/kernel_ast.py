@@ -167,6 +167,8 @@ class AstBuilder:
             else self._masked(source, self._key(source, st))
             for source in node.src
         )
+        if node.op is Ops.CAST and src[0].dtype is node.dtype:
+            return src[0]  # from an image, which is read in the dtype that it holds
         return UOp(node.op, node.dtype, src, node.arg)
 
     def _with_axes(self, value: UOp, shape: tuple[Any, ...]) -> UOp:

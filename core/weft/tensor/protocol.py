@@ -15,11 +15,12 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ref
 
-from weft.base.dtype import DType
+from weft.base.dtype import DType, any_images
+from weft.base.promotion import read_as
 from weft.base.provenance import Metadata
 from weft.base.settings import settings
 from weft.tensor.live import forget, remember
-from weft.uop import Ops, UOp
+from weft.uop import GroupOp, Ops, UOp
 from weft.uop.node import memo_slot
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PACKAGE = os.path.dirname(_ROOM[:-1]) + os.sep
 _OUTSIDE, _HERE, _ELSEWHERE = 0, 1, 2
+_COMPUTES = GroupOp.ALU | {Ops.REDUCE_AXIS}
 
 _set_meta = memo_slot("meta")
 _kind_of_file: dict[str, int] = {}
@@ -115,10 +117,18 @@ def named_after(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
 
 def record(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any = None) -> UOp:
     """One node, marked with the method and the line it is from (unless TRACEMETA is 0)."""
+    if any_images() and op in _COMPUTES:
+        dtype, src = read_as(dtype), tuple([_read(source) for source in src])
     node = UOp(op, dtype, src, arg)
     if settings.TRACEMETA:
         _set_meta(node, provenance())
     return node
+
+
+def _read(source: UOp) -> UOp:
+    """What is computed with: of what is stored as an image the floats in it."""
+    plain = read_as(source.dtype)
+    return source if plain is source.dtype else source.cast(plain)
 
 
 _allocate = object.__new__

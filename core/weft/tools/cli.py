@@ -25,6 +25,9 @@ class Command:
 
 
 COMMANDS: dict[str, Command] = {
+    "bench": Command(
+        "weft.tools.commands.bench", "time a program's kernels, and how far they are from the limit"
+    ),
     "compile": Command(
         "weft.tools.commands.compile", "write a program's kernels for a device that is not here"
     ),

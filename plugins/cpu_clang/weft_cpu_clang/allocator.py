@@ -7,12 +7,15 @@ import mmap
 from typing import Any
 
 from weft.plugin import Allocator, BufferHints, OutOfMemory
+from weft_cpu_clang.room import room
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register."""
 LARGE = 1 << 20
 """Bytes from which an allocation is mapped by itself, so that freeing it gives it back at once."""
 HUGE_PAGE = 2 << 20
+CHECKED = 64 << 20
+"""Bytes from which the system is asked first whether it has so many: it would promise them."""
 
 
 class Memory:
@@ -34,7 +37,9 @@ class ProcessAllocator(Allocator[Memory]):
     """Handles are `Memory`."""
 
     def allocate(self, nbytes: int, hints: BufferHints) -> Memory:
-        """:raises OutOfMemory: if the system gives no more."""
+        """:raises OutOfMemory: if the system gives no more, or has no more behind what it gives."""
+        if nbytes >= CHECKED:
+            _check_room(nbytes)
         try:
             return _mapped(nbytes) if nbytes >= LARGE else _small(nbytes)
         except (MemoryError, OSError, OverflowError, ValueError) as error:
@@ -84,11 +89,27 @@ def _small(nbytes: int) -> Memory:
 
 
 def _mapped(nbytes: int) -> Memory:
-    whole = -(-nbytes // HUGE_PAGE) * HUGE_PAGE if nbytes >= 2 * HUGE_PAGE else nbytes
-    block = mmap.mmap(-1, whole)
-    if whole >= 2 * HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
+    if nbytes < 2 * HUGE_PAGE:
+        block = mmap.mmap(-1, nbytes)
+        return Memory(_address(block), memoryview(block), block)
+    # whole huge pages, from the first that begins in the block: what is before is never touched
+    block = mmap.mmap(-1, -(-nbytes // HUGE_PAGE) * HUGE_PAGE + HUGE_PAGE)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
         try:
             block.madvise(mmap.MADV_HUGEPAGE)
         except OSError:
             pass  # advice only: a kernel without huge pages refuses it
-    return Memory(_address(block), memoryview(block)[:nbytes], block)
+    start = _address(block)
+    skip = -start % HUGE_PAGE
+    return Memory(start + skip, memoryview(block)[skip : skip + nbytes], block)
+
+
+def _check_room(nbytes: int) -> None:
+    left = room()
+    if left is not None and nbytes > left:
+        raise OutOfMemory(
+            "the system has no memory left",
+            asked=f"{nbytes} bytes",
+            because=f"{left} bytes are left to this process",
+            try_="free tensors that are no longer needed, or work in smaller pieces",
+        )

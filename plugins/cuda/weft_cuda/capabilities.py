@@ -13,6 +13,7 @@ from weft.plugin import (
     dtypes,
 )
 from weft_cuda.chip import Chip
+from weft_cuda.copies import SINCE as COPIES_SINCE
 from weft_cuda.matrix_units import units_of
 
 MAX_BUFFERS = 480
@@ -25,6 +26,8 @@ MAX_UPCAST = 32
 """Accumulators of one thread: with 255 registers more would still fit, but fewer threads would."""
 ROW_BYTES = 4096
 WARP = 32
+TILES = 3
+"""Of an operand at once, where copies need no registers on their way."""
 LINK_GROUP = "CUDA"
 
 
@@ -36,6 +39,12 @@ def computed_dtypes() -> frozenset[DType]:
 def describe(chip: Chip, compiler: str) -> Capabilities:
     """Capabilities of `chip` with the compiler of this fingerprint."""
     known = computed_dtypes()
+    features = {
+        Feature.BARRIER, Feature.SHARED, Feature.WARP_REDUCE, Feature.GRAPHS,
+        Feature.PARALLEL_COMPILE,
+    }  # fmt: skip
+    if chip.capability >= COPIES_SINCE:
+        features.add(Feature.ASYNC_COPY)
     compute = ComputeCaps(
         dtypes=known,
         limits=KernelLimits(
@@ -47,19 +56,12 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
             max_upcast=MAX_UPCAST,
             row_bytes=ROW_BYTES,
         ),
-        features=frozenset(
-            {
-                Feature.BARRIER,
-                Feature.SHARED,
-                Feature.WARP_REDUCE,
-                Feature.GRAPHS,
-                Feature.PARALLEL_COMPILE,
-            }
-        ),
+        features=frozenset(features),
         # Booleans are compared lane by lane, so there is nothing to gain from reading them at once.
         vector_widths={d: _widths(d) for d in known if d is not dtypes.bool},
         vector_bytes=0,
         tensor_cores=units_of(chip.capability),
+        tiles=TILES if Feature.ASYNC_COPY in features else 2,
         warp_size=WARP,
     )
     return Capabilities(

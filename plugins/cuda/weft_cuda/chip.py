@@ -75,11 +75,16 @@ def read_chip(ask: Callable[[str], int], name: str, memory_bytes: int) -> Chip:
 _OFFLINE = Chip("sm_75", "offline")
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120")
 """Those that can be asked for without hardware."""
+_MOST_SHARED = {75: 64, 80: 163, 86: 99, 89: 99, 90: 227, 100: 227, 120: 99}
+"""KiB of shared memory of one block, by compute capability times ten."""
 
 
 def offline_chip(arch: str) -> Chip | None:
     """What every chip of this architecture has; None for a name that is not known."""
-    return replace(_OFFLINE, arch=arch) if arch in ARCHITECTURES else None
+    if arch not in ARCHITECTURES:
+        return None
+    chip = replace(_OFFLINE, arch=arch)
+    return replace(chip, most_shared_bytes=_MOST_SHARED[chip.capability] << 10)
 
 
 def architecture(major: int, minor: int) -> str:

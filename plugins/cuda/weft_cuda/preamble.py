@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 
+from weft_cuda.copies import COMMIT, COPY_ASYNC, WAIT
 from weft_cuda.matrix_units import CALLS
 
 VECTOR = """\
@@ -88,6 +89,9 @@ _PIECES = (
     (re.compile(r"\bconvert<"), CONVERT),
     (re.compile(r"\breinterpret<"), REINTERPRET),
     (re.compile(r"\bother_lane\("), OTHER_LANE),
+    (re.compile(r"\bcopy_async<"), COPY_ASYNC),
+    (re.compile(r"\bcommit_copies\("), COMMIT),
+    (re.compile(r"\bwait_for_copies<"), WAIT),
     *((re.compile(rf"\b{name}\("), text) for name, text in CALLS.items()),
 )
 

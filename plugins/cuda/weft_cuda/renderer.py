@@ -8,11 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from weft.plugin import CStyleRenderer, LinearProgram, UOp
+from weft.plugin import CStyleRenderer, LinearProgram, Ops, PtrDType, UOp
 from weft_cuda.alignment import aligned
+from weft_cuda.copies import in_flight
 from weft_cuda.dialect import CUDA_CXX, SHARED
 from weft_cuda.preamble import preamble
 from weft_cuda.shared import placed
+
+MANY_SUMS = 16
 
 
 class CudaRenderer(CStyleRenderer):
@@ -27,8 +30,8 @@ class CudaRenderer(CStyleRenderer):
         :raises CapabilityError: if CUDA C++ lacks a dtype or another thing that the program uses.
         :raises SpecError: if the program is not spec.linear, or holds an op that is not native.
         """
-        program = replace(program, uops=aligned(program.uops))
-        prefix = f"{self.dialect.kernel_prefix} __launch_bounds__({_threads(program)})"
+        program = replace(program, uops=in_flight(aligned(program.uops)))
+        prefix = f"{self.dialect.kernel_prefix} __launch_bounds__({_bounds(program)})"
         written = _Writer(replace(self.dialect, kernel_prefix=prefix)).render(program)
         # Where memory is says its declaration; the types of pointers do not.
         written = written.replace(f"*({SHARED}", "*(")
@@ -47,7 +50,18 @@ class _Writer(CStyleRenderer):
         return f"other_lane({source}, {call.arg})"
 
 
-def _threads(program: LinearProgram) -> int:
-    """Threads of a block, so that the compiler gives each no more registers than there are."""
+def _bounds(program: LinearProgram) -> str:
+    """Threads of a block, so that the compiler gives each no more registers than there are.
+
+    Where a block has tiles in shared memory and a thread many sums, one block is enough: else the
+    compiler keeps some of them in memory to have room for more blocks.
+    """
     sizes = program.local_size or ()
-    return prod(size if isinstance(size, int) else int(size.vmax) for size in sizes)
+    threads = prod(size if isinstance(size, int) else int(size.vmax) for size in sizes)
+    sums = sum(
+        u.dtype.size * u.dtype.base.count
+        for u in program.uops
+        if u.op is Ops.DEFINE_REG and isinstance(u.dtype, PtrDType)
+    )
+    tiles = any(u.op is Ops.DEFINE_LOCAL for u in program.uops)
+    return f"{threads}, 1" if tiles and sums >= MANY_SUMS else str(threads)

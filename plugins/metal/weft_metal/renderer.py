@@ -8,6 +8,7 @@ is reached through the language's packed types, which need no more alignment tha
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from weft.plugin import (
     CDialect,
@@ -20,6 +21,7 @@ from weft.plugin import (
     dtypes,
 )
 from weft_metal.matrix_units import CALLS
+from weft_metal.rules import METAL_RULES
 
 HEADER = "#include <metal_stdlib>\nusing namespace metal;"
 
@@ -39,12 +41,16 @@ TYPES: dict[DType, str] = {
     dtypes.float32: "float",
 }
 
+DECLARED = "// declared"
+KERNEL = "kernel void"
+MOST_ITEMS = "[[kernel, max_total_threads_per_threadgroup({})]]"
+
 VECTORS = VectorStyle(
     type_name="{scalar}{count}",
     typedef="",
     memory_name="packed_{name}",
-    # Built in, so nothing is declared; a comment, since an empty text would mean "no such types".
-    memory_typedef="// packed_{name}: aligned to {align}",
+    # Built in, so nothing is declared; not empty, which would mean that there are no such types.
+    memory_typedef=DECLARED,
     loaded="{type}({place})",
     literal="{type}({lanes})",
     splat="{type}({value})",
@@ -59,13 +65,13 @@ VECTORS = VectorStyle(
 MSL = CDialect(
     language="metal",
     preamble=HEADER,
-    kernel_prefix="kernel void",
+    kernel_prefix=KERNEL,
     global_qualifier="device ",
     restrict="",
     shared_qualifier="threadgroup ",
     private_qualifier="thread ",
     aligned="",
-    barrier="threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);",
+    barrier="threadgroup_barrier(mem_flags::mem_threadgroup);",
     index={
         "gidx": ("int(group.x)", "int(group.y)", "int(group.z)"),
         "lidx": ("int(item.x)", "int(item.y)", "int(item.z)"),
@@ -103,9 +109,12 @@ class MetalRenderer(CStyleRenderer):
 
     def __init__(self) -> None:
         super().__init__(MSL)
+        assert self.rules is not None  # those of every C
+        self.rules = self.rules + METAL_RULES
 
     def render(self, program: LinearProgram) -> str:
-        """The source of one kernel, named ``program.name``.
+        """The source of one kernel, named ``program.name``. It says how many work items a group has,
+        so that the compiler gives each no more registers than there are.
 
         :raises CapabilityError: for float64 and other types that the language lacks.
         """
@@ -120,8 +129,14 @@ class MetalRenderer(CStyleRenderer):
         if program.variables:
             place = len(program.globals)
             parameters = (f"constant Variables& variables [[buffer({place})]]", *parameters)
-        dialect = replace(self.dialect, preamble="\n".join(before), extra_parameters=parameters)
-        return _Writer(dialect).render(program)
+        dialect = replace(
+            self.dialect,
+            preamble="\n".join(before),
+            extra_parameters=parameters,
+        )
+        lines = _Writer(dialect).render(program).splitlines(keepends=True)
+        text = "".join(line for line in lines if line.rstrip() != DECLARED)
+        return text.replace(f"\n{KERNEL} ", f"\n{MOST_ITEMS.format(_items(program))}\nvoid ", 1)
 
 
 class _Writer(CStyleRenderer):
@@ -144,3 +159,9 @@ class _Writer(CStyleRenderer):
             sent = f"simd_shuffle_xor(as_type<{bits}>({source}), {by})"
             return f"as_type<{self.dialect.type_name(dtype)}>({sent})"
         return f"simd_shuffle_xor({source}, {by})"
+
+
+def _items(program: LinearProgram) -> int:
+    """Work items of a group, at most."""
+    sizes = program.local_size or ()
+    return prod(size if isinstance(size, int) else int(size.vmax) for size in sizes)

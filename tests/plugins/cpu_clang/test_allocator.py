@@ -9,7 +9,7 @@ import pytest
 
 from weft import Tensor
 from weft.plugin import BufferHints, OutOfMemory
-from weft_cpu_clang.allocator import ALIGNMENT, LARGE, ProcessAllocator
+from weft_cpu_clang.allocator import ALIGNMENT, HUGE_PAGE, LARGE, ProcessAllocator
 
 SIZES = [1, 3, 64, 65, 4096, LARGE - 1, LARGE, LARGE + 1, 5 << 20]
 
@@ -29,6 +29,11 @@ def test_aligned_exact_and_writable(allocator, nbytes):
     out = bytearray(nbytes)
     allocator.copy_out(memoryview(out), memory)
     assert bytes(out) == data
+
+
+def test_large_memory_begins_with_a_huge_page(allocator):
+    for nbytes in (2 * HUGE_PAGE, (5 << 20) + 1):
+        assert allocator.allocate(nbytes, BufferHints()).address % HUGE_PAGE == 0
 
 
 def test_windows_share_bytes_and_keep_the_whole_alive(allocator):

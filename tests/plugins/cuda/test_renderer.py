@@ -59,5 +59,5 @@ def test_vectors_in_shared_memory_are_plain_pointers():
 def test_an_offline_device_has_the_limits_of_its_architecture():
     target = registry.offline("CUDA", "sm_80").target
     assert target.compute.limits.local_threads == 1024
-    assert target.compute.limits.shared_bytes == 48 << 10
+    assert target.compute.limits.shared_bytes == 163 << 10
     assert dtypes.bfloat16 in target.compute.dtypes

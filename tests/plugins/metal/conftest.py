@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -56,7 +57,8 @@ def checked() -> Callable[[str], str]:
             zig, "clang", "-cc1", "-x", "clcpp", "-cl-std=clc++2021", "-triple", "spir64",
             "-fsyntax-only", "-Wno-unknown-attributes", "-I", str(HERE / "checked"), "-",
         ]  # fmt: skip
-        done = subprocess.run(command, input=source.encode(), capture_output=True)
+        plain = re.sub(r"^\[\[kernel,.*?\]\]", "kernel", source, flags=re.M | re.S)
+        done = subprocess.run(command, input=plain.encode(), capture_output=True)
         return done.stderr.decode() if done.returncode else ""
 
     return check

@@ -57,6 +57,13 @@ def test_the_order_is_always_the_same():
     assert near(kernel, Plan()) == near(loops_for(matmul(32, 64, 48), GRID, True), Plan())
 
 
+def test_what_may_be_tried_at_first(golden):
+    """The plans one step from nothing; a reviewer sees what a search has to go through."""
+    target = Target(KINDS["grid"], GroupOp.ALU, None, "py", "grid")
+    plans = near(loops_for(matmul(32, 64, 48), target, True), Plan())
+    assert "\n".join(map(str, plans)) == golden
+
+
 def test_kinds_are_those_that_the_target_has():
     ast = matmul(64, 64, 64)
     plain, vector, grid = (kinds_near(ast, t, Plan()) for t in (PLAIN, VECTOR, GRID))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner
 from weft.uop import AxisKind, GroupOp, Ops, UOp
+from weft.uop.args import ASYNC
 
 PLAIN = Target(
     ComputeCaps(vector_widths={dtypes.float: (4,)}, vector_bytes=16),
@@ -191,3 +193,88 @@ def test_tiles_of_any_size(seed):
 
 def test_the_kinds_of_loop_have_a_place_in_an_array():
     assert set(AxisKind) - set(stage._LAYOUT) == {AxisKind.GLOBAL, AxisKind.GROUP_REDUCE}
+
+
+# ---- several tiles at once -----------------------------------------------------------------------
+
+TILED = (
+    Opt(OptKind.UPCAST, 1, 2), Opt(OptKind.LOCAL, 1, 4), Opt(OptKind.LOCAL, 0, 4),
+    Opt(OptKind.SPLIT, 4, 4),
+)  # fmt: skip
+AHEAD = replace(GRID, compute=replace(GRID.compute, vector_widths={dtypes.float: (4, 2)}))
+FLYING = replace(
+    AHEAD,
+    compute=replace(AHEAD.compute, features=AHEAD.compute.features | {Feature.ASYNC_COPY}),
+)
+
+
+def inside(program, *ops):
+    """The nodes of these kinds in the outermost loop of a program, in order."""
+    loop = next(u for u in program.uops if u.op is Ops.RANGE)
+    start = program.uops.index(loop)
+    end = next(i for i, u in enumerate(program.uops) if u.op is Ops.ENDRANGE and u.src[0] is loop)
+    return [u for u in program.uops[start:end] if u.op in ops]
+
+
+def is_shared(access):
+    return access.src[0].src[0].dtype.space is AddrSpace.LOCAL
+
+
+def test_the_next_tile_is_on_its_way_while_one_is_used():
+    program = program_of(matmul(8, 32, 16), AHEAD, *TILED, Opt(OptKind.STAGE, 4, 2))
+    assert [a.size for a in arrays(program) if a.space is AddrSpace.LOCAL] == [40, 64]
+    order = [
+        "barrier" if u.op is Ops.BARRIER
+        else ("put" if u.op is Ops.STORE else "use") if is_shared(u)
+        else "fetch" if u.op is Ops.LOAD else ""
+        for u in inside(program, Ops.BARRIER, Ops.LOAD, Ops.STORE)
+        if u.src == () or u.src[0].src[0].dtype.space is not AddrSpace.REG
+    ]  # fmt: skip
+    assert order.count("barrier") == 1, "one is enough where there are two tiles"
+    assert set(order[order.index("use") : order.index("put")]) == {"use"}
+    assert max(i for i, word in enumerate(order) if word == "fetch") < order.index("use")
+    check(program, 8, 32, 16)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("target", [AHEAD, FLYING], ids=["registers", "copies"])
+def test_as_many_tiles_as_there_may_be(target, depth):
+    program = program_of(matmul(8, 16, 16), target, *TILED, Opt(OptKind.STAGE, 4, depth))
+    check(program, 8, 16, 16)
+
+
+def test_copies_are_waited_for_before_the_barrier():
+    program = program_of(matmul(8, 32, 16), FLYING, *TILED, Opt(OptKind.STAGE, 4, 3))
+    ops = [u.op for u in inside(program, Ops.WAIT, Ops.BARRIER, Ops.STORE, Ops.COMMIT) if
+           u.op is not Ops.STORE or u.arg == ASYNC]  # fmt: skip
+    assert ops[:2] == [Ops.WAIT, Ops.BARRIER] and ops[-1] is Ops.COMMIT
+    assert set(ops[2:-1]) == {Ops.STORE}
+    (wait,) = inside(program, Ops.WAIT)
+    assert wait.arg[0] == 1, "the newest of three tiles may still be on its way"
+
+
+def test_a_copy_that_is_not_waited_for_gives_wrong_numbers():
+    """What makes the checks above worth something."""
+    program = program_of(matmul(8, 32, 16), FLYING, *TILED, Opt(OptKind.STAGE, 4, 3))
+    uops = tuple(u for u in program.uops if u.op is not Ops.WAIT)
+    waits = [u.replace(arg=(9, u.arg[1])) for u in program.uops if u.op is Ops.WAIT]
+    with pytest.raises((AssertionError, TypeError)):
+        check(replace(program, uops=(*uops[:-1], uops[-1])), 8, 32, 16)
+    late = tuple(waits[0] if u.op is Ops.WAIT else u for u in program.uops)
+    with pytest.raises((AssertionError, TypeError)):
+        check(replace(program, uops=late), 8, 32, 16)
+
+
+def test_a_missing_barrier_gives_wrong_numbers():
+    program = program_of(matmul(8, 32, 16), AHEAD, *TILED, Opt(OptKind.STAGE, 4, 2))
+    without = tuple(u for u in program.uops if u.op is not Ops.BARRIER)
+    with pytest.raises((AssertionError, TypeError)):
+        check(replace(program, uops=without), 8, 32, 16)
+
+
+def test_more_tiles_than_turns_are_refused():
+    with pytest.raises(OptError) as caught:
+        program_of(matmul(8, 16, 16), GRID, *TILED, Opt(OptKind.STAGE, 4, 5))
+    assert "4 tiles" in caught.value.because
+    with pytest.raises(OptError):
+        program_of(matmul(6, 5, 8), PLAIN, Opt(OptKind.SWAP, 0, 1), Opt(OptKind.STAGE, 0, 2))

@@ -3,6 +3,7 @@ import pickle
 import pytest
 
 from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError
 from weft.device.capabilities import (
     COMMON_DTYPES,
     Capabilities,
@@ -31,6 +32,37 @@ def test_plain_containers_are_frozen():
     )  # fmt: skip
     with pytest.raises(TypeError):
         caps.vector_widths[dtypes.float32] = (8,)
+
+
+@pytest.mark.parametrize(
+    "make,words",
+    [
+        (lambda: ComputeCaps(dtypes=["float"]), "dtypes of ComputeCaps is scalar dtypes"),
+        (lambda: ComputeCaps(dtypes=[dtypes.float32.vec(4)]), "scalar dtypes"),
+        (lambda: ComputeCaps(dtypes=None), "not iterable"),
+        (lambda: ComputeCaps(features=["barriers"]), "'barriers' is not a valid Feature"),
+        (lambda: ComputeCaps(limits={"max_buffers": 3}), "limits of ComputeCaps is KernelLimits"),
+        (lambda: ComputeCaps(vector_widths={"float": (4,)}), "widths by scalar dtype"),
+        (lambda: ComputeCaps(vector_widths={dtypes.int: 4}), "not iterable"),
+        (lambda: KernelLimits(max_buffers=0), "max_buffers of KernelLimits is a whole number"),
+        (lambda: KernelLimits(max_buffers="8"), "that is a str"),
+        (lambda: KernelLimits(local_size=(64, 64)), "3 whole numbers from 1 on, or None"),
+        (lambda: KernelLimits(shared_bytes=None), "from 0 on"),
+        (lambda: MemoryCaps(alignment=0), "alignment of MemoryCaps"),
+        (lambda: MemoryCaps(link_group=3), "link_group of MemoryCaps is str or None"),
+        (lambda: Capabilities(compute=True), "compute of Capabilities is ComputeCaps or None"),
+        (lambda: Capabilities("memory"), "memory of Capabilities is MemoryCaps"),
+    ],
+)
+def test_a_wrong_field_is_refused_where_it_is_written(make, words):
+    with pytest.raises(ArgumentError, match=words):
+        make()
+
+
+def test_words_and_lists_will_do():
+    caps = ComputeCaps(features=["barrier"], limits=KernelLimits(local_size=[8, 8, 8]))
+    assert caps.has(Feature.BARRIER) and caps.limits.local_size == (8, 8, 8)
+    assert hash(ComputeCaps(vector_widths={dtypes.float32: [4, 2]}))
 
 
 def test_a_plain_device_needs_to_say_nothing():

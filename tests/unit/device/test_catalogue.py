@@ -1,5 +1,6 @@
 from weft.base.settings import settings
 from weft.device import catalogue, registry
+from weft.device.parts import NO_HINTS
 from weft.testing.fakes import fake_computer, fake_plugin
 
 
@@ -14,3 +15,16 @@ def test_devices_as_a_mapping(fresh_registry):
     assert catalogue.canonicalize(None) == "ONE"
     with settings.override(DEVICE="TWO"):
         assert catalogue.DEFAULT == "TWO"
+
+
+def test_kept_memory_is_given_back(fresh_registry):
+    registry.register(fake_computer("ONE"), "ONE")
+    registry.register(fake_computer("TWO"), "TWO")
+    for name in ("ONE", "TWO"):
+        pool = registry.open(name).pool
+        pool.give(pool.take(100, NO_HINTS), 100, NO_HINTS)
+    live = registry.open("ONE").pool.take(7, NO_HINTS)
+    assert catalogue.release("ONE") == 100
+    assert catalogue.release() == 100, "of all that are open"
+    assert catalogue.release() == 0
+    assert len(live) == 7

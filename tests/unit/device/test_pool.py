@@ -1,8 +1,10 @@
+import random
+
 import pytest
 
 from weft.base.errors import ArgumentError, OutOfMemory
 from weft.device import pool as pool_module
-from weft.device.parts import NO_HINTS, BufferHints
+from weft.device.parts import NO_HINTS, Allocator, BufferHints
 from weft.device.pool import Pool
 from weft.device.usage import usage
 from weft.testing.fakes import RecordingAllocator
@@ -124,3 +126,78 @@ def test_what_is_returned_in_the_middle_of_taking_waits():
     waiting.append((first, 5, NO_HINTS))
     pool.take(6, NO_HINTS)
     assert pool.take(5, NO_HINTS) is first
+
+
+def test_what_is_a_little_smaller_gets_a_window():
+    allocator = RecordingAllocator()
+    pool = Pool(allocator, windows=True)
+    size = pool_module.WINDOWS_FROM * 2
+    large, larger = pool.take(size, NO_HINTS), pool.take(size * 2, NO_HINTS)
+    pool.give(larger, size * 2, NO_HINTS)
+    pool.give(large, size, NO_HINTS)
+    window = pool.take(size - 1000, NO_HINTS)
+    assert len(window) == size - 1000 and window.obj is large.obj
+    assert (pool.used_bytes, pool.kept_bytes) == (size - 1000, size * 2)
+    other = pool.take(size - 1000, NO_HINTS)
+    assert len(other) == size - 1000 and other.obj is not larger.obj, "half of it would be wasted"
+    pool.give(window, size - 1000, NO_HINTS)
+    assert pool.kept_bytes == size * 3
+    assert pool.take(size, NO_HINTS).obj is large.obj, "the whole came back"
+
+
+def test_small_memory_and_memory_of_its_own_kind_is_not_cut():
+    pool = Pool(RecordingAllocator(), windows=True)
+    small, hints = pool_module.WINDOWS_FROM // 2, BufferHints(cpu_access=True)
+    for size, kind in ((small, NO_HINTS), (small * 8, hints)):
+        first = pool.take(size, kind)
+        pool.give(first, size, kind)
+        assert pool.take(size - 1, kind).obj is not first.obj
+
+
+class Whole(RecordingAllocator):
+    """Gives no windows."""
+
+    view = Allocator.view
+
+
+def test_an_allocator_without_windows_is_asked_once():
+    allocator = Whole()
+    pool = Pool(allocator, windows=True)
+    size = pool_module.WINDOWS_FROM * 2
+    pool.give(pool.take(size, NO_HINTS), size, NO_HINTS)
+    assert len(pool.take(size - 1, NO_HINTS)) == size - 1
+    assert not pool.windows and allocator.log[1:] == [("free", size), ("allocate", size - 1)]
+    assert pool.kept_bytes == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_that_is_held_stays_near_what_was_ever_in_use(seed, monkeypatch):
+    monkeypatch.setattr(pool_module, "KEEP_AT_LEAST", 0)
+    draw, allocator = random.Random(seed), RecordingAllocator()
+    pool = Pool(allocator, windows=True)
+    held: list = []
+    least = pool_module.WINDOWS_FROM
+    for _ in range(2000):
+        if held and draw.random() < 0.5:
+            pool.give(*held.pop(draw.randrange(len(held))), NO_HINTS)
+        else:
+            size = draw.randrange(1, 40 * least)
+            handle = pool.take(size, NO_HINTS)
+            assert len(handle) == size
+            held.append((handle, size))
+        assert pool.used_bytes == sum(size for _, size in held)
+        assert pool.used_bytes + pool.kept_bytes <= pool.peak_bytes * 5 // 4
+        # a window holds on to all of its allocation, of which less than a fourth is wasted
+        assert allocator.live <= (pool.used_bytes * 4) // 3 + pool.kept_bytes
+    assert pool._sizes == sorted(size for _, size, kind in pool._free.values() if size >= least)
+
+
+def test_sizes_in_turns_are_allocated_once():
+    allocator = RecordingAllocator()
+    pool = Pool(allocator, windows=True)
+    for step in range(50):
+        sizes = [(1 << 20) + 1000 * (step % 7) + 4096 * i for i in range(5)]
+        taken = [pool.take(size, NO_HINTS) for size in sizes]
+        for handle, size in zip(taken, sizes):
+            pool.give(handle, size, NO_HINTS)
+    assert sum(what == "allocate" for what, *_ in allocator.log) < 15

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from weft.base.dtype import dtypes
 from weft.base.errors import (
     ArgumentError,
     CapabilityError,
@@ -14,7 +15,7 @@ from weft.base.errors import (
     UnknownDevice,
 )
 from weft.base.settings import settings
-from weft.device import Capabilities, DeviceFamily, DeviceId, Plugin, Registry, registry
+from weft.device import Buffer, Capabilities, DeviceFamily, DeviceId, Plugin, Registry, registry
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.parts import Device
 from weft.testing.fakes import FakePlugin, fake_capabilities, fake_computer, fake_plugin
@@ -303,6 +304,124 @@ def test_registering_by_hand(fresh_registry):
 def test_what_is_installed_is_there_for_other_processes(installed):
     installed(found("ONE"))
     assert registry.current().is_installed("ONE")
+
+
+def test_registering_again_takes_the_place_of_what_was_registered(fresh_registry):
+    """As when a cell of a notebook is run a second time."""
+    first, second = fake_plugin("ONE", about="first"), fake_plugin("ONE", about="second")
+    registry.register(first, "ONE")
+    before = registry.open("ONE")
+    assert registry.open("one:0") is before
+    registry.register(second)
+    assert registry.open("ONE") is not before
+    assert registry.open("ONE").family.about == "second"
+    assert [plugin.family for plugin in fresh_registry.plugins] == ["ONE"]
+    with pytest.raises(PluginError, match="must state the version"):
+        registry.register(fake_plugin("ONE", api=None), "ONE")
+    assert registry.open("ONE").family.about == "second", "what cannot be used replaces nothing"
+
+
+def test_a_module_that_was_loaded_anew_is_registered_anew(fresh_registry):
+    module = fake_plugin("ONE", about="first")
+    registry.register(module)
+    module.weft_devices = hookimpl(
+        lambda: [DeviceFamily("ONE", about="edited")], specname="weft_devices"
+    )
+    registry.register(module)
+    assert registry.open("ONE").family.about == "edited"
+
+
+def test_an_extension_is_replaced_by_its_own_kind_alone(fresh_registry):
+    owner = fake_computer("ONE")
+    registry.register(owner, "ONE")
+    registry.register(extension("ONE"), "ONE")
+    assert registry.open("ONE").renderer.language == "theirs"
+    registry.register(extension("ONE"), "ONE")
+    registry.register(fake_computer("ONE"), "ONE")
+    assert len(fresh_registry.plugins) == 2
+    assert registry.open("ONE").renderer.language == "theirs"
+
+
+def test_unregistering(fresh_registry):
+    told = []
+    registry.when_changed(lambda: told.append(1))
+    closed = []
+
+    class Closing(Device):
+        def close(self):
+            closed.append(str(self.id))
+
+    module = fake_plugin("ONE")
+    module.weft_open = hookimpl(lambda id: Closing(id, Capabilities()), specname="weft_open")
+    registry.register(module, "ONE")
+    buffer = Buffer("ONE", 3, dtypes.uint8).copy_in(b"abc")
+    count = len(told)
+    registry.unregister("one")
+    assert closed == ["ONE"] and len(told) == count + 1
+    assert bytes(buffer.copy_out()) == b"abc", "what lies there can still be read"
+    with pytest.raises(UnknownDevice, match="there is no device family ONE"):
+        registry.open("ONE")
+    with pytest.raises(UnknownDevice) as caught:
+        registry.unregister("ONE")
+    assert "WEFT_DISABLE_PLUGINS" in caught.value.try_
+    registry.register(module, "ONE")
+    assert registry.open("ONE").name == "ONE"
+
+
+def test_a_class_is_no_plugin(fresh_registry):
+    class Plugin:
+        weft_api = API_VERSION
+
+    with pytest.raises(PluginError) as caught:
+        registry.register(Plugin)
+    assert "is a class" in str(caught.value) and "nobody made an object of it" in str(caught.value)
+
+
+def test_several_families_need_a_name(fresh_registry):
+    module = fake_plugin("ONE")
+    families = [DeviceFamily("ONE"), DeviceFamily("TWO")]
+    module.weft_devices = hookimpl(lambda: families, specname="weft_devices")
+    with pytest.raises(PluginError, match="no family of that name"):
+        registry.register(module)
+    registry.register(module, "ONE")
+    registry.register(module, "TWO")
+    registry.unregister("ONE")
+    assert registry.open("TWO").name == "TWO"
+
+
+def test_what_the_core_ships_is_nobody_elses(installed):
+    core = found("STAGE", fake_plugin("STAGE", staging=True, computes=False), distribution="weft")
+    thief = found("STAGE", fake_plugin("STAGE"), distribution="weft-thief")
+    installed(thief, core)
+    assert registry.staging() == DeviceId("STAGE") and registry.open("STAGE").family.staging
+    assert [plugin.label for plugin in registry.current().broken] == ["weft-thief 1.0"]
+    assert "belongs to weft itself" in str(thief.cause)
+    with pytest.raises(PluginError, match="belongs to weft itself"):
+        registry.register(fake_plugin("STAGE"), "STAGE")
+    assert registry.open("STAGE").family.staging
+
+
+def test_a_plugin_that_crashes_when_asked_for_a_place_hides_nobody(installed):
+    bad, good = fake_plugin("BAD"), fake_plugin("FILES", canonical=lambda path: path or "/")
+    bad.weft_locate = hookimpl(lambda source: 1 / 0, specname="weft_locate")
+    good.weft_locate = hookimpl(
+        lambda source: DeviceId("FILES", "/x") if source == "/x" else None, specname="weft_locate"
+    )
+    installed(found("BAD", bad), found("FILES", good))
+    assert str(registry.locate("/x")) == "FILES:/x"
+    with pytest.raises(UnknownDevice, match="weft-bad 1.0 failed: ZeroDivisionError"):
+        registry.locate("/y")
+
+
+def test_a_crash_of_any_kind_leaves_the_default_to_others(installed):
+    crash = fake_computer("CRASH", priority=9)
+    crash.weft_renderer = hookimpl(lambda: {}["x"], specname="weft_renderer")
+    argument = unavailable("ARGUMENT", priority=8)
+    argument.weft_open = hookimpl(lambda id: Capabilities("x"), specname="weft_open")
+    installed(
+        found("CRASH", crash), found("ARGUMENT", argument), found("GOOD", fake_computer("GOOD"))
+    )
+    assert str(registry.default()) == "GOOD"
 
 
 def test_use_restores_and_closes():

@@ -34,9 +34,11 @@ def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
 
 def decoded(bits: UOp, dtype: DType) -> UOp:
     """The float32 that the bits of a narrow float stand for."""
+    wide = bits.cast(_UINT)
+    if dtype is dtypes.bfloat16:  # the upper half of a float32
+        return (wide << _uint(16)).bitcast(dtypes.float)
     info = dtypes.finfo(dtype)
     width, digits, bias = info.bits - 1, info.mantissa_bits, info.bias
-    wide = bits.cast(_UINT)
     sign = (wide >> _uint(width)) << _uint(31)
     magnitude = wide & _uint((1 << width) - 1)
     moved = magnitude << _uint(23 - digits)
@@ -57,6 +59,8 @@ def decoded(bits: UOp, dtype: DType) -> UOp:
 
 def encoded(value: UOp, dtype: DType) -> UOp:
     """The bits of a float32 rounded to a narrow float, as an unsigned 32-bit integer."""
+    if dtype is dtypes.bfloat16:
+        return _upper_half(value.bitcast(_UINT))
     info = dtypes.finfo(dtype)
     width, digits, bias = info.bits - 1, info.mantissa_bits, info.bias
     infinity = ((1 << info.exponent_bits) - 1) << digits
@@ -83,6 +87,14 @@ def encoded(value: UOp, dtype: DType) -> UOp:
     result = _where((magnitude < limit) & (result < largest), result, largest)
     result = _where(_uint(0x7F800000) < magnitude, _uint(nan), result)
     return result | sign
+
+
+def _upper_half(bits: UOp) -> UOp:
+    """Of a float32, rounded: a carry goes into the exponent, and from the largest to infinity."""
+    even = (bits >> _uint(16)) & _uint(1)
+    result = (bits + (even + _uint(0x7FFF))) >> _uint(16)
+    nan = ((bits >> _uint(31)) << _uint(15)) | _uint(0x7FC0)
+    return _where(_uint(0x7F800000) < (bits & _uint(0x7FFFFFFF)), nan, result)
 
 
 def rounded(value: UOp, dtype: DType) -> UOp:

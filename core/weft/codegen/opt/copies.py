@@ -22,6 +22,8 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
+_FEW = 8  # bytes that a copy of several elements moves at least, if nobody waits for it
+
 
 @dataclass(frozen=True)
 class Staged:
@@ -57,29 +59,33 @@ class Copying:
     depth: int
     compute: ComputeCaps
 
+    def tiles(self, tile: Staged) -> int:
+        """How many there are at once: what goes by way of registers needs no third one."""
+        _, flies = self._width(tile)
+        return self.depth if flies else min(self.depth, 2)
+
     def filled(self, tile: Staged, array: UOp, number: int) -> tuple[UOp, UOp, int]:
         """The FILL of `array`, the place from which the tile of a turn is read, and how many ranges
         from `number` on were used."""
         width, flies = self._width(tile)
-        ahead = self.depth > 1
-        places, loops = self._spread(tile, width, number, written_out=ahead)
+        depth = self.tiles(tile)
+        own = self._own(tile, width, flies)
+        places, loops = self._spread(tile, own, number, written_out=depth > 1)
         at = tile.place(places)
-        if not ahead:
+        start = tile.place({r: r for r in tile.inside})
+        if depth == 1:
             stores = [self._store(tile, array, at, places)]
         else:
-            later = _plus(self.loop, self.depth - 1)
-            slot = _times(_modulo(later, self.depth), tile.size)
+            later = _plus(self.loop, depth - 1)
+            slot = _times(_modulo(later, depth), tile.size)
             gate = UOp(Ops.CMPLT, dtypes.bool, (later, self.loop.src[0].cast(later.dtype)))
             stores = [self._store(tile, array, _sum(at, slot), {**places, self.loop: later}, gate)]
-            for turn in range(self.depth - 1):
+            for turn in range(depth - 1):
                 first = {**places, self.loop: self.loop.const_like(turn)}
                 stores.append(self._store(tile, array, _plus(at, turn * tile.size), first))
-        arg = Fill(len(stores), f"tiles of {self.loop.arg.id}", self.depth, ahead and flies)
-        fill = UOp(Ops.FILL, dtypes.void, (*stores, *loops), arg)
-        start = tile.place({r: r for r in tile.inside})
-        if ahead:
-            start = _sum(start, _times(_modulo(self.loop, self.depth), tile.size))
-        return fill, start, len(loops)
+            start = _sum(start, _times(_modulo(self.loop, depth), tile.size))
+        arg = Fill(len(stores), f"tiles of {self.loop.arg.id}", depth, width if flies else 0)
+        return UOp(Ops.FILL, dtypes.void, (*stores, *loops), arg), start, len(loops)
 
     def _store(
         self, tile: Staged, array: UOp, at: UOp, places: dict[UOp, UOp], gate: UOp | None = None
@@ -95,39 +101,82 @@ class Copying:
         each = _count(tile.inside) // _count(self.group)
         if compute.vector_bytes:
             return 1, False
-        if compute.has(Feature.ASYNC_COPY):
+        if self.depth > 1 and compute.has(Feature.ASYNC_COPY):
             together = math.gcd(each, _together(tile, in_array=True))
             for nbytes in IN_FLIGHT_BYTES:
                 width = nbytes // dtype.itemsize
-                if width and together % width == 0:
+                # short copies of short elements would be many: registers turn whole vectors
+                if width and together % width == 0 and (width == 1 or nbytes >= _FEW):
                     return width, True
         together = math.gcd(each, _together(tile, in_array=False))
         widths = compute.vector_widths.get(dtype, ())
         return max((width for width in widths if together % width == 0), default=1), False
 
+    def _own(self, tile: Staged, width: int, flies: bool) -> dict[UOp, int]:
+        """The innermost part of each range that one work item copies, `width` elements at least.
+
+        What is read together need not be put down together: then as many rows as make a vector of
+        the array are turned by one work item, in registers.
+        """
+        own = _parts(_nearest_first(tile), tile.steps, width, {})
+        left = _count(tile.inside) // _count(self.group) // math.prod(own.values())
+        if not flies and not self.compute.vector_bytes:
+            inner = sorted(tile.inside, key=tile.strides.__getitem__)
+            most = max(self.compute.vector_widths.get(tile.load.dtype, (1,)))
+            while most > 1:
+                more = _parts(inner, tile.strides, most, own)
+                if left % (math.prod(more.values()) // math.prod(own.values())) == 0:
+                    return more
+                most //= 2
+        return own
+
     def _spread(
-        self, tile: Staged, width: int, number: int, written_out: bool
+        self, tile: Staged, own: dict[UOp, int], number: int, written_out: bool
     ) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
         """Where each work item copies from, turn by turn."""
         item = UOp.const(dtypes.int, 0)
         for r in self.group:
             item = _sum(_times(item, int(extent_of(r))), r.cast(dtypes.int))
-        turns = _count(tile.inside) // _count(self.group) // width
+        turns = _count(tile.inside) // _count(self.group) // math.prod(own.values())
         loops = []
         flat = item
         if turns > 1:
             kind = AxisKind.UNROLL if written_out else AxisKind.LOOP
             loops.append(UOp.range(turns, number, kind))
             flat = _sum(_times(loops[-1], _count(self.group)), item)
-        if width > 1:
-            loops.append(UOp.range(width, number + len(loops), AxisKind.UNROLL))
-            flat = _sum(_times(flat, width), loops[-1])
         places: dict[UOp, UOp] = {}
         for r in _nearest_first(tile):
-            extent = UOp.const(dtypes.int, int(extent_of(r)))
-            places[r] = (flat % extent).simplify().cast(r.dtype)
+            part = own.get(r, 1)
+            extent = UOp.const(dtypes.int, int(extent_of(r)) // part)
+            place = (flat % extent).simplify()
             flat = (flat // extent).simplify()
+            if part > 1:
+                loops.append(UOp.range(part, number + len(loops), AxisKind.UNROLL))
+                place = _sum(_times(place, part), loops[-1])
+            places[r] = place.cast(r.dtype)
         return places, tuple(loops)
+
+
+def _parts(
+    order: Sequence[UOp], steps: dict[UOp, int], count: int, own: dict[UOp, int]
+) -> dict[UOp, int]:
+    """`own` and what else it takes to have `count` neighbours by `steps`, or as many as there are.
+
+    order: of ranges, the nearest first.
+    """
+    parts, length = dict(own), 1
+    for r in order:
+        if length >= count or steps.get(r) != length:
+            break
+        extent = int(extent_of(r))
+        part = math.gcd(extent, count // length)
+        if part % parts.get(r, 1) and parts.get(r, 1) % part:
+            break
+        parts[r] = max(part, parts.get(r, 1))
+        length *= part
+        if part < extent:
+            break
+    return parts
 
 
 def _nearest_first(tile: Staged) -> list[UOp]:

@@ -17,6 +17,7 @@ from weft.uop.ops import Ops
 UNKNOWN = 64  # taken for an extent that is a variable
 IN_FLIGHT = 1 << 17  # work items that a large device runs at once
 PROCESSORS = 128  # of a large device, each of which runs several groups at once
+CORES = 4  # of one whose groups are emulated
 GROUP = 256  # work items of a group, at most
 FEWEST = 8  # work items that are worth a group
 WARP = 32  # work items that a large device runs in step
@@ -38,7 +39,8 @@ class GridChoice:
         self.sizes = limits.local_size or (1, 1, 1)
         self.most = min(GROUP, limits.local_threads or GROUP)
         together = compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)
-        self.together = together and not compute.has(Feature.EMULATED_GROUPS)
+        self.emulated = compute.has(Feature.EMULATED_GROUPS)
+        self.together = together and not self.emulated
         self.outputs = math.prod(
             turns(axis.extent) for axis in kernel.axes if axis.kind is AxisKind.GLOBAL
         )

@@ -14,11 +14,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.base.intmath import ceildiv, round_up
+from weft.codegen.images import reads_images
 from weft.codegen.opt import tensor_cores
-from weft.codegen.opt.grid_base import PROCESSORS, WARP, GridChoice, turns
+from weft.codegen.opt.grid_base import CORES, PROCESSORS, WARP, GridChoice, turns
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.ranges import extent_of, loops_of
@@ -42,8 +43,8 @@ class Problem:
     """A sum of products as numbers.
 
     rows, columns: of outputs, columns side by side in memory; others: how often there are as many;
-    unit: the rows and columns of one step (a fragment, or one output), held: what one work item
-    holds of it; lanes: how many work items carry it out; wide: the widest tile of steps.
+    unit: the rows and columns of one step (a fragment, or one output); held: what one work item
+    holds of it; lanes: how many work items carry it out; processors: how many share the groups.
     """
 
     rows: int
@@ -53,6 +54,7 @@ class Problem:
     unit: tuple[int, int] = (1, 1)
     held: int = 1
     lanes: int = 1
+    processors: int = PROCESSORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +133,8 @@ def _cost(problem: Problem, tile: Tile, depth: int) -> float:
         turn += copied + 8 / depth  # and the barriers of a block
     else:
         turn = _UNSTAGED * turn
-    busy = max(1.0, groups / PROCESSORS)
-    resident = min(max(1, groups // PROCESSORS), max(1, 1024 // threads)) * warps
+    busy = max(1.0, groups / problem.processors)
+    resident = min(max(1, groups // problem.processors), max(1, 1024 // threads)) * warps
     return busy * warps * turn * problem.terms * max(1.0, _RESIDENT / resident)
 
 
@@ -193,12 +195,16 @@ class Tiles(GridChoice):
         """The numbers of a sum."""
         tall, wide = turns(extent_of(rows)), turns(extent_of(columns))
         terms = math.prod(turns(extent_of(loop)) for loop in loops_of(main))
-        return Problem(tall, wide, max(1, self.outputs // (tall * wide)), terms)
+        others = max(1, self.outputs // (tall * wide))
+        processors = CORES if self.emulated else PROCESSORS
+        return Problem(tall, wide, others, terms, processors=processors)
 
     # ---- axes ---------------------------------------------------------------------------------
 
     def round_up(self, home: UOp, multiple: int) -> None:
-        """As many turns as tiles need."""
+        """As many turns as tiles need; where one processor takes its turns, they cost too much."""
+        if self.emulated:
+            return
         place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
         if place is not None and turns(self.kernel.axes[place].extent) % multiple:
             self.attempt(OptKind.PADTO, place, multiple)
@@ -217,8 +223,8 @@ class Tiles(GridChoice):
         """The sum in blocks that the group brings to shared memory together, where that can be."""
         kernel = self.kernel
         place = kernel.axis_of(loop, {AxisKind.REDUCE})
-        if place is None:
-            return
+        if place is None or reads_images(kernel.accesses):
+            return  # images have a cache of their own, and their channels are written out already
         # the longest loop goes innermost: it is the one that is cut into blocks
         inner = next(self.places(AxisKind.REDUCE))[0]
         if inner != place and self.attempt(OptKind.SWAP, place, inner):
@@ -226,12 +232,17 @@ class Tiles(GridChoice):
         extent = turns(kernel.axes[place].extent)
         if self.together and 1 < depth < extent and self.attempt(OptKind.SPLIT, place, depth):
             self.attempt(OptKind.UNROLL, place + 1, min(depth, 4) if depth > 4 else 0)
-            self.attempt(OptKind.STAGE, place, 0)
+            self.stage(place)
             return
         self.attempt(OptKind.UNROLL, place, next((n for n in (4, 2) if extent % n == 0), 0))
         if self.together:
             outside = (i for i, _ in self.places(AxisKind.REDUCE) if i < place)
-            self.attempt(OptKind.STAGE, next(outside, None), 0)
+            self.stage(next(outside, None))
+
+    def stage(self, place: int | None) -> bool:
+        """Operands in shared memory: as many tiles at once as the target likes and has room for."""
+        tiles = range(self.compute.tiles, 1, -1)
+        return any(self.attempt(OptKind.STAGE, place, count) for count in (*tiles, 0))
 
     # ---- matrix units -------------------------------------------------------------------------
 
@@ -244,10 +255,9 @@ class Tiles(GridChoice):
             terms = turns(extent_of(loop))
             rows, columns = found
             problem = self.problem(rows, columns, main)
-            problem = Problem(
-                problem.rows, problem.columns, problem.others, problem.terms,
-                core.dims[:2], 1 << len(core.c.element), core.threads,
-            )  # fmt: skip
+            problem = replace(
+                problem, unit=core.dims[:2], held=1 << len(core.c.element), lanes=core.threads
+            )
             fragments = ceildiv(terms, core.dims[2])
             depth = depth_of(fragments, _UNIT_DEPTH) if self.together else 1
             # rounding up must not cost more than the unit saves

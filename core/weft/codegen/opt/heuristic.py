@@ -18,6 +18,7 @@ from weft.codegen.opt import grid, threads
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import extent_of, loops_of, ranges_of
+from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -29,7 +30,9 @@ _LATENCY = 4.0  # cycles of a multiply-add
 _MOST_BODY = 128  # values written out in one loop body
 _BLOCK = 8  # rows of a block where lanes jump
 _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
-_REUSED = 64  # turns after which packing what they all read is paid for
+_REUSED = 32  # turns after which packing what they all read is paid for
+_SAME_SET = 2048  # bytes apart at which lines get in each other's way in a first-level cache
+_PARTS = 8  # of the work that share one panel, where threads share the work
 _SMALL = 1 << 15  # bytes that the first-level cache holds however they lie
 _PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
 _ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
@@ -182,17 +185,19 @@ class _Choice:
         if loop not in access.hidden and access.steps[loop] == 1:
             return 1.0
         if access.node.op is Ops.STORE:
-            return 1.5 * _SCATTER * width
+            apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
+            return (1.5 if apart % _SAME_SET else 6.0) * _SCATTER * width
         return min(_SCATTER * width, 1.0 + _SCATTER * width / self.packed_for(access, loop))
 
     def packed_for(self, access: Access, lane: UOp) -> int:
         """How many turns read what `pack` puts side by side for these lanes; 1: it would not."""
-        # a panel is filled outside of the tiles, so some loop over the lanes has to be left
-        if not self.packs or self.is_inside_sum(lane) or _turns(lane) <= 8 * self.lanes:
+        if not self.packs or self.is_inside_sum(lane):
             return 1
         (reduce,) = self.reduces
         again = self.reuse(access, reduce, lane)
-        return 1 if again is None or self.part(reduce, lane) is None else _turns(again)
+        if not again or self.part(reduce, lane) is None:
+            return 1
+        return math.prod(_turns(loop) for loop in again)
 
     # ---- blocks -------------------------------------------------------------------------------
 
@@ -363,20 +368,22 @@ class _Choice:
     def is_inside_sum(self, loop: UOp) -> bool:
         return any(loop in loops_of(reduce) for reduce in self.reduces)
 
-    def reuse(self, access: Access, reduce: UOp, lane: UOp) -> UOp | None:
-        """The output loop whose many turns all read what an access of the lanes reads."""
+    def reuse(self, access: Access, reduce: UOp, lane: UOp) -> list[UOp]:
+        """The output loops whose many turns all read what an access of the lanes reads."""
         if access not in self.inside[reduce] or not access.depends(lane):
-            return None
+            return []
         loops = [
             loop
-            for loop in self.kernel.nests[reduce]
+            for loop in sorted(self.kernel.nests[reduce], key=lambda u: u.arg.id)
             if loop is not lane
-            and self.kernel.axis_of(loop, frozenset({AxisKind.LOOP})) is not None
+            and loop not in loops_of(reduce)
             and not access.depends(loop)
-            and _turns(loop) >= _REUSED
             and isinstance(extent_of(loop), int)
         ]
-        return max(loops, key=lambda u: (_turns(u), -u.arg.id), default=None)
+        if math.prod(_turns(loop) for loop in loops) < _REUSED:
+            return []
+        left = frozenset({AxisKind.LOOP})
+        return [loop for loop in loops if self.kernel.axis_of(loop, left) is not None]
 
     def part(self, reduce: UOp, lane: UOp) -> int | None:
         """How many turns of the outermost loop of a sum a panel may have; None: none will do."""
@@ -385,7 +392,7 @@ class _Choice:
             return None
         first, *others = (int(extent) for extent in extents)
         across = any(self._is_across(a, reduce, lane) for a in self.inside[reduce])
-        itemsize = max(a.node.dtype.itemsize for a in self.inside[reduce])
+        itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
         row = math.prod(others) * itemsize * max(self.lanes, self.side_by_side(lane))
         most = (_ROWS if across else _PANEL) // row
         if first <= most:
@@ -416,45 +423,77 @@ class _Choice:
         if not self.packs or lane is None:
             return False
         found = (self.reuse(access, reduce, lane) for access in self.inside[reduce])
-        again = next((loop for loop in found if loop is not None), None)
+        again = next((loops for loops in found if loops), None)
         part = self.part(reduce, lane)
-        loops = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
         whole = math.prod(_turns(loop) for loop in loops_of(reduce))
-        if again is None or part is None or len(loops) < 2:
+        if again is None or part is None:
             return False
         if whole * self.side_by_side(lane) * reduce.dtype.itemsize < _SMALL:
             return False
         trial = kernel.copy()
-        inner = trial.axis_of(again, frozenset({AxisKind.LOOP}))
-        if inner != loops[-1] and not _attempt(trial, OptKind.SWAP, inner, loops[-1]):
-            return False
-        place = self.stretches(trial, reduce, loops[-1], part)
-        if place is None or not _attempt(trial, OptKind.STAGE, place, 0):
+        first = self.put_innermost(trial, again)
+        if first is None or not self.fill(trial, reduce, first, part):
             return False
         for opt in trial.applied[len(kernel.applied) :]:
             kernel.apply(opt)
         return True
 
-    def stretches(self, kernel: Kernel, reduce: UOp, inner: int, part: int) -> int | None:
-        """Do a sum `part` by `part`; the place of the loop in which panels are to be filled."""
-        first = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
-        if kernel.axes[first].extent == part:
-            return inner - 1
-        rows = kernel.axes[inner].extent
-        values = math.prod(
+    def put_innermost(self, kernel: Kernel, loops: list[UOp]) -> int | None:
+        """Exchange loops until these are inside of all others; the place of the first of them."""
+        places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
+        inner = [kernel.axes[i].number for i in places if kernel.axes[i].home in loops]
+        outer = [kernel.axes[i].number for i in places if kernel.axes[i].home not in loops]
+        for place, number in zip(places, outer + inner):
+            now = next(i for i in places if kernel.axes[i].number == number)
+            if now != place and not _attempt(kernel, OptKind.SWAP, place, now):
+                return None
+        return places[len(outer)] if inner else None
+
+    def fill(self, kernel: Kernel, reduce: UOp, first: int, part: int) -> bool:
+        """Fill panels before the loops from `first` on, in stretches of `part` terms."""
+        terms = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
+        if kernel.axes[terms].extent == part:
+            return _attempt(kernel, OptKind.PACK, self.parts_for_threads(kernel, first), 0)
+        values = reduce.dtype.itemsize * math.prod(
             axis.extent
             for axis in kernel.axes
             if axis.kind in (AxisKind.UPCAST, AxisKind.VECTOR) and isinstance(axis.extent, int)
         )
-        assert isinstance(rows, int)
-        blocks = ceildiv(rows * values * reduce.dtype.itemsize, _PANEL)
-        if blocks > 1:
-            if not _attempt(kernel, OptKind.SPLIT, inner, ceildiv(rows, blocks)):
-                return None
-            inner, first = inner + 1, first + 1
-        if not _attempt(kernel, OptKind.SPLIT, first, part):
-            return None
-        return first if _attempt(kernel, OptKind.KEEP, first, inner) else None
+        # the sums of as many of the loops as there is room for are kept beside a panel
+        turns, inner = 1, terms
+        while inner > first and turns * _turns_left(kernel.axes[inner - 1]) * values <= _PANEL:
+            inner -= 1
+            turns *= _turns_left(kernel.axes[inner])
+        if turns < _REUSED and inner > first:
+            inner -= 1
+            rows = _turns_left(kernel.axes[inner])
+            block = ceildiv(rows, ceildiv(rows * turns * values, _PANEL))
+            if not 1 < block < rows or not _attempt(kernel, OptKind.SPLIT, inner, block):
+                return False
+            inner, terms = inner + 1, terms + 1
+        return (
+            _attempt(kernel, OptKind.SPLIT, terms, part)
+            and _attempt(kernel, OptKind.KEEP, terms, inner)
+            and _attempt(kernel, OptKind.STAGE, terms, 0)
+        )
+
+    def parts_for_threads(self, kernel: Kernel, first: int) -> int:
+        """The place before which a panel is filled: a loop that threads can share is left outside.
+
+        Where there is none the first of those inside is split, and each part fills its own.
+        """
+        rows = kernel.axes[first].extent
+        if first or not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
+            return first
+        turns = math.prod(
+            _turns_left(axis) for axis in kernel.axes if axis.kind is AxisKind.LOOP
+        )
+        parts = min(_PARTS, rows, turns // (4 * _REUSED))
+        if parts < 2:
+            return first
+        if parts < rows:
+            _attempt(kernel, OptKind.SPLIT, first, ceildiv(rows, parts))
+        return first + 1
 
     # ---- loop order ---------------------------------------------------------------------------
 
@@ -503,6 +542,10 @@ class _Choice:
 def _share(extent: int, part: int) -> float:
     """How much of the work is needed where the last part may overlap the one before it."""
     return extent / (ceildiv(extent, part) * part)
+
+
+def _turns_left(axis: Axis) -> int:
+    return axis.extent if isinstance(axis.extent, int) else _UNKNOWN
 
 
 def _side_by_side(axis: Axis) -> int:

@@ -124,7 +124,7 @@ class Kernel:
         self._splits: dict[int, _Split] = {}
         self._pads: dict[int, _Pad] = {}
         self._staged: int | None = None
-        self._depth = 1
+        self._depth, self._before = 1, False
         self._kept: tuple[int, tuple[int, ...]] | None = None
         self.units: list[Unit] = []
         self._count = len(ranges)
@@ -204,7 +204,7 @@ class Kernel:
             return
         if self._staged is not None:
             raise _illegal(opt, "what is staged depends on all loops: STAGE comes last, and once")
-        if self._kept is not None and kind is not OptKind.STAGE:
+        if self._kept is not None and kind not in (OptKind.STAGE, OptKind.PACK):
             raise _illegal(opt, "what is kept depends on all loops: only STAGE comes after KEEP")
         if not 0 <= opt.axis < len(self.axes):
             raise _illegal(opt, f"there are {len(self.axes)} axes")
@@ -227,7 +227,7 @@ class Kernel:
             self._split(opt, AxisKind.LOCAL, {AxisKind.GLOBAL})
         elif kind in _SHARED_BY_GROUP:
             self._group(opt)
-        elif kind is OptKind.STAGE:
+        elif kind is OptKind.STAGE or kind is OptKind.PACK:
             self._stage(opt)
         elif kind is OptKind.KEEP:
             self._keep(opt)
@@ -328,7 +328,7 @@ class Kernel:
             raise _illegal(opt, "every thread would compute again what does not depend on it")
         if self._staged is not None:
             numbers = [one.number for one in self.axes]
-            if self._staged not in numbers[opt.axis :]:
+            if numbers.index(self._staged) < opt.axis + self._before:
                 raise _illegal(opt, "what is staged is brought on chip in a loop around it")
         if self._kept is not None and axis.number in self._kept[1]:
             raise _illegal(opt, "its sums are kept from one turn of a loop around it to the next")
@@ -405,8 +405,11 @@ class Kernel:
             raise _illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
         if self.fills or any(other.kind is AxisKind.GROUP_REDUCE for other in self.axes):
             raise _illegal(opt, "rows on chip and shared loops leave no room for it")
+        before = opt.kind is OptKind.PACK
+        if before and (axis.kind is not AxisKind.LOOP or limits.global_size is not None):
+            raise _illegal(opt, "it takes an output loop of one processor")
         graph, ranges = self._graph()
-        found = stage.candidates(graph, ranges[axis.number])
+        found = stage.candidates(graph, ranges[axis.number], before)
         if not found:
             raise _illegal(opt, "nothing in it is read more than once")
         room = limits.scratch_bytes
@@ -421,12 +424,12 @@ class Kernel:
             most = stage.depth_at_most(graph, ranges[axis.number], found)
         else:
             most = 1
-        depth = max(opt.amount, 1)
+        depth = 1 if before else max(opt.amount, 1)
         if depth > most:
             raise _illegal(opt, f"there can be {most} tiles of an operand at once here")
         if depth * sum(one.nbytes for one in found) > room:
             raise _illegal(opt, f"its operands are larger than {room} bytes")
-        self._staged, self._depth = axis.number, depth
+        self._staged, self._depth, self._before = axis.number, depth, before
 
     def _keep(self, opt: Opt) -> None:
         """Note that a loop of a sum goes outside an output loop and those inside that one."""
@@ -600,7 +603,8 @@ class Kernel:
         """The lowered kernel with all that was applied."""
         sink, ranges = self._graph()
         if self._staged is not None:
-            sink = stage.run(sink, ranges[self._staged], self._depth, self.target.compute)
+            loop, compute = ranges[self._staged], self.target.compute
+            sink = stage.run(sink, loop, self._depth, compute, self._before)
         info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
         return sink.replace(arg=KernelInfo(info.name or self.name, tuple(self.applied)))
 

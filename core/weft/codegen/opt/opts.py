@@ -25,6 +25,7 @@ class OptKind(StrEnum):
     GROUP = "group"  # split a loop; work items of a group share it, neighbours read neighbours
     GROUPTOP = "grouptop"  # the same, but each of them has a stretch of its own
     STAGE = "stage"  # what is read in a loop for several of its turns or work items goes on chip
+    PACK = "pack"  # what all turns of a loop read again goes to an array of its own, once before it
     KEEP = "keep"  # a loop of a sum goes outside output loops; the sums so far are kept on chip
     PADTO = "padto"  # round an extent up to a multiple
     THREAD = "thread"  # a loop is gone through by threads of one processor, each a part of it

@@ -20,7 +20,7 @@ from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
 
-MOST_BODY = 512
+MOST_BODY = 256
 """Values side by side in one loop body: more would only keep the compiler busy."""
 
 _PARTS = {

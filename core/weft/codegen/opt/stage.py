@@ -1,9 +1,9 @@
-"""Operands that a loop reads again and again are brought on chip first: STAGE.
+"""Operands that a loop reads again and again are brought on chip first: STAGE and PACK.
 
 in:  a lowered kernel whose loops are what they will be, one of them `loop`
 out: the same, where what is read inside `loop` and serves several of the turns or work items in it
      is copied to an array by a FILL, once in each turn of `loop` (or less often: where it depends
-     on none), and read from there
+     on none), and read from there; by PACK, what serves several turns of `loop` itself, before it
 
 On a launch grid the work items of a group copy together (`copies`) and the array is shared memory,
 which may hold several tiles, those of turns to come under way while one is used; elsewhere
@@ -31,18 +31,22 @@ _LAYOUT = {
     AxisKind.LOOP: 0, AxisKind.REDUCE: 1, AxisKind.UNROLL: 2, AxisKind.LOCAL: 3,
     AxisKind.UPCAST: 4, AxisKind.VECTOR: 5,
 }  # fmt: skip
+_BEFORE_LANES = 2.5
 _SERIAL = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
 _PAD = 4  # elements that keep columns of shared memory in different banks
 
 
-def candidates(sink: UOp, loop: UOp) -> list[Staged]:
-    """What would be staged in `loop`: nothing where every operand is read once."""
+def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
+    """What would be staged in `loop`, or before it: nothing where every operand is read once."""
     nodes = list(sink.toposort())
     ranges = [node for node in nodes if node.op is Ops.RANGE]
-    inner = [r for r in ranges if _is_inside(r, loop)]
+    inner = [r for r in ranges if _is_inside(r, loop) or (before and r is loop)]
     group = [r for r in inner if r.arg.kind is AxisKind.LOCAL]
     turns = group or [r for r in inner if r.arg.kind is AxisKind.LOOP]
     nests = _nests(nodes)
+    held = frozenset(
+        r for node in nodes if node.op is Ops.WMMA for r in node.src[2:-1] if r.op is Ops.RANGE
+    )
     found = []
     for node in nodes:
         nest = nests.get(node, frozenset())
@@ -53,7 +57,7 @@ def candidates(sink: UOp, loop: UOp) -> list[Staged]:
         again = any(r in nest and r not in around for r in turns)
         fixed = all(isinstance(extent_of(r), int) for r in mine)
         if mine and again and fixed and not any(u.op in CLOSING for u in node.toposort()):
-            found.append(_staged(node, mine, bool(group)))
+            found.append(_staged(node, mine, bool(group), held))
     return found
 
 
@@ -65,7 +69,7 @@ def _nests(nodes: Sequence[UOp]) -> dict[UOp, frozenset[UOp]]:
             continue
         closed = frozenset(loops_of(root)) if root.op is Ops.REDUCE else frozenset()
         nest = closed.union(*(ranges_of(source) for source in root.src))
-        for node in root.toposort(gate=lambda u: u is root or u.op not in CLOSING):
+        for node in root.toposort(gate=lambda u, root=root: u is root or u.op not in CLOSING):
             if node.op is Ops.LOAD:
                 nests[node] = nests.get(node, frozenset()) | nest
     return nests
@@ -78,8 +82,16 @@ def _is_inside(one: UOp, loop: UOp) -> bool:
     return kind is AxisKind.LOCAL or loop_order(one) > loop_order(loop)
 
 
-def _staged(load: UOp, mine: list[UOp], shared: bool) -> Staged:
-    order = sorted(mine, key=lambda r: (_LAYOUT[r.arg.kind], loop_order(r)))
+def _staged(load: UOp, mine: list[UOp], shared: bool, held: frozenset[UOp]) -> Staged:
+    """held: the ranges over what a lane holds of a fragment.
+
+    Fragments lie whole, lane by lane: what lanes read at once is one piece of memory.
+    """
+    def place(r: UOp) -> tuple[float, object]:
+        whole = shared and held and r.arg.kind is AxisKind.UPCAST and r not in held
+        return (_BEFORE_LANES if whole else _LAYOUT[r.arg.kind], loop_order(r))
+
+    order = sorted(mine, key=place)
     steps = _steps(load)
     columns = [r for r in order if _LAYOUT[r.arg.kind] > _LAYOUT[AxisKind.UNROLL]]
     # work items that go along memory put down what they read a row apart
@@ -116,20 +128,20 @@ def depth_at_most(sink: UOp, loop: UOp, found: Sequence[Staged]) -> int:
     return extent if moving else 1
 
 
-def run(sink: UOp, loop: UOp, depth: int, compute: ComputeCaps) -> UOp:
+def run(sink: UOp, loop: UOp, depth: int, compute: ComputeCaps, before: bool = False) -> UOp:
     """The kernel with what `candidates` found staged, on a grid `depth` tiles of each."""
     nodes = list(sink.toposort())
     numbers = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     arrays = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     made: dict[UOp, UOp] = {}
     group = tuple(r for r in _group(nodes) if _is_inside(r, loop))
-    for staged in candidates(sink, loop):
+    for staged in candidates(sink, loop, before):
         load = staged.load
         if group:
-            copies = depth if loop in ranges_of(load) else 1
-            whole = load.dtype.ptr(staged.size * copies, AddrSpace.LOCAL)
+            copying = Copying(loop, group, depth if loop in ranges_of(load) else 1, compute)
+            size = staged.size * copying.tiles(staged)
+            whole = load.dtype.ptr(size, AddrSpace.LOCAL)
             array = UOp(Ops.DEFINE_LOCAL, whole, (), f"tile{len(made)}")
-            copying = Copying(loop, group, copies, compute)
             fill, at, used = copying.filled(staged, array, numbers)
             numbers += used
         else:

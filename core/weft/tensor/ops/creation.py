@@ -12,6 +12,7 @@ from typing import Any, Self
 from weft.base.arguments import index_of, real, shown, whole
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import ArgumentError, ShapeError
+from weft.base.promotion import read_as
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.shape.movement import say_shape
@@ -89,8 +90,9 @@ class CreationMixin(TensorBase):
         if not isinstance(fill_value, (bool, int, float)):
             fill_value = real(fill_value, "fill_value")
         kind = dtypes.from_py(fill_value) if dtype is None else element_dtype(dtype)
-        made = cls._from_node(_filled(extents, fill_value, kind, registry.placement(device)))
-        return made._with_flag(requires_grad)
+        plain = read_as(kind)
+        made = cls._from_node(_filled(extents, fill_value, plain, registry.placement(device)))
+        return (made if plain is kind else made.cast(kind))._with_flag(requires_grad)
 
     @classmethod
     def zeros(cls, *shape: Any, **kwargs: Any) -> Self:

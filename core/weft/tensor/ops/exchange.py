@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
 from weft.base.arguments import whole
-from weft.base.dtype import dtypes
+from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import CapabilityError, DTypeError, ExchangeError, ShapeError, WeftError
 from weft.base.scalars import unpack
 from weft.base.sequences import prod
@@ -227,6 +227,8 @@ class ExchangeMixin(TensorBase):
         """
         base = self._uop.base
         if base.op is not Ops.BUFFER or recording() is not None:
+            return ()
+        if isinstance(base.dtype, ImageDType):
             return ()
         buffer, tracked = binding.realized(base), self._uop.st
         if not isinstance(buffer, Buffer) or tracked is None or len(tracked.views) != 1:

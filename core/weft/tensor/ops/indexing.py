@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.arguments import index_of, shown
-from weft.base.dtype import dtypes
+from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import (
     ArgumentError,
     DTypeError,
@@ -412,6 +412,12 @@ class IndexingMixin(TensorBase):
         self._store(mask.where(new, self))
 
     def _write_window(self, items: list[Any], value: Any) -> None:
+        image = self._uop.dtype
+        if isinstance(image, ImageDType):  # of which only whole pixels are written
+            whole = self.cast(image.base)
+            whole._write_window(items, value)
+            self.assign(whole.cast(image))
+            return
         part = self._window(items)
         if isinstance(value, TensorBase) and any(isinstance(size, UOp) for size in part.shape):
             value = _as_bound(value, part.shape)

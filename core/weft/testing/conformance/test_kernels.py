@@ -238,19 +238,22 @@ def test_lanes_exchange_registers(weft_device, weft_compute, weft_needs):
     weft_needs(Feature.WARP_REDUCE)
     warp = weft_compute.warp_size
     assert warp > 1 and warp & (warp - 1) == 0, "warp_size is the number of lanes, a power of two"
-    for dtype in sorted(weft_compute.dtypes, key=lambda dtype: dtype.name):
-        count = 2 * warp
-        b = Builder()
-        out, data = b.argument(0, dtype, count * warp), b.argument(1, dtype, count)
-        column, row = b.special("lidx0", warp), b.special("lidx1", 2)
-        item = b.add(row * warp + column)
-        held = b.load(data, item)
-        step = 1
-        while step < warp:
+    known = sorted(weft_compute.dtypes, key=lambda dtype: dtype.name)
+    count, b = 2 * warp, Builder()
+    column, row = b.special("lidx0", warp), b.special("lidx1", 2)
+    item = b.add(row * warp + column)
+    steps = [1 << bit for bit in range(warp.bit_length() - 1)]
+    for number, dtype in enumerate(known):
+        out = b.argument(number, dtype, count * warp)
+        held = b.load(b.argument(len(known) + number, dtype, count), item)
+        for step in steps:
             b.store(out, item * warp + step, b.add(UOp(Ops.SHUFFLE, dtype, (held,), step)))
-            step *= 2
-        given = [n % 2 == 0 if dtype is dtypes.bool else n % 100 for n in range(count)]
-        (found,) = run(weft_device, b, [(dtype, count * warp)], [(dtype, given)])
+    given = [
+        [n % 2 == 0 if dtype is dtypes.bool else n % 100 for n in range(count)] for dtype in known
+    ]
+    outputs = [(dtype, count * warp) for dtype in known]
+    results = run(weft_device, b, outputs, list(zip(known, given)))
+    for dtype, values, found in zip(known, given, results):
         for n in range(count):
-            for bit in range(warp.bit_length() - 1):
-                assert found[n * warp + (1 << bit)] == given[n ^ 1 << bit], dtype
+            wanted = [values[n ^ step] for step in steps]
+            assert [found[n * warp + step] for step in steps] == wanted, dtype

@@ -1,6 +1,6 @@
 """The meter: listens to the trace and adds up what ran, kernel by kernel.
 
-in: "run", "source" and "copy" events of a program    out: a `Measured` for each kernel
+in: "run" events of a program    out: a `Measured` for each kernel
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from weft.base.trace import Event
 from weft.device import registry
-from weft.device.program import CompiledProgram, LinearProgram
+from weft.device.program import LinearProgram
 from weft.engine.stats import stats
 from weft.engine.trial import Built, Trial
 
@@ -61,8 +61,8 @@ class Measured:
 
 
 class Meter:
-    """`trace.subscribe(meter, only=EVENTS)`. Kernels in the order of their first launch; `others` is
-    how long copies and the like took together."""
+    """`trace.subscribe(meter, only=EVENTS)`. Kernels are in the order of their first launch;
+    `others` is how long copies and the like took together."""
 
     def __init__(self) -> None:
         self.kernels: dict[LinearProgram, Measured] = {}
@@ -117,6 +117,3 @@ def alone(kernel: Measured, times: int = AGAIN) -> list[float]:
             trial.restore(program)
             launched.append(trial.launch(runner, program))
     return launched[1:]
-
-
-__all__ = ["EVENTS", "CompiledProgram", "Measured", "Meter", "alone"]

@@ -73,6 +73,10 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
     kinds = (False, True) if device.compute.has(Feature.THREADS) else (False,)
     with stats.paused():
         found = [one for threads in kinds if (one := _measured(device, dtype, threads))]
+    if len(found) == 2:  # who has more threads need not use them
+        alone, whole = found
+        flops, moved = max(alone.flops, whole.flops), max(alone.bandwidth, whole.bandwidth)
+        found[1] = Peaks(flops, moved, whole.threads)
     if found:
         _cache.put(key, json.dumps([asdict(one) for one in found]).encode())
     return found

@@ -38,6 +38,7 @@ class Row:
     :ivar device: the device string of the device that was opened, or "".
     :ivar default: whether it is the default device.
     :ivar capabilities: of that device.
+    :ivar notes: what its authors should know, though it works.
     """
 
     family: str
@@ -50,6 +51,7 @@ class Row:
     device: str = ""
     default: bool = False
     capabilities: Capabilities | None = None
+    notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The row in plain types."""
@@ -98,7 +100,7 @@ def _row(plugin: Plugin, default: str) -> Row:
     if plugin.state is not PluginState.LOADED:
         return known
     declared = next(family for family in plugin.families if family.name == plugin.family)
-    known = dataclasses.replace(known, about=declared.about)
+    known = dataclasses.replace(known, about=declared.about, notes=plugin.notes)
     try:
         opened = registry.open(plugin.family)
         _ask_for_parts(opened)
@@ -156,7 +158,14 @@ def _cells(row: Row) -> tuple[str, ...]:
     plugin = f"{row.distribution} {row.version}".strip() or "registered by hand"
     device = row.capabilities.name if row.capabilities else ""
     family = f"{row.family} (default)" if row.default else row.family
-    return family, row.state, plugin, api, device, row.cause or _summary(row)
+    return (
+        family,
+        row.state,
+        plugin,
+        api,
+        device,
+        "; ".join((row.cause or _summary(row), *row.notes)),
+    )
 
 
 def _summary(row: Row) -> str:

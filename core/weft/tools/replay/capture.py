@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from weft.base.settings import settings
 from weft.base.trace import Event
 from weft.device import registry
 from weft.tools.replay.capabilities import plain
@@ -19,7 +20,8 @@ EVENTS = ("schedule", "source")
 class Capture:
     """`trace.subscribe(Capture(folder), only=EVENTS)`. Several processes may share the folder.
 
-    What cannot be kept raises FileError, which the trace tells once; the program goes on.
+    Kernels that were searched for (WEFT_BEAM) are left out. What cannot be kept raises FileError,
+    which the trace tells once; the program goes on.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -27,6 +29,8 @@ class Capture:
         self.folder = Path(folder).expanduser().absolute()
 
     def __call__(self, event: Event) -> None:
+        if event.name == "source" and settings.BEAM > 0:
+            return  # another machine would find something else by trying: no change to be told
         record = kernel_record(event.facts) if event.name == "source" else None
         write(record or schedule_record(event.facts), self.folder)
 

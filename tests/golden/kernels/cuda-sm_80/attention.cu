@@ -1,4 +1,4 @@
-// grid (16, 2, 1), block (16, 1, 1); opts: Opt(GROUP, 7, 16), Opt(GROUP, 7, 16), Opt(GROUP, 4, 16), Opt(GROUP, 3, 16), Opt(GROUP, 9, 16), Opt(GROUP, 10, 16)
+// grid (16, 2, 1), block (16, 1, 1); opts: Opt(GROUP, 7, 16), Opt(GROUP, 2, 16), Opt(GROUP, 4, 16), Opt(GROUP, 3, 16), Opt(GROUP, 10, 16), Opt(GROUP, 11, 16)
 template <class T> __device__ inline T other_lane(T x, int by) {
   return T(__shfl_xor_sync(0xffffffffu, x, by));
 }
@@ -14,12 +14,14 @@ __device__ inline float bits_i32_f32(int x) {
   union { int from; float to; } u = { x };
   return u.to;
 }
-extern "C" __global__ void __launch_bounds__(16) r_2_16_32_16_16_16_16_16_16_16_2(float* __restrict__ data0,
-    const float* __restrict__ data1, const float* __restrict__ data2, const float* __restrict__ data3) {
+extern "C" __global__ void __launch_bounds__(16,
+    1) r_2_16_2_16_16_16_16_16_16_16_16_2(float* __restrict__ data0, const float* __restrict__ data1,
+    const float* __restrict__ data2, const float* __restrict__ data3) {
+  __shared__ __align__(16) float shared0[16];
   float row2[16] __attribute__((aligned(64)));
   float acc3;
   float acc1;
-  float acc0;
+  float acc4;
   int gidx1 = blockIdx.y;
   int alu0 = gidx1 * 512;
   int gidx0 = blockIdx.x;
@@ -28,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(16) r_2_16_32_16_16_16_16_16_16_16_
   for (int ridx3 = 0; ridx3 < 16; ridx3++) {
     acc3 = 0.0f;
     int alu2 = alu0 + ridx3 * 32;
-    for (int ridx10 = 0; ridx10 < 2; ridx10++) {
-      int alu3 = ridx10 * 16 + lidx0;
+    for (int ridx11 = 0; ridx11 < 2; ridx11++) {
+      int alu3 = ridx11 * 16 + lidx0;
       acc3 = fmaf(data1[alu1 + alu3], data2[alu2 + alu3], acc3);
     }
     float val0 = acc3;
@@ -72,19 +74,15 @@ extern "C" __global__ void __launch_bounds__(16) r_2_16_32_16_16_16_16_16_16_16_
   float other10 = other_lane(alu23, 4);
   float alu24 = alu23 + other10;
   float other11 = other_lane(alu24, 8);
-  acc0 = val2 / (alu24 + other11);
-  float val3 = acc0;
-  int alu25 = lidx0 * 32;
-  bool alu26 = lidx0 < 1;
-  for (int ridx2 = 0; ridx2 < 32; ridx2++) {
-    float alu27 = val3 * data3[alu0 + ridx2 + alu25];
-    float other12 = other_lane(alu27, 1);
-    float alu28 = alu27 + other12;
-    float other13 = other_lane(alu28, 2);
-    float alu29 = alu28 + other13;
-    float other14 = other_lane(alu29, 4);
-    float alu30 = alu29 + other14;
-    float other15 = other_lane(alu30, 8);
-    if (alu26) data0[alu1 + ridx2] = alu30 + other15;
+  shared0[lidx0] = val2 / (alu24 + other11);
+  __syncthreads();
+  for (int ridx2 = 0; ridx2 < 2; ridx2++) {
+    acc4 = 0.0f;
+    int alu25 = ridx2 * 16 + lidx0;
+    int alu26 = alu0 + alu25;
+    for (int ridx10 = 0; ridx10 < 16; ridx10++) {
+      acc4 = fmaf(shared0[ridx10], data3[alu26 + ridx10 * 32], acc4);
+    }
+    data0[alu1 + alu25] = acc4;
   }
 }

@@ -1,7 +1,17 @@
-// grid (64, 1, 1), block (20, 1, 1); opts: Opt(GROUP, 2, 20), Opt(GROUP, 2, 20)
+// grid (64, 1, 1), block (32, 1, 1); opts: Opt(VECTOR, 2, 4), Opt(VECTOR, 1, 4), Opt(PADTO, 2, 32), Opt(GROUP, 2, 32), Opt(PADTO, 2, 32), Opt(GROUP, 2, 32)
+template <class T, int N>
+struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16) vec {
+  using Lane = T;
+  T lane[N];
+  vec() = default;
+  template <class... U> __device__ vec(U... values) : lane{T(values)...} {}
+  __device__ T& operator[](int i) { return lane[i]; }
+  __device__ const T& operator[](int i) const { return lane[i]; }
+};
 template <class T> __device__ inline T other_lane(T x, int by) {
   return T(__shfl_xor_sync(0xffffffffu, x, by));
 }
+typedef vec<float, 4> f32x4;
 __device__ inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
@@ -9,50 +19,43 @@ __device__ inline float max_f32(float a, float b) {
 __device__ inline int max_i32(int a, int b) {
   return a < b ? b : a;
 }
-extern "C" __global__ void __launch_bounds__(20) r_64_20_20_5_5(int* __restrict__ data0,
+extern "C" __global__ void __launch_bounds__(32) r_64_32_32_4_4(int* __restrict__ data0,
     const float* __restrict__ data1) {
-  __shared__ __align__(16) float shared0[5];
-  __shared__ __align__(16) int shared1[5];
-  float acc0;
-  float acc1;
-  int acc2;
-  int acc3;
-  acc0 = (-__int_as_float(0x7f800000));
-  int gidx0 = blockIdx.x;
-  int alu0 = gidx0 * 100;
   int lidx0 = threadIdx.x;
-  for (int ridx4 = 0; ridx4 < 5; ridx4++) {
-    acc0 = max_f32(acc0, data1[alu0 + (ridx4 * 20 + lidx0)]);
-  }
-  float val0 = acc0;
-  float other0 = other_lane(val0, 1);
-  float alu1 = max_f32(val0, other0);
-  float other1 = other_lane(alu1, 2);
-  int alu2 = lidx0 / 4;
-  bool alu3 = lidx0 % 4 < 1;
-  if (alu3) shared0[alu2] = max_f32(alu1, other1);
-  __syncthreads();
-  acc1 = (-__int_as_float(0x7f800000));
-  for (int ridx5 = 0; ridx5 < 5; ridx5++) {
-    acc1 = max_f32(acc1, shared0[ridx5]);
-  }
-  acc2 = (-2147483647 - 1);
-  float val1 = acc1;
-  for (int ridx3 = 0; ridx3 < 5; ridx3++) {
-    int alu4 = ridx3 * 20 + lidx0;
-    float val2 = data1[alu0 + alu4];
-    int alu5 = (val2 == val1 | (val2 != val2)) ? (alu4 ^ (-1)) : (-2147483647 - 1);
-    acc2 = max_i32(acc2, alu5);
-  }
-  int val3 = acc2;
-  int other2 = other_lane(val3, 1);
-  int alu6 = max_i32(val3, other2);
-  int other3 = other_lane(alu6, 2);
-  if (alu3) shared1[alu2] = max_i32(alu6, other3);
-  __syncthreads();
-  acc3 = (-2147483647 - 1);
-  for (int ridx6 = 0; ridx6 < 5; ridx6++) {
-    acc3 = max_i32(acc3, shared1[ridx6]);
-  }
-  if (lidx0 < 1) data0[gidx0] = acc3 ^ (-1);
+  bool alu0 = lidx0 < 25;
+  int gidx0 = blockIdx.x;
+  int alu1 = lidx0 * 4;
+  f32x4 val0 = alu0 ? *(const f32x4*)(data1 + gidx0 * 100 + alu1) : f32x4(0.0f, 0.0f, 0.0f, 0.0f);
+  float alu2 = max_f32(alu0 ? val0[0] : (-__int_as_float(0x7f800000)),
+      alu0 ? val0[1] : (-__int_as_float(0x7f800000)));
+  float alu3 = max_f32(alu0 ? val0[2] : (-__int_as_float(0x7f800000)),
+      alu0 ? val0[3] : (-__int_as_float(0x7f800000)));
+  float alu4 = max_f32(alu2, alu3);
+  float other0 = other_lane(alu4, 1);
+  float alu5 = max_f32(alu4, other0);
+  float other1 = other_lane(alu5, 2);
+  float alu6 = max_f32(alu5, other1);
+  float other2 = other_lane(alu6, 4);
+  float alu7 = max_f32(alu6, other2);
+  float other3 = other_lane(alu7, 8);
+  float alu8 = max_f32(alu7, other3);
+  float other4 = other_lane(alu8, 16);
+  float alu9 = max_f32(alu8, other4);
+  int alu10 = (val0[0] == alu9 | (val0[0] != val0[0])) ? (alu1 ^ (-1)) : (-2147483647 - 1);
+  int alu11 = (val0[1] == alu9 | (val0[1] != val0[1])) ? (alu1 + 1 ^ (-1)) : (-2147483647 - 1);
+  int alu12 = max_i32(alu0 ? alu10 : (-2147483647 - 1), alu0 ? alu11 : (-2147483647 - 1));
+  int alu13 = (val0[2] == alu9 | (val0[2] != val0[2])) ? (alu1 + 2 ^ (-1)) : (-2147483647 - 1);
+  int alu14 = (val0[3] == alu9 | (val0[3] != val0[3])) ? (alu1 + 3 ^ (-1)) : (-2147483647 - 1);
+  int alu15 = max_i32(alu0 ? alu13 : (-2147483647 - 1), alu0 ? alu14 : (-2147483647 - 1));
+  int alu16 = max_i32(alu12, alu15);
+  int other5 = other_lane(alu16, 1);
+  int alu17 = max_i32(alu16, other5);
+  int other6 = other_lane(alu17, 2);
+  int alu18 = max_i32(alu17, other6);
+  int other7 = other_lane(alu18, 4);
+  int alu19 = max_i32(alu18, other7);
+  int other8 = other_lane(alu19, 8);
+  int alu20 = max_i32(alu19, other8);
+  int other9 = other_lane(alu20, 16);
+  if (lidx0 < 1) data0[gidx0] = max_i32(alu20, other9) ^ (-1);
 }

@@ -1,20 +1,20 @@
-// grid (2, 4, 1), block None; opts: none
+// grid None, block (2, 4, 1); opts: Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 4)
 __device__ inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-extern "C" __global__ void __launch_bounds__(1) r_4_2_3(float* __restrict__ data0, float* __restrict__ data1,
+extern "C" __global__ void __launch_bounds__(8) r_4_2_3(float* __restrict__ data0, float* __restrict__ data1,
     const float* __restrict__ data2, const float* __restrict__ data3) {
   float acc0;
   acc0 = 0.0f;
-  int gidx1 = blockIdx.y;
-  int alu0 = gidx1 * 3;
-  int gidx0 = blockIdx.x;
+  int lidx1 = threadIdx.y;
+  int alu0 = lidx1 * 3;
+  int lidx0 = threadIdx.x;
   for (int ridx2 = 0; ridx2 < 3; ridx2++) {
-    acc0 = fmaf(data2[alu0 + ridx2], data3[gidx0 + ridx2 * 2], acc0);
+    acc0 = fmaf(data2[alu0 + ridx2], data3[lidx0 + ridx2 * 2], acc0);
   }
   float alu1 = max_f32(acc0, 0.0f);
-  int alu2 = gidx1 * 2 + gidx0;
+  int alu2 = lidx1 * 2 + lidx0;
   float alu3 = 0.125f * alu1;
   data0[alu2] = alu1;
   data1[alu2] = (0.0f < alu1) ? alu3 + alu3 : 0.0f;
@@ -37,22 +37,22 @@ extern "C" __global__ void __launch_bounds__(8) r_8(float* __restrict__ data0,
   if (lidx0 < 1) data0[0] = (alu2 + other2) / 8.0f;
 }
 
-// grid (3, 2, 1), block None; opts: none
-extern "C" __global__ void __launch_bounds__(1) r_2_3_4(float* __restrict__ data0,
+// grid None, block (3, 2, 1); opts: Opt(LOCAL, 1, 3), Opt(LOCAL, 0, 2)
+extern "C" __global__ void __launch_bounds__(6) r_2_3_4(float* __restrict__ data0,
     const float* __restrict__ data1, const float* __restrict__ data2) {
   float acc0;
   acc0 = 0.0f;
-  int gidx1 = blockIdx.y;
-  int gidx0 = blockIdx.x;
+  int lidx1 = threadIdx.y;
+  int lidx0 = threadIdx.x;
   for (int ridx2 = 0; ridx2 < 4; ridx2++) {
-    acc0 = fmaf(data1[gidx1 + ridx2 * 2], data2[gidx0 + ridx2 * 3], acc0);
+    acc0 = fmaf(data1[lidx1 + ridx2 * 2], data2[lidx0 + ridx2 * 3], acc0);
   }
-  data0[gidx1 * 3 + gidx0] = acc0;
+  data0[lidx1 * 3 + lidx0] = acc0;
 }
 
-// grid (6, 1, 1), block None; opts: none
-extern "C" __global__ void __launch_bounds__(1) E_6(float* __restrict__ data0,
+// grid None, block (6, 1, 1); opts: Opt(LOCAL, 0, 6)
+extern "C" __global__ void __launch_bounds__(6) E_6(float* __restrict__ data0,
     const float* __restrict__ data1) {
-  int gidx0 = blockIdx.x;
-  data0[gidx0] = data0[gidx0] - data1[gidx0 % 2 * 3 + gidx0 / 2] * 0.1f;
+  int lidx0 = threadIdx.x;
+  data0[lidx0] = data0[lidx0] - data1[lidx0 % 2 * 3 + lidx0 / 2] * 0.1f;
 }

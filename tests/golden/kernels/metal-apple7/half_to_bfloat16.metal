@@ -1,9 +1,8 @@
 // grid None, group (64, 1, 1); opts: Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 64)
 #include <metal_stdlib>
 using namespace metal;
-// packed_half4: aligned to 2
-// packed_ushort4: aligned to 2
-kernel void E_64_4(device ushort* data0 [[buffer(0)]], device const half* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(64)]]
+void E_64_4(device ushort* data0 [[buffer(0)]], device const half* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   int lidx0 = int(item.x);
   int alu0 = lidx0 * 4;

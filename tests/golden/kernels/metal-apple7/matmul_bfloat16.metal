@@ -13,20 +13,19 @@ static inline float2 multiply_8x8_f32(float2 a, float2 b, float2 c) {
   simdgroup_multiply_accumulate(sum, left, right, sum);
   return float2(sum.thread_elements()[0], sum.thread_elements()[1]);
 }
-// packed_ushort2: aligned to 2
-// packed_float2: aligned to 4
-kernel void r_8_4_2_2_2_2_2_2_2(device float* data0 [[buffer(0)]], device const ushort* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(32)]]
+void r_8_4_2_2_2_2_2_2_2(device float* data0 [[buffer(0)]], device const ushort* data1 [[buffer(1)]],
     device const ushort* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
   float2 acc0;
   acc0 = float2(0.0f);
   int lidx0 = int(item.x);
-  int alu0 = lidx0 / 2;
-  int alu1 = alu0 % 2 * 32;
-  int alu2 = lidx0 / 4 % 2 * 64;
-  int alu3 = lidx0 / 16 * 128;
-  int alu4 = lidx0 % 2 * 2;
-  int alu5 = lidx0 / 8 % 2 * 4;
+  int alu0 = lidx0 >> 1;
+  int alu1 = (alu0 & 1) * 32;
+  int alu2 = (lidx0 >> 2 & 1) * 64;
+  int alu3 = (lidx0 >> 4) * 128;
+  int alu4 = (lidx0 & 1) * 2;
+  int alu5 = (lidx0 >> 3 & 1) * 4;
   int gidx1 = int(group.y);
   int alu6 = gidx1 * 256;
   int alu7 = alu1 + alu2 + alu3 + alu4 + alu5 + alu6;
@@ -84,6 +83,5 @@ kernel void r_8_4_2_2_2_2_2_2_2(device float* data0 [[buffer(0)]], device const 
     float2 wmma1 = multiply_8x8_f32(alu17, alu25, wmma0);
     acc0 = wmma1;
   }
-  float2 val4 = acc0;
-  *(device packed_float2*)(data0 + alu3 + alu0 % 4 * 32 + alu5 + alu4 + alu8 + alu6) = float2(val4.x, val4.y);
+  *(device packed_float2*)(data0 + alu3 + (alu0 & 3) * 32 + alu5 + alu4 + alu8 + alu6) = acc0;
 }

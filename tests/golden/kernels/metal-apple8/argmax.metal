@@ -1,7 +1,6 @@
 // grid (64, 1, 1), group (32, 1, 1); opts: Opt(VECTOR, 2, 4), Opt(VECTOR, 1, 4), Opt(PADTO, 2, 32), Opt(GROUP, 2, 32), Opt(PADTO, 2, 32), Opt(GROUP, 2, 32)
 #include <metal_stdlib>
 using namespace metal;
-// packed_float4: aligned to 4
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
@@ -9,7 +8,8 @@ static inline float max_f32(float a, float b) {
 static inline int max_i32(int a, int b) {
   return a < b ? b : a;
 }
-kernel void r_64_32_32_4_4(device int* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(32)]]
+void r_64_32_32_4_4(device int* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   int lidx0 = int(item.x);
   bool alu0 = lidx0 < 25;

@@ -5,7 +5,8 @@ static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-kernel void r_2_16_2_16_16_16_16_16_16_16_16_2(device float* data0 [[buffer(0)]],
+[[kernel, max_total_threads_per_threadgroup(16)]]
+void r_2_16_2_16_16_16_16_16_16_16_16_2(device float* data0 [[buffer(0)]],
     device const float* data1 [[buffer(1)]], device const float* data2 [[buffer(2)]],
     device const float* data3 [[buffer(3)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
@@ -67,7 +68,7 @@ kernel void r_2_16_2_16_16_16_16_16_16_16_16_2(device float* data0 [[buffer(0)]]
   float alu24 = alu23 + other10;
   float other11 = simd_shuffle_xor(alu24, ushort(8));
   shared0[lidx0] = val2 / (alu24 + other11);
-  threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
   for (int ridx2 = 0; ridx2 < 2; ridx2++) {
     acc4 = 0.0f;
     int alu25 = ridx2 * 16 + lidx0;

@@ -1,8 +1,8 @@
 // grid (64, 1, 1), group (256, 1, 1); opts: Opt(VECTOR, 0, 4), Opt(LOCAL, 0, 256)
 #include <metal_stdlib>
 using namespace metal;
-// packed_float4: aligned to 4
-kernel void E_64_256_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(256)]]
+void E_64_256_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
   int gidx0 = int(group.x);

@@ -13,23 +13,23 @@ static inline float2 multiply_8x8_f32(float2 a, float2 b, float2 c) {
   simdgroup_multiply_accumulate(sum, left, right, sum);
   return float2(sum.thread_elements()[0], sum.thread_elements()[1]);
 }
-// packed_float2: aligned to 4
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-kernel void r_8_4_2_2_2_2_2_3_2(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(32)]]
+void r_8_4_2_2_2_2_2_3_2(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], device const float* data3 [[buffer(3)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   float2 acc0;
   acc0 = float2(0.0f);
   int lidx0 = int(item.x);
-  int alu0 = lidx0 / 2;
-  int alu1 = alu0 % 2;
-  int alu2 = lidx0 / 4 % 2;
-  int alu3 = lidx0 / 16;
-  int alu4 = lidx0 % 2 * 2;
-  int alu5 = lidx0 / 8 % 2 * 4;
+  int alu0 = lidx0 >> 1;
+  int alu1 = alu0 & 1;
+  int alu2 = lidx0 >> 2 & 1;
+  int alu3 = lidx0 >> 4;
+  int alu4 = (lidx0 & 1) * 2;
+  int alu5 = (lidx0 >> 3 & 1) * 4;
   int gidx1 = int(group.y);
   int alu6 = alu1 * 48 + alu2 * 96 + alu3 * 192 + alu4 + alu5 + gidx1 * 384;
   int alu7 = alu3 * 128;
@@ -47,6 +47,6 @@ kernel void r_8_4_2_2_2_2_2_3_2(device float* data0 [[buffer(0)]], device const 
   }
   float2 val0 = acc0;
   float2 val1 = float2(*(device const packed_float2*)(data3 + alu5 + alu4 + alu8));
-  *(device packed_float2*)(data0 + alu7 + alu0 % 4 * 32 + alu5 + alu4 + alu8 + gidx1 * 256) = float2(max_f32(val0.x + val1.x,
+  *(device packed_float2*)(data0 + alu7 + (alu0 & 3) * 32 + alu5 + alu4 + alu8 + gidx1 * 256) = float2(max_f32(val0.x + val1.x,
       0.0f), max_f32(val0.y + val1.y, 0.0f));
 }

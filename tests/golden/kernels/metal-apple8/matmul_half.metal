@@ -13,19 +13,19 @@ static inline float2 multiply_8x8_f16(half2 a, half2 b, float2 c) {
   simdgroup_multiply_accumulate(sum, left, right, sum);
   return float2(sum.thread_elements()[0], sum.thread_elements()[1]);
 }
-// packed_half2: aligned to 2
-kernel void r_8_8_2_2_2_2_2_2_4(device half* data0 [[buffer(0)]], device const half* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(32)]]
+void r_8_8_2_2_2_2_2_2_4(device half* data0 [[buffer(0)]], device const half* data1 [[buffer(1)]],
     device const half* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
   float2 acc0;
   acc0 = float2(0.0f);
   int lidx0 = int(item.x);
-  int alu0 = lidx0 / 2;
-  int alu1 = alu0 % 2 * 64;
-  int alu2 = lidx0 / 4 % 2 * 128;
-  int alu3 = lidx0 / 16 * 256;
-  int alu4 = lidx0 % 2 * 2;
-  int alu5 = lidx0 / 8 % 2 * 4;
+  int alu0 = lidx0 >> 1;
+  int alu1 = (alu0 & 1) * 64;
+  int alu2 = (lidx0 >> 2 & 1) * 128;
+  int alu3 = (lidx0 >> 4) * 256;
+  int alu4 = (lidx0 & 1) * 2;
+  int alu5 = (lidx0 >> 3 & 1) * 4;
   int gidx1 = int(group.y);
   int alu6 = gidx1 * 512;
   int alu7 = alu1 + alu2 + alu3 + alu4 + alu5 + alu6;
@@ -46,6 +46,6 @@ kernel void r_8_8_2_2_2_2_2_2_4(device half* data0 [[buffer(0)]], device const h
     acc0 = wmma3;
   }
   float2 val0 = acc0;
-  *(device packed_half2*)(data0 + alu3 + alu0 % 4 * 64 + alu5 + alu4 + alu8 + alu6) = half2((half)(val0.x),
+  *(device packed_half2*)(data0 + alu3 + (alu0 & 3) * 64 + alu5 + alu4 + alu8 + alu6) = half2((half)(val0.x),
       (half)(val0.y));
 }

@@ -13,25 +13,25 @@ static inline float2 multiply_8x8_f32(float2 a, float2 b, float2 c) {
   simdgroup_multiply_accumulate(sum, left, right, sum);
   return float2(sum.thread_elements()[0], sum.thread_elements()[1]);
 }
-// packed_float2: aligned to 4
-kernel void r_2_1_2_2_2_2_2_1(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(32)]]
+void r_2_1_2_2_2_2_2_1(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
   float2 acc0;
   acc0 = float2(0.0f);
   int lidx0 = int(item.x);
-  int alu0 = lidx0 / 2;
-  int alu1 = alu0 % 2;
-  int alu2 = lidx0 / 4 % 2;
-  int alu3 = lidx0 / 16;
-  int alu4 = lidx0 % 2;
+  int alu0 = lidx0 >> 1;
+  int alu1 = alu0 & 1;
+  int alu2 = lidx0 >> 2 & 1;
+  int alu3 = lidx0 >> 4;
+  int alu4 = lidx0 & 1;
   int alu5 = alu4 * 2;
-  int alu6 = lidx0 / 8 % 2;
+  int alu6 = lidx0 >> 3 & 1;
   int alu7 = alu6 * 4;
   int gidx1 = int(group.y);
   int alu8 = alu1 * 7 + alu2 * 14 + alu3 * 28 + alu5 + alu7 + gidx1 * 56;
   int alu9 = alu3 * 4;
-  int alu10 = alu0 % 4;
+  int alu10 = alu0 & 3;
   bool alu11 = gidx1 * 8 + alu9 + alu10 < 10;
   bool alu12 = alu6 * 2 + alu4 < 3;
   bool alu13 = alu11 & alu12;
@@ -46,7 +46,5 @@ kernel void r_2_1_2_2_2_2_2_1(device float* data0 [[buffer(0)]], device const fl
     float2 wmma0 = multiply_8x8_f32(alu18, val0, acc0);
     acc0 = wmma0;
   }
-  float2 val1 = acc0;
-  if (alu13) *(device packed_float2*)(data0 + alu14 + alu10 * 6 + alu7 + alu5 + gidx1 * 48) = float2(val1.x,
-      val1.y);
+  if (alu13) *(device packed_float2*)(data0 + alu14 + alu10 * 6 + alu7 + alu5 + gidx1 * 48) = acc0;
 }

@@ -1,8 +1,8 @@
 // grid (64, 1, 1), group (32, 1, 1); opts: Opt(VECTOR, 1, 4), Opt(GROUP, 1, 32)
 #include <metal_stdlib>
 using namespace metal;
-// packed_float4: aligned to 4
-kernel void r_64_32_2_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(32)]]
+void r_64_32_2_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   float acc0;
   float acc1;

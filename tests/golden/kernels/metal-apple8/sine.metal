@@ -5,7 +5,8 @@ static inline long i64_from_f32(float x) {
   x = (x >= (-9.223372e18f)) & (x < 9.223372e18f) ? x : (-9.223372e18f);
   return (long)(x);
 }
-kernel void E_64(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(64)]]
+void E_64(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   int lidx0 = int(item.x);
   float val0 = data1[lidx0];

@@ -1,12 +1,12 @@
 // grid (64, 1, 1), group (32, 1, 1); opts: Opt(VECTOR, 3, 4), Opt(GROUP, 2, 32), Opt(GROUP, 1, 32), Opt(GROUP, 5, 32), Opt(GROUP, 6, 32)
 #include <metal_stdlib>
 using namespace metal;
-// packed_float4: aligned to 4
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-kernel void r_64_4_4_32_32_32_32_4_4(device float* data0 [[buffer(0)]],
+[[kernel, max_total_threads_per_threadgroup(32)]]
+void r_64_4_4_32_32_32_32_4_4(device float* data0 [[buffer(0)]],
     device const float* data1 [[buffer(1)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
   bool row0[4];

@@ -5,7 +5,8 @@ static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-kernel void r_4_2_3(device float* data0 [[buffer(0)]], device float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(8)]]
+void r_4_2_3(device float* data0 [[buffer(0)]], device float* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], device const float* data3 [[buffer(3)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   float acc0;
@@ -26,7 +27,8 @@ kernel void r_4_2_3(device float* data0 [[buffer(0)]], device float* data1 [[buf
 // grid None, group (8, 1, 1); opts: Opt(GROUP, 0, 8)
 #include <metal_stdlib>
 using namespace metal;
-kernel void r_8(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(8)]]
+void r_8(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   int lidx0 = int(item.x);
   float val0 = data1[lidx0];
@@ -42,7 +44,8 @@ kernel void r_8(device float* data0 [[buffer(0)]], device const float* data1 [[b
 // grid None, group (3, 2, 1); opts: Opt(LOCAL, 1, 3), Opt(LOCAL, 0, 2)
 #include <metal_stdlib>
 using namespace metal;
-kernel void r_2_3_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(6)]]
+void r_2_3_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     device const float* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
     uint3 item [[thread_position_in_threadgroup]]) {
   float acc0;
@@ -58,8 +61,9 @@ kernel void r_2_3_4(device float* data0 [[buffer(0)]], device const float* data1
 // grid None, group (6, 1, 1); opts: Opt(LOCAL, 0, 6)
 #include <metal_stdlib>
 using namespace metal;
-kernel void E_6(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(6)]]
+void E_6(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   int lidx0 = int(item.x);
-  data0[lidx0] = data0[lidx0] - data1[lidx0 % 2 * 3 + lidx0 / 2] * 0.1f;
+  data0[lidx0] = data0[lidx0] - data1[(lidx0 & 1) * 3 + (lidx0 >> 1)] * 0.1f;
 }

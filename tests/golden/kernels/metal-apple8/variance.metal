@@ -1,7 +1,8 @@
 // grid (3, 1, 1), group (8, 1, 1); opts: Opt(GROUP, 2, 8), Opt(GROUP, 2, 8)
 #include <metal_stdlib>
 using namespace metal;
-kernel void r_3_8_8(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(8)]]
+void r_3_8_8(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   int gidx0 = int(group.x);
   int lidx0 = int(item.x);

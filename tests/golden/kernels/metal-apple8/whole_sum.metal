@@ -1,8 +1,8 @@
 // grid None, group (256, 1, 1); opts: Opt(VECTOR, 0, 4), Opt(GROUP, 0, 256)
 #include <metal_stdlib>
 using namespace metal;
-// packed_float4: aligned to 4
-kernel void r_256_4_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+[[kernel, max_total_threads_per_threadgroup(256)]]
+void r_256_4_4(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
   threadgroup float shared0[8];
   float acc0;
@@ -32,9 +32,9 @@ kernel void r_256_4_4(device float* data0 [[buffer(0)]], device const float* dat
   float other3 = simd_shuffle_xor(alu4, ushort(8));
   float alu5 = alu4 + other3;
   float other4 = simd_shuffle_xor(alu5, ushort(16));
-  if (lidx0 % 32 < 1) shared0[lidx0 / 32] = alu5 + other4;
-  threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
-  float val1 = shared0[lidx0 % 8];
+  if ((lidx0 & 31) < 1) shared0[lidx0 >> 5] = alu5 + other4;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float val1 = shared0[lidx0 & 7];
   float other5 = simd_shuffle_xor(val1, ushort(1));
   float alu6 = val1 + other5;
   float other6 = simd_shuffle_xor(alu6, ushort(2));

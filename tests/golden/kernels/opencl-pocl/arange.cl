@@ -1,6 +1,6 @@
-// opts: none
+// opts: Opt(LOCAL, 0, 6)
 #pragma OPENCL FP_CONTRACT OFF
-__kernel void E_6_(__global int* restrict data0) {
-  int gidx0 = get_global_id(0);
-  data0[gidx0] = gidx0 * 2;
+__kernel __attribute__((reqd_work_group_size(6, 1, 1))) void E_6_(__global int* restrict data0) {
+  int lidx0 = get_local_id(0);
+  data0[lidx0] = lidx0 * 2;
 }

@@ -1,4 +1,4 @@
-// opts: none
+// opts: Opt(LOCAL, 0, 3)
 #pragma OPENCL FP_CONTRACT OFF
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
@@ -7,12 +7,13 @@ static inline float max_f32(float a, float b) {
 static inline int max_i32(int a, int b) {
   return a < b ? b : a;
 }
-__kernel void r_3_8_8_(__global int* restrict data0, __global const float* restrict data1) {
+__kernel __attribute__((reqd_work_group_size(3, 1, 1))) void r_3_8_8_(__global int* restrict data0,
+    __global const float* restrict data1) {
   float acc0;
   int acc1;
   acc0 = (-INFINITY);
-  int gidx0 = get_global_id(0);
-  int alu0 = gidx0 * 8;
+  int lidx0 = get_local_id(0);
+  int alu0 = lidx0 * 8;
   for (int ridx2 = 0; ridx2 < 8; ridx2++) {
     acc0 = max_f32(acc0, data1[alu0 + ridx2]);
   }
@@ -23,5 +24,5 @@ __kernel void r_3_8_8_(__global int* restrict data0, __global const float* restr
     int alu1 = (val1 == val0 | (val1 != val1)) ? (ridx1 ^ (-1)) : (-2147483647 - 1);
     acc1 = max_i32(acc1, alu1);
   }
-  data0[gidx0] = acc1 ^ (-1);
+  data0[lidx0] = acc1 ^ (-1);
 }

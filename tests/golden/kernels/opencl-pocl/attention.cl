@@ -1,10 +1,11 @@
-// opts: none
+// opts: Opt(LOCAL, 1, 4), Opt(LOCAL, 0, 2)
 #pragma OPENCL FP_CONTRACT OFF
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-__kernel void r_2_4_8_4_4_4_4_8_4_4_(__global float* restrict data0, __global const float* restrict data1,
+__kernel __attribute__((reqd_work_group_size(4, 2,
+    1))) void r_2_4_8_4_4_4_4_8_4_4_(__global float* restrict data0, __global const float* restrict data1,
     __global const float* restrict data2, __global const float* restrict data3) {
   float row2[4] __attribute__((aligned(64)));
   float acc3;
@@ -13,10 +14,10 @@ __kernel void r_2_4_8_4_4_4_4_8_4_4_(__global float* restrict data0, __global co
   float acc5;
   float row0[4] __attribute__((aligned(64)));
   float acc6;
-  int gidx1 = get_global_id(1);
-  int alu0 = gidx1 * 32;
-  int gidx0 = get_global_id(0);
-  int alu1 = alu0 + gidx0 * 8;
+  int lidx1 = get_local_id(1);
+  int alu0 = lidx1 * 32;
+  int lidx0 = get_local_id(0);
+  int alu1 = alu0 + lidx0 * 8;
   for (int ridx5 = 0; ridx5 < 4; ridx5++) {
     acc3 = 0.0f;
     int alu2 = alu0 + ridx5 * 8;

@@ -1,11 +1,12 @@
-// opts: none
+// opts: Opt(LOCAL, 0, 3)
 #pragma OPENCL FP_CONTRACT OFF
-__kernel void r_3_8_8_8_(__global float* restrict data0, __global const float* restrict data1) {
+__kernel __attribute__((reqd_work_group_size(3, 1, 1))) void r_3_8_8_8_(__global float* restrict data0,
+    __global const float* restrict data1) {
   float acc0;
   float acc1;
   acc0 = 0.0f;
-  int gidx0 = get_global_id(0);
-  int alu0 = gidx0 * 8;
+  int lidx0 = get_local_id(0);
+  int alu0 = lidx0 * 8;
   for (int ridx2 = 0; ridx2 < 8; ridx2++) {
     acc0 = acc0 + data1[alu0 + ridx2];
   }

@@ -1,16 +1,17 @@
-// opts: none
+// opts: Opt(LOCAL, 0, 3)
 #pragma OPENCL FP_CONTRACT OFF
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-__kernel void r_3_8_8_8_8_(__global float* restrict data0, __global const float* restrict data1) {
+__kernel __attribute__((reqd_work_group_size(3, 1, 1))) void r_3_8_8_8_8_(__global float* restrict data0,
+    __global const float* restrict data1) {
   float acc1;
   float row0[8] __attribute__((aligned(64)));
   float acc2;
   acc1 = (-INFINITY);
-  int gidx0 = get_global_id(0);
-  int alu0 = gidx0 * 8;
+  int lidx0 = get_local_id(0);
+  int alu0 = lidx0 * 8;
   for (int ridx3 = 0; ridx3 < 8; ridx3++) {
     acc1 = max_f32(acc1, data1[alu0 + ridx3]);
   }

@@ -55,7 +55,7 @@ def test_different_barriers():
     "body, place",
     [
         ("__shared__ int t[8]; t[threadIdx.x + 1] = 1; a[0] = t[0];", "shared array k::t"),
-        ("__shared__ int t[8]; t[threadIdx.x] = 1; __syncthreads(); a[0] = t[a[0] ? 8 : 9];", "k::t"),
+        ("__shared__ int t[8]; t[threadIdx.x] = 1; a[0] = t[a[0] ? 8 : 9];", "shared array k::t"),
         ("a[threadIdx.x * 3] = 1;", "nobody gave it"),
         ("a[0] = a[-1 - (int)threadIdx.x];", "nobody gave it"),
     ],

@@ -83,9 +83,11 @@ def test_memory_is_given_back(allocator):
         allocator.free(room(allocator, 300 << 20), 300 << 20)
 
 
-def test_there_is_no_third_gpu():
-    with pytest.raises(DeviceUnavailable, match="no such GPU"):
-        registry.open("CUDA:2")
+@pytest.mark.parametrize("name", ["CUDA:2", "CUDA:99999999999"])
+def test_there_is_no_such_gpu(name):
+    with pytest.raises(DeviceUnavailable, match="no such GPU") as caught:
+        registry.open(name)
+    assert "finds 2" in caught.value.because
 
 
 def test_limits_are_the_drivers(gpu):

@@ -66,6 +66,48 @@ static inline T __shfl_xor_sync(unsigned, T x, int by) {
   return other;
 }
 
+// cp.async: a copy is carried out when it is waited for, and not a moment before. What a block left
+// on its way when it ended is forgotten.
+struct simt_flight {
+  char* to;
+  unsigned batch, size;
+  char bytes[16];
+};
+struct simt_flights {
+  unsigned count, batch;
+  simt_flight flights[256];
+};
+static simt_flights* simt_mine() {
+  static simt_flights all[1024];
+  static unsigned long of[1024];
+  unsigned item = simt_item();
+  unsigned long block = 1 + blockIdx.x + gridDim.x * (blockIdx.y + (unsigned long)gridDim.y * blockIdx.z);
+  if (of[item] != block) all[item].count = all[item].batch = 0, of[item] = block;
+  return &all[item];
+}
+static inline void simt_copy(void* to, const void* from, int size, int read) {
+  if ((unsigned long)to % size || (read && (unsigned long)from % size)) __builtin_trap();
+  simt_flights* mine = simt_mine();
+  if (mine->count == 256) __builtin_trap();
+  simt_flight& flight = mine->flights[mine->count++];
+  flight.to = (char*)to, flight.batch = mine->batch, flight.size = size;
+  for (int i = 0; i < size; i++) flight.bytes[i] = i < read ? ((const char*)from)[i] : 0;
+}
+static inline void simt_commit() { simt_mine()->batch++; }
+static inline void simt_wait(unsigned newer) {
+  simt_flights* mine = simt_mine();
+  unsigned left = 0;
+  for (unsigned i = 0; i < mine->count; i++) {
+    simt_flight& flight = mine->flights[i];
+    if (flight.batch + newer >= mine->batch) {
+      mine->flights[left++] = flight;
+      continue;
+    }
+    for (unsigned b = 0; b < flight.size; b++) flight.to[b] = flight.bytes[b];
+  }
+  mine->count = left;
+}
+
 // mma.sync.aligned.m16n8k16.row.col with sums in float: lanes show each other what they hold.
 template <class T>
 struct simt_held {

@@ -81,6 +81,17 @@ static bool replace_units(std::string& source) {
     found = true;
   }
 }
+// So do asynchronous copies, each statement by the words that it begins with.
+static void replace_copies(std::string& source) {
+  const char* const plays[][2] = {
+      {"asm volatile(\"{.reg .u64 s;", "simt_copy(to, from, N, read);"},
+      {"asm volatile(\"cp.async.commit_group", "simt_commit();"},
+      {"asm volatile(\"cp.async.wait_group", "simt_wait(NEWER);"},
+  };
+  for (auto& [words, call] : plays)
+    for (size_t at; (at = source.find(words)) != std::string::npos;)
+      source.replace(at, source.find(");", at) - at + 2, call);
+}
 int nvrtcGetSupportedArchs(int* numbers) {
   numbers[0] = 75, numbers[1] = 80, numbers[2] = 90;
   return 0;
@@ -109,6 +120,7 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
   replace_all(source, R"(asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));)",
               "simt_f32_from_f16(x, bits);");
   bool units = replace_units(source);
+  replace_copies(source);
   bool barriers = units || source.find("__syncthreads") != std::string::npos ||
                   source.find("__shfl_xor_sync") != std::string::npos;
   char folder[] = "/tmp/weft-simt-XXXXXX";

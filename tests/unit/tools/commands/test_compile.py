@@ -4,7 +4,6 @@ import pytest
 
 from weft.device import registry
 from weft.tools import cli
-from weft.tools.commands import compile as command
 
 PROGRAM = """
 import sys
@@ -38,9 +37,11 @@ def test_sources_and_plan(program, tmp_path, capsys, arch):
     plan = plan_of(out)
     assert plan["target"] == f"cpu:{arch}"
     assert {kernel["source"] for kernel in plan["kernels"]} == {f.name for f in out.glob("*.c")}
-    for step in plan["launches"]:
-        assert f"void {step['kernel']}(" in (out / step["source"]).read_text()
-    assert plan["launches"][-1]["buffers"] == [8, 8]
+    launches = [step for step in plan["steps"] if step["do"] == "launch"]
+    for step in launches:
+        kernel = plan["kernels"][step["kernel"]]
+        assert f"void {kernel['name']}(" in (out / kernel["source"]).read_text()
+    assert [one["nbytes"] for one in launches[-1]["buffers"]] == [8, 8]
     assert any(kernel["operations"] >= 2 * 4 * 4 * 8 for kernel in plan["kernels"])
 
 
@@ -74,12 +75,13 @@ def test_a_program_without_kernels(tmp_path, capsys):
     path.write_text("import sys\nsys.exit(0)\n")
     out = tmp_path / "out"
     assert cli.main(["compile", "--target", "CPU:aarch64", str(path), "--out", str(out)]) == 1
-    assert plan_of(out)["launches"] == []
+    assert plan_of(out)["steps"] == []
 
 
-def test_kernels_of_one_name_keep_their_own_files():
-    class Program:
-        name = "E_4"
-
-    assert command._file_name(Program, "c", {}) == "E_4.c"
-    assert command._file_name(Program, "c", {"...": "E_4.c"}) == "E_4-1.c"
+def test_what_the_program_writes_may_be_left_out(program, tmp_path):
+    pytest.importorskip("weft_cpu_clang")
+    out = tmp_path / "out"
+    line = ["compile", "--target", "CPU:aarch64", str(program), "1", "--no-data", "--out", str(out)]
+    assert cli.main(line) == 0
+    assert not (out / "data").exists()
+    assert any(step["do"] == "write" for step in plan_of(out)["steps"])

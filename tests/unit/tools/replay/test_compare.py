@@ -191,6 +191,13 @@ def test_devices_that_are_not_here(capture, again):
     assert report.summary().endswith("; 1 kernel of devices that are not here")
 
 
+def test_kernels_that_were_searched_for_are_left_out(tmp_path):
+    keep = Capture(tmp_path)
+    with settings.override(BEAM=1):
+        keep(trace.Event("point", "source", {}, 0, 0, 1))  # without its facts it could not be kept
+    assert list(tmp_path.rglob("*.txt")) == []
+
+
 def test_nothing_captured(again, tmp_path):
     with pytest.raises(FileError, match="nothing was captured"):
         again(tmp_path)

@@ -53,7 +53,7 @@ class Pipeline(NSObject):
         self._indirect = indirect
 
     def maxTotalThreadsPerThreadgroup(self) -> int:
-        return 1024
+        return self._kernel.most
 
     def threadExecutionWidth(self) -> int:
         return 32

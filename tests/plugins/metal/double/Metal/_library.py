@@ -25,7 +25,13 @@ FLAGS = (
     "-fno-asynchronous-unwind-tables -march=native -Xclang -ffloat16-excess-precision=none"
 ).split()
 
-_KERNEL = re.compile(r"^kernel void (\w+)\((.*?)\) \{$", re.S | re.M)
+_KERNEL = re.compile(
+    r"^(?:kernel|\[\[kernel,\s+max_total_threads_per_threadgroup\((\d+)\)\]\])\s+void\s+(\w+)"
+    r"\((.*?)\) \{$",
+    re.S | re.M,
+)
+MOST = 1024
+"""Threads of a group where a kernel does not say."""
 _SHARED = re.compile(r"\bthreadgroup (\w+) (\w+)\[(\d+)\];")
 _WAITS = re.compile(r"\b(?:threadgroup_barrier|simdgroup_\w+|simd_\w+)")
 _BUILTIN = {
@@ -45,12 +51,16 @@ class Kernel:
     """A kernel that was compiled.
 
     :ivar uses: entries of the argument table that it reads.
+    :ivar most: threads of a group.
     """
 
-    def __init__(self, library: ctypes.CDLL, waits: bool, uses: frozenset[int]) -> None:
+    def __init__(
+        self, library: ctypes.CDLL, waits: bool, uses: frozenset[int], most: int
+    ) -> None:
         self._library = library
         self._waits = waits
         self.uses = uses
+        self.most = most
 
     def run(self, arguments: Any, groups: Any, size: Any) -> str:
         """What went wrong; "" if nothing."""
@@ -69,12 +79,13 @@ def zig(*words: str) -> list[str]:
     return [str(Path(ziglang.__file__).parent / "zig"), *words]
 
 
-def hosted(source: str) -> tuple[str, str, frozenset[int]]:
-    """The kernel's name, its source with a function that enters it, the arguments that it reads."""
+def hosted(source: str) -> tuple[str, str, frozenset[int], int]:
+    """The kernel's name, its source with a function that enters it, the arguments that it reads,
+    how many threads a group may have."""
     found = _KERNEL.search(source)
     if found is None:
         raise SyntaxError(f"there is no kernel in this:\n{source[:200]}")
-    name, parameters = found.groups()
+    most, name, parameters = found.groups()
     words, declared, uses = [], [], set()
     for parameter in re.split(r",(?![^\[]*\])", parameters):
         kind, own, attribute = re.fullmatch(
@@ -93,7 +104,8 @@ def hosted(source: str) -> tuple[str, str, frozenset[int]]:
         declared.append(
             f"const {element}& {own}" if "&" in kind else f"executor::Place<{element}> {own}"
         )
-    text = source[: found.start(2)] + ", ".join(declared) + source[found.end(2) :]
+    head = f"static void {name}({', '.join(declared)}) {{"
+    text = source[: found.start()] + head + source[found.end() :]
     text = _SHARED.sub(
         r"static executor::Shared<\1, \3> \2_memory; executor::Place<\1> \2 = \2_memory.begin();",
         text,
@@ -103,12 +115,12 @@ def hosted(source: str) -> tuple[str, str, frozenset[int]]:
         f"{text}\nexecutor::Here executor_here;\n"
         'extern "C" __attribute__((visibility("default"))) void enter(executor::Argument* given) {\n'
         f"  {name}({', '.join(words)});\n}}\n"
-    ), frozenset(uses)  # fmt: skip
+    ), frozenset(uses), int(most or MOST)  # fmt: skip
 
 
 def compiled(source: str) -> tuple[str, Kernel]:
     """The name and the kernel of a source. :raises SyntaxError: with what the compiler said."""
-    name, text, uses = hosted(source)
+    name, text, uses, most = hosted(source)
     digest = hashlib.sha256(text.encode()).hexdigest()[:24]
     path = Path(_folder.name, f"{digest}.so")
     if not path.exists():
@@ -116,7 +128,7 @@ def compiled(source: str) -> tuple[str, Kernel]:
         _run([*zig("clang"), *FLAGS, f"-I{INCLUDE}", "-c", "-x", "c++", "-", "-o", str(made)], text)
         _run([*zig("ld.lld"), "-shared", "-Bsymbolic", str(made), "-o", str(path)])
         made.unlink()
-    return name, Kernel(ctypes.CDLL(str(path)), bool(_WAITS.search(source)), uses)
+    return name, Kernel(ctypes.CDLL(str(path)), bool(_WAITS.search(source)), uses, most)
 
 
 @cache

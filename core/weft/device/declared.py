@@ -1,0 +1,87 @@
+"""What a plugin declares is looked at where it is made, so that a wrong field is the plugin's error
+at once and not somebody else's later.
+
+in: a record and what each of its fields must be    out: nothing, or ArgumentError naming the field
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from weft.base.arguments import kind_of, shown
+from weft.base.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a field must be: a test, and the words for it."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+
+def whole(least: int = 0, optional: bool = False) -> Kind:
+    """A whole number of at least ``least``; or None, where that means something."""
+    words = f"a whole number from {least} on" + (", or None" if optional else "")
+    return Kind(lambda value: (optional and value is None) or _is_whole(value, least), words)
+
+
+def sizes(count: int) -> Kind:
+    """So many whole numbers from 1 on; or None."""
+    return Kind(
+        lambda value: (
+            value is None
+            or (
+                isinstance(value, tuple)
+                and len(value) == count
+                and all(_is_whole(v, 1) for v in value)
+            )
+        ),
+        f"{count} whole numbers from 1 on, or None",
+    )
+
+
+def one(kind: type, optional: bool = False) -> Kind:
+    """An instance of a class; or None, where that means something."""
+    words = kind.__name__ + (" or None" if optional else "")
+    return Kind(lambda value: isinstance(value, kind) or (optional and value is None), words)
+
+
+def each(holds: Callable[[Any], bool], words: str) -> Kind:
+    """A collection of which every element passes."""
+    return Kind(lambda value: all(map(holds, value)), words)
+
+
+def check(record: object, **fields: Kind) -> None:
+    """Look at fields of a record. :raises ArgumentError: for the first that is something else."""
+    for name, kind in fields.items():
+        value = getattr(record, name)
+        if not kind.holds(value):
+            owner = type(record).__name__
+            raise ArgumentError(
+                f"{name} of {owner} is {kind.words}",
+                asked=f"{owner}({name}={shown(value)})",
+                because=f"that is {kind_of(value)}",
+            )
+
+
+def freeze(record: object, **how: Callable[[Any], Any]) -> None:
+    """Replace fields of a frozen record by what these functions make of them: a plugin writes plain
+    sets, dicts and lists. :raises ArgumentError: where one cannot."""
+    for name, make in how.items():
+        value = getattr(record, name)
+        try:
+            object.__setattr__(record, name, make(value))
+        except (TypeError, ValueError) as error:
+            owner = type(record).__name__
+            raise ArgumentError(
+                f"{name} of {owner} is something else",
+                asked=f"{owner}({name}={shown(value)})",
+                because=str(error),
+            ) from error
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

@@ -1,0 +1,244 @@
+"""Addresses of a linear program as formulas: that no access leaves its buffer is proved, not tried.
+
+A tool of the tests: it needs z3 (the extra ``weft[proof]``). Every index becomes an expression over
+the numbers of work items, the turns of loops, the variables of the kernel and what is loaded (any
+value of its dtype); a solver is asked for values for which an access whose gate holds lies outside.
+There being none is the proof. Integers are taken as whole numbers: a sum of parts that are not
+negative and stay below a size in the end never was larger on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.base.dtype import PtrDType, dtypes
+from weft.base.errors import ArgumentError
+from weft.device.program import LinearProgram
+from weft.uop import Ops, UOp
+
+_COUNTED = frozenset({Ops.RANGE, Ops.SPECIAL})
+
+
+@dataclass(frozen=True)
+class Access:
+    """One LOAD or STORE of a program, and the conditions and loops that it stands in."""
+
+    node: UOp
+    conditions: tuple[UOp, ...] = ()
+    loops: tuple[UOp, ...] = ()
+
+    @property
+    def pointer(self) -> UOp:
+        return self.node.src[0].src[0]
+
+    @property
+    def index(self) -> UOp:
+        return self.node.src[0].src[1]
+
+    @property
+    def gates(self) -> tuple[UOp, ...]:
+        """What must hold for memory to be touched."""
+        return (*self.conditions, *self.node.src[0].src[2:])
+
+    @property
+    def width(self) -> int:
+        """How many elements of the buffer, one after the other."""
+        dtype = self.node.dtype if self.node.op is Ops.LOAD else self.node.src[1].dtype
+        return max(1, dtype.count // self.pointer.dtype.base.count)
+
+    def __str__(self) -> str:
+        return f"{self.node.op.name} of {self.width} at {self.index.render()}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What could not be proved: the access, and values for which it fails if the solver has some.
+
+    values: None where it gave up.
+    """
+
+    program: str
+    access: str
+    because: str
+    values: dict[str, int] | None
+
+    def __str__(self) -> str:
+        found = "not decided" if self.values is None else f"where {self.values}"
+        return f"{self.program}: {self.access}: {self.because} ({found})"
+
+
+def accesses_of(program: LinearProgram) -> list[Access]:
+    """All LOADs and STOREs, in their order."""
+    found: list[Access] = []
+    conditions: list[UOp] = []
+    loops: list[UOp] = []
+    for node in program.uops:
+        if node.op is Ops.IF:
+            conditions.append(node.src[0])
+        elif node.op is Ops.ENDIF:
+            conditions.pop()
+        elif node.op is Ops.RANGE:
+            loops.append(node)
+        elif node.op is Ops.ENDRANGE:
+            loops.pop()
+        elif node.op in (Ops.LOAD, Ops.STORE) and node.src[0].op is Ops.INDEX:
+            found.append(Access(node, tuple(conditions), tuple(loops)))
+    return found
+
+
+def solver_library() -> Any:
+    """z3. :raises ArgumentError: where it is not installed."""
+    try:
+        import z3
+    except ImportError as error:
+        raise ArgumentError(
+            "proofs need a solver", asked="import z3", because=str(error),
+            try_="pip install 'weft[proof]'",
+        ) from error  # fmt: skip
+    return z3
+
+
+class Formulas:
+    """Integer and boolean nodes as formulas.
+
+    :param rename: gives the name of a number (RANGE, SPECIAL, LOAD, ...) in the formulas.
+    :ivar facts: what holds of the numbers that were met: their bounds.
+    """
+
+    def __init__(self, rename: Callable[[UOp, str], str] | None = None) -> None:
+        self.z3 = solver_library()
+        self.rename = rename or (lambda node, name: name)
+        self.facts: list[Any] = []
+        self.known: dict[UOp, Any] = {}
+        self.names: dict[UOp, str] = {}
+
+    def of(self, root: UOp) -> Any:
+        """The formula of a node; what is loaded or a float comparison is a number of its own."""
+        for node in root.toposort(gate=lambda u: u not in self.known and not self.is_free(u)):
+            if node not in self.known and not isinstance(node.dtype, PtrDType):
+                self.known[node] = self.translated(node)
+        return self.known[root]
+
+    def is_free(self, node: UOp) -> bool:
+        """Whether nothing is known of a value but its dtype."""
+        if node.op in (Ops.LOAD, Ops.BITCAST, Ops.GEP, Ops.CUSTOM, Ops.CUSTOMI, Ops.WMMA):
+            return True
+        return any(dtypes.is_float(source.dtype) for source in node.src) and node.op is not Ops.LOAD
+
+    def translated(self, node: UOp) -> Any:
+        z3, op = self.z3, node.op
+        if op is Ops.CONST:
+            return z3.BoolVal(node.arg) if node.dtype is dtypes.bool else z3.IntVal(int(node.arg))
+        if op in _COUNTED:
+            return self.number(node, f"{node.arg}" if op is Ops.SPECIAL else f"loop{node.arg.id}")
+        if op is Ops.DEFINE_VAR:
+            number = z3.Int(node.arg.name)
+            self.facts += [number >= node.arg.low, number <= node.arg.high]
+            return number
+        if self.is_free(node) or node.dtype.count > 1 or dtypes.is_float(node.dtype):
+            return self.anything(node)
+        made = self.computed(node, [self.known[source] for source in node.src])
+        return self.anything(node) if made is None else made
+
+    def number(self, node: UOp, name: str) -> Any:
+        """A turn of a loop or the number of a work item."""
+        number = self.z3.Int(self.rename(node, name))
+        self.facts += [number >= 0, number < self.of_end(node)]
+        return number
+
+    def of_end(self, node: UOp) -> Any:
+        return self.known[node.src[0]]
+
+    def anything(self, node: UOp) -> Any:
+        z3 = self.z3
+        self.names[node] = self.rename(node, f"value{len(self.names)}")
+        if node.dtype is dtypes.bool:
+            return z3.Bool(self.names[node])
+        number = z3.Int(self.names[node])
+        scalar = node.dtype.scalar()
+        if not dtypes.is_float(scalar):
+            self.facts += [number >= int(scalar.min), number <= int(scalar.max)]
+        return number
+
+    def computed(self, node: UOp, src: Sequence[Any]) -> Any:
+        """An operation on whole numbers or truths; None for one that has no formula here."""
+        z3, op, boolean = self.z3, node.op, node.src[0].dtype is dtypes.bool
+        if op is Ops.CAST:
+            if boolean and node.dtype is not dtypes.bool:
+                return z3.If(src[0], 1, 0)
+            return src[0] != 0 if node.dtype is dtypes.bool and not boolean else src[0]
+        if op is Ops.WHERE:
+            return z3.If(*src)
+        if boolean:
+            known = {Ops.AND: z3.And, Ops.MUL: z3.And, Ops.OR: z3.Or, Ops.XOR: z3.Xor}
+            known |= {Ops.MAX: z3.Or, Ops.ADD: z3.Or, Ops.CMPNE: z3.Xor}
+            return known[op](*src) if op in known else None
+        plain: dict[Ops, Callable[..., Any]] = {
+            Ops.ADD: lambda a, b: a + b, Ops.SUB: lambda a, b: a - b, Ops.MUL: lambda a, b: a * b,
+            Ops.NEG: lambda a: -a, Ops.CMPLT: lambda a, b: a < b, Ops.CMPNE: lambda a, b: a != b,
+            Ops.CMPEQ: lambda a, b: a == b, Ops.MULACC: lambda a, b, c: a * b + c,
+            Ops.MAX: lambda a, b: z3.If(a < b, b, a),
+        }  # fmt: skip
+        if op in plain:
+            return plain[op](*src)
+        right = node.src[-1]
+        if right.op is not Ops.CONST or right.arg <= 0:
+            return None
+        if op in (Ops.IDIV, Ops.MOD):
+            quotient = self.quotient(node.src[0], src[0], right.arg)
+            return quotient if op is Ops.IDIV else src[0] - quotient * right.arg
+        if op is Ops.SHL:
+            return src[0] * (1 << right.arg)
+        if op is Ops.SHR:
+            return src[0] / (1 << right.arg)
+        if op is Ops.AND and right.arg & (right.arg + 1) == 0:
+            return src[0] % (right.arg + 1)
+        return None
+
+    def quotient(self, node: UOp, value: Any, divisor: int) -> Any:
+        """Truncating division: that of the solver rounds down."""
+        if node.vmin >= 0:
+            return value / divisor
+        return self.z3.If(value >= 0, value / divisor, -((-value) / divisor))
+
+
+def unproven(program: LinearProgram, seconds: float = 10.0) -> list[Finding]:
+    """The accesses of a program that may lie outside of their buffers, or may for all we know.
+
+    :param seconds: that the solver has for each access.
+    :raises ArgumentError: where there is no solver.
+    """
+    return list(_outside(program, seconds))
+
+
+def _outside(program: LinearProgram, seconds: float) -> Iterator[Finding]:
+    z3 = solver_library()
+    formulas = Formulas()
+    done: set[tuple[UOp, int, tuple[UOp, ...]]] = set()
+    for access in accesses_of(program):
+        size = access.pointer.dtype.size
+        key = (access.node.src[0], access.width, access.gates)
+        if key in done or size < 0:
+            continue
+        done.add(key)
+        index = formulas.of(access.index)
+        gates = [formulas.of(gate) for gate in access.gates]
+        solver = z3.Solver()
+        solver.set("timeout", int(seconds * 1000))
+        solver.add(*formulas.facts, *gates, z3.Or(index < 0, index + access.width > size))
+        answer = solver.check()
+        if answer == z3.unsat:
+            continue
+        yield Finding(
+            program.name, str(access), f"the buffer has {size} elements",
+            values_of(solver) if answer == z3.sat else None,
+        )  # fmt: skip
+
+
+def values_of(solver: Any) -> dict[str, int]:
+    """The numbers of a counterexample."""
+    model = solver.model()
+    found = {str(one): model[one] for one in model.decls()}
+    return {name: value.as_long() for name, value in found.items() if hasattr(value, "as_long")}

@@ -1,0 +1,124 @@
+"""What a stand-in wrote down, as files that somebody without weft can run.
+
+in:  the steps of a `StandIn`
+out: a folder with one source for each kernel, ``data/*.bin`` for what the program wrote, and
+     ``plan.json``, all of it in plain types; ``docs/compile.md`` says what each word means
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from weft.base.dtype import DType
+from weft.device import CompiledProgram
+from weft.tools.stand_in import Copied, Planned, Read, Room, StandIn, Step, Written
+from weft.uop import Ops
+
+PLAN = "plan.json"
+DATA = "data"
+FORMAT = 1
+"""Counts up when a word of the plan changes its meaning."""
+
+
+def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> int:
+    """Write sources, data and the plan; how many kernels there are.
+
+    with_data: False leaves out the bytes that the program wrote, which the plan still names.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = plan.offline.renderer.language
+    files: dict[str, str] = {}
+    kernels: list[dict[str, Any]] = []
+    for launch in plan.launches:
+        source = launch.program.source
+        if source not in files:
+            files[source] = _file_name(launch.program, suffix, files)
+            (folder / files[source]).write_text(source, encoding="utf-8")
+            kernels.append(_kernel(launch.program, files[source]))
+    numbers = {source: number for number, source in enumerate(files)}
+    if with_data and plan.data:
+        (folder / DATA).mkdir(exist_ok=True)
+        for digest, data in plan.data.items():
+            (folder / _data_file(digest)).write_bytes(data)
+    compute = plan.offline.capabilities.compute
+    grid = compute is not None and compute.limits.local_size is not None
+    memory = [{"device": one.device, "nbytes": one.nbytes} for one in plan.allocations]
+    facts = (("format", FORMAT), ("target", target), ("language", suffix))
+    lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in facts]
+    steps = [_step(step, numbers, grid) for step in plan.steps]
+    for name, entries in (("kernels", kernels), ("memory", memory), ("steps", steps)):
+        inside = ",\n  ".join(map(json.dumps, entries))
+        lines.append(f' "{name}": [\n  {inside}\n ]' if entries else f' "{name}": []')
+    (folder / PLAN).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    return len(kernels)
+
+
+def _step(step: Step, numbers: Mapping[str, int], grid: bool) -> dict[str, Any]:
+    if isinstance(step, Written):
+        return {"do": "write", "to": _room(step.room), "data": _data_file(step.data)}
+    if isinstance(step, Read):
+        return {"do": "read", "from": _room(step.room)}
+    if isinstance(step, Copied):
+        return {"do": "copy", "to": _room(step.room), "from": _room(step.source)}
+    assert isinstance(step, Planned)
+    sizes = (step.global_size, step.local_size)
+    if grid:
+        sizes = tuple(size or (1, 1, 1) for size in sizes)
+    return {
+        "do": "launch",
+        "kernel": numbers[step.program.source],
+        "global_size": sizes[0],
+        "local_size": sizes[1],
+        "buffers": [_room(room) for room in step.rooms],
+        "values": list(step.values),
+    }
+
+
+def _room(room: Room) -> dict[str, int]:
+    return {"memory": room.allocation, "offset": room.offset, "nbytes": room.nbytes}
+
+
+def _kernel(program: CompiledProgram, file: str) -> dict[str, Any]:
+    linear = program.program
+    costs = linear.estimates
+    pointers: dict[int, DType] = {
+        u.arg: u.dtype.base for u in linear.uops if u.op is Ops.DEFINE_GLOBAL
+    }
+    return {
+        "source": file,
+        "name": program.name,
+        "buffers": [
+            {"dtype": pointers[slot].name, "access": _access(slot, linear.outs, linear.ins)}
+            for slot in linear.globals
+        ],
+        "variables": [
+            {"name": name, "dtype": u.dtype.name}
+            for u, name in zip(linear.variables, linear.variable_names)
+        ],
+        "operations": _number(costs.ops),
+        "bytes": _number(costs.bytes),
+        "optimisations": [str(option) for option in linear.applied],
+    }
+
+
+def _access(slot: int, outs: tuple[int, ...], ins: tuple[int, ...]) -> str:
+    if slot in outs:
+        return "read and write" if slot in ins else "write"
+    return "read"
+
+
+def _number(value: Any) -> int | str:
+    """Costs may depend on variables."""
+    return value if isinstance(value, int) else value.render()
+
+
+def _data_file(digest: str) -> str:
+    return f"{DATA}/{digest}.bin"
+
+
+def _file_name(program: CompiledProgram, suffix: str, taken: Mapping[str, str]) -> str:
+    plain = f"{program.name}.{suffix}"
+    return plain if plain not in taken.values() else f"{program.name}-{len(taken)}.{suffix}"

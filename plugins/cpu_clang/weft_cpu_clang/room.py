@@ -1,0 +1,50 @@
+"""How much memory this process may still take: what the system has, and what its groups allow.
+
+Linux would let it take more, and end it once the pages are touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+SYSTEM = Path("/proc/meminfo")
+GROUPS = Path("/proc/self/cgroup")
+MOUNT = Path("/sys/fs/cgroup")
+_FILES = (
+    # most, used, and of that what the system may drop: of both kinds of groups
+    ("", "memory.max", "memory.current", "inactive_file"),
+    ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+
+
+def room() -> int | None:
+    """Bytes; None where nobody says."""
+    found = [*_of_system(), *_of_groups()]
+    return min(found) if found else None
+
+
+def _of_system() -> Iterator[int]:
+    lines = dict(re.findall(r"^(\w+):\s+(\d+) kB$", _text(SYSTEM), re.MULTILINE))
+    if "MemAvailable" in lines:
+        yield 1024 * (int(lines["MemAvailable"]) + int(lines.get("SwapFree", 0)))
+
+
+def _of_groups() -> Iterator[int]:
+    own = set(re.findall(r"^\d+:(?:|.*\bmemory\b.*):(/.*)$", _text(GROUPS), re.MULTILINE))
+    for kind, most, used, droppable in _FILES:
+        for path in sorted({"/", *own}):
+            folder = MOUNT / kind / path.lstrip("/")
+            limit, taken = _text(folder / most).strip(), _text(folder / used).strip()
+            if not (limit.isdigit() and taken.isdigit()):
+                continue  # no such group, or "max"
+            files = re.search(rf"^{droppable} (\d+)$", _text(folder / "memory.stat"), re.MULTILINE)
+            yield max(0, int(limit) - int(taken) + (int(files[1]) if files else 0))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

@@ -1,0 +1,102 @@
+"""A loop that trains: no new pages after the first steps, and no more memory than is alive."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft import Device, Tensor, jit, nn
+from weft.base.dtype import dtypes
+from weft.device import pool as pool_module
+from weft.device.buffer import Buffer
+from weft.device.usage import usage
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="pages are counted by Linux's files"
+)
+WARM, STEPS = 100, 1000
+NOISE = 400
+"""Pages in a thousand steps: arenas of the interpreter that come and go. One value of a step alone
+has 64; were it mapped anew in each, there would be a hundred times as many."""
+
+
+class Net:
+    """Two layers, as large as allocations that are mapped by themselves."""
+
+    def __init__(self) -> None:
+        draw = np.random.default_rng(1)
+        shapes = (64, 512), (512, 10)
+        self.weights = [
+            Tensor(draw.standard_normal(shape).astype(np.float32) / 8, "CPU", requires_grad=True)
+            for shape in shapes
+        ]
+        self.x = Tensor(draw.standard_normal((128, 64)).astype(np.float32), "CPU")
+        self.labels = Tensor(draw.integers(0, 10, 128).astype(np.int32), "CPU")
+        self.optimiser = nn.optim.SGD(self.weights, lr=0.01, momentum=0.9)
+
+    def step(self) -> Tensor:
+        self.optimiser.zero_grad()
+        hidden = (self.x @ self.weights[0]).relu()
+        loss = (hidden @ self.weights[1]).sparse_categorical_crossentropy(self.labels)
+        loss.backward()
+        return loss.realize(*self.optimiser.schedule_step())
+
+
+def pages() -> tuple[int, int]:
+    """(minor faults of this process so far, resident pages)"""
+    faults = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[7])
+    return faults, int(Path("/proc/self/statm").read_text().split()[1])
+
+
+@pytest.mark.parametrize("steps,captured", [(STEPS, True), (STEPS // 10, False)])
+def test_a_training_loop_takes_no_new_pages(steps, captured):
+    net = Net()
+    step = jit(net.step) if captured else net.step
+    with Tensor.train():
+        first = step().item()
+        for _ in range(WARM):
+            step().item()
+        gc.collect()
+        before, resident = pages()
+        for _ in range(steps):
+            last = step().item()
+        after, still = pages()
+    assert last < first
+    assert after - before < NOISE
+    assert still - resident < NOISE
+
+
+def test_the_most_in_use_is_what_is_alive():
+    """A chain in which two values are alive at a time, and the first of all to its end."""
+    elements, links = 1 << 18, 12
+    x = Tensor(np.ones(elements, np.float32), "CPU").realize()
+    gc.collect()
+    before = usage.resident
+    usage.reset_peak()
+    y = x
+    for _ in range(links):
+        y = (y + x).contiguous()
+    y.realize()
+    assert usage.peak - before <= 2 * x.nbytes()
+    assert y.tolist()[0] == links + 1
+
+
+def test_freed_memory_is_used_again_or_given_back(monkeypatch):
+    monkeypatch.setattr(pool_module, "KEEP_AT_LEAST", 0)
+    pool = Device["CPU"].pool
+    gc.collect()
+    Device.release("CPU")
+    _, resident = pages()
+    pool.peak_bytes = pool.used_bytes
+    size = 1 << 20
+    for step in range(60):  # every size is a new one
+        buffer = Buffer("CPU", size + 20000 * step, dtypes.uint8).allocate()
+        buffer.copy_in(bytes(buffer.nbytes))
+    assert pool.used_bytes + pool.kept_bytes <= pool.peak_bytes * 5 // 4
+    Device.release("CPU")
+    assert pool.kept_bytes == 0
+    assert pages()[1] - resident < 4 * (size >> 12)

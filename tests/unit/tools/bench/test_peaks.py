@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.settings import settings
+from weft.codegen.opt.search import Plan
+from weft.device import registry
+from weft.engine.trial import WRITTEN_DOWN, Trial, build
+from weft.tools.bench import peaks
+from weft.tools.bench.peaks import Peaks, copies, peaks_of, products
+
+
+@pytest.fixture
+def quick(monkeypatch, tmp_path):
+    monkeypatch.setattr(peaks, "_ENOUGH", 0.0)
+    monkeypatch.setattr(peaks, "_TIMES", 1)
+    with settings.override(CACHE_DIR=str(tmp_path)):
+        yield
+
+
+def test_measured_once(quick, monkeypatch):
+    device = registry.open("REF")
+    (found,) = peaks_of(device)
+    assert found.flops > 0 and found.bandwidth > 0 and not found.threads
+    monkeypatch.setattr(peaks, "_measured", lambda *_: pytest.fail("measured again"))
+    assert peaks_of(device) == [found]
+    with pytest.raises(pytest.fail.Exception):
+        peaks_of(device, anew=True)
+
+
+def test_where_time_does_not_pass_there_is_no_limit(quick, monkeypatch):
+    monkeypatch.setattr(peaks, "_MOST_PRODUCTS", 64)
+    monkeypatch.setattr(peaks, "_MOST_COPIED", 64)
+    monkeypatch.setattr(peaks, "_ENOUGH", 1.0)
+    assert peaks_of(registry.open("NULL"), anew=True) == []
+
+
+@pytest.mark.parametrize("size", [2, 8, 64])
+def test_the_kernels_do_what_they_are_counted_for(size):
+    device = registry.open("REF")
+    ast, operations = products(size, dtypes.float32)
+    built = build(ast, WRITTEN_DOWN, device)
+    assert operations == 2 * 192 * size <= built.program.estimates.ops
+    trial = Trial(ast, device)
+    _, results = trial.results(built)
+    a = trial.content[1].view(np.float32).reshape(-1, 192)
+    want = a * trial.content[2].view(np.float32).sum()
+    np.testing.assert_allclose(np.frombuffer(results[0], np.float32).reshape(want.shape), want)
+
+    ast, moved = copies(size, dtypes.float32)
+    built = build(ast, Plan(), device)
+    assert moved == built.program.estimates.bytes == 8 * size
+    trial = Trial(ast, device)
+    assert trial.results(built)[1][0] == bytes(trial.content[1])
+
+
+def test_the_least_time_is_that_of_what_is_waited_for():
+    one = Peaks(flops=100.0, bandwidth=10.0)
+    assert one.least(200, 1) == 2.0 and not one.is_bound_by_memory(200, 1)
+    assert one.least(1, 50) == 5.0 and one.is_bound_by_memory(1, 50)

@@ -1,0 +1,99 @@
+import json
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from weft.base.settings import settings
+from weft.engine import search
+from weft.tools import cli
+from weft.tools.bench import peaks
+
+PROGRAM = """
+import sys
+from weft import Tensor
+
+x = Tensor([[1.0, 2.0], [3.0, 4.0]], device="REF").realize()
+
+def step():
+    return {"sum": (x * 2.0).sum(), "other": 7}
+
+if __name__ == "__main__":
+    print("arguments", sys.argv[1:])
+    for _ in range(3):
+        (x @ x + 1.0).realize()
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    monkeypatch.setattr(peaks, "_ENOUGH", 0.0)
+    monkeypatch.setattr(peaks, "_TIMES", 1)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "bench_this.py"
+    path.write_text(PROGRAM)
+    with settings.override(CACHE_DIR=str(tmp_path / "cache")):
+        yield path
+
+
+def test_a_program_and_its_files(program, tmp_path, capsys):
+    assert cli.main(["bench", "--out", "out", str(program), "--a", "b"]) == 0
+    told = capsys.readouterr().out
+    assert "arguments ['--a', 'b']" in told
+    row = next(line for line in told.splitlines() if line.startswith("0  r_"))
+    assert row.split()[2] == "3" and "100.0%" in row
+    assert "REF: at most" in told
+    out = tmp_path / "out"
+    assert json.loads((out / "trace.json").read_text())["traceEvents"]
+    assert "bench_this.py" in (out / "page.html").read_text()
+    assert xml.parse(out / "roofline.svg").getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("name", ["bench_this.py:step", "bench_this:step"])
+def test_a_function_is_called_some_times(program, tmp_path, capsys, name):
+    assert cli.main(["bench", "--no-files", "--repeat", "4", name]) == 0
+    told = capsys.readouterr().out
+    rows = [
+        line.split() for line in told.splitlines() if line[:1].isdigit() and "launches" not in line
+    ]
+    assert [row[2] for row in rows] == ["4"]
+    assert not (tmp_path / "weft-bench").exists()
+
+
+def test_a_module(program, capsys):
+    assert cli.main(["bench", "--no-files", "--", "-m", "bench_this", "x", "--"]) == 0
+    assert "arguments ['x', '--']" in capsys.readouterr().out
+
+
+def test_what_a_search_tried(program, capsys, monkeypatch):
+    monkeypatch.setattr(search, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(search, "MOST_IN_A_ROUND", 3)
+    assert cli.main(["bench", "--most", "2", "kernel", "0", str(program)]) == 0
+    captured = capsys.readouterr()
+    assert "plans tried" in captured.out and (
+        "heuristic" in captured.out or "stays" in captured.out
+    )
+    assert "tried in" in captured.err
+    assert cli.main(["bench", "kernel", "r_", str(program)]) == 0  # and kept
+    assert "tried in" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words, why",
+    [
+        ([], "no program was named"),
+        (["nothing.py"], "no such program"),
+        (["no_such_module:f"], "no such module"),
+        (["bench_this.py:nothing"], "no function"),
+        (["kernel", "99", "bench_this.py"], "this name"),
+    ],
+)
+def test_what_cannot_be_benched(program, capsys, words, why):
+    assert cli.main(["bench", "--no-files", *words]) == 1
+    assert why in capsys.readouterr().err
+
+
+def test_a_program_without_kernels(tmp_path, capsys):
+    path = tmp_path / "empty.py"
+    path.write_text("")
+    assert cli.main(["bench", str(path)]) == 1
+    assert "no kernel ran" in capsys.readouterr().out
