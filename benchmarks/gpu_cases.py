@@ -1,4 +1,4 @@
-"""What is measured on a GPU: each case as weft writes it and as PyTorch does, from the same numbers.
+"""What is measured on a GPU: each case as weft writes it and as PyTorch does, of the same numbers.
 
 Sizes are those of real work, or with `small` of a minute on a test double.
 """

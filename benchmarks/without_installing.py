@@ -3,7 +3,8 @@
     eval "$(python3 benchmarks/without_installing.py)"
 
 Python finds plugins, pytest's among them, by what is written beside installed packages. This writes
-the same for every package of the checkout into a folder, and puts that and their sources on the path.
+the same for every package of the checkout into a folder, and puts that and their sources on the
+path.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ from weft.device.capabilities import (
 from weft.device.deprecations import successor_of
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.identity import DeviceFamily, DeviceId
+from weft.device.pair_dot import PairDot
 from weft.device.parts import (
     Allocator,
     BufferHints,
@@ -94,6 +95,7 @@ __all__ = [
     "MemoryCaps",
     "Ops",
     "OutOfMemory",
+    "PairDot",
     "PatternMatcher",
     "PtrDType",
     "Renderer",

@@ -151,7 +151,12 @@ TABLE: tuple[Setting, ...] = (
         "folder in which every schedule and kernel is kept as text, for `weft replay compare`; "
         "0 or empty: none",
     ),
-    Setting("IMAGE", 0, "1: what is cast to an image is stored as one where there are images"),
+    Setting(
+        "IMAGE",
+        0,
+        "1: operands of products and convolutions, and what is cast to an image, "
+        "lie in images where there are any",
+    ),
     Setting("SCHEDULE_CACHE", 1, "0: every graph is scheduled anew, also where an equal one was"),
     Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share their room"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),

@@ -17,7 +17,7 @@ An array on chip is one for each combination of the unrolled ranges that its FIL
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -39,6 +39,7 @@ from weft.codegen.instances import (
     strides_of,
     width_of,
 )
+from weft.codegen.pairs import TAKES_SUM, packed
 from weft.codegen.ranges import (
     CLOSING,
     Accumulate,
@@ -49,6 +50,7 @@ from weft.codegen.ranges import (
     ranges_of,
     values_of,
 )
+from weft.device.pair_dot import PairDot
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -69,8 +71,11 @@ class _Filled:
 
 
 class _Expander:
-    def __init__(self, sink: UOp, fused: frozenset[DType], widths: Widths | None) -> None:
+    def __init__(
+        self, sink: UOp, fused: frozenset[DType], widths: Widths | None, dots: Sequence[PairDot]
+    ) -> None:
         self.fused = fused
+        self.dots = dots
         self.wide = widths is None
         self.widths = widths or {}
         self.scalar: dict[UOp, Instances] = {}  # VECTOR ranges instantiated like the others
@@ -233,6 +238,9 @@ class _Expander:
         results: list[UOp] = []
         for group in range(groups):
             mine = values[group * turns : (group + 1) * turns]
+            if op is Ops.ADD and self.dots:
+                mine = packed(mine, self.dots)
+            chains = min(chains, len(mine))
             parts = []
             if mine[0].op is Ops.WMMA:
                 chains = 1  # each result is many values already
@@ -254,11 +262,11 @@ class _Expander:
 
     def chained(self, op: Ops, dtype: DType, values: list[UOp]) -> UOp:
         total = values[0]
-        if total.op is Ops.WMMA:
-            total = UOp(Ops.WMMA, dtype, (*total.src, UOp.const(dtype, 0)), total.arg)
+        if total.op in TAKES_SUM:
+            total = UOp(total.op, dtype, (*total.src, UOp.const(dtype, 0)), total.arg)
         for value in values[1:]:
-            if value.op is Ops.WMMA:
-                total = UOp(Ops.WMMA, dtype, (*value.src, total), value.arg)
+            if value.op in TAKES_SUM:
+                total = UOp(value.op, dtype, (*value.src, total), value.arg)
             elif op is Ops.ADD and value.op is Ops.MUL and dtype.scalar() in self.fused:
                 total = UOp(Ops.MULACC, dtype, (*value.src, total))
             else:
@@ -569,17 +577,23 @@ def _horizontal(op: Ops, dtype: DType, total: UOp, width: int) -> UOp:
     return _tree(op, dtype, [total.gep(lane) for lane in range(width)])
 
 
-def run(sink: UOp, fused: frozenset[DType] = frozenset(), widths: Widths | None = None) -> UOp:
+def run(
+    sink: UOp,
+    fused: frozenset[DType] = frozenset(),
+    widths: Widths | None = None,
+    dots: Sequence[PairDot] = (),
+) -> UOp:
     """The graph without unrolled ranges; itself where there are none.
 
     `fused`: scalar dtypes for which the target has a multiply-add. `widths`: how many neighbours
-    it loads or stores at once, by dtype; None where it computes with vectors too.
+    it loads or stores at once, by dtype; None where it computes with vectors too. `dots`: what it
+    has for sums of products of narrow numbers.
     """
     nodes = sink.toposort()
     if not any(
-        node.op is Ops.RANGE and node.arg.kind in INSTANTIATED
-        or node.op is Ops.FILL and node.arg.flies
+        (node.op is Ops.RANGE and node.arg.kind in INSTANTIATED)
+        or (node.op is Ops.FILL and node.arg.flies)
         for node in nodes
-    ):  # fmt: skip
+    ):
         return sink
-    return _Expander(sink, fused, widths).run()
+    return _Expander(sink, fused, widths, dots).run()

@@ -5,8 +5,9 @@ out: the same with the work item's number in their place, DEFINE_LOCAL arrays an
 
 A REDUCE over such a range becomes three steps: every work item accumulates its own part, stores it
 in an array that the group shares, and adds up what all stored. An array on chip that a group fills
-together becomes shared as well, unless each work item reads only what it wrote (`private`). A store that does not depend on the range is made by the first work
-item alone. All shared loops of a kernel have one extent: they are one index of the launch.
+together becomes shared as well, unless each work item reads only what it wrote (`private`). A store
+that does not depend on the range is made by the first work item alone. All shared loops of a kernel
+have one extent: they are one index of the launch.
 
 Where lanes of a warp exchange registers, those of one warp meet without memory: each adds what its
 neighbour holds, then what the lane two further holds, and so on, until all hold the sum of all.

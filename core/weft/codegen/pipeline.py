@@ -75,6 +75,10 @@ def _optimise(sink: UOp, ctx: Context) -> UOp:
     return kernel.finish()
 
 
+def _expander(sink: UOp, ctx: Context) -> UOp:
+    return expander.run(sink, ctx.fused, ctx.widths, ctx.target.compute.pair_dots)
+
+
 def _groups(sink: UOp, ctx: Context) -> UOp:
     compute = ctx.target.compute
     return groups.run(sink, compute.warp_size if compute.has(Feature.WARP_REDUCE) else 0)
@@ -96,7 +100,7 @@ AFTER = (
     Pass("tails", _tails, lowered.verify),
     Pass("optimise", _optimise, lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
-    Pass("expander", lambda sink, ctx: expander.run(sink, ctx.fused, ctx.widths), lowered.verify),
+    Pass("expander", _expander, lowered.verify),
     Pass("groups", _groups, lowered.verify),
     Pass("pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
     Pass("last_rewrites", _last_rewrites),

@@ -40,7 +40,7 @@ class Fill:
 
     depth: how many tiles memory has room for. With several, the STOREs that stand in the loop fill
     the one that was read in the turn before; the others fill the first ones before the loop.
-    flies: STOREs of so many neighbours whose value is a LOAD may be copies that arrive later; 0: no.
+    flies: STOREs of so many neighbours, loaded as they are, may be copies that arrive later; or 0.
     """
 
     values: int = 1

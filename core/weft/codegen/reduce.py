@@ -8,8 +8,8 @@ the array is shared by a workgroup there is a barrier between, and in a loop ano
 STOREs: what they overwrite may still be read by a work item that is one turn behind.
 
 Where such an array holds several tiles one barrier is enough, at the start of a turn: the STOREs
-after it fill what was read in the turn before. They come last, so that what they store has the whole
-turn to arrive; copies that nobody waits for come at once, and are waited for before the barrier.
+after it fill what was read in the turn before. They come last, so that what they store has the
+whole turn to arrive; copies that arrive later come at once, and are waited for before the barrier.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.linearize.nest import Path
+from weft.codegen.pairs import TAKES_SUM
 from weft.codegen.ranges import loops_of, values_of
 from weft.uop.args import ASYNC
 from weft.uop.evaluate import identity_element
@@ -192,8 +193,8 @@ def _stand(result: Accumulators, path: Path, nodes: tuple[UOp, ...]) -> None:
 
 
 def _combined(op: Ops, total: UOp, value: UOp, fused: bool) -> UOp:
-    if value.op is Ops.WMMA:
-        return UOp(Ops.WMMA, total.dtype, (*value.src, total), value.arg)
+    if value.op in TAKES_SUM:
+        return UOp(value.op, total.dtype, (*value.src, total), value.arg)
     if fused and op is Ops.ADD and value.op is Ops.MUL:
         return UOp(Ops.MULACC, total.dtype, (*value.src, total))
     return UOp(op, total.dtype, (total, value))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from weft.base.dtype import DType, dtypes
 from weft.device.declared import check, each, freeze, one, sizes, whole
+from weft.device.pair_dot import PairDot
 from weft.device.tensor_core import TensorCore
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ class ComputeCaps:
     :param vector_bytes: size of one vector register; 0: arithmetic is scalar.
     :param vector_registers: how many vector registers one work item may count on.
     :param tensor_cores: the matrix units it offers.
+    :param pair_dots: the instructions it has that add two products of narrow numbers at once.
     :param tiles: how many tiles of an operand a group should hold at once; with more than one,
         those of later turns are on their way while one is used.
     :param warp_size: lanes of one warp: work items of a group that run in step, so many of them in
@@ -172,13 +174,14 @@ class ComputeCaps:
     vector_bytes: int = 0
     vector_registers: int = 16
     tensor_cores: tuple[TensorCore, ...] = ()
+    pair_dots: tuple[PairDot, ...] = ()
     tiles: int = 1
     warp_size: int = 0
 
     def __post_init__(self) -> None:
         # A Target is hashed, so what it is made of is frozen.
         freeze(
-            self, dtypes=frozenset, tensor_cores=tuple, vector_widths=_widths,
+            self, dtypes=frozenset, tensor_cores=tuple, pair_dots=tuple, vector_widths=_widths,
             features=lambda features: frozenset(map(Feature, features)),
         )  # fmt: skip
         check(
@@ -186,6 +189,7 @@ class ComputeCaps:
             limits=one(KernelLimits), vector_bytes=whole(), vector_registers=whole(1),
             vector_widths=each(lambda dtype: dtype in dtypes.all, "widths by scalar dtype"),
             tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
+            pair_dots=each(lambda dot: isinstance(dot, PairDot), "PairDots"),
             tiles=whole(1), warp_size=whole(),
         )  # fmt: skip
 

@@ -125,6 +125,9 @@ class Allocator(ABC, Generic[Handle]):
 class Renderer(Protocol):
     """Turns linear programs into source text.
 
+    One that calls kernels otherwise than their programs, since a language has reserved the name,
+    has a method ``entry_point(name)`` that says how.
+
     :ivar language: cache namespace and file suffix, such as ``"c"``.
     :ivar native_ops: what the language has itself; the rest is decomposed before rendering.
     :ivar rules: the last rewrites this language wants, or None.

@@ -122,9 +122,10 @@ def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
         return "nothing to do"
     there, here = dst.handle, src.handle
     to, source = dst.holder(), src.holder()
-    with trace.span("copy", source=src.device, to=dst.device, nbytes=nbytes):
+    with trace.span("copy", source=src.device, to=dst.device, nbytes=nbytes) as span:
         for name in ROADS if road is None else (road,):
             if ROADS[name](to, there, source, here, nbytes):
+                span.note(road=name)
                 return name
     raise CapabilityError(
         "this road is closed between these devices",

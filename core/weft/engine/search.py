@@ -162,7 +162,7 @@ class _Elsewhere:
         return ""
 
     def time(self, built: Any, good: float | None) -> Outcome | str:
-        limit = _RUN_SECONDS if good is None else max(2.0, 100 * good)
+        limit = _RUN_SECONDS if good is None else max(5.0, 100 * good)
         try:
             answer: Outcome = self.helpers.first.ask("time", built, _SPENT, good, seconds=limit)
         except HelperFailed as error:

@@ -61,6 +61,15 @@ class CStyleRenderer:
             try_="declare no tensor_cores",
         )
 
+    def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
+        """The expression of DOT, for languages with such an instruction; the sum comes last."""
+        raise CapabilityError(
+            f"{self.language} multiplies no pairs of narrow numbers here",
+            asked=f"DOT {call.arg}",
+            because=f"{type(self).__name__} does not implement dot",
+            try_="declare no pair_dots",
+        )
+
     def shuffle(self, call: UOp, source: str) -> str:
         """The expression of SHUFFLE, for languages whose work items exchange registers.
 
@@ -193,6 +202,9 @@ class _Kernel:
         if u.op is Ops.WMMA:
             sources = tuple(self.values.text(s) for s in u.src)
             found = Expression(self.renderer.wmma(u, sources))
+        elif u.op is Ops.DOT:
+            sources = tuple(self.values.text(s) for s in u.src)
+            found = Expression(self.renderer.dot(u, sources))
         elif u.op is Ops.SHUFFLE:
             found = Expression(self.renderer.shuffle(u, self.values.text(u.src[0])))
         else:

@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.spec.check import verify as _verify
-from weft.spec.lowered import alu_objection, memory_objection, shuffle_objection
+from weft.spec.lowered import (
+    alu_objection,
+    dot_objection,
+    memory_objection,
+    shuffle_objection,
+)
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
@@ -55,6 +60,8 @@ class _Scopes:
             return alu_objection(node)
         if op in (Ops.INDEX, Ops.LOAD, Ops.STORE):
             return memory_objection(node)
+        if op is Ops.DOT:
+            return dot_objection(node)
         if op is Ops.SHUFFLE:
             # a lane that does not take part leaves the others waiting
             parted = any(one.op is Ops.IF for one in self.open)

@@ -33,6 +33,18 @@ def shuffle_objection(node: UOp) -> str | None:
     return None if whole else "the lanes of a SHUFFLE differ by a positive number"
 
 
+def dot_objection(node: UOp) -> str | None:
+    """Why a DOT is malformed."""
+    if len(node.src) not in (2, 3) or node.src[0].dtype is not node.src[1].dtype:
+        return "a DOT has two factors of one dtype, and perhaps a sum so far"
+    words = node.src[0].dtype
+    if words.itemsize != node.dtype.itemsize or words.count != node.dtype.count:
+        return "a DOT has a word of two numbers for each lane"
+    if len(node.src) == 3 and node.src[2].dtype is not node.dtype:
+        return "a DOT adds to a sum of its own dtype"
+    return None
+
+
 def alu_objection(node: UOp) -> str | None:
     """Why an arithmetic node is malformed: operands of unequal dtypes or lane counts."""
     op, src = node.op, node.src
@@ -89,6 +101,8 @@ def _rule(node: UOp) -> str | None:
         return memory_objection(node)
     if op is Ops.SHUFFLE:
         return shuffle_objection(node)
+    if op is Ops.DOT:
+        return dot_objection(node)
     if op is Ops.RANGE:
         whole = node.dtype in (dtypes.int, dtypes.long) and len(node.src) == 1
         return None if whole else "a RANGE counts ints to one end"

@@ -105,6 +105,9 @@ class Formulas:
 
     :param rename: gives the name of a number (RANGE, SPECIAL, LOAD, ...) in the formulas.
     :ivar facts: what holds of the numbers that were met: their bounds.
+
+    A number below a power of two is the sum of its bits, so that divisions by powers of two, which
+    lay out a warp, are sums as well and need no search.
     """
 
     def __init__(self, rename: Callable[[UOp, str], str] | None = None) -> None:
@@ -112,6 +115,7 @@ class Formulas:
         self.rename = rename or (lambda node, name: name)
         self.facts: list[Any] = []
         self.known: dict[UOp, Any] = {}
+        self.bits: dict[UOp, list[Any]] = {}
         self.names: dict[UOp, str] = {}
 
     def of(self, root: UOp) -> Any:
@@ -139,14 +143,43 @@ class Formulas:
             return number
         if self.is_free(node) or node.dtype.count > 1 or dtypes.is_float(node.dtype):
             return self.anything(node)
+        short = self.shifted(node)
+        if short is not None:
+            return short
         made = self.computed(node, [self.known[source] for source in node.src])
         return self.anything(node) if made is None else made
 
     def number(self, node: UOp, name: str) -> Any:
         """A turn of a loop or the number of a work item."""
-        number = self.z3.Int(self.rename(node, name))
+        name, end = self.rename(node, name), node.src[0]
+        if end.op is Ops.CONST and end.arg > 2 and end.arg & (end.arg - 1) == 0:
+            count = end.arg.bit_length() - 1
+            self.bits[node] = [self.z3.Int(f"{name}:{bit}") for bit in range(count)]
+            for bit in self.bits[node]:
+                self.facts += [bit >= 0, bit <= 1]
+            return self.sum_of(node)
+        number = self.z3.Int(name)
         self.facts += [number >= 0, number < self.of_end(node)]
         return number
+
+    def sum_of(self, node: UOp) -> Any:
+        """A number by its bits."""
+        bits = self.bits[node]
+        return self.z3.Sum([bit * (1 << place) for place, bit in enumerate(bits)] or [0])
+
+    def shifted(self, node: UOp) -> Any:
+        """A division of bits by a power of two, or the rest of one; None for anything else."""
+        if node.op is Ops.CAST and node.src[0] in self.bits:
+            self.bits[node] = self.bits[node.src[0]]
+            return self.known[node.src[0]]
+        if len(node.src) != 2 or node.src[0] not in self.bits or node.src[1].op is not Ops.CONST:
+            return None
+        bits, amount = self.bits[node.src[0]], node.src[1].arg
+        if node.op in (Ops.IDIV, Ops.MOD) and amount > 0 and amount & (amount - 1) == 0:
+            cut = amount.bit_length() - 1
+            self.bits[node] = bits[cut:] if node.op is Ops.IDIV else bits[:cut]
+            return self.sum_of(node)
+        return None
 
     def of_end(self, node: UOp) -> Any:
         return self.known[node.src[0]]

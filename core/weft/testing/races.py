@@ -128,11 +128,9 @@ def _meeting(
     for side, (access, _) in zip(sides, (first, second)):
         begins.append(side.of(access.index))
         facts += [side.of(gate) for gate in access.gates]
-        for node in program.uops:
-            if node.op is Ops.SPECIAL:
-                side.of(node)
+        side.place(program)
         facts += [*side.facts, *side.turned]
-    others = [z3.Int(f"{name}.0") != z3.Int(f"{name}.1") for name in sides[0].items]
+    others = [a != b for a, b in zip(sides[0].place(program), sides[1].place(program))]
     if not others:
         return []
     (a, b), (long, wide) = begins, (first[0].width, second[0].width)
@@ -145,7 +143,7 @@ def _meeting(
     name = first[0].pointer.arg
     return [
         Finding(
-            program.name, f"{first[0]} and {second[0]}", f"two work items are at one place of {name}",
+            program.name, f"{first[0]} and {second[0]}", f"work items meet in {name}",
             values_of(solver) if answer == z3.sat else None,
         )
     ]  # fmt: skip
@@ -158,7 +156,6 @@ class _Side(Formulas):
         super().__init__()
         self.side = side
         self.turns = turns
-        self.items: set[str] = set()
         self.turned: list[Any] = []
         self.rename = self.named
 
@@ -166,9 +163,12 @@ class _Side(Formulas):
         """Groups are the same, work items are not; nor is what is loaded by them."""
         if node.op is Ops.SPECIAL and not node.arg.startswith(_GROUP):
             return name
-        if node.op is Ops.SPECIAL:
-            self.items.add(name)
         return f"{name}.{self.side}"
+
+    def place(self, program: LinearProgram) -> list[Any]:
+        """Which of its group a work item is."""
+        found = [u for u in program.uops if u.op is Ops.SPECIAL and u.arg.startswith(_GROUP)]
+        return [self.of(node) for node in found]
 
     def number(self, node: UOp, name: str) -> Any:
         copy = self.turns.get(node)

@@ -30,6 +30,7 @@ def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> i
     """
     folder.mkdir(parents=True, exist_ok=True)
     suffix = plan.offline.renderer.language
+    called = getattr(plan.offline.renderer, "entry_point", str)
     files: dict[str, str] = {}
     kernels: list[dict[str, Any]] = []
     for launch in plan.launches:
@@ -37,7 +38,7 @@ def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> i
         if source not in files:
             files[source] = _file_name(launch.program, suffix, files)
             (folder / files[source]).write_text(source, encoding="utf-8")
-            kernels.append(_kernel(launch.program, files[source]))
+            kernels.append(_kernel(launch.program, files[source], called(launch.program.name)))
     numbers = {source: number for number, source in enumerate(files)}
     if with_data and plan.data:
         (folder / DATA).mkdir(exist_ok=True)
@@ -81,7 +82,7 @@ def _room(room: Room) -> dict[str, int]:
     return {"memory": room.allocation, "offset": room.offset, "nbytes": room.nbytes}
 
 
-def _kernel(program: CompiledProgram, file: str) -> dict[str, Any]:
+def _kernel(program: CompiledProgram, file: str, name: str) -> dict[str, Any]:
     linear = program.program
     costs = linear.estimates
     pointers: dict[int, DType] = {
@@ -89,7 +90,7 @@ def _kernel(program: CompiledProgram, file: str) -> dict[str, Any]:
     }
     return {
         "source": file,
-        "name": program.name,
+        "name": name,
         "buffers": [
             {"dtype": pointers[slot].name, "access": _access(slot, linear.outs, linear.ins)}
             for slot in linear.globals

@@ -15,6 +15,7 @@ from weft.plugin import (
     Feature,
     KernelLimits,
     MemoryCaps,
+    PairDot,
     dtypes,
 )
 from weft_cpu_clang.toolchain import Toolchain
@@ -24,6 +25,12 @@ MAX_BUFFERS = 1000
 
 SCRATCH_BYTES = 1 << 20
 """On the stack of whoever launches: the smallest that threads are given is 8 MiB."""
+
+
+_PAIR_DOTS = {
+    "bfloat16": PairDot(dtypes.bfloat16, dtypes.float32, lanes=(16,)),
+    "int16": PairDot(dtypes.int16, dtypes.int32, lanes=(16,)),
+}
 
 
 def describe(toolchain: Toolchain) -> Capabilities:
@@ -43,6 +50,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         ),
         features=frozenset({Feature.PARALLEL_COMPILE, Feature.GRAPHS, Feature.THREADS}),
         vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
+        pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
         vector_bytes=facts.vector_bytes,
         vector_registers=facts.vector_registers,
     )

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from weft.plugin import CDialect, CStyleRenderer, Ops, VectorStyle
-from weft_cpu_clang.toolchain import Facts
+from weft.plugin import CDialect, CStyleRenderer, LinearProgram, Ops, UOp, VectorStyle, dtypes
+from weft_cpu_clang.toolchain import PAIRS, Facts
+
+_BEFORE = """\
+#pragma clang attribute push(__attribute__((target("avx512bf16"))), apply_to = function)
+typedef __bf16 pairs16 __attribute__((vector_size(64)));
+"""
+_AFTER = "#pragma clang attribute pop\n"
+_SPELT = {
+    dtypes.bfloat16: "({kind}){name}({2}, (pairs16)({0}), (pairs16)({1}))",
+    dtypes.int16: "({kind}){name}({2}, {0}, {1})",
+}
 
 
 def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
@@ -13,6 +23,29 @@ def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
     return CDialect(vectors=VectorStyle() if vectors else None, native_ops=native, parts=True)
 
 
-def clang_renderer(facts: Facts) -> CStyleRenderer:
+class ClangRenderer(CStyleRenderer):
+    """The dialect, and the instructions that have no operator.
+
+    The extension for bfloat16 is switched on in kernels that multiply with it, and only there:
+    conversions by it would lose subnormal numbers.
+    """
+
+    def render(self, program: LinearProgram) -> str:
+        """See `CStyleRenderer`."""
+        text = super().render(program)
+        dots = (u.arg.dtype_in for u in program.uops if u.op is Ops.DOT)
+        return f"{_BEFORE}{text}{_AFTER}" if dtypes.bfloat16 in dots else text
+
+    def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
+        """One instruction of AVX-512; the sum comes last among the sources, first in it."""
+        lanes = call.dtype.count
+        kind = f"{'f' if dtypes.is_float(call.dtype.scalar()) else 'i'}32x{lanes}"
+        given = call.arg.dtype_in
+        operands = [*sources, f"({kind})(0)"][:3]
+        _, name, _ = PAIRS["bfloat16" if given is dtypes.bfloat16 else "int16"]
+        return _SPELT[given].format(*operands, kind=kind, name=name)
+
+
+def clang_renderer(facts: Facts) -> ClangRenderer:
     """The renderer for what this compiler and processor have."""
-    return CStyleRenderer(clang_dialect(facts.fused, facts.vector_bytes > 0))
+    return ClangRenderer(clang_dialect(facts.fused, facts.vector_bytes > 0))

@@ -51,6 +51,29 @@ _PROBE_NARROW = (
 )
 
 
+_ALLOWED = "#pragma clang attribute push(__attribute__((target({target}))), apply_to = function)\n"
+_PROBE_PAIRS = (
+    _ALLOWED + "typedef {sum} s __attribute__((vector_size(64)));\n"
+    "typedef {lane} v __attribute__((vector_size(64)));\n"
+    "s f(s a, v b, v c) {{ return {builtin}(a, b, c); }}\n"
+    "#pragma clang attribute pop\n"
+)
+_DOT_BF16, _DOT_INT16 = "__builtin_ia32_dpbf16ps_512", "__builtin_ia32_vpdpwssd512"
+PAIRS = {
+    "bfloat16": (
+        "__AVX512BF16__",
+        _DOT_BF16,
+        _PROBE_PAIRS.format(target='"avx512bf16"', sum="float", lane="__bf16", builtin=_DOT_BF16),
+    ),
+    "int16": (
+        "__AVX512VNNI__",
+        _DOT_INT16,
+        _PROBE_PAIRS.format(target='"avx512vnni"', sum="int", lane="int", builtin=_DOT_INT16),
+    ),
+}
+"""By dtype: the macro of processors that add two products at once, the builtin, a probe of it."""
+
+
 @dataclass(frozen=True)
 class Facts:
     """What a compiler says of itself and of the processor it compiles for.
@@ -60,6 +83,7 @@ class Facts:
     :param bfloat16: ``__bf16`` likewise.
     :param vector_bytes: size of the widest vector registers.
     :param vector_registers: how many of those there are.
+    :param pairs: of which dtypes it adds two products at once: "bfloat16", "int16".
     :param fused: the processor multiplies and adds in one rounding.
     :param flags: for every compilation, after FLAGS.
     """
@@ -71,6 +95,7 @@ class Facts:
     vector_registers: int
     fused: bool
     flags: tuple[str, ...]
+    pairs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,7 +179,7 @@ def find_toolchain() -> Toolchain:
 
 def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
     key = _identity(command)
-    kept = DiskCache("cpu_clang_probe", 2)
+    kept = DiskCache("cpu_clang_probe", 3)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -167,7 +192,8 @@ def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
 def _decoded(text: bytes) -> Facts | None:
     try:
         fields = json.loads(text)
-        return Facts(**{**fields, "flags": tuple(fields["flags"])})
+        tuples = {name: tuple(fields[name]) for name in ("flags", "pairs")}
+        return Facts(**{**fields, **tuples})
     except (ValueError, TypeError, KeyError):
         return None
 
@@ -216,7 +242,15 @@ def _ask(command: tuple[str, ...]) -> Facts:
         flags = exact if narrow[name] else flags
     size, count = _vectors(defined)
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
-    return Facts(version, narrow["_Float16"], narrow["__bf16"], size, count, fused, tuple(flags))
+    pairs = ()
+    if size == 64:  # the narrower forms are of extensions of their own
+        pairs = tuple(
+            dtype
+            for dtype, (macro, _, probe) in PAIRS.items()
+            if macro in defined and _compiles(command, flags, probe)
+        )
+    halves = narrow["_Float16"], narrow["__bf16"]
+    return Facts(version, *halves, size, count, fused, tuple(flags), pairs)
 
 
 def _accepts(command: tuple[str, ...], flags: list[str]) -> bool:

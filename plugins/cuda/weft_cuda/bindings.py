@@ -79,8 +79,10 @@ class BindingsContext:
     def free(self, address: int) -> None:
         if PROCESS.forked:
             return
-        self._enter()
-        if self.chip.pools:
+        (code,) = cuda.cuCtxSetCurrent(self.handle)
+        if code:
+            forgive(code)
+        elif self.chip.pools:
             self.beyond.free(address)
         else:
             forgive(cuda.cuMemFree(address)[0])

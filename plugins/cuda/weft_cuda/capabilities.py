@@ -25,7 +25,6 @@ ALIGNMENT = 16
 MAX_UPCAST = 32
 """Accumulators of one thread: with 255 registers more would still fit, but fewer threads would."""
 ROW_BYTES = 4096
-WARP = 32
 TILES = 3
 """Of an operand at once, where copies need no registers on their way."""
 LINK_GROUP = "CUDA"
@@ -62,7 +61,7 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
         vector_bytes=0,
         tensor_cores=units_of(chip.capability),
         tiles=TILES if Feature.ASYNC_COPY in features else 2,
-        warp_size=WARP,
+        warp_size=chip.warp,
     )
     return Capabilities(
         memory=MemoryCaps(

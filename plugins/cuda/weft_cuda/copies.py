@@ -2,9 +2,9 @@
 
 in: spec.linear      out: the same with a statement in the place of each such STORE, COMMIT and WAIT
 
-A STORE that may be carried out later is one such instruction where its value is what one LOAD gives;
-where an access had to be cut (see `alignment`) it is carried out at once. A LOAD behind a gate that
-is closed reads nothing: then zeros are written, which is all that the core asks for in its place.
+A STORE that may be carried out later is one such instruction where its value is what one LOAD
+gives; where an access had to be cut (see `alignment`) it is carried out at once. A LOAD behind a
+gate that is closed reads nothing: then zeros are written, which is what the core asks for there.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ __device__ inline void copy_async(void* to, const void* from, bool there = true)
   int read = there ? N : 0;  // the rest becomes zeros
   if (N == 16) {
     asm volatile("{.reg .u64 s; .reg .u32 t; cvta.to.shared.u64 s, %0; cvt.u32.u64 t, s; "
-        "cp.async.cg.shared.global [t], [%1], 16, %2;}" :: "l"(to), "l"(from), "r"(read) : "memory");
+        "cp.async.cg.shared.global [t], [%1], 16, %2;}"
+        :: "l"(to), "l"(from), "r"(read) : "memory");
   } else {
     asm volatile("{.reg .u64 s; .reg .u32 t; cvta.to.shared.u64 s, %0; cvt.u32.u64 t, s; "
         "cp.async.ca.shared.global [t], [%1], %3, %2;}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from math import prod
 
 from weft.plugin import CompiledProgram, DeviceError, Dims, dtypes
 from weft_cuda.allocator import Memory
@@ -36,6 +37,13 @@ class KernelRunner:
     def parameters(self) -> Parameters:
         """A fresh set of parameters for this kernel."""
         return Parameters(self.pointers, self.values)
+
+    def occupancy(self, local_size: Dims | None) -> float | None:
+        """Share of the threads that a multiprocessor can run at a time which blocks of this size
+        fill; None if the driver's package cannot tell."""
+        threads = prod(three(local_size))
+        blocks = self.context.blocks(self.function, threads, self.shared)
+        return None if blocks is None else blocks * threads / self.context.chip.processor_threads
 
     def __call__(
         self,

@@ -189,6 +189,10 @@ class OpenCLRenderer(CStyleRenderer):
         super().__init__(opencl_dialect(facts))
         self.rules = self.rules + WRAPPING if self.rules is not None else WRAPPING
 
+    def entry_point(self, name: str) -> str:
+        """What a kernel of this name is called in its source."""
+        return entry_point(name)
+
     def render(self, program: LinearProgram) -> str:
         """The source of one kernel. Raises as CStyleRenderer."""
         return CStyleRenderer(self._dialect_of(program)).render(

@@ -7,6 +7,7 @@ import pytest
 
 from weft import Tensor, dtypes
 from weft.base.settings import settings
+from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.plugin import BufferHints, CapabilityError, OutOfMemory
 from weft.tools.stand_in import stand_in
@@ -52,12 +53,14 @@ def test_an_image_beyond_all_memory_is_said(allocator, device):
         allocator.allocate(kind.size * kind.itemsize, BufferHints(image=kind))
 
 
-def sources(*tensors):
+def empty(*shape):
+    return Tensor.empty(*shape, device="OPENCL")
+
+
+def sources(make):
     own, plan = stand_in("OPENCL", "pocl")
     with registry.use(own), settings.override(IMAGE=1):
-        from weft.codegen.pipeline import lower
-
-        made = tensors[0]()
+        made = make()
         return [
             plan.offline.renderer.render(lower(item.ast, plan.offline.target))
             for item in made.schedule()
@@ -66,7 +69,7 @@ def sources(*tensors):
 
 
 def test_the_source_of_a_product():
-    texts = sources(lambda: Tensor.empty(8, 8, device="OPENCL") @ Tensor.empty(8, 8, device="OPENCL"))
+    texts = sources(lambda: empty(8, 8) @ empty(8, 8))
     assert len(texts) == 3
     assert all("write_only image2d_t data0" in text for text in texts[:2])
     assert all("write_imagef(data0, (int2)(" in text for text in texts[:2])

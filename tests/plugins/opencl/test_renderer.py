@@ -10,7 +10,6 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
-from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.plugin import LinearProgram
 from weft.testing.conformance.programs import Builder, run
@@ -18,10 +17,9 @@ from weft.uop import Ops, UOp, graph_rewrite
 from weft_opencl.facts import OFFLINE
 from weft_opencl.renderer import OpenCLRenderer, is_spread
 
-_spec = spec_from_file_location("programs", Path(__file__).parents[2] / "test_golden_programs.py")
-_programs = module_from_spec(_spec)
-_spec.loader.exec_module(_programs)
-CASES = _programs.CASES
+_spec = spec_from_file_location("opencl_cases", Path(__file__).with_name("cases.py"))
+cases = module_from_spec(_spec)
+_spec.loader.exec_module(cases)
 
 INT, LONG, FLOAT = dtypes.int32, dtypes.int64, dtypes.float32
 
@@ -35,17 +33,14 @@ def text(renderer, builder, name="by_hand"):
     return renderer.render(LinearProgram.of(name, builder.nodes))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*cases.CASES, *cases.IMAGES])
 def test_the_source_of(case, golden):
-    device = registry.offline("OPENCL", "pocl")
-    tensors = CASES[case]()
-    sources = []
-    for item in tensors[0].schedule(*tensors[1:]):
-        if item.ast.op is Ops.SINK:
-            program = lower(item.ast, device.target)
-            applied = ", ".join(map(str, program.applied)) or "none"
-            sources.append(f"// opts: {applied}\n{device.renderer.render(program)}")
-    assert "\n".join(sources) == golden.file(f"kernels/opencl-pocl/{case}.cl")
+    texts = []
+    for program, source in cases.programs(case):
+        sizes = f"grid {program.global_size}, group {program.local_size}"
+        applied = ", ".join(map(str, program.applied)) or "none"
+        texts.append(f"// {sizes}; opts: {applied}\n{source}")
+    assert "\n".join(texts) == golden.file(f"kernels/opencl-pocl/{case}.cl")
 
 
 def test_an_unknown_architecture_is_said():

@@ -146,3 +146,4 @@ def test_copies_are_traced(device):
         stop()
     (event,) = [event for event in events if event.name == "copy"]
     assert event.facts["source"] == "A" and event.facts["nbytes"] == 100
+    assert event.facts["road"] == "bounce"

@@ -114,6 +114,19 @@ def test_copies_between_devices_of_the_family_are_steps(tmp_path):
     assert {one["device"] for one in content["memory"]} == {"CPU:1", "CPU:2"}
 
 
+@pytest.mark.parametrize(
+    "target, plugin",
+    [("METAL:apple8", "metal"), ("CUDA:sm_90a", "cuda"), ("OPENCL:pocl", "opencl")],
+)
+def test_the_functions_are_called_what_the_plan_says(folder, target, plugin):
+    pytest.importorskip(f"weft_{plugin}")
+    out, plan = written(folder, target)
+    for kernel in plan["kernels"]:
+        assert f" {kernel['name']}(" in (out / kernel["source"]).read_text()
+    launches = [step for step in plan["steps"] if step["do"] == "launch"]
+    assert all(len(step["global_size"]) == len(step["local_size"]) == 3 for step in launches)
+
+
 def test_kernels_of_one_name_keep_their_own_files():
     class Program:
         name = "E_4"

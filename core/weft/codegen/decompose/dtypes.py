@@ -97,11 +97,6 @@ def _upper_half(bits: UOp) -> UOp:
     return _where(_uint(0x7F800000) < (bits & _uint(0x7FFFFFFF)), nan, result)
 
 
-def rounded(value: UOp, dtype: DType) -> UOp:
-    """A float32 rounded to what `dtype` can hold, as a float32."""
-    return decoded(encoded(value, dtype), dtype)
-
-
 def _is_on_chip(access: UOp) -> bool:
     """Whether memory holds the float32 that the value is, which need not be encoded."""
     pointer = access.src[0].dtype
@@ -113,6 +108,7 @@ class _Narrow:
         self.lacking = lacking
         self.wide = wide
         self.made: dict[UOp, UOp] = {}
+        self.held: dict[tuple[UOp, DType], UOp] = {}  # the bits that a float32 was decoded from
 
     def run(self, sink: UOp) -> UOp:
         for node in sink.toposort():
@@ -130,12 +126,12 @@ class _Narrow:
         if op is Ops.STORE:
             given = node.src[1].dtype
             if given in self.lacking and not _is_on_chip(node):
-                bits = encoded(src[1], given).cast(_STORED[given.itemsize])
-                return UOp(op, dtype, (src[0], bits), node.arg)
+                return UOp(op, dtype, (src[0], self.bits_of(src[1], given)), node.arg)
         if op is Ops.BITCAST and node.src[0].dtype in self.lacking:
             given = node.src[0].dtype
-            bits = encoded(src[0], given).cast(_STORED[given.itemsize])
-            return self.from_bits(bits, dtype)
+            return self.from_bits(self.bits_of(src[0], given), dtype)
+        if op is Ops.CAST and dtype is src[0].dtype:
+            return src[0]
         if dtype not in self.lacking:
             return node if src == node.src else UOp(op, dtype, src, node.arg)
         if op is Ops.CONST:
@@ -143,16 +139,16 @@ class _Narrow:
         if op is Ops.LOAD:
             return self.load(node, src)
         if op is Ops.CAST:
-            return rounded(self.as_single(src[0]), dtype)
+            return self.rounded(self.as_single(src[0]), dtype)
         if op is Ops.BITCAST:
             return self.from_bits(src[0], dtype)
         if op is Ops.REDUCE:
             assert len(values_of(node)) == 1
             total = UOp(op, dtypes.float, src, node.arg)
-            return total if node.arg.op is Ops.MAX else rounded(total, dtype)
+            return total if node.arg.op is Ops.MAX else self.rounded(total, dtype)
         if op in GroupOp.ALU:
             result = UOp(op, dtypes.float, src, node.arg)
-            return result if op in _EXACT else rounded(result, dtype)
+            return result if op in _EXACT else self.rounded(result, dtype)
         raise CapabilityError(
             f"{op.name} of {dtype!r} cannot be computed on this device",
             asked=f"{op.name} of {dtype!r}",
@@ -164,14 +160,29 @@ class _Narrow:
             return UOp(Ops.LOAD, dtypes.float, src)
         stored = _STORED[node.dtype.itemsize]
         if len(src) == 1:
-            return decoded(UOp(Ops.LOAD, stored, src), node.dtype)
-        other = encoded(src[1], node.dtype).cast(stored)
+            return self.decoded(UOp(Ops.LOAD, stored, src), node.dtype)
+        other = self.bits_of(src[1], node.dtype)
         if node.src[1].op is Ops.CONST and node.src[1].arg == 0:
             other = UOp.const(stored, 0)
-        return decoded(UOp(Ops.LOAD, stored, (src[0], other)), node.dtype)
+        return self.decoded(UOp(Ops.LOAD, stored, (src[0], other)), node.dtype)
+
+    def decoded(self, bits: UOp, dtype: DType) -> UOp:
+        value = decoded(bits, dtype)
+        self.held[value, dtype] = bits
+        return value
+
+    def bits_of(self, value: UOp, dtype: DType) -> UOp:
+        """The bits that are stored of a float32: as they were, where it was decoded from some."""
+        known = self.held.get((value, dtype))
+        return encoded(value, dtype).cast(_STORED[dtype.itemsize]) if known is None else known
+
+    def rounded(self, value: UOp, dtype: DType) -> UOp:
+        if (value, dtype) in self.held:
+            return value
+        return self.decoded(self.bits_of(value, dtype), dtype)
 
     def from_bits(self, bits: UOp, dtype: DType) -> UOp:
-        return decoded(bits, dtype) if dtype in self.lacking else bits.bitcast(dtype)
+        return self.decoded(bits, dtype) if dtype in self.lacking else bits.bitcast(dtype)
 
     def as_single(self, value: UOp) -> UOp:
         """A value as a float32 whose last digit keeps a later rounding from being a second one."""

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.base.dtype import dtypes
 from weft.codegen.accesses import IN_FLIGHT_BYTES
 from weft.codegen.fold import folded
+from weft.codegen.instances import INSTANTIATED
+from weft.codegen.opt.banks import Access, strides_of
 from weft.codegen.ranges import Fill, alternative_of, extent_of
 from weft.codegen.substitute import substitute_ranges
 from weft.device.capabilities import ComputeCaps, Feature
@@ -22,6 +24,7 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
+_WIDEST = 16  # bytes of one access
 _FEW = 8  # bytes that a copy of several elements moves at least, if nobody waits for it
 
 
@@ -52,12 +55,39 @@ class Staged:
 
 @dataclass(frozen=True)
 class Copying:
-    """Who copies: the ranges of a group, the slowest first; and how many tiles there are at once."""
+    """Who copies: the ranges of a group, the slowest first. depth: tiles there may be at once."""
 
     loop: UOp
     group: tuple[UOp, ...]
     depth: int
     compute: ComputeCaps
+
+    def drawn_apart(self, tile: Staged) -> Staged:
+        """The same tile, with gaps between its rows where a warp would wait for banks else."""
+        width, flies = self._width(tile)
+        own = self._own(tile, width, flies)
+        axes = {r: place for place, r in enumerate(tile.inside)}
+        itemsize = tile.load.dtype.itemsize
+        widest = max(1, _WIDEST // itemsize)
+        put = width if flies else min(widest, _run(tile, own))
+        whole = {r: int(extent_of(r)) for r in tile.inside if r.arg.kind in INSTANTIATED}
+        got = min(widest, _run(tile, whole))
+        copied = tuple(
+            (axes[r], int(extent_of(r)) // own.get(r, 1), own.get(r, 1))
+            for r in _nearest_first(tile)
+        )
+        read = tuple(
+            (axes[r], int(extent_of(r)), 1) if r in axes else (0, int(extent_of(r)), 0)
+            for r in reversed(self.group)
+        )
+        shared = _count([r for r in tile.inside if r in self.group])
+        accesses = (
+            Access(copied, put * itemsize, _count(tile.inside) // _count(self.group) // put),
+            Access(read, got * itemsize, max(1, _count(tile.inside) // shared // got)),
+        )
+        extents = tuple(int(extent_of(r)) for r in tile.inside)
+        strides, size = strides_of(extents, itemsize, max(put, got), accesses)
+        return replace(tile, strides=dict(zip(tile.inside, strides)), size=size)
 
     def tiles(self, tile: Staged) -> int:
         """How many there are at once: what goes by way of registers needs no third one."""
@@ -155,6 +185,18 @@ class Copying:
                 place = _sum(_times(place, part), loops[-1])
             places[r] = place.cast(r.dtype)
         return places, tuple(loops)
+
+
+def _run(tile: Staged, parts: dict[UOp, int]) -> int:
+    """How many neighbours in the array `parts` of its axes are: a power of two."""
+    length = 1
+    for r in sorted(tile.inside, key=tile.strides.__getitem__):
+        if tile.strides[r] != length:
+            break
+        length *= parts.get(r, 1)
+        if parts.get(r, 1) < int(extent_of(r)):
+            break
+    return length & -length
 
 
 def _parts(

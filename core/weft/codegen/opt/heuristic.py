@@ -17,8 +17,9 @@ from weft.base.intmath import ceildiv
 from weft.codegen.opt import grid, threads
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.opt.panels import Panels
+from weft.codegen.pairs import may_pack
 from weft.codegen.ranges import extent_of, loops_of, ranges_of
-from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -30,12 +31,7 @@ _LATENCY = 4.0  # cycles of a multiply-add
 _MOST_BODY = 128  # values written out in one loop body
 _BLOCK = 8  # rows of a block where lanes jump
 _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
-_REUSED = 32  # turns after which packing what they all read is paid for
 _SAME_SET = 2048  # bytes apart at which lines get in each other's way in a first-level cache
-_PARTS = 8  # of the work that share one panel, where threads share the work
-_SMALL = 1 << 15  # bytes that the first-level cache holds however they lie
-_PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
-_ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
 
 
 def choose(kernel: Kernel) -> Sequence[Opt]:
@@ -50,8 +46,8 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
             choice.tile(reduce)
         for reduce in choice.reduces:
             choice.unroll(reduce)
-        for reduce in choice.reduces:
-            if not choice.pack(reduce):
+        if not any(choice.panels.fill(lane) for lane in choice.lanes_of):
+            for reduce in choice.reduces:
                 choice.order(reduce)
         threads.spread(kernel)
     return kernel.applied
@@ -94,11 +90,9 @@ class _Choice:
         }
         self.inside = {root: kernel.inside(root) for root in kernel.nests}
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
-        room = compute.limits.scratch_bytes
-        self.packs = room > 0 and not kernel.in_place and not kernel.fills
-        self.packs = self.packs and len(kernel.reduces) == 1
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
+        self.panels = Panels(kernel, self.inside, self.reduces, self.lanes)
 
     def reads_of(self, reduce: UOp) -> list[Access]:
         """The accesses of all that is accumulated in the loops of a REDUCE."""
@@ -187,17 +181,8 @@ class _Choice:
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
             return (1.5 if apart % _SAME_SET else 6.0) * _SCATTER * width
-        return min(_SCATTER * width, 1.0 + _SCATTER * width / self.packed_for(access, loop))
-
-    def packed_for(self, access: Access, lane: UOp) -> int:
-        """How many turns read what `pack` puts side by side for these lanes; 1: it would not."""
-        if not self.packs or self.is_inside_sum(lane):
-            return 1
-        (reduce,) = self.reduces
-        again = self.reuse(access, reduce, lane)
-        if not again or self.part(reduce, lane) is None:
-            return 1
-        return math.prod(_turns(loop) for loop in again)
+        packed = 1.0 + _SCATTER * width / self.panels.turns_for(access, loop)
+        return min(_SCATTER * width, packed)
 
     # ---- blocks -------------------------------------------------------------------------------
 
@@ -348,6 +333,7 @@ class _Choice:
             for lane in self.lanes_of
         )
         room = _MOST_BODY // (4 if scattered else 1) // work
+        in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in sorted(loops, key=lambda u: -u.arg.id):
             known = self.axis(loop, frozenset({AxisKind.REDUCE}))
             if known is None or known[1] == 1:
@@ -357,143 +343,12 @@ class _Choice:
                     room //= known[1]
                     work *= known[1]
                 continue
-            wanted = min(room, max(1, 8 // work), 4)
-            amount = next((n for n in range(wanted, 1, -1) if known[1] % n == 0), 1)
+            wanted = max(min(room, max(1, 8 // work), 4), 2 if in_pairs else 1)
+            parts = range(wanted & ~1, 1, -2) if in_pairs else range(wanted, 1, -1)
+            amount = next((n for n in parts if known[1] % n == 0), 1)
             if amount > 1:
                 _attempt(self.kernel, OptKind.UNROLL, known[0], amount)
             return
-
-    # ---- panels -------------------------------------------------------------------------------
-
-    def is_inside_sum(self, loop: UOp) -> bool:
-        return any(loop in loops_of(reduce) for reduce in self.reduces)
-
-    def reuse(self, access: Access, reduce: UOp, lane: UOp) -> list[UOp]:
-        """The output loops whose many turns all read what an access of the lanes reads."""
-        if access not in self.inside[reduce] or not access.depends(lane):
-            return []
-        loops = [
-            loop
-            for loop in sorted(self.kernel.nests[reduce], key=lambda u: u.arg.id)
-            if loop is not lane
-            and loop not in loops_of(reduce)
-            and not access.depends(loop)
-            and isinstance(extent_of(loop), int)
-        ]
-        if math.prod(_turns(loop) for loop in loops) < _REUSED:
-            return []
-        left = frozenset({AxisKind.LOOP})
-        return [loop for loop in loops if self.kernel.axis_of(loop, left) is not None]
-
-    def part(self, reduce: UOp, lane: UOp) -> int | None:
-        """How many turns of the outermost loop of a sum a panel may have; None: none will do."""
-        extents = [extent_of(loop) for loop in sorted(loops_of(reduce), key=lambda u: u.arg.id)]
-        if not all(isinstance(extent, int) for extent in extents):
-            return None
-        first, *others = (int(extent) for extent in extents)
-        across = any(self._is_across(a, reduce, lane) for a in self.inside[reduce])
-        itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
-        row = math.prod(others) * itemsize * max(self.lanes, self.side_by_side(lane))
-        most = (_ROWS if across else _PANEL) // row
-        if first <= most:
-            return first
-        parts = [n for n in range(max(2, most // 4), most + 1) if first % n == 0]
-        if parts:
-            return parts[-1]
-        return first if 2 * first * row <= self.kernel.target.compute.limits.scratch_bytes else None
-
-    def _is_across(self, access: Access, reduce: UOp, lane: UOp) -> bool:
-        """Whether what all lanes share is read across the rows it lies in."""
-        if access.node.op is not Ops.LOAD or access.depends(lane):
-            return False
-        steps = [abs(access.steps.get(loop, 0)) for loop in loops_of(reduce)]
-        return all(step != 1 for step in steps) and 1 in map(abs, access.steps.values())
-
-    def side_by_side(self, home: UOp) -> int:
-        return math.prod(_side_by_side(axis) for axis in self.kernel.axes if axis.home is home)
-
-    def pack(self, reduce: UOp) -> bool:
-        """What the lanes read is copied to a panel first, where many turns will read it.
-
-        The loop of those turns goes innermost, the panel is filled outside of it. Where the whole
-        of a sum is too long for a panel that stays in the cache, the sum is done in stretches.
-        """
-        kernel, nest = self.kernel, self.kernel.nests[reduce]
-        lane = next((u for u in nest if u in self.lanes_of and not self.is_inside_sum(u)), None)
-        if not self.packs or lane is None:
-            return False
-        found = (self.reuse(access, reduce, lane) for access in self.inside[reduce])
-        again = next((loops for loops in found if loops), None)
-        part = self.part(reduce, lane)
-        whole = math.prod(_turns(loop) for loop in loops_of(reduce))
-        if again is None or part is None:
-            return False
-        if whole * self.side_by_side(lane) * reduce.dtype.itemsize < _SMALL:
-            return False
-        trial = kernel.copy()
-        first = self.put_innermost(trial, again)
-        if first is None or not self.fill(trial, reduce, first, part):
-            return False
-        for opt in trial.applied[len(kernel.applied) :]:
-            kernel.apply(opt)
-        return True
-
-    def put_innermost(self, kernel: Kernel, loops: list[UOp]) -> int | None:
-        """Exchange loops until these are inside of all others; the place of the first of them."""
-        places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
-        inner = [kernel.axes[i].number for i in places if kernel.axes[i].home in loops]
-        outer = [kernel.axes[i].number for i in places if kernel.axes[i].home not in loops]
-        for place, number in zip(places, outer + inner):
-            now = next(i for i in places if kernel.axes[i].number == number)
-            if now != place and not _attempt(kernel, OptKind.SWAP, place, now):
-                return None
-        return places[len(outer)] if inner else None
-
-    def fill(self, kernel: Kernel, reduce: UOp, first: int, part: int) -> bool:
-        """Fill panels before the loops from `first` on, in stretches of `part` terms."""
-        terms = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
-        if kernel.axes[terms].extent == part:
-            return _attempt(kernel, OptKind.PACK, self.parts_for_threads(kernel, first), 0)
-        values = reduce.dtype.itemsize * math.prod(
-            axis.extent
-            for axis in kernel.axes
-            if axis.kind in (AxisKind.UPCAST, AxisKind.VECTOR) and isinstance(axis.extent, int)
-        )
-        # the sums of as many of the loops as there is room for are kept beside a panel
-        turns, inner = 1, terms
-        while inner > first and turns * _turns_left(kernel.axes[inner - 1]) * values <= _PANEL:
-            inner -= 1
-            turns *= _turns_left(kernel.axes[inner])
-        if turns < _REUSED and inner > first:
-            inner -= 1
-            rows = _turns_left(kernel.axes[inner])
-            block = ceildiv(rows, ceildiv(rows * turns * values, _PANEL))
-            if not 1 < block < rows or not _attempt(kernel, OptKind.SPLIT, inner, block):
-                return False
-            inner, terms = inner + 1, terms + 1
-        return (
-            _attempt(kernel, OptKind.SPLIT, terms, part)
-            and _attempt(kernel, OptKind.KEEP, terms, inner)
-            and _attempt(kernel, OptKind.STAGE, terms, 0)
-        )
-
-    def parts_for_threads(self, kernel: Kernel, first: int) -> int:
-        """The place before which a panel is filled: a loop that threads can share is left outside.
-
-        Where there is none the first of those inside is split, and each part fills its own.
-        """
-        rows = kernel.axes[first].extent
-        if first or not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
-            return first
-        turns = math.prod(
-            _turns_left(axis) for axis in kernel.axes if axis.kind is AxisKind.LOOP
-        )
-        parts = min(_PARTS, rows, turns // (4 * _REUSED))
-        if parts < 2:
-            return first
-        if parts < rows:
-            _attempt(kernel, OptKind.SPLIT, first, ceildiv(rows, parts))
-        return first + 1
 
     # ---- loop order ---------------------------------------------------------------------------
 
@@ -542,10 +397,6 @@ class _Choice:
 def _share(extent: int, part: int) -> float:
     """How much of the work is needed where the last part may overlap the one before it."""
     return extent / (ceildiv(extent, part) * part)
-
-
-def _turns_left(axis: Axis) -> int:
-    return axis.extent if isinstance(axis.extent, int) else _UNKNOWN
 
 
 def _side_by_side(axis: Axis) -> int:

@@ -427,7 +427,12 @@ class Kernel:
         depth = 1 if before else max(opt.amount, 1)
         if depth > most:
             raise _illegal(opt, f"there can be {most} tiles of an operand at once here")
-        if depth * sum(one.nbytes for one in found) > room:
+        nbytes = sum(one.nbytes for one in found)
+        if limits.local_size is not None:
+            loop, compute = ranges[axis.number], self.target.compute
+            tiles = stage.laid_out(graph, loop, found, depth, compute)
+            nbytes = sum(one.nbytes * copying.tiles(one) for one, copying in tiles)
+        if nbytes > room:
             raise _illegal(opt, f"its operands are larger than {room} bytes")
         self._staged, self._depth, self._before = axis.number, depth, before
 

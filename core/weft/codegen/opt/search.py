@@ -38,7 +38,7 @@ _ALONE = (
     OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.LOCAL, OptKind.GROUP, OptKind.GROUPTOP,
     OptKind.TC,
 )  # fmt: skip
-_LAST = (OptKind.KEEP, OptKind.STAGE, OptKind.THREAD)  # they depend on all loops
+_LAST = (OptKind.KEEP, OptKind.STAGE, OptKind.PACK, OptKind.THREAD)  # they depend on all loops
 _STRIPS = (16, 64, 256)  # turns of the inner loop of two that are exchanged
 _PANELS = (64, 128, 256, 512)  # turns of a loop whose operands are staged, or that goes outside
 
@@ -87,6 +87,8 @@ def parts(kind: OptKind, target: Target) -> tuple[int, ...]:
     if kind is OptKind.VECTOR:
         widths = {width for each in compute.vector_widths.values() for width in each}
         return tuple(sorted(widths)) if compute.vector_bytes else ()
+    if kind is OptKind.STAGE:  # several tiles at once where a group waits for copies
+        return (0,) if compute.limits.local_size is None else (0, 2, 3)
     if kind is OptKind.THREAD:
         return (0,) if compute.has(Feature.THREADS) else ()
     if kind is OptKind.TC:
@@ -142,10 +144,14 @@ def _steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
 
 def _last_steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
     """What depends on all loops, some of it with a cut that makes room for it."""
+    target = kernel.target
     for place, axis in enumerate(kernel.axes):
-        for amount in parts(OptKind.THREAD, kernel.target):
+        for amount in parts(OptKind.THREAD, target):
             yield (Opt(OptKind.THREAD, place, amount),)
-        yield (Opt(OptKind.STAGE, place),)
+        staged = [Opt(OptKind.STAGE, place, amount) for amount in parts(OptKind.STAGE, target)]
+        staged += [Opt(OptKind.PACK, place)] if target.compute.limits.global_size is None else []
+        for stage in staged:
+            yield (stage,)
         if axis.kind is AxisKind.REDUCE:
             for other in range(place):
                 yield (Opt(OptKind.KEEP, place, other),)
@@ -154,7 +160,8 @@ def _last_steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
                     yield (cut, Opt(OptKind.KEEP, place, other))
                     yield (cut, Opt(OptKind.KEEP, place, other), Opt(OptKind.STAGE, place))
         for amount in _PANELS:
-            yield (Opt(OptKind.SPLIT, place, amount), Opt(OptKind.STAGE, place))
+            for stage in staged:
+                yield (Opt(OptKind.SPLIT, place, amount), stage)
 
 
 def _exchanges(kernel: Kernel, place: int) -> Iterator[tuple[Opt, ...]]:

@@ -14,7 +14,7 @@ what is inside the loop and what is outside it decides what an array holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.affine import affine
@@ -33,7 +33,6 @@ _LAYOUT = {
 }  # fmt: skip
 _BEFORE_LANES = 2.5
 _SERIAL = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
-_PAD = 4  # elements that keep columns of shared memory in different banks
 
 
 def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
@@ -93,14 +92,9 @@ def _staged(load: UOp, mine: list[UOp], shared: bool, held: frozenset[UOp]) -> S
 
     order = sorted(mine, key=place)
     steps = _steps(load)
-    columns = [r for r in order if _LAYOUT[r.arg.kind] > _LAYOUT[AxisKind.UNROLL]]
-    # work items that go along memory put down what they read a row apart
-    crossing = shared and columns and steps.get(order[-1]) != 1
     strides: dict[UOp, int] = {}
     size = 1
     for r in reversed(order):
-        if crossing and columns and r not in columns and size == _count(columns):
-            size += _PAD
         strides[r] = size
         size *= int(extent_of(r))
     return Staged(load, tuple(order), strides, steps, size)
@@ -112,6 +106,16 @@ def _steps(load: UOp) -> dict[UOp, int]:
 
 def _count(loops: Sequence[UOp]) -> int:
     return math.prod(int(extent_of(r)) for r in loops)
+
+
+def laid_out(
+    sink: UOp, loop: UOp, found: Sequence[Staged], depth: int, compute: ComputeCaps
+) -> Iterator[tuple[Staged, Copying]]:
+    """Each of `found` as it lies in shared memory, and how a group copies it."""
+    group = tuple(r for r in _group(list(sink.toposort())) if _is_inside(r, loop))
+    for one in found:
+        copying = Copying(loop, group, depth if loop in ranges_of(one.load) else 1, compute)
+        yield copying.drawn_apart(one), copying
 
 
 def depth_at_most(sink: UOp, loop: UOp, found: Sequence[Staged]) -> int:
@@ -134,15 +138,14 @@ def run(sink: UOp, loop: UOp, depth: int, compute: ComputeCaps, before: bool = F
     numbers = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     arrays = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     made: dict[UOp, UOp] = {}
-    group = tuple(r for r in _group(nodes) if _is_inside(r, loop))
+    shared = any(_is_inside(r, loop) for r in _group(nodes))
     for staged in candidates(sink, loop, before):
         load = staged.load
-        if group:
-            copying = Copying(loop, group, depth if loop in ranges_of(load) else 1, compute)
-            size = staged.size * copying.tiles(staged)
-            whole = load.dtype.ptr(size, AddrSpace.LOCAL)
+        if shared:
+            ((tile, copying),) = laid_out(sink, loop, [staged], depth, compute)
+            whole = load.dtype.ptr(tile.size * copying.tiles(tile), AddrSpace.LOCAL)
             array = UOp(Ops.DEFINE_LOCAL, whole, (), f"tile{len(made)}")
-            fill, at, used = copying.filled(staged, array, numbers)
+            fill, at, used = copying.filled(tile, array, numbers)
             numbers += used
         else:
             whole = load.dtype.ptr(staged.size, AddrSpace.REG)

@@ -81,7 +81,7 @@ class Adam(Optimizer):
         change, state = self._direction(index, value, gradient)
         if self.weight_decay and self.decoupled:
             change = change + value * self.weight_decay
-        return change * self._scalar(self.lr).cast(value.dtype), state
+        return change * self._rate_for(value), state
 
     def _direction(
         self, index: int, value: Tensor, gradient: Tensor
@@ -95,7 +95,7 @@ class Adam(Optimizer):
             reached = self.largest[index]
             reached.assign(reached.maximum(square))
             state.append(reached)
-        ones = self.averages_of_one[index].cast(value.dtype)
+        ones = self._beside(self.averages_of_one, value)[index]
         return (mean / ones[0]) / ((reached / ones[1]).sqrt() + self.eps), state
 
 

@@ -33,8 +33,11 @@ class Optimizer:
     All that an optimiser knows is tensors: `weft.nn.state.get_state_dict(optimiser)` can be saved,
     and loaded into a new one of the same kind to go on from there.
 
-    Raises ArgumentError for parameters that are none, or on several devices, and for rates below 0;
-    DTypeError for parameters that are not floating-point.
+    Parameters may lie on several devices: each moves where it lies, and the optimiser's own numbers
+    are kept beside the first.
+
+    Raises ArgumentError for parameters that are none, and for rates below 0; DTypeError for
+    parameters that are not floating-point.
     """
 
     maximize = False
@@ -67,14 +70,6 @@ class Optimizer:
                     try_="make that tensor with requires_grad=False, or leave it out",
                 )
         self.device = self.params[0].device
-        if any(each.device != self.device for each in self.params):
-            raise ArgumentError(
-                "one optimiser works on one device",
-                asked=f"{type(self).__name__} of tensors on "
-                + ", ".join(sorted({str(each.device) for each in self.params})),
-                because="the learning rate lives beside the parameters",
-                try_="move the model to one device, or make one optimiser for each",
-            )
         for each in self.params:
             each.requires_grad_(True)
         self.dtype = least_upper_dtype(dtypes.float32, *(each.dtype for each in self.params))
@@ -175,9 +170,14 @@ class Optimizer:
         """(what to subtract from `value`, the state tensors touched) for one parameter."""
         raise NotImplementedError(f"{type(self).__name__} does not say how a parameter changes")
 
-    def _scalar(self, number: Tensor) -> Tensor:
-        """A one-element tensor as a scalar, which broadcasts without adding an axis."""
-        return number.reshape(())
+    def _beside(self, number: Tensor, value: Tensor) -> Tensor:
+        """A number of the optimiser's own where `value` is, in its dtype."""
+        there = number if number.device == value.device else number.to(value.device)
+        return there.cast(value.dtype)
+
+    def _rate_for(self, value: Tensor) -> Tensor:
+        """The learning rate beside `value`, as a scalar: it broadcasts without adding an axis."""
+        return self._beside(self.lr, value).reshape(())
 
     def _number(self, value: float) -> Tensor:
         return Tensor.full(
@@ -199,7 +199,7 @@ class Optimizer:
         state = []
         for each in self.params:
             kind = self._wide(each)
-            zeros = Tensor.zeros(*each.shape, dtype=kind, device=self.device, requires_grad=False)
+            zeros = Tensor.zeros(*each.shape, dtype=kind, device=each.device, requires_grad=False)
             state.append(zeros.shard_like(each).clone())
         Tensor.realize(*state)
         return state

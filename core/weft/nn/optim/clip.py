@@ -47,7 +47,8 @@ def clip_grad_norm_(
         total = _joined(powers).sum() ** (1.0 / norm_type)
     scale = (max_norm / (total + eps)).clamp(max_=1.0)
     for each in ready:
-        each.grad = (each.grad * scale).cast(each.grad.dtype)  # type: ignore[union-attr]
+        there = scale.to(each.grad.device)  # type: ignore[union-attr]
+        each.grad = (each.grad * there).cast(each.grad.dtype)  # type: ignore[union-attr]
     return total
 
 
@@ -66,7 +67,9 @@ def clip_grad_value_(params: Iterable[Tensor], clip_value: float) -> None:
 
 
 def _joined(parts: list[Tensor]) -> Tensor:
-    return parts[0].reshape(1).cat(*(part.reshape(1) for part in parts[1:]))
+    """Numbers of one tensor each in one tensor, where the first of them is."""
+    where = parts[0].device
+    return parts[0].reshape(1).cat(*(part.to(where).reshape(1) for part in parts[1:]))
 
 
 def _with_gradients(params: Iterable[Tensor], who: str) -> list[Tensor]:

@@ -88,7 +88,7 @@ class Muon(Optimizer):
         self.velocity = self._zeros()
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        rate = self._scalar(self.lr).cast(value.dtype)
+        rate = self._rate_for(value)
         velocity = self.velocity[index]
         velocity.assign(velocity * self.momentum + gradient * (1.0 - self.momentum))
         step: Tensor = velocity

@@ -79,13 +79,13 @@ class SGD(Optimizer):
         self, index: int, value: Tensor, step: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         """What momentum makes of a step, times the learning rate."""
-        rate = self._scalar(self.lr).cast(value.dtype)
+        rate = self._rate_for(value)
         if not self.momentum:
             return step * rate, []
         if self.classic:
             step = step * rate
         velocity = self.velocity[index]
-        share = None if self.moved is None else self._shares[index, 0].cast(value.dtype)
+        share = None if self.moved is None else self._beside(self._shares, value)[index, 0]
         velocity.assign(velocity * self.momentum + (step if share is None else step * share))
         change = step + velocity * self.momentum if self.nesterov else velocity
         return (change if self.classic else change * rate), [velocity]

@@ -61,7 +61,7 @@ class LARS(SGD):
         change, state = self._along_momentum(index, value, step * ratio if self.classic else step)
         change = change if self.classic else change * ratio
         if self.weight_decay and not self.pre_wd:
-            rate = self._scalar(self.lr).cast(value.dtype)
+            rate = self._rate_for(value)
             # of the value that is decayed first
             change = change + value * (rate * self.weight_decay)
         return change, state
@@ -101,6 +101,6 @@ class LAMB(Adam):
         change, state = self._direction(index, value, gradient)
         if self.weight_decay:
             change = change + value * self.weight_decay
-        rate = self._scalar(self.lr).cast(value.dtype)
+        rate = self._rate_for(value)
         change = change if self.adam else change * trust_ratio(value, change)
         return change * rate, state

@@ -66,6 +66,6 @@ def drawn(x: Any, w: Any, axis: int, other: int, groups: int = 1) -> tuple[Any, 
         value = value.pad(widths).reshape((*before, parts * (terms + more), *after))
         order = (*(i for i in range(len(value.shape)) if i != where), where)
         value = value.permute(order).cast(image).cast(value.dtype)
-        back = list(range(len(before))) + [len(order) - 1]
-        found.append(value.permute((*back, *range(len(before), len(order) - 1))))
+        last_axis, between = len(order) - 1, range(where, len(order) - 1)
+        found.append(value.permute((*range(where), last_axis, *between)))
     return found[0], found[1]

@@ -1,4 +1,4 @@
-"""Images, on devices that declare them: stored and read by pixels, copied whole, up to the limit."""
+"""Images, where they are declared: stored and read by pixels, copied whole, up to the limit."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class _Writer:
         names = zip(program.variables, program.variable_names)
         for number, (variable, name) in enumerate(names):
             self._emit(f"{self._name(variable, name)} = values[{number}]")
-        if any(node.op is Ops.WAIT for node in program.uops):
+        if any(node.op is Ops.STORE and node.arg == ASYNC for node in program.uops):
             self._emit("flying = [[]]")
         for node in program.uops:
             self._node(node)
@@ -149,6 +149,16 @@ class _Writer:
         self._emit("yield")
         self._emit(f"{self._fresh(node)} = multiplied({node.arg!r}, shared['fragments'], item)")
         self._emit("yield")
+
+    def _dot(self, node: UOp) -> None:
+        """Two products in each lane, which are added one after the other."""
+        words, scalar = node.src[0].dtype, node.dtype.scalar()
+        given = f"dtypes.{_attribute(words.scalar())}, dtypes.{_attribute(node.arg.dtype_in)}"
+        operands = [self.names[source] for source in node.src]
+        if words.count == 1:
+            operands = [f"({operand},)" for operand in operands]
+        text = f"paired({given}, dtypes.{_attribute(scalar)}, {', '.join(operands)})"
+        self._emit(f"{self._fresh(node)} = {text}{'[0]' if words.count == 1 else ''}")
 
     def _shuffle(self, node: UOp) -> None:
         """What another lane of the warp holds: all show theirs, and wait until all have looked."""
@@ -324,6 +334,7 @@ _STATEMENTS: dict[Ops, Callable[[_Writer, UOp], None]] = {
     Ops.ENDIF: _Writer._close,
     Ops.BARRIER: _Writer._barrier,
     Ops.WMMA: _Writer._unit,
+    Ops.DOT: _Writer._dot,
     Ops.SHUFFLE: _Writer._shuffle,
     Ops.COMMIT: _Writer._commit,
     Ops.WAIT: _Writer._wait,

@@ -62,8 +62,9 @@ def _runtime() -> dict[str, Any]:
     """The names that the text of a kernel may use."""
     names: dict[str, Any] = {
         "Ops": Ops, "dtypes": dtypes, "alu": exec_alu, "truncate": truncate, "pack": pack,
-        "unpack": unpack, "inf": math.inf, "nan": math.nan, "outside": _outside, "arrived": _arrived,
-        "multiplied": _multiplied, "TensorCore": TensorCore, "FragmentLayout": FragmentLayout,
+        "unpack": unpack, "inf": math.inf, "nan": math.nan, "outside": _outside,
+        "arrived": _arrived, "paired": _paired, "multiplied": _multiplied,
+        "TensorCore": TensorCore, "FragmentLayout": FragmentLayout,
     }  # fmt: skip
     for dtype in dtypes.floats:
         names[f"round_{dtype.name}"] = _rounding(dtype)
@@ -92,6 +93,18 @@ def _multiplied(core: TensorCore, held: dict[int, Any], item: int) -> tuple[Any,
             total = truncate(total + a[row, k] * b[k, column], core.dtype_out)
         result.append(total)
     return tuple(result)
+
+
+def _paired(
+    words: DType, given: DType, wanted: DType, a: Sequence[Any], b: Sequence[Any],
+    sums: Sequence[Any] = (),
+) -> tuple[Any, ...]:  # fmt: skip
+    """DOT: to each lane of the sums the two products of what its words hold."""
+    left, right = (list(unpack(pack(factor, words), given)) for factor in (a, b))
+    totals = list(sums) or [0] * len(a)
+    for number, (x, y) in enumerate(zip(left, right)):
+        totals[number // 2] = truncate(totals[number // 2] + x * y, wanted)
+    return tuple(totals)
 
 
 def _rounding(dtype: DType) -> Callable[[float], float]:

@@ -1,4 +1,4 @@
-// opts: Opt(LOCAL, 2, 6), Opt(LOCAL, 1, 6), Opt(LOCAL, 0, 3)
+// grid None, group (6, 6, 3); opts: Opt(LOCAL, 2, 6), Opt(LOCAL, 1, 6), Opt(LOCAL, 0, 3)
 #pragma OPENCL FP_CONTRACT OFF
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;

@@ -1,4 +1,4 @@
-// opts: Opt(LOCAL, 1, 4), Opt(LOCAL, 0, 3)
+// grid None, group (4, 3, 1); opts: Opt(LOCAL, 1, 4), Opt(LOCAL, 0, 3)
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(4, 3, 1))) void E_3_4_(__global float* restrict data0,
     __global const int* restrict data1, __global const float* restrict data2) {

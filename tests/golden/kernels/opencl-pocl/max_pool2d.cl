@@ -1,4 +1,4 @@
-// opts: Opt(LOCAL, 1, 3), Opt(LOCAL, 0, 6)
+// grid None, group (3, 6, 1); opts: Opt(LOCAL, 1, 3), Opt(LOCAL, 0, 6)
 #pragma OPENCL FP_CONTRACT OFF
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;

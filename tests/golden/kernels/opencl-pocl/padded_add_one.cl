@@ -1,4 +1,4 @@
-// opts: Opt(LOCAL, 0, 6)
+// grid None, group (6, 1, 1); opts: Opt(LOCAL, 0, 6)
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(6, 1, 1))) void E_6_(__global float* restrict data0,
     __global const float* restrict data1) {

@@ -1,23 +1,23 @@
-// opts: Opt(LOCAL, 0, 3)
+// grid None, group (64, 1, 1); opts: Opt(LOCAL, 0, 64)
 #pragma OPENCL FP_CONTRACT OFF
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
   return b != b ? b + b : larger;
 }
-__kernel __attribute__((reqd_work_group_size(3, 1, 1))) void r_3_8_8_8_8_(__global float* restrict data0,
-    __global const float* restrict data1) {
+__kernel __attribute__((reqd_work_group_size(64, 1,
+    1))) void r_64_128_128_128_128_(__global float* restrict data0, __global const float* restrict data1) {
   float acc1;
-  float row0[8] __attribute__((aligned(64)));
+  float row0[128] __attribute__((aligned(64)));
   float acc2;
   acc1 = (-INFINITY);
   int lidx0 = get_local_id(0);
-  int alu0 = lidx0 * 8;
-  for (int ridx3 = 0; ridx3 < 8; ridx3++) {
+  int alu0 = lidx0 * 128;
+  for (int ridx3 = 0; ridx3 < 128; ridx3++) {
     acc1 = max_f32(acc1, data1[alu0 + ridx3]);
   }
   float val0 = acc1;
   uint cast0 = as_uint(12582912.0f);
-  for (int ridx2 = 0; ridx2 < 8; ridx2++) {
+  for (int ridx2 = 0; ridx2 < 128; ridx2++) {
     float alu1 = data1[alu0 + ridx2] - val0;
     float alu2 = alu1 * 1.442695f;
     float alu3 = (alu2 < (-154.0f)) ? (-154.0f) : alu2;
@@ -34,11 +34,11 @@ __kernel __attribute__((reqd_work_group_size(3, 1, 1))) void r_3_8_8_8_8_(__glob
     row0[ridx2] = alu11 * ((alu12 * alu12 < 1.0f) ? fma(alu12, 0.6931472f, 1.0f) : 1.0f);
   }
   acc2 = 0.0f;
-  for (int ridx4 = 0; ridx4 < 8; ridx4++) {
+  for (int ridx4 = 0; ridx4 < 128; ridx4++) {
     acc2 = acc2 + row0[ridx4];
   }
   float val1 = acc2;
-  for (int ridx1 = 0; ridx1 < 8; ridx1++) {
+  for (int ridx1 = 0; ridx1 < 128; ridx1++) {
     data0[alu0 + ridx1] = row0[ridx1] / val1;
   }
 }

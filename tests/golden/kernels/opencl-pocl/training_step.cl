@@ -1,4 +1,4 @@
-// opts: Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 4)
+// grid None, group (2, 4, 1); opts: Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 4)
 #pragma OPENCL FP_CONTRACT OFF
 static inline float max_f32(float a, float b) {
   float larger = b > a ? b : a;
@@ -22,7 +22,7 @@ __kernel __attribute__((reqd_work_group_size(2, 4, 1))) void r_4_2_3_(__global f
   data1[alu2] = (0.0f < alu1) ? alu3 + alu3 : 0.0f;
 }
 
-// opts: none
+// grid None, group None; opts: none
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void r_8_(__global float* restrict data0,
     __global const float* restrict data1) {
@@ -35,7 +35,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void r_8_(__global float
   data0[0] = acc0 / 8.0f;
 }
 
-// opts: Opt(LOCAL, 1, 3), Opt(LOCAL, 0, 2)
+// grid None, group (3, 2, 1); opts: Opt(LOCAL, 1, 3), Opt(LOCAL, 0, 2)
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(3, 2, 1))) void r_2_3_4_(__global float* restrict data0,
     __global const float* restrict data1, __global const float* restrict data2) {
@@ -49,7 +49,7 @@ __kernel __attribute__((reqd_work_group_size(3, 2, 1))) void r_2_3_4_(__global f
   data0[lidx1 * 3 + lidx0] = acc0;
 }
 
-// opts: Opt(LOCAL, 0, 6)
+// grid None, group (6, 1, 1); opts: Opt(LOCAL, 0, 6)
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(6, 1, 1))) void E_6_(__global float* restrict data0,
     __global const float* restrict data1) {

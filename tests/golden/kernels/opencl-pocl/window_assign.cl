@@ -1,4 +1,4 @@
-// opts: Opt(LOCAL, 0, 6)
+// grid None, group (6, 1, 1); opts: Opt(LOCAL, 0, 6)
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(6, 1, 1))) void E_6_(__global float* restrict data0,
     __global const float* restrict data1) {
@@ -6,7 +6,7 @@ __kernel __attribute__((reqd_work_group_size(6, 1, 1))) void E_6_(__global float
   data0[lidx0] = data1[lidx0] * 2.0f;
 }
 
-// opts: Opt(LOCAL, 0, 2)
+// grid None, group (2, 1, 1); opts: Opt(LOCAL, 0, 2)
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(2, 1, 1))) void E_2_(__global float* restrict data0,
     __global const float* restrict data1) {

@@ -194,6 +194,42 @@ def test_code_that_is_none(gpu):
     assert "loading kernel k" in caught.value.asked
 
 
+@pytest.mark.skipif(find_driver().name != "pycuda", reason="cuda-bindings answers here")
+def test_pycuda_alone_does_the_same_with_less():
+    """No graphs, no allocation in stream order, and between GPUs by way of the host."""
+    code = """
+import sys
+sys.modules["cuda.bindings"] = None
+import numpy
+from weft import Tensor, jit
+from weft.device import registry
+
+@jit
+def step(x):
+    doubled = (x * 2).contiguous()
+    return (doubled + doubled.sum()).realize()
+
+context = registry.open("CUDA").device.context
+assert context.beyond is None and context.chip.pools and not context.pools
+for turn in range(4):
+    kept = step(Tensor([1.0, turn], device="CUDA").realize())
+print(kept.tolist(), (kept.to("CUDA:1") + 1).tolist(), context.graph([]))
+try:
+    context.allocate(1 << 40)
+except Exception as error:
+    print(type(error).__name__, error.because)
+"""
+    said = python(code)
+    assert said.startswith("[10.0, 14.0] [11.0, 15.0] None\nOutOfMemory"), said
+    assert "CUDA_ERROR_OUT_OF_MEMORY" in said and said.count("\n") == 2
+
+
+def test_how_full_a_multiprocessor_gets(gpu):
+    kernel = runner(gpu, "p0[threadIdx.x] = 1;", threads=256)
+    assert kernel.occupancy((256, 1, 1)) == 1.0
+    assert kernel.occupancy((32, 1, 1)) == 0.5  # 32 blocks are the most, of 2048 threads
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX only")
 def test_a_fork_is_told_that_it_has_no_gpu():
     code = """

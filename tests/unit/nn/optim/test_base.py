@@ -193,3 +193,30 @@ def test_what_is_no_list_of_tensors_is_refused(params, what: str) -> None:
 def test_rates_below_zero_are_refused() -> None:
     with pytest.raises(ArgumentError, match="learning rate"):
         SGD([Tensor([1.0])], lr=-0.1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda params: nn.optim.SGD(params, 0.1, momentum=0.9, dampening=0.5),
+        lambda params: nn.optim.Adam(params, 0.1),
+        lambda params: nn.optim.LARS(params, 0.1),
+        lambda params: nn.optim.Muon(params, 0.1),
+    ],
+    ids=["SGD", "Adam", "LARS", "Muon"],
+)
+def test_parameters_on_several_devices_move_where_they_lie(make):
+    def moved(*devices):
+        params = [Tensor([[4.0, 1.0], [-2.0, 3.0]], device=name) for name in devices]
+        optimizer = make(params)
+        with Tensor.train():
+            for _ in range(2):
+                optimizer.zero_grad()
+                for each in params:
+                    (each * each).sum().backward()
+                nn.optim.clip_grad_norm_(params, 5.0)
+                optimizer.step()
+        assert [each.device for each in params] == list(devices)
+        return [each.tolist() for each in params]
+
+    assert moved("REF", "REF:1", "REF:vector") == moved("REF", "REF", "REF")

@@ -54,9 +54,7 @@ class Kernel:
     :ivar most: threads of a group.
     """
 
-    def __init__(
-        self, library: ctypes.CDLL, waits: bool, uses: frozenset[int], most: int
-    ) -> None:
+    def __init__(self, library: ctypes.CDLL, waits: bool, uses: frozenset[int], most: int) -> None:
         self._library = library
         self._waits = waits
         self.uses = uses

@@ -1,4 +1,4 @@
-// opts: Opt(LOCAL, 0, 8)
+// grid None, group (8, 1, 1); opts: Opt(LOCAL, 0, 8)
 #pragma OPENCL FP_CONTRACT OFF
 __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void r_8_8_(__global float* restrict data0,
     __global const float* restrict data1) {

@@ -1,0 +1,88 @@
+"""Rows of shared memory are drawn apart: what a warp touches at once lies in different banks.
+
+Shared memory has as many banks as a warp has lanes, each a word wide. Words of one bank come one
+after the other, however many lanes ask. Where lanes copy what lies side by side in memory and put
+it down a row apart, they would all meet in few banks: a few elements between the rows prevent it.
+
+Which gap is best is tried out: how often a warp must wait, when it fills an array and when it reads
+it, is counted for every place a gap could be at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+BANKS = 32
+WORD = 4  # bytes of a bank
+AT_ONCE = BANKS * WORD
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access of all lanes of a warp.
+
+    lanes: (axis, part, step) for each digit of a lane's number, the fastest first: it moves `axis`
+    by `step` per turn, of which there are `part`. nbytes: of each lane; times: how often.
+    """
+
+    lanes: tuple[tuple[int, int, int], ...]
+    nbytes: int
+    times: int
+
+
+@lru_cache(maxsize=4096)
+def strides_of(
+    extents: tuple[int, ...], itemsize: int, unit: int, accesses: tuple[Access, ...]
+) -> tuple[tuple[int, ...], int]:
+    """Strides of an array's axes (outermost first), and its size, with the gap that costs least.
+
+    unit: elements that a gap is a multiple of, since they are accessed together.
+    """
+    layouts = _layouts(extents, unit)
+    return min(layouts, key=lambda layout: (_cost(layout[0], itemsize, accesses), layout[1]))
+
+
+def _layouts(extents: Sequence[int], unit: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    yield _with_gap(extents, 0, 0)
+    for axis in range(1, len(extents)):
+        for gap in (unit, 2 * unit):
+            strides, size = _with_gap(extents, axis, gap)
+            if strides[axis - 1] % unit == 0 and strides[axis - 1] > unit:
+                yield strides, size
+
+
+def _with_gap(extents: Sequence[int], axis: int, gap: int) -> tuple[tuple[int, ...], int]:
+    """The gap is behind each row of what lies from `axis` on."""
+    strides, size = [0] * len(extents), 1
+    for place in range(len(extents) - 1, -1, -1):
+        strides[place] = size
+        size *= extents[place]
+        if place == axis:
+            size += gap
+    return tuple(strides), size
+
+
+def _cost(strides: Sequence[int], itemsize: int, accesses: Sequence[Access]) -> int:
+    return sum(access.times * waits(strides, itemsize, access) for access in accesses)
+
+
+def waits(strides: Sequence[int], itemsize: int, access: Access) -> int:
+    """How many turns the banks need for one access of a warp."""
+    places = []
+    for lane in range(BANKS):
+        at = 0
+        for axis, part, step in access.lanes:
+            at += lane % part * step * strides[axis]
+            lane //= part
+        places.append(at * itemsize)
+    together = max(1, min(BANKS, AT_ONCE // access.nbytes))
+    total = 0
+    for first in range(0, BANKS, together):
+        banks: dict[int, set[int]] = {}
+        for at in places[first : first + together]:
+            for word in range(at // WORD, (at + access.nbytes - 1) // WORD + 1):
+                banks.setdefault(word % BANKS, set()).add(word)
+        total += max(map(len, banks.values()))
+    return total

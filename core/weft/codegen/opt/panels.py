@@ -1,0 +1,221 @@
+"""Which operands are copied to panels first, so that lanes read what lies side by side.
+
+A panel is filled once and read in many turns: the columns of one strip of a matrix for all rows,
+the weights of some channels for all pixels. It is worth its cost for three reasons, each of them
+enough: what lanes would have to gather one by one is gathered once; what is read in jumps lies
+in few sets of a cache and in many pages; gates are asked once.
+
+Where the whole of a sum is too long for a panel that stays in the second-level cache, the sum is
+done in stretches (KEEP), as libraries of linear algebra do (Goto and van de Geijn, "Anatomy of
+high-performance matrix multiplication", 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from weft.base.intmath import ceildiv
+from weft.codegen.opt.kernel import Access, Axis, Kernel
+from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.ranges import extent_of, loops_of
+from weft.device.capabilities import Feature
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_REUSED = 32  # turns after which packing what they all read is paid for
+_PARTS = 8  # of the work that share one panel, where threads share the work
+_SMALL = 1 << 15  # bytes that the first-level cache holds however they lie
+_PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
+_ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
+_LOOP = frozenset({AxisKind.LOOP})
+
+
+class Panels:
+    """The panels of one kernel. inside: its accesses by REDUCE or STORE; lanes: of one vector."""
+
+    def __init__(
+        self, kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], reduces: Sequence[UOp],
+        lanes: int,
+    ) -> None:  # fmt: skip
+        self.kernel = kernel
+        self.inside = inside
+        self.reduces = reduces
+        self.lanes = lanes
+        self.room = kernel.target.compute.limits.scratch_bytes
+        self.possible = self.room > 0 and not kernel.in_place and not kernel.fills
+
+    def turns_for(self, access: Access, lane: UOp) -> int:
+        """How many turns read what a panel would put side by side for these lanes; 1: none."""
+        if not self.possible or self._is_summed(lane):
+            return 1
+        reduce = next((r for r in self.reduces if access in self.inside[r]), None)
+        if reduce is None or self._stretch(reduce, lane) is None:
+            return 1
+        return math.prod(_turns(loop) for loop in self._shared(access, reduce, lane))
+
+    def fill(self, lane: UOp) -> bool:
+        """Apply what fills panels for these lanes; False where it is not worth it or not legal."""
+        if not self.possible or self._is_summed(lane):
+            return False
+        trial = self.kernel.copy()
+        loops, largest = self._turning(lane), 0
+        for reduce in self.reduces:
+            terms = math.prod(_turns(loop) for loop in loops_of(reduce))
+            largest = max(largest, terms * self._beside(lane) * reduce.dtype.itemsize)
+        if not loops or largest < _SMALL:
+            return False
+        first = _innermost(trial, loops)
+        if first is None or not self._fill(trial, lane, first):
+            return False
+        for opt in trial.applied[len(self.kernel.applied) :]:
+            self.kernel.apply(opt)
+        return True
+
+    # ---- what is shared -----------------------------------------------------------------------
+
+    def _is_summed(self, lane: UOp) -> bool:
+        return any(lane in loops_of(reduce) for reduce in self.reduces)
+
+    def _shared(self, access: Access, reduce: UOp, lane: UOp) -> list[UOp]:
+        """The output loops whose many turns all read what an access of the lanes reads."""
+        if not access.depends(lane):
+            return []
+        loops = [
+            loop
+            for loop in sorted(self.kernel.nests[reduce], key=lambda u: u.arg.id)
+            if loop is not lane
+            and loop not in loops_of(reduce)
+            and not access.depends(loop)
+            and isinstance(extent_of(loop), int)
+        ]
+        return loops if math.prod(_turns(loop) for loop in loops) >= _REUSED else []
+
+    def _turning(self, lane: UOp) -> list[UOp]:
+        """The loops that are left and share what the lanes read, in every sum that has such."""
+        shared: list[UOp] | None = None
+        for reduce in self.reduces:
+            found = (self._shared(access, reduce, lane) for access in self.inside[reduce])
+            mine = next((loops for loops in found if loops), None)
+            if mine is not None:
+                shared = mine if shared is None else [loop for loop in shared if loop in mine]
+        return [u for u in shared or () if self.kernel.axis_of(u, _LOOP) is not None]
+
+    def _beside(self, home: UOp) -> int:
+        """How many elements of a loop are done side by side."""
+        kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
+        mine = (axis for axis in self.kernel.axes if axis.home is home and axis.kind in kinds)
+        return math.prod(_left(axis) for axis in mine)
+
+    def _stretch(self, reduce: UOp, lane: UOp) -> int | None:
+        """How many turns of the outermost loop of a sum a panel may have; None: none will do."""
+        extents = [extent_of(loop) for loop in sorted(loops_of(reduce), key=lambda u: u.arg.id)]
+        if not all(isinstance(extent, int) for extent in extents):
+            return None
+        first, *others = (int(extent) for extent in extents)
+        across = any(self._is_across(a, reduce, lane) for a in self.inside[reduce])
+        itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
+        row = math.prod(others) * itemsize * max(self.lanes, self._beside(lane))
+        most = (_ROWS if across else _PANEL) // row
+        if first <= most:
+            return first
+        alone = len(self.kernel.reduces) == 1
+        parts = [n for n in range(max(2, most // 4), most + 1) if first % n == 0 and alone]
+        if parts:
+            return parts[-1]
+        return first if 2 * first * row <= self.room else None
+
+    def _is_across(self, access: Access, reduce: UOp, lane: UOp) -> bool:
+        """Whether what all lanes share is read across the rows it lies in."""
+        if access.node.op is not Ops.LOAD or access.depends(lane):
+            return False
+        steps = [abs(access.steps.get(loop, 0)) for loop in loops_of(reduce)]
+        return all(step != 1 for step in steps) and 1 in map(abs, access.steps.values())
+
+    # ---- where they are filled ----------------------------------------------------------------
+
+    def _fill(self, kernel: Kernel, lane: UOp, first: int) -> bool:
+        """Fill panels before the loops from `first` on, in stretches where there have to be."""
+        reduce = self.reduces[0]
+        terms = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
+        part = self._stretch(reduce, lane)
+        if part is None:
+            return False
+        axis = kernel.axes[terms]
+        written_out = _turns(axis.home) // _left(axis)  # terms that are done in one turn of it
+        if part % written_out:
+            return False
+        if len(self.kernel.reduces) > 1 or axis.extent == part // written_out:
+            return _attempt(kernel, OptKind.PACK, _outside_for_threads(kernel, first), 0)
+        inner = self._kept(kernel, reduce, first, terms)
+        if inner is None:
+            return False
+        terms = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
+        return (
+            _attempt(kernel, OptKind.SPLIT, terms, part // written_out)
+            and _attempt(kernel, OptKind.KEEP, terms, inner)
+            and _attempt(kernel, OptKind.STAGE, terms, 0)
+        )
+
+    def _kept(self, kernel: Kernel, reduce: UOp, first: int, terms: int) -> int | None:
+        """The outermost of the loops whose sums are kept beside a panel: as many as have room."""
+        kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
+        tile = math.prod(_left(axis) for axis in kernel.axes if axis.kind in kinds)
+        nbytes, turns, inner = tile * reduce.dtype.itemsize, 1, terms
+        while inner > first and turns * _left(kernel.axes[inner - 1]) * nbytes <= _PANEL:
+            inner -= 1
+            turns *= _left(kernel.axes[inner])
+        if turns >= _REUSED or inner == first:
+            return inner
+        rows = _left(kernel.axes[inner - 1])
+        block = ceildiv(rows, ceildiv(rows * turns * nbytes, _PANEL))
+        if not 1 < block < rows or not _attempt(kernel, OptKind.SPLIT, inner - 1, block):
+            return None
+        return inner
+
+
+def _innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
+    """Exchange loops until these are inside of all others; the place of the first of them."""
+    places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
+    inner = [kernel.axes[i].number for i in places if kernel.axes[i].home in loops]
+    outer = [kernel.axes[i].number for i in places if kernel.axes[i].home not in loops]
+    for place, number in zip(places, outer + inner):
+        now = next(i for i in places if kernel.axes[i].number == number)
+        if now != place and not _attempt(kernel, OptKind.SWAP, place, now):
+            return None
+    return places[len(outer)] if inner else None
+
+
+def _outside_for_threads(kernel: Kernel, first: int) -> int:
+    """The place before which a panel is filled: a loop that threads can share is left outside.
+
+    Where there is none the first of those inside is split, and each part fills its own.
+    """
+    rows = kernel.axes[first].extent
+    if first or not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
+        return first
+    turns = math.prod(_left(axis) for axis in kernel.axes if axis.kind is AxisKind.LOOP)
+    parts = min(_PARTS, rows, turns // (4 * _REUSED))
+    if parts < 2:
+        return first
+    if parts < rows:
+        _attempt(kernel, OptKind.SPLIT, first, ceildiv(rows, parts))
+    return first + 1
+
+
+def _attempt(kernel: Kernel, kind: OptKind, axis: int, amount: int) -> bool:
+    try:
+        kernel.apply(Opt(kind, axis, amount))
+    except OptError:
+        return False
+    return True
+
+
+def _turns(loop: UOp) -> int:
+    extent = extent_of(loop)
+    return extent if isinstance(extent, int) else 1
+
+
+def _left(axis: Axis) -> int:
+    return axis.extent if isinstance(axis.extent, int) else 1

@@ -1,6 +1,0 @@
-// opts: Opt(LOCAL, 0, 6)
-#pragma OPENCL FP_CONTRACT OFF
-__kernel __attribute__((reqd_work_group_size(6, 1, 1))) void E_6_(__global int* restrict data0) {
-  int lidx0 = get_local_id(0);
-  data0[lidx0] = lidx0 * 2;
-}
