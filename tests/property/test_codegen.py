@@ -21,6 +21,7 @@ from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
 from weft.testing.kernels import RandomKernel
 from weft.testing.products import RandomProduct
+from weft.testing.races import races
 from weft.testing.reference import KINDS
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner
@@ -139,7 +140,9 @@ def compare(kernel: RandomKernel, target: Target, choose=None) -> None:
     for slot, array in kernel.outputs.items():
         arrays[slot] = np.full(array.shape, 77, array.dtype)
     with settings.override(SPEC=1):
-        run(lower(kernel.ast, target, choose), arrays)
+        program = lower(kernel.ast, target, choose)
+    run(program, arrays)
+    assert races(program) == []
     for slot, array in kernel.outputs.items():
         np.testing.assert_array_equal(arrays[slot], array)
 

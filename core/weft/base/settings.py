@@ -165,6 +165,12 @@ TABLE: tuple[Setting, ...] = (
     Setting("TRACE_PLUGINS", 0, "1: print every hook call and its answer"),
     Setting("TRACEMETA", 1, "0: nodes do not remember the Tensor method and line they are from"),
     Setting("DEFAULT_FLOAT", "float32", "dtype of Python floats", FLOAT_NAMES),
+    Setting(
+        "MATMUL_PRECISION",
+        "highest",
+        "products of float32: `high` lets matrix units round the factors to fewer bits (tf32)",
+        ("highest", "high"),
+    ),
     Setting("SEED", -1, "seed of the random stream; negative: from the clock"),
 )
 

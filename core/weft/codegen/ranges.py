@@ -120,14 +120,21 @@ def ranges_of(node: UOp) -> frozenset[UOp]:
     if op not in CLOSING:
         return _union(node.src)
     loops = loops_of(node)
-    inside = _union(values_of(node)).difference(loops)
-    return inside | _union([end for loop in loops for end in loop.src])
+    inside = _union(values_of(node))
+    # the end of a loop may depend on one that is closed with it
+    return (inside | _union([end for loop in loops for end in loop.src])).difference(loops)
 
 
 def loop_order(loop: UOp) -> tuple[AxisKind, int]:
     """The key by which ranges are sorted, outermost first."""
     arg: RangeArg = loop.arg
     return (arg.kind, arg.id)
+
+
+def most_of(loop: UOp) -> int:
+    """How often a loop turns at most."""
+    end = loop.src[0]
+    return int(end.arg if end.op is Ops.CONST else end.vmax)
 
 
 def extent_of(loop: UOp) -> int | UOp:

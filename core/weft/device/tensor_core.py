@@ -58,6 +58,8 @@ class TensorCore:
     :param a: layout of A over (m, k).
     :param b: layout of B over (k, n).
     :param c: layout of C and D over (m, n).
+    :param rounds: it rounds its factors to fewer bits than `dtype_in` has, and so does what it does
+        only where the setting MATMUL_PRECISION lets it.
     :raises ArgumentError: if a layout does not cover its fragment.
     """
 
@@ -69,6 +71,7 @@ class TensorCore:
     a: FragmentLayout
     b: FragmentLayout
     c: FragmentLayout
+    rounds: bool = False
 
     def __post_init__(self) -> None:
         m, n, k = self.dims

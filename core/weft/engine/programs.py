@@ -75,7 +75,9 @@ def program_for(ast: UOp, device: str) -> Program:
     """
     opened = registry.open(device)
     programs = _loaded.setdefault(opened, {})
-    key = (ast, settings.NOOPT, settings.FUSE_ARANGE, settings.BEAM)
+    key = (
+        ast, settings.NOOPT, settings.FUSE_ARANGE, settings.BEAM, settings.MATMUL_PRECISION,
+    )  # fmt: skip
     found = programs.get(key)
     if found is None:
         found = programs[key] = _build(key, opened)

@@ -433,7 +433,7 @@ def _key(ast: UOp, device: OpenDevice, width: int) -> str:
     compute = device.compute
     features = " ".join(sorted(compute.features))
     parts = (version("weft"), can.fingerprint, by, features, repr(compute.limits), str(width))
-    return "\0".join((*parts, str(settings.FUSE_ARANGE), to_text(ast)))
+    return "\0".join((*parts, str(settings.FUSE_ARANGE), settings.MATMUL_PRECISION, to_text(ast)))
 
 
 def _plan_data(plan: Plan) -> list[Any]:

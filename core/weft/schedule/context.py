@@ -40,7 +40,12 @@ class ScheduleContext:
         compute = self.capabilities(device).compute
         if compute is None:
             return False
-        return compute.limits.global_size is not None or compute.has(Feature.THREADS)
+        return self.is_wide(device) or compute.has(Feature.THREADS)
+
+    def is_wide(self, device: str) -> bool:
+        """Whether one kernel is spread over many work items there."""
+        compute = self.capabilities(device).compute
+        return compute is not None and compute.limits.global_size is not None
 
     def image_size(self, device: str) -> tuple[int, int] | None:
         """(width, height) of the largest image there; None where there are none."""

@@ -56,6 +56,8 @@ _SMALL_PRODUCT = 1 << 19
 _MOST_AGAIN = 1.25
 # elements that are in the caches in whichever order they are walked
 _IN_CACHES = 1 << 15
+# Steps from which on a kernel is shared by the threads of a processor
+_ALONE = 1 << 18
 # products of many small matrices with no more steps than this may be computed in one kernel
 _SMALL_MATRICES = 1 << 25
 
@@ -305,9 +307,11 @@ class _Grouping:
         """Whether two groups may run one after the other in one kernel, although they have no loop
         in common: only at the end, when nothing better was found, where a kernel runs in one place,
         and where what comes first is small beside what needs it."""
-        if not self.at_the_end or self.ctx.is_parallel(str(a.device)):
+        if not self.at_the_end or self.ctx.is_wide(str(a.device)):
             return False
         work = [sum(known.work for known in draft.facts) for draft in (a, b)]
+        if self.ctx.is_parallel(str(a.device)) and max(work) > _ALONE:
+            return False  # threads need a loop that everything stands in
         return min(work) * 8 <= max(work) and self._read_in_order(a, b)
 
     def _read_in_order(self, a: _Draft, b: _Draft) -> bool:
@@ -353,7 +357,7 @@ class _Grouping:
         if len(a.facts) != 1 or len(b.facts) != 1 or a.device != b.device or a.device is None:
             return None
         facts = sorted((*a.facts, *b.facts), key=lambda known: self.number[known.root])
-        if self.ctx.is_parallel(a.device) or self._allowed_between(a, b) is not None:
+        if self.ctx.is_wide(a.device) or self._allowed_between(a, b) is not None:
             return None
         common = both(a.allowed, b.allowed) or frozenset()
         batch = gcd(*(known.batch for known in facts))
@@ -374,13 +378,13 @@ class _Grouping:
         if alike:
             summed = sum(bool(known.reduces) for known in facts)
             return summed < 2 or not any(known.tiled for known in facts)
-        parallel = self.ctx.is_parallel(str(facts[0].root.device))
+        wide = self.ctx.is_wide(str(facts[0].root.device))
         for known in facts:
             if not known.tiled:
                 continue
             if known.size == rows or not near_products(self._products_below(known.root), rows):
                 return False
-            if parallel and max(map(steps_of, known.reduces)) > _SMALL_PRODUCT:
+            if wide and max(map(steps_of, known.reduces)) > _SMALL_PRODUCT:
                 return False
         return True
 

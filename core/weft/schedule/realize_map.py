@@ -25,11 +25,11 @@ _STRETCH = 32
 
 
 def must_realize(
-    uses: Uses, marks: Marks = NONE, parallel: Callable[[str], bool] = lambda device: False
+    uses: Uses, marks: Marks = NONE, wide: Callable[[str], bool] = lambda device: False
 ) -> dict[UOp, None]:
     """Nodes (never movement, constants, memory) that need a kernel of their own, sources first.
 
-    marks: what is asked for in one kernel is not stored for growing. parallel: whether a device
+    marks: what is asked for in one kernel is not stored for growing. wide: whether a device
     spreads a kernel over many work items: what is read there more than once goes on chip first, or
     to a matrix unit, and a wider copy in memory would only be more to read.
     """
@@ -56,7 +56,7 @@ def must_realize(
             and node not in marks.inside
             and _grows(node, uses, picks)
             and not _is_cheap(node, depth[node], uses, realized)
-            and not (_is_widening(node) and isinstance(node.device, str) and parallel(node.device))
+            and not (_is_widening(node) and isinstance(node.device, str) and wide(node.device))
         ):
             held = _worth_storing(node)
             if not is_stored(held):

@@ -20,6 +20,7 @@ from weft.uop import GroupOp, Ops, Reduce, UOp
 
 _MOST_PARTS = 256
 _FEWEST_PARTS = 8
+_FOR_THREADS = 64  # elements that are enough to be shared by threads as they are
 _PLACELESS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 _STORES = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
 # how much of an expression is searched for memory that moves along an axis
@@ -51,7 +52,7 @@ def split_of(node: UOp, ctx: ScheduleContext) -> tuple[int, int] | None:
     after = prod(node.shape)
     if prod(source.shape) < settings.REDUCEOP_SPLIT_THRESHOLD * after or after == 0:
         return None
-    if not ctx.is_parallel(device):
+    if not ctx.is_wide(device) and not (ctx.is_parallel(device) and after < _FOR_THREADS):
         return None
     moving = [axis for axis in node.arg.axes if _moves(source, axis)]
     most = min(_MOST_PARTS, (1 << settings.REDUCEOP_SPLIT_SIZE) // after)

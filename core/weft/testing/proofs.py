@@ -4,7 +4,7 @@ A tool of the tests: it needs z3 (the extra ``weft[proof]``). Every index become
 the numbers of work items, the turns of loops, the variables of the kernel and what is loaded (any
 value of its dtype); a solver is asked for values for which an access whose gate holds lies outside.
 There being none is the proof. Integers are taken as whole numbers: a sum of parts that are not
-negative and stay below a size in the end never was larger on its way.
+negative and stay below a size in the end never was larger on its way. Unsigned ones wrap around.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Formulas:
 
     def is_free(self, node: UOp) -> bool:
         """Whether nothing is known of a value but its dtype."""
-        if node.op in (Ops.LOAD, Ops.BITCAST, Ops.GEP, Ops.CUSTOM, Ops.CUSTOMI, Ops.WMMA):
+        if node.op in (Ops.LOAD, Ops.GEP, Ops.CUSTOM, Ops.CUSTOMI, Ops.WMMA):
             return True
         return any(dtypes.is_float(source.dtype) for source in node.src) and node.op is not Ops.LOAD
 
@@ -201,6 +201,8 @@ class Formulas:
         if op is Ops.CAST:
             if boolean and node.dtype is not dtypes.bool:
                 return z3.If(src[0], 1, 0)
+            if node.dtype in dtypes.uints and node.src[0].dtype not in dtypes.uints:
+                return src[0] % (1 << node.dtype.bitsize)
             return src[0] != 0 if node.dtype is dtypes.bool and not boolean else src[0]
         if op is Ops.WHERE:
             return z3.If(*src)
@@ -214,8 +216,12 @@ class Formulas:
             Ops.CMPEQ: lambda a, b: a == b, Ops.MULACC: lambda a, b, c: a * b + c,
             Ops.MAX: lambda a, b: z3.If(a < b, b, a),
         }  # fmt: skip
+        if op is Ops.BITCAST:
+            return self.same_bits(node, src[0])
         if op in plain:
-            return plain[op](*src)
+            made = plain[op](*src)
+            wraps = node.dtype in dtypes.uints and op is not Ops.MAX
+            return made % (1 << node.dtype.bitsize) if wraps else made
         right = node.src[-1]
         if right.op is not Ops.CONST or right.arg <= 0:
             return None
@@ -229,6 +235,15 @@ class Formulas:
         if op is Ops.AND and right.arg & (right.arg + 1) == 0:
             return src[0] % (right.arg + 1)
         return None
+
+    def same_bits(self, node: UOp, value: Any) -> Any:
+        """A number taken for signed or unsigned."""
+        half = 1 << (node.dtype.bitsize - 1)
+        if node.dtype in dtypes.uints:
+            return self.z3.If(value < 0, value + 2 * half, value)
+        if node.src[0].dtype in dtypes.uints:
+            return self.z3.If(value >= half, value - 2 * half, value)
+        return value
 
     def quotient(self, node: UOp, value: Any, divisor: int) -> Any:
         """Truncating division: that of the solver rounds down."""

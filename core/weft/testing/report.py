@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import html
 import json
+import platform
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,11 @@ class Outcome:
         """The kit's file that it is in, as a word."""
         stem = self.test.partition("::")[0].rpartition("/")[2]
         return stem.removeprefix("test_").removesuffix(".py")
+
+    @property
+    def short(self) -> str:
+        """Its area and name: what ``-k`` and a list of expected failures understand."""
+        return f"{self.area}: {self.test.partition('::')[2] or self.test}"
 
 
 @dataclass
@@ -71,7 +78,7 @@ class Report:
         found: dict[str, list[str]] = {}
         for one in self.outcomes:
             if one.outcome == outcome:
-                found.setdefault(one.reason or "without a reason", []).append(one.test)
+                found.setdefault(one.reason or "without a reason", []).append(one.short)
         return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
     def operations(self) -> dict[str, dict[str, str]]:
@@ -125,14 +132,14 @@ class Report:
             ),
         ]
         operations = self.operations()
-        names = list(dict.fromkeys(op for row in operations.values() for op in row))
+        kinds = {d: row for d, row in operations.items() if set(row.values()) != {"skipped"}}
+        names = list(dict.fromkeys(op for row in kinds.values() for op in row))
         if names:
             rows = [
-                [dtype, *(SIGNS[row[op]] if op in row else "" for op in names)]
-                for dtype, row in operations.items()
-                if set(row.values()) != {"skipped"}
+                [op, *(SIGNS[row[op]] if op in row else "" for row in kinds.values())]
+                for op in names
             ]
-            tables.append(("Operations it has itself", ["dtype", *names], rows))
+            tables.append(("Operations it has itself", ["", *kinds], rows))
         for outcome, title in (
             ("failed", "Failures"),
             ("error", "Errors"),
@@ -161,9 +168,9 @@ class Report:
         parts = [f"<h1>{html.escape(self.title())}</h1>"]
         for title, heads, rows in self.sheet():
             parts.append(f"<h2>{html.escape(title)}</h2><table>")
-            for number, row in enumerate([heads, *rows]):
-                tag = "th" if number == 0 else "td"
-                cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+            for number, row in enumerate([heads, *rows] if any(heads) else rows):
+                tag = "th" if number == 0 and any(heads) else "td"
+                cells = "".join(_cell(tag, cell) for cell in row)
                 parts.append(f"<tr>{cells}</tr>")
             parts.append("</table>")
         body = "\n".join(parts)
@@ -173,17 +180,27 @@ class Report:
         """The verdict in a line."""
         counts = self.counts()
         wrong = counts["failed"] + counts["error"]
-        verdict = f"{wrong} tests fail" if wrong else "conforms"
+        failing = "1 test fails" if wrong == 1 else f"{wrong} tests fail"
+        verdict = failing if wrong else "conforms"
         return f"{self.device}: {verdict} ({counts['passed']} passed)"
 
 
 def facts_of(device: Any, plugin: Any) -> dict[str, Any]:
     """What an opened device and its plugin say of themselves, in plain types."""
     return {
+        "weft": _weft_version(),
+        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "plugin": plugin.label,
         "api": ".".join(map(str, plugin.api)) if plugin.api else "",
         "capabilities": plain(device.capabilities),
     }
+
+
+def _weft_version() -> str:
+    try:
+        return metadata.version("weft")
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -192,12 +209,26 @@ def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     for name, value in facts.items():
         if isinstance(value, Mapping) and value:
             inner = prefix if name in ("capabilities",) else f"{prefix}{name}."
-            rows += _flat(value, inner)
+            ordered = dict(sorted(value.items())) if name == "vector_widths" else value
+            rows += _flat(ordered, inner)
         elif isinstance(value, list | tuple):
-            rows.append((f"{prefix}{name}", ", ".join(map(str, value)) or "none"))
+            rows.append((f"{prefix}{name}", ", ".join(map(_words, value)) or "none"))
         else:
             rows.append((f"{prefix}{name}", "none" if value in (None, "", {}) else str(value)))
     return rows
+
+
+def _words(value: Any) -> str:
+    """A record among others: ``name=x dims=8x8``."""
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}={_words(item)}" for name, item in value.items())
+    return "x".join(map(_words, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _cell(tag: str, text: str) -> str:
+    marked = {"yes": "yes", "NO": "bad", "no": "bad"}.get(text)
+    kind = f' class="{marked}"' if marked else ""
+    return f"<{tag}{kind}>{html.escape(text)}</{tag}>"
 
 
 def _count(number: int) -> str:
@@ -207,9 +238,13 @@ def _count(number: int) -> str:
 _PAGE = """<!doctype html>
 <meta charset="utf-8"><title>{title}</title>
 <style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem }}
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem;
+        padding: 0 1rem }}
 table {{ border-collapse: collapse; display: block; overflow-x: auto }}
 td, th {{ border: 1px solid #8884; padding: .15rem .5rem; text-align: left; vertical-align: top }}
+td:last-child {{ overflow-wrap: anywhere }}
+.yes {{ color: light-dark(#17693a, #7fd29b) }}
+.bad {{ color: #fff; background: #b3261e; font-weight: 600 }}
 :root {{ color-scheme: light dark }}
 </style>
 {body}

@@ -8,11 +8,12 @@ be current in the thread that calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from weft.plugin import OutOfMemory
+from weft.plugin import DeviceError, OutOfMemory
 from weft_cuda.driver import ALREADY_FRIENDS, DEINITIALIZED, PROCESS, Node, Parameters, failure
 
 
@@ -29,6 +30,33 @@ def failed(code: Any, doing: str) -> Exception:
     text = cuda.cuGetErrorString(code)[1] or b"?"
     name = cuda.cuGetErrorName(code)[1] or str(int(code)).encode()
     return failure(int(code), name.decode(), text.decode(), doing)
+
+
+class Loaded:
+    """A function that can be launched. Its code is given back when nobody holds it any more.
+
+    :param within: calls a function while the context is current.
+    """
+
+    __slots__ = ("_module", "_within", "function")
+
+    def __init__(self, within: Callable[..., Any], binary: bytes, name: str) -> None:
+        self._within = within
+        load = partial(call, cuda.cuModuleLoadData, binary, doing=f"loading kernel {name}")
+        self._module = within(load)
+        arguments = self._module, name.encode()
+        self.function = within(
+            partial(call, cuda.cuModuleGetFunction, *arguments, doing=f"finding {name}")
+        )
+
+    def __del__(self) -> None:
+        module = getattr(self, "_module", None)
+        if module is not None and not PROCESS.forked:
+            try:
+                # What is on its way is waited for by the driver.
+                self._within(cuda.cuModuleUnload, module)
+            except DeviceError:
+                pass  # the context is gone, and the code with it
 
 
 class Beyond:
@@ -103,24 +131,24 @@ class Beyond:
 
     # ---- kernels ----------------------------------------------------------------------------
 
-    def load(self, binary: bytes, name: str) -> Any:
-        """A function."""
-        module = call(cuda.cuModuleLoadData, binary, doing=f"loading kernel {name}")
-        return call(cuda.cuModuleGetFunction, module, name.encode(), doing=f"finding {name}")
+    @staticmethod
+    def loaded(within: Callable[..., Any], binary: bytes, name: str) -> Loaded:
+        """A function of this GPU; see `Loaded`."""
+        return Loaded(within, binary, name)
 
-    def allow_shared(self, function: Any, nbytes: int) -> None:
+    def allow_shared(self, kernel: Loaded, nbytes: int) -> None:
         """Launches of it may ask for so much shared memory."""
         most = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         doing = f"{nbytes} bytes of shared memory"
-        call(cuda.cuFuncSetAttribute, function, most, nbytes, doing=doing)
+        call(cuda.cuFuncSetAttribute, kernel.function, most, nbytes, doing=doing)
 
-    def blocks(self, function: Any, threads: int, shared: int) -> int:
+    def blocks(self, kernel: Loaded, threads: int, shared: int) -> int:
         """How many blocks of it one multiprocessor runs at a time."""
         ask = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor
-        return int(call(ask, function, threads, shared))
+        return int(call(ask, kernel.function, threads, shared))
 
     def graph(self, within: Callable[..., Any], nodes: Sequence[Node]) -> KernelGraph:
-        """Launches bound into one; their functions are those that `load` gave.
+        """Launches bound into one; their functions are `Loaded`.
 
         :param within: calls a function while the context is current, for what is done later.
         """
@@ -141,6 +169,7 @@ class KernelGraph:
 
     def __init__(self, within: Callable[..., Any], stream: Any, nodes: Sequence[Node]) -> None:
         self._within, self._stream = within, stream
+        self._kept = [node.function for node in nodes]
         self._graph = call(cuda.cuGraphCreate, 0)
         self._kinds = [_kind(node) for node in nodes]
         self._nodes: list[Any] = []
@@ -172,7 +201,7 @@ class KernelGraph:
 
 def _kind(node: Node) -> Any:
     kind = cuda.CUDA_KERNEL_NODE_PARAMS()
-    kind.func = node.function
+    kind.func = node.function.function
     kind.gridDimX, kind.gridDimY, kind.gridDimZ = node.grid
     kind.blockDimX, kind.blockDimY, kind.blockDimZ = node.block
     kind.sharedMemBytes = node.shared

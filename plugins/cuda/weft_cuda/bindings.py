@@ -7,7 +7,7 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from weft_cuda.beyond import Beyond, KernelGraph, call, failed, forgive
+from weft_cuda.beyond import Beyond, KernelGraph, Loaded, call, failed, forgive
 from weft_cuda.chip import Chip, read_chip
 from weft_cuda.driver import PROCESS, Context, Driver, Grid, Node, Parameters, Usage
 
@@ -144,33 +144,32 @@ class BindingsContext:
 
     # ---- kernels ----------------------------------------------------------------------------
 
-    def load(self, binary: bytes, name: str) -> Any:
-        self._enter()
-        return self.beyond.load(binary, name)
+    def load(self, binary: bytes, name: str) -> Loaded:
+        return Loaded(self._within, binary, name)
 
-    def usage(self, function: Any) -> Usage:
+    def usage(self, function: Loaded) -> Usage:
         def ask(name: str) -> int:
             attribute = getattr(cuda.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-            return int(call(cuda.cuFuncGetAttribute, attribute, function))
+            return int(call(cuda.cuFuncGetAttribute, attribute, function.function))
 
         self._enter()
         names = "MAX_THREADS_PER_BLOCK", "NUM_REGS", "LOCAL_SIZE_BYTES", "SHARED_SIZE_BYTES"
         return Usage(*map(ask, names))
 
-    def allow_shared(self, function: Any, nbytes: int) -> None:
+    def allow_shared(self, function: Loaded, nbytes: int) -> None:
         self._enter()
         self.beyond.allow_shared(function, nbytes)
 
-    def blocks(self, function: Any, threads: int, shared: int) -> int | None:
+    def blocks(self, function: Loaded, threads: int, shared: int) -> int | None:
         self._enter()
         return self.beyond.blocks(function, threads, shared)
 
     def launch(
-        self, function: Any, grid: Grid, block: Grid, parameters: Parameters, shared: int = 0
+        self, function: Loaded, grid: Grid, block: Grid, parameters: Parameters, shared: int = 0
     ) -> None:
         self._enter()
         (code,) = cuda.cuLaunchKernel(
-            function, *grid, *block, shared, self.stream, parameters.address, 0
+            function.function, *grid, *block, shared, self.stream, parameters.address, 0
         )
         if code:
             raise failed(code, f"a launch of {grid} blocks of {block} threads")

@@ -150,6 +150,8 @@ class PycudaContext:
     def within(self, function: Callable[..., Any], *arguments: Any, doing: str = "") -> Any:
         """Call a function while the context is current. :raises DeviceError: if it fails."""
         PROCESS.check()
+        if self.closed:
+            raise DeviceError("this GPU is closed", asked=doing or "the CUDA driver")
         try:
             self.context.push()
             try:
@@ -255,7 +257,7 @@ class PycudaContext:
     def _handle(self, function: _Kernel) -> Any:
         """pycuda keeps the driver's handle to itself, so that the code is loaded a second time."""
         if function.handle is None and self.beyond is not None:
-            function.handle = self.within(self.beyond.load, function.binary, function.name)
+            function.handle = self.beyond.loaded(self.within, function.binary, function.name)
             most = self.within(
                 function.thing.get_attribute,
                 cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -292,7 +294,7 @@ class PycudaContext:
         if PROCESS.forked or self.closed:
             return
         try:
-            self.within(self.stream.synchronize)
+            self.synchronize()
         finally:
             self.closed = True
             self.context.push()

@@ -7,47 +7,126 @@ the others the number of the group.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from weft.plugin import DType, FragmentLayout, TensorCore, dtypes
 
-SINCE = 80
-"""The compute capability, times ten, of the first chips that have those below."""
-
-_IN_GROUP_ALONG_COLUMNS = ((0, 2), (0, 4))
-_GROUP_ALONG_ROWS = ((1, 0), (2, 0), (4, 0))
-_C = FragmentLayout((*_IN_GROUP_ALONG_COLUMNS, *_GROUP_ALONG_ROWS), ((0, 1), (8, 0)))
+_IN_GROUP, _GROUP = 2, 3
+"""How many bits of a lane's number are its place in its group, and the number of the group."""
 
 
-def _sixteen_bits(dtype: DType, name: str) -> TensorCore:
-    """16 x 8 results of 16 products each, of 16-bit floats, added up in float32."""
-    return TensorCore(
-        f"mma_m16n8k16_{name}",
-        (16, 8, 16),
-        32,
-        dtype,
-        dtypes.float32,
-        a=FragmentLayout((*_IN_GROUP_ALONG_COLUMNS, *_GROUP_ALONG_ROWS), ((0, 1), (8, 0), (0, 8))),
-        b=FragmentLayout(((2, 0), (4, 0), (0, 1), (0, 2), (0, 4)), ((1, 0), (8, 0))),
-        c=_C,
-    )
+def _doubled(step: tuple[int, int], count: int) -> tuple[tuple[int, int], ...]:
+    """`count` bits, the lowest of which moves by `step`."""
+    return tuple((step[0] << bit, step[1] << bit) for bit in range(count))
 
 
-UNITS = (_sixteen_bits(dtypes.float16, "f16"), _sixteen_bits(dtypes.bfloat16, "bf16"))
+_C = FragmentLayout((*_doubled((0, 2), _IN_GROUP), *_doubled((1, 0), _GROUP)), ((0, 1), (8, 0)))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One instruction for results of 16 x 8.
+
+    :param since: the compute capability, times ten, of the first chips that have it.
+    :param spelt: the dtype of the factors, as the instruction spells it.
+    :param terms: products of each sum.
+    :param rounds: factors are rounded to fewer bits than their dtype has.
+    """
+
+    since: int
+    spelt: str
+    dtype: DType
+    terms: int
+    rounds: bool = False
+
+    @property
+    def name(self) -> str:
+        """Of the function that a kernel calls."""
+        return f"mma_m16n8k{self.terms}_{self.spelt}"
+
+    @property
+    def core(self) -> TensorCore:
+        """What the core must know of it.
+
+        A register holds neighbours along the sum, a group of four lanes four registers; where the
+        sum is longer than these, it goes on in the next registers.
+        """
+        packed = 4 // self.dtype.itemsize
+        bits = packed.bit_length() - 1
+        more = self.terms // (4 * packed) - 1  # further registers along the sum: none, or one
+        rows, terms = _doubled((1, 0), _GROUP), _doubled((0, packed), _IN_GROUP)
+        further = _doubled((0, 4 * packed), more)
+        left = FragmentLayout((*terms, *rows), (*_doubled((0, 1), bits), (8, 0), *further))
+        right = FragmentLayout(
+            tuple(step[::-1] for step in (*terms, *rows)),
+            tuple(step[::-1] for step in (*_doubled((0, 1), bits), *further)),
+        )
+        dims = (16, 8, self.terms)
+        return TensorCore(
+            self.name, dims, 32, self.dtype, dtypes.float32, left, right, _C, self.rounds
+        )
+
+    @property
+    def text(self) -> str:
+        """The function that a kernel calls."""
+        kind = TYPES[self.dtype]
+        left, right = 16 * self.terms // 32, 8 * self.terms // 32
+        packed = 4 // self.dtype.itemsize
+        registers = [f"x[{number}]" for number in range(left // packed)]
+        registers += [f"y[{number}]" for number in range(right // packed)]
+        places = [f"%{number}" for number in range(4, 4 + len(registers))]
+        split = left // packed
+        return _CALL.format(
+            name=self.name, kind=kind, left=left, right=right, terms=self.terms, spelt=self.spelt,
+            factors=self._factors(left, right), given=", ".join(f'"r"({one})' for one in registers),
+            a=", ".join(places[:split]), b=", ".join(places[split:]),
+        )  # fmt: skip
+
+    def _factors(self, left: int, right: int) -> str:
+        """The registers of both factors: the bits as they are, or rounded."""
+        if not self.rounds:
+            return "const unsigned *x = (const unsigned*)a.lane, *y = (const unsigned*)b.lane;"
+        x, y = (
+            ", ".join(f"rounded_to_tf32({factor}[{number}])" for number in range(count))
+            for factor, count in (("a", left), ("b", right))
+        )
+        return f"unsigned x[] = {{{x}}},\n      y[] = {{{y}}};"
+
+
+TYPES = {dtypes.float16: "f16", dtypes.bfloat16: "bf16", dtypes.float32: "float"}
+"""What the source calls a dtype of factors."""
+
+# The longest sum first: the first that fits is taken.
+UNITS = (
+    Unit(80, "f16", dtypes.float16, 16),
+    Unit(80, "bf16", dtypes.bfloat16, 16),
+    Unit(75, "f16", dtypes.float16, 8),
+    Unit(80, "tf32", dtypes.float32, 8, rounds=True),
+)
 
 
 def units_of(compute_capability: int) -> tuple[TensorCore, ...]:
     """Those of a chip; its compute capability times ten."""
-    return UNITS if compute_capability >= SINCE else ()
+    return tuple(unit.core for unit in UNITS if unit.since <= compute_capability)
 
 
 _CALL = """\
-__device__ inline vec<float, 4> mma_m16n8k16_{t}(vec<{t}, 8> a, vec<{t}, 4> b, vec<float, 4> c) {{
-  const unsigned *x = (const unsigned*)a.lane, *y = (const unsigned*)b.lane;
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.{t}.{t}.f32 "
-      "{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
+__device__ inline vec<float, 4> {name}(
+    vec<{kind}, {left}> a, vec<{kind}, {right}> b, vec<float, 4> c) {{
+  {factors}
+  asm("mma.sync.aligned.m16n8k{terms}.row.col.f32.{spelt}.{spelt}.f32 "
+      "{{%0, %1, %2, %3}}, {{{a}}}, {{{b}}}, {{%0, %1, %2, %3}};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+      : {given});
   return c;
 }}"""
 
-CALLS = {unit.name: _CALL.format(t=unit.name.rpartition("_")[2]) for unit in UNITS}
+ROUNDED = """\
+__device__ inline unsigned rounded_to_tf32(float x) {
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+}"""
+
+CALLS = {unit.name: unit.text for unit in UNITS}
 """By name of a unit, the function that a kernel calls."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 
 from weft_cuda.copies import COMMIT, COPY_ASYNC, WAIT
-from weft_cuda.matrix_units import CALLS
+from weft_cuda.matrix_units import CALLS, ROUNDED
 
 VECTOR = """\
 template <class T, int N>
@@ -92,6 +92,7 @@ _PIECES = (
     (re.compile(r"\bcopy_async<"), COPY_ASYNC),
     (re.compile(r"\bcommit_copies\("), COMMIT),
     (re.compile(r"\bwait_for_copies<"), WAIT),
+    (re.compile(r"_tf32\("), ROUNDED),
     *((re.compile(rf"\b{name}\("), text) for name, text in CALLS.items()),
 )
 

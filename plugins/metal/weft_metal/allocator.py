@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from weft.plugin import Allocator, BufferHints, Device, OutOfMemory
 from weft_metal.gpu import Gpu
 
-
 COPY_UNIT = 4
 """Bytes: copies by the GPU begin at multiples of this, and are as long."""
 

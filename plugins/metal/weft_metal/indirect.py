@@ -4,9 +4,9 @@ A replay costs one command buffer, whatever the number of launches; only launche
 values changed are encoded anew, once earlier executions are done. Commands of an indirect command
 buffer run at once unless they are told to wait for those before them, as each of them is.
 
-What a command points at is neither kept alive nor made resident by it: buffers are held here, the
-encoder is told of them at every execution, and of the pipelines too on GPUs before `PIPELINES_STAY`,
-which forget them otherwise.
+What a command points at is neither kept alive nor made resident by it: buffers are held here, and
+the encoder is told of them at every execution; of the pipelines too on GPUs before
+`PIPELINES_STAY`, which forget them otherwise.
 """
 
 from __future__ import annotations

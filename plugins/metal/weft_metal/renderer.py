@@ -113,8 +113,10 @@ class MetalRenderer(CStyleRenderer):
         self.rules = self.rules + METAL_RULES
 
     def render(self, program: LinearProgram) -> str:
-        """The source of one kernel, named ``program.name``. It says how many work items a group has,
-        so that the compiler gives each no more registers than there are.
+        """The source of one kernel, named ``program.name``.
+
+        It says how many work items a group has, so that the compiler gives each no more registers
+        than there are.
 
         :raises CapabilityError: for float64 and other types that the language lacks.
         """

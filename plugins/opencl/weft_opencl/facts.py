@@ -110,7 +110,7 @@ def read(device: Any) -> Facts:
     extensions = set(device.extensions.split())
     single = _answer(device, "single_fp_config", 0)
     shared = _answer(device, "svm_capabilities", 0) & FINE_GRAINED
-    platform = device.platform
+    platform, kinds = device.platform, pyopencl.device_type
     said = (platform.name, platform.version, device.name, device.version, device.driver_version,
             device.opencl_c_version)  # fmt: skip
     modern = _version(device.opencl_c_version) >= (1, 2)
@@ -118,7 +118,7 @@ def read(device: Any) -> Facts:
     return Facts(
         name=f"{device.name.strip()} ({platform.name.strip()})",
         versions="; ".join(part.strip() for part in said),
-        processor=bool(device.type & pyopencl.device_type.CPU),
+        processor=bool(device.type & kinds.CPU) and not device.type & kinds.GPU,
         double=bool(_answer(device, "double_fp_config", 0)) or "cl_khr_fp64" in extensions,
         half="cl_khr_fp16" in extensions,
         fused=bool(single & FUSED),

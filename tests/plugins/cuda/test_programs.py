@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from weft.plugin import CompileError, DeviceUnavailable, LinearProgram, Ops, UOp, dtypes
+from weft.plugin import (
+    CompileError,
+    DeviceUnavailable,
+    LinearProgram,
+    Ops,
+    UOp,
+    dtypes,
+    settings,
+)
 from weft_cuda.compiler import NvrtcCompiler
 from weft_cuda.nvrtc import find_nvrtc
 from weft_cuda.renderer import CudaRenderer
@@ -44,6 +52,27 @@ def test_it_compiles_to_ptx_and_machine_code(case, arch, nvrtc):
     for program, source in cases.programs(case, arch):
         assert f".entry {program.name}" in compiler.ptx(source, program.name)
         assert compiler.compile(source, program.name).startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize(
+    "case, arch, precision, instruction",
+    [
+        ("matmul_half", "sm_75", "highest", "m16n8k8.row.col.f32.f16.f16.f32"),
+        ("matmul_half", "sm_80", "highest", "m16n8k16.row.col.f32.f16.f16.f32"),
+        ("matmul_large", "sm_80", "high", "m16n8k8.row.col.f32.tf32.tf32.f32"),
+    ],
+)
+def test_products_by_matrix_units(case, arch, precision, instruction, nvrtc):
+    with settings.override(MATMUL_PRECISION=precision):
+        ((program, source),) = cases.programs(case, arch)
+    ptx = NvrtcCompiler(arch, nvrtc).ptx(source, program.name)
+    assert f"mma.sync.aligned.{instruction}" in ptx
+    assert ("cvt.rna.tf32.f32" in ptx) == (precision == "high")
+
+
+def test_floats_are_not_rounded_unless_asked_for(nvrtc):
+    ((_, source),) = cases.programs("matmul_large", "sm_90a")
+    assert "mma" not in source
 
 
 def test_the_refusal_holds_source_and_log(nvrtc):

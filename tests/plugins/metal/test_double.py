@@ -53,7 +53,8 @@ BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
 def test_shared_memory_and_a_barrier(ran):
     found, wrong = ran(
-        f"threadgroup int all[64];\nall[lane] = lane * lane; {BARRIER} data0[lane] = all[63 - lane];",
+        f"threadgroup int all[64];\nall[lane] = lane * lane;\n{BARRIER}\n"
+        "data0[lane] = all[63 - lane];",
         threads=64,
     )
     assert wrong == "" and found == [(63 - n) ** 2 for n in range(64)]

@@ -16,7 +16,7 @@ from weft.base.dtype import dtypes
 from weft.device import Registry
 from weft.plugin import CapabilityError, LinearProgram, MemoryCaps
 from weft.testing.conformance.programs import Builder
-from weft.uop import Ops, UOp
+from weft.uop import UOp
 
 _spec = spec_from_file_location("metal_cases", Path(__file__).with_name("cases.py"))
 cases = module_from_spec(_spec)
@@ -80,7 +80,7 @@ def values(device):
     return make
 
 
-@pytest.mark.parametrize("case", cases.CASES)
+@pytest.mark.parametrize("case", [case for case in cases.CASES if case not in cases.TOO_LONG])
 def test_the_results_of(case, metal):
     """On the double: what the kernels compute, lane by lane."""
     quicker = "CPU" if find_spec("weft_cpu_clang") else "REF"

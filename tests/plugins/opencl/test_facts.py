@@ -27,6 +27,11 @@ def test_limits():
     assert describe(replace(POCL, processor=False)).compute.limits.row_bytes == 0
 
 
+def test_images_are_declared_by_their_size():
+    assert describe(POCL).compute.limits.image_size == (16384, 16384)
+    assert describe(replace(POCL, image_size=None)).compute.limits.image_size is None
+
+
 def test_without_local_memory_nothing_is_shared():
     assert Feature.SHARED in describe(POCL).compute.features
     assert Feature.SHARED not in describe(replace(POCL, shared_bytes=0)).compute.features

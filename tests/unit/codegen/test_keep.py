@@ -158,3 +158,21 @@ def test_nothing_but_staging_comes_after():
     opts = (Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 1), Opt(OptKind.UPCAST, 0, 2))
     with pytest.raises(OptError, match="only STAGE comes after KEEP"):
         program_of(matmul(6, 12, 5), PLAIN, *opts)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_the_last_stretch_may_be_shorter(staged):
+    opts = [Opt(OptKind.SWAP, 0, 1), Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 1)]
+    program = program_of(
+        matmul(6, 11, 5), PLAIN, *opts, *([Opt(OptKind.STAGE, TERMS)] if staged else [])
+    )
+    check(program, 6, 11, 5)
+
+
+def test_a_sum_in_parts_of_which_the_last_is_shorter():
+    program = program_of(matmul(6, 11, 5), PLAIN, Opt(OptKind.SPLIT, TERMS, 4))
+    check(program, 6, 11, 5)
+    with pytest.raises(OptError, match="shorter than the others"):
+        program_of(
+            matmul(6, 11, 5), PLAIN, Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.UNROLL, 3, 2)
+        )

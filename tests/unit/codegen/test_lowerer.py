@@ -169,6 +169,15 @@ def test_large_buffers_are_addressed_with_64_bits():
     assert stored.src[0].src[1].dtype is dtypes.long
 
 
+def test_many_elements_in_few_places_are_addressed_with_32_bits():
+    """Factors of a product are repeated along each other's axes; where they are is what counts."""
+    rows, columns, terms = 1 << 11, 1 << 11, 1 << 11
+    st = shape(rows, 1, terms).expand((rows, columns, terms))
+    total = load(1, st, rows * terms).reduce(Ops.ADD, (2,))
+    sink = run(UOp.sink(store(total, rows, columns, 1)))
+    assert {u.src[1].dtype for u in nodes(sink, Ops.INDEX)} == {dtypes.int}
+
+
 def test_symbolic_extents_become_symbolic_loops():
     n = UOp.variable("n", 1, 10)
     st = ShapeTracker.from_shape((n, 4))

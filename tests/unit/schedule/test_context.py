@@ -27,6 +27,7 @@ def test_what_runs_wide_has_a_launch_grid_or_threads():
     threads = Capabilities(compute=ComputeCaps(features=frozenset({Feature.THREADS})))
     ctx = lookup(S=STORES, G=grid, T=threads)
     assert [ctx.is_parallel(name) for name in "XSGT"] == [False, False, True, True]
+    assert [ctx.is_wide(name) for name in "XSGT"] == [False, False, True, False]
 
 
 def test_images_are_a_limit():

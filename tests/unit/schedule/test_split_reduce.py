@@ -29,8 +29,15 @@ def test_a_full_sum_is_two_kernels_where_kernels_run_wide(golden):
     (after,) = edited(once, before)
     assert change(before, after) == golden.file("passes/split_reduce/full_sum.uop")
     assert len(kernels(before, ctx=WIDE)) == 2
-    assert len(kernels(before, ctx=lookup(X=THREADS))) == 2
+    assert len(kernels(total(1 << 20), ctx=lookup(X=THREADS))) == 2
     assert len(kernels(before, ctx=lookup(X=COMPUTES))) == 1
+
+
+def test_threads_share_what_is_summed_only_where_there_are_few_sums():
+    def kernels_for(sums):
+        return len(kernels(total(sums, 1 << 17, axes=(1,)), ctx=lookup(X=THREADS)))
+
+    assert (kernels_for(8), kernels_for(64)) == (2, 1)
 
 
 @settings.override(REDUCEOP_SPLIT_THRESHOLD=32)

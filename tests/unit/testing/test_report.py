@@ -46,15 +46,18 @@ def test_the_commonest_reason_comes_first():
 
 def test_markdown():
     text = sample().markdown()
-    assert text.startswith("# REF: 1 tests fail (1 passed)\n")
+    assert text.startswith("# REF: 1 test fails (1 passed)\n")
     assert "| compute.limits.max_upcast | 16 |" in text
-    assert "| float | yes | NO |" in text and "| half |" not in text
-    assert "off \\| by 1" in text, "a bar inside a cell is escaped"
+    assert "|  | float |\n|---|---|\n| ADD | yes |\n| MUL | NO |\n" in text
+    assert "| off \\| by 1 | 1 | ops: test_native_op[MUL-float] |" in text
 
 
 def test_html_is_escaped():
     report = Report("A<B>", {"name": "x & y"})
     assert "<h1>A&lt;B&gt;" in report.html() and "x &amp; y" in report.html()
+    page = sample().html()
+    assert '<td class="yes">yes</td>' in page and '<td class="bad">NO</td>' in page
+    assert "<th></th><th></th>" not in page, "a table without heads has no row of them"
 
 
 def test_json_has_everything():

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from weft.base.dtype import AddrSpace
 from weft.base.errors import SpecError
-from weft.codegen.ranges import CLOSING, loop_order, loops_of, ranges_of
+from weft.codegen.ranges import CLOSING, loop_order, loops_of, ranges_of, values_of
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -36,6 +36,7 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
             continue
         if node.op in CLOSING and loops_of(node):
             paths[node] = paths[loops_of(node)[0]][:-1]
+            _keep_inside(node, paths)
             continue
         if node.op is Ops.SINK:
             paths[node] = ()
@@ -51,7 +52,19 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
         if several:
             _check_one_nest(node, longest, paths)
         paths[node] = longest
+        _keep_inside(node, paths)
     return paths
+
+
+def _keep_inside(node: UOp, paths: dict[UOp, Path]) -> None:
+    """What fills shared memory stands between the barriers of its FILL, constants too."""
+    if node.op is not Ops.FILL or node.src[0].src[0].dtype.space is not AddrSpace.LOCAL:
+        return
+    if node.arg.depth > 1:  # its first tiles are filled before the loop
+        return
+    for store in values_of(node):
+        if len(paths[store]) < len(paths[node]):
+            paths[store] = paths[node]
 
 
 def _check_one_nest(node: UOp, longest: Path, paths: dict[UOp, Path]) -> None:

@@ -42,6 +42,11 @@ def run(sink: UOp, loop: UOp, inside: Sequence[UOp]) -> tuple[UOp, UOp]:
     for place, axis in enumerate(axes, number + 1):
         kind = AxisKind.LOOP if axis in inside else axis.arg.kind
         places[axis] = UOp.range(axis.src[0], place, kind, axis.dtype)
+    rest = [r for r in loops_of(reduce) if r is not loop]
+    for one in rest:
+        if loop in ranges_of(one.src[0]):
+            end = substitute_ranges(list(one.src[0].toposort()), {loop: outside}, {})
+            places[one] = one.replace(src=(end,))
     size, here, there = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
     for axis in reversed(axes):
         here, there = _plus(here, axis, size), _plus(there, places[axis], size)
@@ -51,15 +56,15 @@ def run(sink: UOp, loop: UOp, inside: Sequence[UOp]) -> tuple[UOp, UOp]:
         substitute_ranges(list(value.toposort()), places, {})
         for value in reduce.src[: reduce.arg.values]
     ]
-    rest = [r for r in loops_of(reduce) if r is not loop]
-    part = UOp(Ops.REDUCE, reduce.dtype, (*values, *rest), Accumulate(reduce.arg.op, len(values)))
+    terms = [places.get(r, r) for r in rest]
+    part = UOp(Ops.REDUCE, reduce.dtype, (*values, *terms), Accumulate(reduce.arg.op, len(values)))
     nothing = UOp.const(reduce.dtype, identity_element(reduce.arg.op, reduce.dtype))
     # the gate is also what says that the array is read anew in every turn
     later = folded(Ops.CMPLT, dtypes.bool, (outside.const_like(0), outside), None)
     so_far = UOp(Ops.LOAD, reduce.dtype, (array.index(there, later), nothing))
     total = UOp(reduce.arg.op, reduce.dtype, (so_far, part))
     store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
-    loops = sorted(places.values(), key=loop_order)
+    loops = sorted((outside, *(places[axis] for axis in axes)), key=loop_order)
     fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
     made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(here), fill))}
     return replace_nodes(nodes, made), outside

@@ -61,12 +61,16 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """An axis is `outer * factor + inner`; the first part at most `last` where one is given."""
+    """An axis is `outer * factor + inner`; the first part at most `last` where one is given.
+
+    rest: how many turns the inner loop has in the last turn of the outer one; 0: as many as ever.
+    """
 
     outer: int
     inner: int
     factor: int
     last: int | None
+    rest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +256,8 @@ class Kernel:
             raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
             raise _illegal(opt, "the extent of the axis is a variable")
+        if axis.number in self._ragged():
+            raise _illegal(opt, "its last part is shorter than the others")
         amount = opt.amount or axis.extent
         if amount < 1 or amount > axis.extent:
             raise _illegal(opt, f"its extent is {axis.extent}")
@@ -262,15 +268,18 @@ class Kernel:
                 raise _illegal(opt, "the whole axis as one part changes nothing")
             self.axes[opt.axis] = replace(axis, kind=inner_kind)
         else:
-            last = None
-            if axis.extent % amount:
+            last, rest = None, 0
+            if axis.extent % amount and axis.kind is inner_kind is AxisKind.REDUCE:
+                self._check_ragged(opt, axis, amount)
+                rest = axis.extent % amount
+            elif axis.extent % amount:
                 self._check_overlap(opt, axis, amount)
                 last = axis.extent - amount
             outer = Axis(self._count, ceildiv(axis.extent, amount), axis.kind, axis.home)
             inner = Axis(self._count + 1, amount, inner_kind, axis.home)
             self._count += 2
             self.axes[opt.axis : opt.axis + 1] = [outer, inner]
-            split = _Split(outer.number, inner.number, amount, last)
+            split = _Split(outer.number, inner.number, amount, last, rest)
             if stretches:
                 if last is not None:
                     raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
@@ -469,6 +478,16 @@ class Kernel:
     def _is_outermost(self, axis: Axis) -> bool:
         return axis is next(one for one in self.axes if one.kind is AxisKind.REDUCE)
 
+    def _check_ragged(self, opt: Opt, axis: Axis, amount: int) -> None:
+        """A sum may be done in parts of which the last is shorter, where loops are loops."""
+        if self.target.compute.limits.global_size is not None or self.units:
+            raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+
+    def _ragged(self) -> set[int]:
+        """Both loops of every axis whose last part is shorter."""
+        shorter = [split for split in self._splits.values() if split.rest]
+        return {number for split in shorter for number in (split.outer, split.inner)}
+
     def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
         """Where a part does not divide an output axis, the last part overlaps the one before it.
 
@@ -483,6 +502,8 @@ class Kernel:
         if not 0 <= opt.amount < len(self.axes) or opt.amount == opt.axis:
             raise _illegal(opt, "it needs two different axes")
         a, b = self.axes[opt.axis], self.axes[opt.amount]
+        if not self._ragged().isdisjoint((a.number, b.number)):
+            raise _illegal(opt, "the last part of an axis is shorter than the others")
         if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
             raise _illegal(opt, "only loops of one kind can change places")
         self.axes[opt.axis], self.axes[opt.amount] = b, a
@@ -620,6 +641,10 @@ class Kernel:
             home = axis.home
             end = home.src[0] if axis.extent is extent_of(home) else axis.extent
             new[axis.number] = UOp.range(end, place, axis.kind, home.dtype)
+        for split in self._splits.values():
+            if split.rest:
+                outer, inner = new[split.outer], new[split.inner]
+                new[split.inner] = inner.replace(src=(_turns_of_last(outer, split),))
         count = len(self.axes)
         for unit in self.units:
             for number, size in zip((unit.m, unit.n, unit.k), unit.core.dims):
@@ -660,6 +685,14 @@ class Kernel:
             known = found.get(pad.home)
             found[pad.home] = real if known is None else known & real
         return found
+
+
+def _turns_of_last(outer: UOp, split: _Split) -> UOp:
+    """The extent of an inner loop that is shorter in the last turn of the outer one."""
+    turns = extent_of(outer)
+    assert isinstance(turns, int)
+    whole, rest = outer.const_like(split.factor), outer.const_like(split.rest)
+    return UOp(Ops.WHERE, outer.dtype, (outer < outer.const_like(turns - 1), whole, rest))
 
 
 def _illegal(opt: Opt, because: str) -> OptError:

@@ -64,7 +64,7 @@ class Panels:
         for reduce in self.reduces:
             terms = math.prod(_turns(loop) for loop in loops_of(reduce))
             largest = max(largest, terms * self._beside(lane) * reduce.dtype.itemsize)
-        if not loops or largest < _SMALL:
+        if not loops or (largest < _SMALL and not self._gathered(lane)):
             return False
         first = _innermost(trial, loops)
         if first is None or not self._fill(trial, lane, first):
@@ -102,6 +102,14 @@ class Panels:
                 shared = mine if shared is None else [loop for loop in shared if loop in mine]
         return [u for u in shared or () if self.kernel.axis_of(u, _LOOP) is not None]
 
+    def _gathered(self, lane: UOp) -> bool:
+        """Whether lanes read what does not lie side by side, or is not there for all of them."""
+        return any(
+            access.depends(lane) and (lane in access.hidden or access.steps[lane] != 1)
+            for reduce in self.reduces
+            for access in self.inside[reduce]
+        )
+
     def _beside(self, home: UOp) -> int:
         """How many elements of a loop are done side by side."""
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
@@ -120,11 +128,10 @@ class Panels:
         most = (_ROWS if across else _PANEL) // row
         if first <= most:
             return first
-        alone = len(self.kernel.reduces) == 1
-        parts = [n for n in range(max(2, most // 4), most + 1) if first % n == 0 and alone]
-        if parts:
-            return parts[-1]
-        return first if 2 * first * row <= self.room else None
+        if len(self.kernel.reduces) > 1 or most < 2:
+            return first if first * row <= self.room // len(self.kernel.reduces) else None
+        even = [n for n in range(max(2, most // 2), most + 1) if first % n == 0]
+        return even[-1] if even else ceildiv(first, ceildiv(first, most))
 
     def _is_across(self, access: Access, reduce: UOp, lane: UOp) -> bool:
         """Whether what all lanes share is read across the rows it lies in."""

@@ -136,8 +136,9 @@ def _steps(kernel: Kernel) -> Iterator[tuple[Opt, ...]]:
         for kind in _ALONE:
             amounts = parts(kind, target)
             for amount in amounts:
-                yield (Opt(kind, place, amount),)
-            if kind in _FIT and extent <= _SMALL and extent not in amounts:
+                if amount != extent or 0 not in amounts or kind is OptKind.TC:  # 0: all of it
+                    yield (Opt(kind, place, amount),)
+            if kind in _FIT and extent <= _SMALL and not {0, extent} & set(amounts):
                 yield (Opt(kind, place, extent),)
         yield from _exchanges(kernel, place)
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from weft.base.dtype import AddrSpace, dtypes
 from weft.codegen.affine import affine
 from weft.codegen.opt.copies import Copying, Staged
-from weft.codegen.ranges import CLOSING, Fill, extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.ranges import CLOSING, Fill, extent_of, loop_order, loops_of, most_of, ranges_of
 from weft.codegen.substitute import replace_nodes, substitute_ranges
 from weft.device.capabilities import ComputeCaps
 from weft.uop.args import AxisKind
@@ -54,7 +54,7 @@ def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
         around = ranges_of(node)
         mine = [r for r in inner if r in around]
         again = any(r in nest and r not in around for r in turns)
-        fixed = all(isinstance(extent_of(r), int) for r in mine)
+        fixed = all(not r.src[0].variables() for r in mine)
         if mine and again and fixed and not any(u.op in CLOSING for u in node.toposort()):
             found.append(_staged(node, mine, bool(group), held))
     return found
@@ -96,7 +96,7 @@ def _staged(load: UOp, mine: list[UOp], shared: bool, held: frozenset[UOp]) -> S
     size = 1
     for r in reversed(order):
         strides[r] = size
-        size *= int(extent_of(r))
+        size *= most_of(r)
     return Staged(load, tuple(order), strides, steps, size)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weft.base.dtype import dtypes
+from weft.base.settings import settings
 from weft.codegen.fold import folded
 from weft.codegen.ranges import CLOSING, Fragment, loops_of, ranges_of, values_of
 from weft.codegen.substitute import replace_nodes, substitute_ranges
@@ -39,6 +40,8 @@ class Product:
 
 def product_of(reduce: UOp, core: TensorCore) -> Product | None:
     """What `core` could multiply; None where dtypes or operation are others."""
+    if core.rounds and settings.MATMUL_PRECISION == "highest":
+        return None
     if reduce.arg.op is not Ops.ADD or reduce.arg.values != 1 or reduce.dtype is not core.dtype_out:
         return None
     (value,) = values_of(reduce)
@@ -51,7 +54,7 @@ def product_of(reduce: UOp, core: TensorCore) -> Product | None:
 
 
 def _narrow(factor: UOp, core: TensorCore) -> UOp | None:
-    if factor.op is Ops.CAST and factor.dtype is core.dtype_out:
+    if factor.op is Ops.CAST and factor.dtype is core.dtype_out is not core.dtype_in:
         factor = factor.src[0]
     if factor.dtype is not core.dtype_in or any(u.op in CLOSING for u in factor.toposort()):
         return None

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from weft.device import Capabilities, DeviceId, PluginState, Target, registry
+from weft.base.dtype import dtypes
+from weft.device import Capabilities, DeviceId, Feature, PluginState, Target, registry
 from weft.device.hookspecs import API_VERSION
 
 
@@ -48,6 +49,33 @@ def test_a_device_that_computes_has_all_its_parts(weft_device, weft_compute):
     assert weft_device.renderer.language
     if weft_device.compiler is not None:
         assert weft_device.compiler.fingerprint
+
+
+def test_what_is_declared_holds_together(weft_device, weft_compute):
+    """No field promises what another takes back."""
+    limits, dtypes_of = weft_compute.limits, weft_compute.dtypes
+    wrong = []
+
+    def must(holds, words):
+        if not holds:
+            wrong.append(words)
+
+    grouped = limits.local_size is not None
+    for feature in (Feature.BARRIER, Feature.SHARED, Feature.WARP_REDUCE):
+        must(grouped or not weft_compute.has(feature), f"{feature} needs a local_size")
+    must(limits.shared_bytes > 0 or not weft_compute.has(Feature.SHARED), "shared: of no bytes")
+    must(weft_compute.has(Feature.SHARED) or not limits.shared_bytes, "shared_bytes, not shared")
+    must(not grouped or limits.global_size is not None, "groups need a launch grid")
+    must(not grouped or (limits.local_threads or 0) > 0, "local_size needs local_threads")
+    lanes = weft_compute.warp_size
+    must(lanes & (lanes - 1) == 0, "warp_size is a power of two, or 0")
+    must(lanes > 1 or not weft_compute.has(Feature.WARP_REDUCE), "warp_reduce needs a warp_size")
+    must({dtypes.int32, dtypes.bool} <= dtypes_of, "every kernel needs int32 and bool")
+    must(set(weft_compute.vector_widths) <= dtypes_of, "vector_widths of a dtype it lacks")
+    for core in weft_compute.tensor_cores:
+        must({core.dtype_in, core.dtype_out} <= dtypes_of, f"{core.name}: dtypes it lacks")
+        must(grouped or core.threads == 1, f"{core.name}: its lanes need a local_size")
+    assert not wrong, wrong
 
 
 def test_importing_the_plugin_loads_no_other_library(weft_device):

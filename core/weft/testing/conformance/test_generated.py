@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 from weft.base.dtype import dtypes
+from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
@@ -129,7 +130,8 @@ def test_matrix_units(weft_device, weft_compute, weft_bytes):
             kernel.apply(Opt(OptKind.TC, len(kernel.axes) - 1, number))
             return kernel.applied
 
-        program = lower(matmul(m, k, n, core), weft_device.target, choose)
+        with settings.override(MATMUL_PRECISION="high"):  # small integers have few bits
+            program = lower(matmul(m, k, n, core), weft_device.target, choose)
         draw = numpy.random.default_rng(number).integers
         a, b = (draw(0, 4, shape).astype(numpy.float32) for shape in ((m, k), (k, n)))
         arrays = {

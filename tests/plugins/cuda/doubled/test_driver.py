@@ -1,5 +1,6 @@
 """What is asked of the driver, by whichever package WEFT_CUDA_DRIVER names: the same of each."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -170,6 +171,23 @@ def test_a_graph_is_told_of_what_changes_and_of_nothing_else(gpu):
     assert integers(gpu, d) == [2] and told.numbers == [1]
     assert graph([(b, d), (c, b)], [(), ()], wait=True) >= 0
     assert integers(gpu, c) == [4]
+
+
+def test_code_is_given_back_with_its_kernel_and_not_before(gpu):
+    count = ctypes.CDLL("libcuda.so.1").simt_unloaded
+    handle = gpu.allocator.allocate(64, BufferHints())
+    kernel = runner(gpu, "p0[0] = 7;")
+    graph = LaunchGraph.of(gpu.context, [Launch(kernel, (handle,), (1, 1, 1), (1, 1, 1))])
+    before = count()
+    del kernel
+    graph.launch()
+    assert integers(gpu, handle) == [7]
+    del graph
+    assert count() > before
+    kernel = runner(gpu, "p0[0] = 8;")
+    kernel([handle])
+    del kernel  # with the launch on its way
+    assert integers(gpu, handle) == [8]
 
 
 def test_a_launch_may_be_timed(gpu):

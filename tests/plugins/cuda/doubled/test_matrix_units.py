@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor
+from weft.base.settings import settings
 from weft.engine import lower_schedule_item
 
 
@@ -18,6 +19,35 @@ def test_sums_of_products(m, k, n, dtype):
     assert "mma_m16n8k16" in lower_schedule_item(item).prg.p.src
     again = (left.matmul(right, dtype="float32") * 0.5 + 1).numpy()
     np.testing.assert_array_equal(again, a @ b * 0.5 + 1)
+
+
+def products(left, right):
+    """The product twice: as it is, and where matrix units may round the factors; and its source."""
+    found = []
+    for precision in ("highest", "high"):
+        with settings.override(MATMUL_PRECISION=precision):
+            (item,) = (left @ right).schedule()
+            found += [(left @ right).numpy(), lower_schedule_item(item).prg.p.src]
+    return found
+
+
+def test_float32_by_choice():
+    random = np.random.default_rng(4)
+    a, b = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((64, 48), (48, 40)))
+    left, right = (Tensor(x, device="CUDA").realize() for x in (a, b))
+    exact, plain, fast, source = products(left, right)
+    assert "mma_m16n8k8_tf32(" in source and "mma" not in plain
+    np.testing.assert_array_equal(exact, a @ b)
+    np.testing.assert_array_equal(fast, a @ b)
+
+
+def test_what_is_rounded_has_ten_bits_left():
+    a = np.full((16, 8), 1 + 2.0**-10 + 2.0**-12, np.float32)
+    b = np.eye(8, dtype=np.float32)
+    left, right = (Tensor(x, device="CUDA").realize() for x in (a, b))
+    exact, _, fast, _ = products(left, right)
+    np.testing.assert_array_equal(exact, a)
+    np.testing.assert_array_equal(fast, np.float32(1 + 2.0**-10))
 
 
 def test_transposed_and_batched():

@@ -108,26 +108,33 @@ static inline void simt_wait(unsigned newer) {
   mine->count = left;
 }
 
-// mma.sync.aligned.m16n8k16.row.col with sums in float: lanes show each other what they hold.
-template <class T>
+// mma.sync.aligned of 16 x 8 results with sums in float: lanes show each other what they hold. A
+// register holds neighbours along the sum; four lanes have four registers of a row, and a second one
+// each of the rows eight further, and further ones of the rest of the sum.
+template <class T, int A, int B>
 struct simt_held {
-  T a[8], b[4];
+  T a[A], b[B];
 };
-template <class T>
+static inline float simt_tf32(float x) {  // ten bits of the fraction, ties away from zero
+  unsigned bits = __builtin_bit_cast(unsigned, x);
+  return x - x == 0 ? __builtin_bit_cast(float, (bits + 0x1000) & ~0x1fffu) : x;
+}
+template <int A, int B, class T>
 static inline void simt_mma(const T* a, const T* b, float* c) {
-  static simt_held<T> held[1024];
+  static simt_held<T, A, B> held[1024];
   unsigned item = simt_item(), lane = item % 32;
-  simt_held<T>* warp = held + (item - lane);
-  for (int i = 0; i < 8; i++) warp[lane].a[i] = a[i];
-  for (int i = 0; i < 4; i++) warp[lane].b[i] = b[i];
+  simt_held<T, A, B>* warp = held + (item - lane);
+  for (int i = 0; i < A; i++) warp[lane].a[i] = a[i];
+  for (int i = 0; i < B; i++) warp[lane].b[i] = b[i];
   __syncthreads();
+  constexpr unsigned packed = 4 / sizeof(T), terms = 2 * A;
   for (int i = 0; i < 4; i++) {
     unsigned row = lane / 4 + (i >= 2 ? 8 : 0), column = lane % 4 * 2 + i % 2;
-    for (unsigned k = 0; k < 16; k++) {
-      const simt_held<T>& left = warp[row % 8 * 4 + k % 8 / 2];
-      const simt_held<T>& right = warp[column * 4 + k % 8 / 2];
-      float x = (float)left.a[k % 2 + (row >= 8 ? 2 : 0) + (k >= 8 ? 4 : 0)];
-      c[i] += x * (float)right.b[k % 2 + (k >= 8 ? 2 : 0)];
+    for (unsigned k = 0; k < terms; k++) {
+      unsigned place = k / packed, in = k % packed, far = place / 4;
+      float x = (float)warp[row % 8 * 4 + place % 4].a[in + (row / 8 + 2 * far) * packed];
+      float y = (float)warp[column * 4 + place % 4].b[in + far * packed];
+      c[i] += sizeof(T) == 4 ? simt_tf32(x) * simt_tf32(y) : x * y;
     }
   }
   __syncthreads();

@@ -316,6 +316,10 @@ API cuEventElapsedTime_v2(float* milliseconds, Event* start, Event* stop) {
   return cuEventElapsedTime(milliseconds, start, stop);
 }
 
+// How many modules were given back: for tests.
+static int unloaded = 0;
+API simt_unloaded() { return unloaded; }
+
 // ---- kernels ------------------------------------------------------------------------------------
 API cuModuleLoadData(Module** module, const void* image) {
   GUARD;
@@ -341,6 +345,10 @@ API cuModuleLoadDataEx(Module** module, const void* image, unsigned count, int* 
   return done;
 }
 API cuModuleUnload(Module* module) {
+  GUARD;
+  if (Result bad = here()) return bad;
+  for (Stream* stream : streams) run_to(stream, stream->issued);
+  unloaded++;
   dlclose(module->library);
   delete module;
   return SUCCESS;

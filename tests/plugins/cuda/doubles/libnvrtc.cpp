@@ -77,7 +77,7 @@ static bool replace_units(std::string& source) {
     size_t start = source.find("asm(\"mma.sync");
     if (start == std::string::npos) return found;
     size_t end = source.find(");\n", start);
-    source.replace(start, end - start + 2, "simt_mma(a.lane, b.lane, c.lane);");
+    source.replace(start, end - start + 2, "simt_mma<sizeof(a.lane) / sizeof(a[0]), sizeof(b.lane) / sizeof(b[0])>(a.lane, b.lane, c.lane);");
     found = true;
   }
 }
@@ -121,6 +121,8 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
               "simt_f32_from_f16(x, bits);");
   bool units = replace_units(source);
   replace_copies(source);
+  // what plays a unit rounds its factors itself
+  replace_all(source, R"(asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));)", "bits = 0;");
   bool barriers = units || source.find("__syncthreads") != std::string::npos ||
                   source.find("__shfl_xor_sync") != std::string::npos;
   char folder[] = "/tmp/weft-simt-XXXXXX";

@@ -198,10 +198,10 @@ def test_rates_below_zero_are_refused() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda params: nn.optim.SGD(params, 0.1, momentum=0.9, dampening=0.5),
-        lambda params: nn.optim.Adam(params, 0.1),
-        lambda params: nn.optim.LARS(params, 0.1),
-        lambda params: nn.optim.Muon(params, 0.1),
+        lambda params: optim.SGD(params, 0.1, momentum=0.9, dampening=0.5),
+        lambda params: optim.Adam(params, 0.1),
+        lambda params: optim.LARS(params, 0.1),
+        lambda params: optim.Muon(params, 0.1),
     ],
     ids=["SGD", "Adam", "LARS", "Muon"],
 )
@@ -214,7 +214,7 @@ def test_parameters_on_several_devices_move_where_they_lie(make):
                 optimizer.zero_grad()
                 for each in params:
                     (each * each).sum().backward()
-                nn.optim.clip_grad_norm_(params, 5.0)
+                optim.clip_grad_norm_(params, 5.0)
                 optimizer.step()
         assert [each.device for each in params] == list(devices)
         return [each.tolist() for each in params]

@@ -111,7 +111,8 @@ def hosted(source: str) -> tuple[str, str, frozenset[int], int]:
     text = re.sub(r"\bthreadgroup ", "", text)
     return name, (
         f"{text}\nexecutor::Here executor_here;\n"
-        'extern "C" __attribute__((visibility("default"))) void enter(executor::Argument* given) {\n'
+        'extern "C" __attribute__((visibility("default")))\n'
+        "void enter(executor::Argument* given) {\n"
         f"  {name}({', '.join(words)});\n}}\n"
     ), frozenset(uses), int(most or MOST)  # fmt: skip
 

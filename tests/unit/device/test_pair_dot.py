@@ -1,0 +1,19 @@
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.errors import ArgumentError
+from weft.device.capabilities import ComputeCaps
+from weft.device.pair_dot import PairDot
+
+
+def test_lanes_are_frozen_so_that_a_target_can_be_hashed():
+    dot = PairDot(dtypes.bfloat16, dtypes.float32, [16, 8])
+    assert dot.lanes == (16, 8)
+    assert hash(ComputeCaps(pair_dots=[dot])) == hash(ComputeCaps(pair_dots=(dot,)))
+
+
+def test_numbers_of_other_sizes_are_refused():
+    with pytest.raises(ArgumentError, match="16 bits"):
+        PairDot(dtypes.int8, dtypes.int32, (16,))
+    with pytest.raises(ArgumentError, match="16 bits"):
+        PairDot(dtypes.float16, dtypes.float64, (8,))
