@@ -315,6 +315,9 @@ class Kernel:
             raise _illegal(opt, "the kernel reads what it writes, and groups do not keep step")
         if self.units:
             raise _illegal(opt, "the lanes of a matrix unit are the first work items of a group")
+        extent = self.axes[opt.axis].extent
+        if isinstance(extent, int) and opt.amount and extent % opt.amount:
+            raise _illegal(opt, f"its extent is {extent}: PADTO makes it a multiple of {opt.amount}")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
 

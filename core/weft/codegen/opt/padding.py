@@ -100,7 +100,7 @@ class _Padding:
         if loop in self.zero[value]:
             return value
         factors = value.src
-        if value.op is not Ops.MUL or not all(loop in ranges_of(factor) for factor in factors):
+        if value.op is not Ops.MUL:
             return self.chosen(value, 0, loop)
         parts = []
         for factor in factors:

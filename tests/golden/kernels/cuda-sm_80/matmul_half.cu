@@ -23,7 +23,8 @@ struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16
   __device__ T& operator[](int i) { return lane[i]; }
   __device__ const T& operator[](int i) const { return lane[i]; }
 };
-__device__ inline vec<float, 4> mma_m16n8k16_f16(vec<f16, 8> a, vec<f16, 4> b, vec<float, 4> c) {
+__device__ inline vec<float, 4> mma_m16n8k16_f16(
+    vec<f16, 8> a, vec<f16, 4> b, vec<float, 4> c) {
   const unsigned *x = (const unsigned*)a.lane, *y = (const unsigned*)b.lane;
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

@@ -22,7 +22,8 @@ struct alignas(N & (N - 1) ? sizeof(T) : N * sizeof(T) < 16 ? N * sizeof(T) : 16
   __device__ T& operator[](int i) { return lane[i]; }
   __device__ const T& operator[](int i) const { return lane[i]; }
 };
-__device__ inline vec<float, 4> mma_m16n8k16_bf16(vec<bf16, 8> a, vec<bf16, 4> b, vec<float, 4> c) {
+__device__ inline vec<float, 4> mma_m16n8k16_bf16(
+    vec<bf16, 8> a, vec<bf16, 4> b, vec<float, 4> c) {
   const unsigned *x = (const unsigned*)a.lane, *y = (const unsigned*)b.lane;
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -55,53 +56,46 @@ extern "C" __global__ void __launch_bounds__(64) r_16_16_2_2_2_2_2_2_8_4(float* 
   int alu12 = alu6 % 4 * 264 + alu0 * 32 + alu11;
   bf16x8 val0 = *(const bf16x8*)(data1 + alu10);
   bf16x8 val1 = *(const bf16x8*)(data1 + alu10 + 4096);
-  bf16x4 alu13 = bf16x4(val0[0], val0[1], val1[0], val1[1]);
-  int alu14 = alu5 * 528 + alu7 * 264 + alu3 * 128 + alu2 * 64 + alu1 * 32 + alu11;
-  bf16x4 alu15 = bf16x4(val0[2], val0[3], val1[2], val1[3]);
-  int alu16 = alu14 + 8;
-  bf16x4 alu17 = bf16x4(val0[4], val0[5], val1[4], val1[5]);
-  int alu18 = alu14 + 16;
-  bf16x4 alu19 = bf16x4(val0[6], val0[7], val1[6], val1[7]);
-  int alu20 = alu14 + 24;
+  int alu13 = alu5 * 528 + alu7 * 264 + alu3 * 128 + alu2 * 64 + alu1 * 32 + alu11;
+  *(bf16x4*)(tile0 + alu13) = bf16x4(val0[0], val0[1], val1[0], val1[1]);
+  *(bf16x4*)(tile0 + alu13 + 8) = bf16x4(val0[2], val0[3], val1[2], val1[3]);
+  *(bf16x4*)(tile0 + alu13 + 16) = bf16x4(val0[4], val0[5], val1[4], val1[5]);
+  *(bf16x4*)(tile0 + alu13 + 24) = bf16x4(val0[6], val0[7], val1[6], val1[7]);
   acc0 = f32x4(0.0f, 0.0f, 0.0f, 0.0f);
-  int alu21 = lidx0 % 32 * 8;
-  int alu22 = alu3 * 8;
+  int alu14 = lidx0 % 32 * 8;
+  int alu15 = alu3 * 8;
   int gidx0 = blockIdx.x;
-  int alu23 = gidx0 * 16;
-  int alu24 = alu22 + alu5 + alu1 * 2 + alu2 * 4 + alu8 * 512 + alu7 * 1024 + alu23;
+  int alu16 = gidx0 * 16;
+  int alu17 = alu15 + alu5 + alu1 * 2 + alu2 * 4 + alu8 * 512 + alu7 * 1024 + alu16;
   for (int ridx8 = 0; ridx8 < 8; ridx8++) {
-    int alu25 = alu10 + ridx8 * 64;
-    bool alu26 = ridx8 < 7;
-    bf16x8 val2 = alu26 ? *(const bf16x8*)(data1 + alu25 + 64) : bf16x8(((bf16)0.0f), ((bf16)0.0f),
+    int alu18 = alu10 + ridx8 * 64;
+    bool alu19 = ridx8 < 7;
+    bf16x8 val2 = alu19 ? *(const bf16x8*)(data1 + alu18 + 64) : bf16x8(((bf16)0.0f), ((bf16)0.0f),
         ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f));
-    bf16x8 val3 = alu26 ? *(const bf16x8*)(data1 + alu25 + 4160) : bf16x8(((bf16)0.0f), ((bf16)0.0f),
+    bf16x8 val3 = alu19 ? *(const bf16x8*)(data1 + alu18 + 4160) : bf16x8(((bf16)0.0f), ((bf16)0.0f),
         ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f), ((bf16)0.0f));
-    int alu27 = alu12 + (ridx8 + 1) % 2 * 1056;
+    int alu20 = alu12 + (ridx8 + 1) % 2 * 1056;
     __syncthreads();
-    int alu28 = alu21 + ridx8 % 2 * 1056;
-    int alu29 = alu24 + ridx8 * 16384;
-    bf16x4 alu30 = bf16x4(data2[alu29 + 12288], data2[alu29 + 12544], data2[alu29 + 14336],
-        data2[alu29 + 14592]);
-    bf16x4 alu31 = bf16x4(data2[alu29 + 8192], data2[alu29 + 8448], data2[alu29 + 10240],
-        data2[alu29 + 10496]);
-    bf16x4 alu32 = bf16x4(data2[alu29 + 4096], data2[alu29 + 4352], data2[alu29 + 6144], data2[alu29 + 6400]);
-    bf16x4 alu33 = bf16x4(data2[alu29], data2[alu29 + 256], data2[alu29 + 2048], data2[alu29 + 2304]);
-    f32x4 wmma0 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu28), alu33, acc0);
-    f32x4 wmma1 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu28 + 264), alu32, wmma0);
-    f32x4 wmma2 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu28 + 528), alu31, wmma1);
-    f32x4 wmma3 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu28 + 792), alu30, wmma2);
+    int alu21 = alu14 + ridx8 % 2 * 1056;
+    int alu22 = alu17 + ridx8 * 16384;
+    bf16x4 alu23 = bf16x4(data2[alu22 + 12288], data2[alu22 + 12544], data2[alu22 + 14336],
+        data2[alu22 + 14592]);
+    bf16x4 alu24 = bf16x4(data2[alu22 + 8192], data2[alu22 + 8448], data2[alu22 + 10240],
+        data2[alu22 + 10496]);
+    bf16x4 alu25 = bf16x4(data2[alu22 + 4096], data2[alu22 + 4352], data2[alu22 + 6144], data2[alu22 + 6400]);
+    bf16x4 alu26 = bf16x4(data2[alu22], data2[alu22 + 256], data2[alu22 + 2048], data2[alu22 + 2304]);
+    f32x4 wmma0 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu21), alu26, acc0);
+    f32x4 wmma1 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu21 + 264), alu25, wmma0);
+    f32x4 wmma2 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu21 + 528), alu24, wmma1);
+    f32x4 wmma3 = mma_m16n8k16_bf16(*(bf16x8*)(tile0 + alu21 + 792), alu23, wmma2);
     acc0 = wmma3;
-    *(bf16x4*)(tile0 + alu27) = bf16x4(val2[0], val2[1], val3[0], val3[1]);
-    *(bf16x4*)(tile0 + alu27 + 8) = bf16x4(val2[2], val2[3], val3[2], val3[3]);
-    *(bf16x4*)(tile0 + alu27 + 16) = bf16x4(val2[4], val2[5], val3[4], val3[5]);
-    *(bf16x4*)(tile0 + alu27 + 24) = bf16x4(val2[6], val2[7], val3[6], val3[7]);
-    *(bf16x4*)(tile0 + alu14) = alu13;
-    *(bf16x4*)(tile0 + alu16) = alu15;
-    *(bf16x4*)(tile0 + alu18) = alu17;
-    *(bf16x4*)(tile0 + alu20) = alu19;
+    *(bf16x4*)(tile0 + alu20) = bf16x4(val2[0], val2[1], val3[0], val3[1]);
+    *(bf16x4*)(tile0 + alu20 + 8) = bf16x4(val2[2], val2[3], val3[2], val3[3]);
+    *(bf16x4*)(tile0 + alu20 + 16) = bf16x4(val2[4], val2[5], val3[4], val3[5]);
+    *(bf16x4*)(tile0 + alu20 + 24) = bf16x4(val2[6], val2[7], val3[6], val3[7]);
   }
   f32x4 val4 = acc0;
-  int alu34 = alu4 % 8 * 256 + alu22 + lidx0 % 4 * 2 + alu23 + gidx1 * 4096;
-  *(f32x2*)(data0 + alu34) = f32x2(val4[0], val4[1]);
-  *(f32x2*)(data0 + alu34 + 2048) = f32x2(val4[2], val4[3]);
+  int alu27 = alu4 % 8 * 256 + alu15 + lidx0 % 4 * 2 + alu16 + gidx1 * 4096;
+  *(f32x2*)(data0 + alu27) = f32x2(val4[0], val4[1]);
+  *(f32x2*)(data0 + alu27 + 2048) = f32x2(val4[2], val4[3]);
 }
