@@ -15,7 +15,8 @@ from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
-from weft.device.capabilities import Target
+from weft.device.capabilities import Feature, Target
+from weft.device.pair_dot import PairDot
 from weft.device.program import CompiledProgram, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
@@ -46,6 +47,16 @@ UNIT = TensorCore(
     c=FragmentLayout(((2, 0), (0, 2)), ((0, 1), (1, 0))),
 )  # fmt: skip
 UNITS = replace(GRID, compute=replace(GRID.compute, tensor_cores=(UNIT,)))
+# One processor whose threads share loops, and that adds two products of narrow integers at once.
+THREADED = replace(
+    VECTOR,
+    compute=replace(
+        VECTOR.compute,
+        features=VECTOR.compute.features | {Feature.THREADS},
+        pair_dots=(PairDot(dtypes.int16, dtypes.int32, (2, 3, 4, 8)),),
+    ),
+)
+KINDS_WITH_THREADS = (*KINDS_OF_OPT, OptKind.THREAD, OptKind.THREAD, OptKind.THREAD)
 SEEDS = st.integers(0, 1 << 32)
 
 
@@ -120,6 +131,8 @@ def tiled_choice(seed: int, kinds: tuple[OptKind, ...]):
         if tiled:
             places = pick.sample(range(len(kernel.axes)), len(kernel.axes))
             any(attempt(OptKind.STAGE, place, 0) for place in places)
+        if OptKind.THREAD in kinds:
+            each_of(OptKind.THREAD, AxisKind.LOOP, 0.8, (0,))
         return kernel.applied
 
     return choose
@@ -162,6 +175,11 @@ def test_with_any_legal_optimisations(seed: int, choice: int) -> None:
     check(seed, VECTOR, random_choice(choice))
 
 
+@given(SEEDS, SEEDS)
+def test_with_any_legal_optimisations_and_threads(seed: int, choice: int) -> None:
+    check(seed, THREADED, random_choice(choice, KINDS_WITH_THREADS))
+
+
 @given(SEEDS)
 def test_on_a_launch_grid(seed: int) -> None:
     check(seed, GRID)
@@ -180,6 +198,11 @@ def test_sums_of_products_with_the_heuristic(seed: int) -> None:
 @given(SEEDS, SEEDS)
 def test_sums_of_products_in_tiles(seed: int, choice: int) -> None:
     check_product(seed, VECTOR, tiled_choice(choice, KINDS_OF_OPT))
+
+
+@given(SEEDS, SEEDS)
+def test_sums_of_products_in_tiles_that_threads_share(seed: int, choice: int) -> None:
+    check_product(seed, THREADED, tiled_choice(choice, KINDS_WITH_THREADS))
 
 
 @given(SEEDS, SEEDS)
@@ -235,3 +258,10 @@ def test_sizes_that_nothing_divides(size: int) -> None:
 @pytest.mark.parametrize("seed", [1626, 4410, 6126])
 def test_seeds_that_once_failed(seed: int) -> None:
     check(seed, VECTOR, random_choice(seed))
+
+
+@pytest.mark.parametrize(
+    "seed, choice", [(49, 344), (297, 2080), (50329, 352304), (50412, 352885), (100173, 701212)]
+)
+def test_products_that_once_failed(seed: int, choice: int) -> None:
+    check_product(seed, UNITS, tiled_choice(choice, KINDS_ON_A_GRID))

@@ -122,7 +122,8 @@ class _Groups:
         """What one work item has of an array that no other reads."""
         dtype = array.dtype
         assert isinstance(dtype, PtrDType)
-        return array.replace(dtype=dtype.base.ptr(dtype.size // self.extent, dtype.space))
+        length = private.length(dtype, self.private[array], self.extent)
+        return array.replace(dtype=dtype.base.ptr(length, dtype.space))
 
     def within(self, index: UOp) -> UOp:
         """An address in an array that became shared, or a work item's own."""

@@ -18,7 +18,7 @@ from weft.device.pair_dot import PairDot
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_SHORT = (dtypes.int8, dtypes.uint8, dtypes.int16)
+_SHORT = (dtypes.bool, dtypes.int8, dtypes.uint8, dtypes.int16)
 TAKES_SUM = frozenset({Ops.WMMA, Ops.DOT})
 """What adds to a sum by itself: the sum so far is its last source."""
 

@@ -23,7 +23,9 @@ from weft.codegen import (
     launch_dims,
     lowerer,
     merge,
+    stream,
     tails,
+    wide,
 )
 from weft.codegen.decompose import run as decompose
 from weft.codegen.linearize import order
@@ -102,7 +104,9 @@ AFTER = (
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
     Pass("expander", _expander, lowered.verify),
     Pass("groups", _groups, lowered.verify),
+    Pass("wide", lambda sink, ctx: wide.run(sink, ctx.target), lowered.verify),
     Pass("pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
+    Pass("stream", lambda sink, ctx: stream.run(sink, ctx.target.compute), lowered.verify),
     Pass("last_rewrites", _last_rewrites),
     Pass("linearize", lambda sink, ctx: (sink.arg, order.run(sink, ctx.fused)),
          lambda result: linear.verify(result[1])),

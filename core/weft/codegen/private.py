@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from weft.base.dtype import PtrDType
+from weft.base.intmath import ceildiv
 from weft.codegen.affine import affine, from_affine
 from weft.codegen.ranges import ranges_of
 from weft.uop.args import AxisKind
@@ -30,10 +31,15 @@ def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
     """
     factors = {_factor(index) for index in indices}
     (factor,) = factors if len(factors) == 1 else (None,)
-    if not factor or array.size % (factor * parts) or array.size // parts > MOST:
+    if not factor or length(array, factor, parts) > MOST:
         return None
     own = all(_stays_within(index, factor, factor * parts) for index in indices)
     return factor if own else None
+
+
+def length(array: PtrDType, factor: int, parts: int) -> int:
+    """How many elements a work item has; in the last round some may have no element any more."""
+    return ceildiv(array.size, factor * parts) * factor
 
 
 def within(index: UOp, factor: int, parts: int, made: Mapping[UOp, UOp]) -> UOp:

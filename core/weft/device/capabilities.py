@@ -120,6 +120,8 @@ class MemoryCaps:
     """What a device's memory is like.
 
     :param alignment: sub-buffers may start at multiples of this many bytes; None: no sub-buffers.
+    :param cheap_windows: a window is as good as an allocation: freed memory also serves what is a
+        little smaller.
     :param persistent: its bytes outlive the process: never pooled nor planned, and an assignment to
         them is carried out at once.
     :param resident: counts as memory in use.
@@ -128,6 +130,7 @@ class MemoryCaps:
     """
 
     alignment: int | None = 1
+    cheap_windows: bool = False
     persistent: bool = False
     resident: bool = True
     max_allocation: int | None = None
@@ -135,8 +138,9 @@ class MemoryCaps:
 
     def __post_init__(self) -> None:
         check(
-            self, alignment=whole(1, optional=True), persistent=one(bool), resident=one(bool),
-            max_allocation=whole(1, optional=True), link_group=one(str, optional=True),
+            self, alignment=whole(1, optional=True), cheap_windows=one(bool), persistent=one(bool),
+            resident=one(bool), max_allocation=whole(1, optional=True),
+            link_group=one(str, optional=True),
         )  # fmt: skip
 
 
@@ -159,6 +163,9 @@ class ComputeCaps:
     :param vector_widths: per dtype, the load and store widths (in elements) worth using.
     :param vector_bytes: size of one vector register; 0: arithmetic is scalar.
     :param vector_registers: how many vector registers one work item may count on.
+    :param wide_indices: loops and addresses are best computed in 64 bits.
+    :param cache_bytes: size of the last cache, past which whole vector registers can be stored; 0:
+        they cannot.
     :param tensor_cores: the matrix units it offers.
     :param pair_dots: the instructions it has that add two products of narrow numbers at once.
     :param tiles: how many tiles of an operand a group should hold at once; with more than one,
@@ -173,6 +180,8 @@ class ComputeCaps:
     vector_widths: Mapping[DType, tuple[int, ...]] = field(default_factory=FrozenMap)
     vector_bytes: int = 0
     vector_registers: int = 16
+    wide_indices: bool = False
+    cache_bytes: int = 0
     tensor_cores: tuple[TensorCore, ...] = ()
     pair_dots: tuple[PairDot, ...] = ()
     tiles: int = 1
@@ -187,6 +196,7 @@ class ComputeCaps:
         check(
             self, dtypes=each(lambda dtype: dtype in dtypes.all, "scalar dtypes"),
             limits=one(KernelLimits), vector_bytes=whole(), vector_registers=whole(1),
+            wide_indices=one(bool), cache_bytes=whole(),
             vector_widths=each(lambda dtype: dtype in dtypes.all, "widths by scalar dtype"),
             tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
             pair_dots=each(lambda dot: isinstance(dot, PairDot), "PairDots"),
@@ -212,17 +222,20 @@ class Capabilities:
     :param compute: what it computes with; None: it stores and does not compute.
     :param name: for people; nothing may depend on it.
     :param fingerprint: what compiled code is keyed to: changes when code for it could.
+    :param speed: what measured times are keyed to beside it: changes when equal code could take
+        another time, as with the model or the number of threads.
     """
 
     memory: MemoryCaps = MemoryCaps()
     compute: ComputeCaps | None = None
     name: str = ""
     fingerprint: str = ""
+    speed: str = ""
 
     def __post_init__(self) -> None:
         check(
             self, memory=one(MemoryCaps), compute=one(ComputeCaps, optional=True), name=one(str),
-            fingerprint=one(str),
+            fingerprint=one(str), speed=one(str),
         )  # fmt: skip
 
 

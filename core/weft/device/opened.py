@@ -47,8 +47,12 @@ class OpenDevice:
     def pool(self) -> Pool:
         """Its freed memory, for reuse."""
         memory = self.capabilities.memory
-        windows = memory.alignment is not None
-        return Pool(self.allocator, not memory.persistent, memory.max_allocation, windows)
+        return Pool(
+            self.allocator,
+            not memory.persistent,
+            memory.max_allocation,
+            memory.cheap_windows and memory.alignment is not None,
+        )
 
     @property
     def compute(self) -> ComputeCaps:

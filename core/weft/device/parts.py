@@ -85,7 +85,11 @@ class Allocator(ABC, Generic[Handle]):
         """Fill the whole of ``dst`` from ``src``, after all work launched so far."""
 
     def free(self, handle: Handle, nbytes: int) -> None:
-        """Take an allocation back. Default: leave it to Python."""
+        """Take an allocation back. Default: leave it to Python.
+
+        May be called from a destructor, in the middle of anything: take no lock that another method
+        may hold, and leave what is slow for later.
+        """
 
     def view(self, handle: Handle, offset: int, nbytes: int) -> Handle:
         """A window of an allocation that shares its bytes. Default: CapabilityError."""

@@ -69,6 +69,9 @@ class Helper:
             raise HelperFailed(f"no answer within {seconds:.1f} s", lost=True) from None
         except OSError:
             verdict, value = "died", None
+        except BaseException:  # an interrupt: its answer would be taken for that to the next
+            self.stop()
+            raise
         if verdict == "died":
             code = process.poll()
             self.stop()
@@ -165,7 +168,12 @@ class Helpers:
                 free.put(helper)
 
         with ThreadPoolExecutor(len(self.all)) as pool:
-            yield from pool.map(run, things)
+            try:
+                yield from pool.map(run, things)
+            except BaseException:  # an interrupt does not wait for what is still to be done
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.stop()
+                raise
 
     def stop(self) -> None:
         """End all processes."""

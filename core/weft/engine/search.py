@@ -36,7 +36,6 @@ from weft.device.calls import failure_text
 from weft.device.capabilities import Feature
 from weft.device.opened import OpenDevice
 from weft.engine.helpers import HelperFailed, Helpers, helpers_for
-from weft.engine.stats import stats
 from weft.engine.trial import WRITTEN_DOWN, Built, Outcome, Trial, build
 from weft.uop import UOp, to_text
 
@@ -47,6 +46,7 @@ CLEARLY = 0.97  # of the heuristic's time, or the heuristic's choice stays
 _BUILD_SECONDS = 20.0
 _RUN_SECONDS = 10.0  # a kernel may take before it counts as one that hangs, if none is known yet
 _SPENT = 0.03  # seconds for the runs of one candidate
+_SLOW = 0.2  # a run this long is not done a hundred times only to see what comes of it
 _LAST_ROUNDS = 5  # how often the best few are timed in turn: others may use the machine too
 _MOST_PLAIN = 4e9  # operations that are still carried out without any optimisation
 _MOST_PLAIN_HERE = 1e8  # the same where nobody could end it
@@ -162,7 +162,7 @@ class _Elsewhere:
         return ""
 
     def time(self, built: Any, good: float | None) -> Outcome | str:
-        limit = _RUN_SECONDS if good is None else max(5.0, 100 * good)
+        limit = _RUN_SECONDS if good is None else max(_RUN_SECONDS, 100 * good)
         try:
             answer: Outcome = self.helpers.first.ask("time", built, _SPENT, good, seconds=limit)
         except HelperFailed as error:
@@ -250,6 +250,7 @@ class _Search:
         heuristic = by_heuristic(self.loops[True])
         self.found = Found(heuristic, heuristic)
         self.seconds: dict[Plan, float] = {}
+        self.tried: set[Plan] = {heuristic}
         self.built: dict[Plan, Any] = {}
         self.known: dict[bytes, Try] = {}  # by source: plans may come to the same
         self.progress = _Progress(self.loops[True].name)
@@ -257,14 +258,13 @@ class _Search:
     def run(self) -> Found:
         found = self.found
         try:
-            with stats.paused():
-                self.workshop = _workshop(self.ast, self.device, found.notes)
-                try:
-                    if self.prepare():
-                        self.rounds()
-                        found.best = self.decided()
-                finally:
-                    self.workshop.end()
+            self.workshop = _workshop(self.ast, self.device, found.notes)
+            try:
+                if self.prepare():
+                    self.rounds()
+                    found.best = self.decided()
+            finally:
+                self.workshop.end()
         except (WeftError, HelperFailed, OSError) as error:
             found.notes.append(f"the search ended early: {failure_text(error)}")
             found.best = found.heuristic
@@ -306,7 +306,7 @@ class _Search:
         """Widen and narrow until nothing is gained."""
         start = [Plan((), prepared) for prepared in self.loops]
         self.attempt([plan for plan in start if plan != self.found.heuristic])
-        beam = [self.found.heuristic, *start]
+        beam = [self.found.heuristic, *filter(self.is_worth_a_start, start)]
         for number in range(1, MOST_ROUNDS + 1):
             before = min(self.seconds.values())
             plans = list(
@@ -314,7 +314,7 @@ class _Search:
                     other
                     for plan in beam
                     for other in near(self.loops[plan.prepared], plan)
-                    if other not in self.seconds
+                    if other not in self.tried
                 )
             )
             self.progress.begin(number, len(plans))
@@ -323,8 +323,14 @@ class _Search:
             if number > 1 and self.seconds[beam[0]] > GAIN * before:
                 return
 
+    def is_worth_a_start(self, plan: Plan) -> bool:
+        """Whether it is worth while to run what is as slow as this as often as there are steps."""
+        taken = self.seconds.get(plan, _SLOW)
+        return taken < _SLOW or taken < 4 * self.seconds[self.found.heuristic]
+
     def attempt(self, plans: Sequence[Plan]) -> None:
         """Build them all, then run one after the other."""
+        self.tried.update(plans)
         answers = list(self.workshop.built(plans))
         for plan, answer in zip(plans, answers):
             good = min(self.seconds.values())
@@ -349,26 +355,26 @@ class _Search:
         self.found.tries.append(tried)
 
     def decided(self) -> Plan:
-        """The best of the best, timed in turn with the heuristic's."""
+        """The best of the best, timed in turn with the heuristic's: that stays where it is as fast,
+        and where it cannot be timed once more."""
         heuristic = self.found.heuristic
         ranked = sorted(self.seconds, key=self.seconds.__getitem__)
         last = list(dict.fromkeys([heuristic, *ranked[: max(3, self.width)]]))
-        shortest = dict(self.seconds)
         for _ in range(_LAST_ROUNDS):
-            for plan in last:
-                outcome = self.workshop.time(self.built[plan], shortest[heuristic])
-                if isinstance(outcome, str) or not outcome.equal:
-                    shortest[plan] = float("inf")
+            for plan in list(last):
+                outcome = self.workshop.time(self.built[plan], None)
+                if not isinstance(outcome, str) and outcome.equal:
+                    self.seconds[plan] = min(self.seconds[plan], outcome.best)
+                elif plan == heuristic:
+                    return heuristic
                 else:
-                    shortest[plan] = min(shortest[plan], outcome.best)
+                    last.remove(plan)
         self.found.tries = [
-            Try(one.plan, shortest[one.plan], one.because)
-            if one.seconds is not None and shortest.get(one.plan, float("inf")) != float("inf")
-            else one
+            Try(one.plan, self.seconds.get(one.plan, one.seconds), one.because)
             for one in self.found.tries
         ]
-        best = min(last, key=shortest.__getitem__)
-        return best if shortest[best] < CLEARLY * shortest[heuristic] else heuristic
+        best = min(last, key=self.seconds.__getitem__)
+        return best if self.seconds[best] < CLEARLY * self.seconds[heuristic] else heuristic
 
 
 def _turns(nest: Iterable[UOp]) -> int:
@@ -432,8 +438,10 @@ def _key(ast: UOp, device: OpenDevice, width: int) -> str:
     by = "" if compiler is None else compiler.fingerprint
     compute = device.compute
     features = " ".join(sorted(compute.features))
-    parts = (version("weft"), can.fingerprint, by, features, repr(compute.limits), str(width))
-    return "\0".join((*parts, str(settings.FUSE_ARANGE), settings.MATMUL_PRECISION, to_text(ast)))
+    parts = (version("weft"), can.fingerprint, can.speed, by, features, repr(compute.limits))
+    return "\0".join(
+        (*parts, str(width), str(settings.FUSE_ARANGE), settings.MATMUL_PRECISION, to_text(ast))
+    )
 
 
 def _plan_data(plan: Plan) -> list[Any]:

@@ -89,6 +89,16 @@ class Accesses(Expressions):
             return vectors.store.format(count=dtype.count, value=value, pointer=pointer)
         return f"{place} = {value}"
 
+    def streamed(self, index: UOp, dtype: DType, name: str) -> str:
+        """The statement that stores the value of this name past the caches."""
+        return self.dialect.stream.format(
+            pointer=self._address(index),
+            type=self.helpers.type(dtype),
+            bytes=dtype.itemsize,
+            value=name,
+            plain=f"{self.written(index, dtype, name)};",
+        )
+
     def _read(self, index: UOp, dtype: DType) -> Expression:
         images = self.dialect.images
         if images is not None and _is_pixel(index):

@@ -21,6 +21,7 @@ from weft.render.helpers import Helpers
 from weft.render.placing import inlinable
 from weft.render.rules import C_RULES
 from weft.uop import Ops, PatternMatcher, UOp
+from weft.uop.args import STREAM
 
 if TYPE_CHECKING:
     from weft.device.program import LinearProgram
@@ -98,6 +99,7 @@ class _Kernel:
         self.lines: list[str] = []
         self.depth = 1
         self.in_part = False
+        self.streams = False
         self.counts: dict[str, int] = {}
 
     def source(self) -> str:
@@ -111,6 +113,8 @@ class _Kernel:
         if self.in_part:
             self.depth -= 1
             self._line("}")
+        if self.streams and self.dialect.streamed:
+            self._line(self.dialect.streamed)
         if self.depth != 1:
             raise SpecError("a block is not closed", asked=f"rendering {self.program.name}")
         name, types = self.program.name, self._types()
@@ -248,6 +252,12 @@ class _Kernel:
             self._store_lanes(index, value, gate)
             return
         text = self.values.stored(value, whole and is_mask(value.dtype))
+        if u.arg == STREAM and self.dialect.stream:
+            name = self._fresh("alu")
+            self._line(f"{self.helpers.type(value.dtype)} {name} = {text};")
+            self._line(self.values.streamed(index, value.dtype, name))
+            self.streams = True
+            return
         self._line(f"{gate}{self.values.written(index, value.dtype, text)};")
 
     def _store_lanes(self, index: UOp, value: UOp, gate: str) -> None:

@@ -36,6 +36,8 @@ C_TYPES: Mapping[DType, str] = FrozenMap(
 SHORT_NAMES: Mapping[DType, str] = FrozenMap(
     {
         dtypes.bool: "bool",
+        dtypes.fp8e4m3: "f8e4m3",
+        dtypes.fp8e5m2: "f8e5m2",
         dtypes.int8: "i8",
         dtypes.uint8: "u8",
         dtypes.int16: "i16",
@@ -155,6 +157,10 @@ class CDialect:
         empty: it is as it comes.
     :param barrier: the statement by which a work group waits for itself; None: there is none.
     :param index: expressions for the launch indices, three per prefix ("gidx", "lidx").
+    :param stream: the statement of a store past the caches, at any alignment; fields ``pointer``
+        (to the first element), ``type``, ``bytes`` (of all lanes), ``value`` (a name), ``plain``
+        (the statement without it); empty: it is a store like others.
+    :param streamed: the statement at the end of a kernel after which others see such stores.
     :param parts: gidx0 is a loop in the kernel, over the part of it that a call is given: for
         devices with ``Feature.THREADS``. See `weft.render.parts`.
     :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).
@@ -186,6 +192,8 @@ class CDialect:
     aligned: str = " __attribute__((aligned({bytes})))"
     barrier: str | None = None
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
+    stream: str = ""
+    streamed: str = ""
     parts: bool = False
     buffer_suffix: str = ""
     variable_parameter: str = "const {type} {name}"

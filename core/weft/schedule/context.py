@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from weft.base.dtype import DType, dtypes
+from weft.base.promotion import can_safe_cast
 from weft.base.settings import settings
 from weft.device import binding
 from weft.device.capabilities import Capabilities, Feature
@@ -46,6 +48,23 @@ class ScheduleContext:
         """Whether one kernel is spread over many work items there."""
         compute = self.capabilities(device).compute
         return compute is not None and compute.limits.global_size is not None
+
+    def reads_narrow(self, device: str, narrow: DType, wide: DType) -> bool:
+        """Whether numbers that a kernel reads again and again had better stay narrow in memory.
+
+        What is read on a grid goes on chip first, or to a matrix unit; and there may be a unit for
+        products of such numbers. A wider copy would only be more to read.
+        """
+        compute = self.capabilities(device).compute
+        dots = () if compute is None else compute.pair_dots
+        return self.is_wide(device) or any(
+            dot.dtype_out is wide
+            and (
+                narrow is dot.dtype_in
+                or (dtypes.is_int(wide) and can_safe_cast(narrow, dot.dtype_in))
+            )
+            for dot in dots
+        )
 
     def image_size(self, device: str) -> tuple[int, int] | None:
         """(width, height) of the largest image there; None where there are none."""

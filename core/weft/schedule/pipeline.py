@@ -115,7 +115,7 @@ def _fuse_marks(plan: Plan, ctx: ScheduleContext) -> Plan:
     if edits := without_marks(plan.uses):
         marks = marked(plan.uses)
         marks = moved(marks, _edit(plan, edits))
-        stored = must_realize(plan.uses, wide=ctx.is_wide)
+        stored = must_realize(plan.uses, reads_narrow=ctx.reads_narrow)
         realized = group_reduces(plan.uses, stored)
         realized = limit_buffers(plan.uses, realized, ctx)
         plan.marks = still_cut(marks, group_kernels(plan.uses, realized, ctx))
@@ -130,7 +130,7 @@ def _edit(plan: Plan, edits: dict[UOp, Edit]) -> dict[UOp, UOp]:
 
 
 def _must_realize(plan: Plan, ctx: ScheduleContext) -> Plan:
-    plan.realized = must_realize(plan.uses, plan.marks, ctx.is_wide)
+    plan.realized = must_realize(plan.uses, plan.marks, ctx.reads_narrow)
     return plan
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weft.base.dtype import ImageDType
+from weft.base.dtype import DType, ImageDType
 from weft.base.sequences import prod
 from weft.schedule.arange import Picks, is_counter, picks_in
 from weft.schedule.fuse_marks import NONE, Marks
@@ -25,13 +25,14 @@ _STRETCH = 32
 
 
 def must_realize(
-    uses: Uses, marks: Marks = NONE, wide: Callable[[str], bool] = lambda device: False
+    uses: Uses,
+    marks: Marks = NONE,
+    reads_narrow: Callable[[str, DType, DType], bool] = lambda device, narrow, wide: False,
 ) -> dict[UOp, None]:
     """Nodes (never movement, constants, memory) that need a kernel of their own, sources first.
 
-    marks: what is asked for in one kernel is not stored for growing. wide: whether a device
-    spreads a kernel over many work items: what is read there more than once goes on chip first, or
-    to a matrix unit, and a wider copy in memory would only be more to read.
+    marks: what is asked for in one kernel is not stored for growing. reads_narrow: whether kernels
+    of a device had better read a dtype where it is narrow (see `ScheduleContext.reads_narrow`).
     """
     realized: dict[UOp, None] = {}
     depth: dict[UOp, int] = {}
@@ -56,7 +57,7 @@ def must_realize(
             and node not in marks.inside
             and _grows(node, uses, picks)
             and not _is_cheap(node, depth[node], uses, realized)
-            and not (_is_widening(node) and isinstance(node.device, str) and wide(node.device))
+            and not (_is_widening(node) and _stays_narrow(node, reads_narrow))
         ):
             held = _worth_storing(node)
             if not is_stored(held):
@@ -123,6 +124,11 @@ def _is_widening(node: UOp) -> bool:
     """Only makes wider what stands in memory."""
     source = node.src[0] if node.op is Ops.CAST else node
     return node.dtype.itemsize > source.dtype.itemsize and is_stored(source.base)
+
+
+def _stays_narrow(node: UOp, reads_narrow: Callable[[str, DType, DType], bool]) -> bool:
+    source = node.src[0] if node.op is Ops.CAST else node
+    return isinstance(node.device, str) and reads_narrow(node.device, source.dtype, node.dtype)
 
 
 def _worth_storing(node: UOp) -> UOp:

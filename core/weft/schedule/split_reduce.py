@@ -54,7 +54,8 @@ def split_of(node: UOp, ctx: ScheduleContext) -> tuple[int, int] | None:
         return None
     if not ctx.is_wide(device) and not (ctx.is_parallel(device) and after < _FOR_THREADS):
         return None
-    moving = [axis for axis in node.arg.axes if _moves(source, axis)]
+    counting = node.arg.op is Ops.MAX
+    moving = [axis for axis in node.arg.axes if _moves(source, axis, counting)]
     most = min(_MOST_PARTS, (1 << settings.REDUCEOP_SPLIT_SIZE) // after)
     for parts in range(most, _FEWEST_PARTS - 1, -1):
         for axis in moving:
@@ -74,11 +75,11 @@ def in_two_steps(node: UOp, source: UOp, axis: int, parts: int) -> UOp:
     return last.reshape(node.shape)
 
 
-def _moves(source: UOp, axis: int) -> bool:
+def _moves(source: UOp, axis: int, counting: bool) -> bool:
     """Whether memory below an expression is walked along an axis of it, and no counter.
 
     Where a counter runs along the axis, elements are picked by their place: code generation finds
-    them by address, which it could not do of a part.
+    them by address, which it could not do of a part. counting: it does so in sums only.
     """
     found = False
     stack, seen = [source], {source}
@@ -92,7 +93,8 @@ def _moves(source: UOp, axis: int) -> bool:
         elif node.base.op in _PLACELESS or node.st.real_strides(ignore_valid=True)[axis] == 0:
             continue
         elif _counts(node.base):
-            return False
+            if not counting:
+                return False
         else:
             found = True
     return found

@@ -11,6 +11,9 @@ from weft.uop.ops import Ops
 ASYNC = "async"
 """STORE of what is read from memory into memory on chip: it is there after a WAIT at the latest."""
 
+STREAM = "stream"
+"""STORE to memory that nobody reads soon: it need not stay in a cache."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reduce:

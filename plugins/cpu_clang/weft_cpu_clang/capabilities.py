@@ -18,10 +18,14 @@ from weft.plugin import (
     PairDot,
     dtypes,
 )
+from weft_cpu_clang.threads import wanted
 from weft_cpu_clang.toolchain import Toolchain
 
 MAX_BUFFERS = 1000
 """A foreign function takes 1024 arguments; some are left for variables."""
+
+LINE = 64
+"""Bytes of a cache line: a register as long can be stored past the caches."""
 
 SCRATCH_BYTES = 1 << 20
 """On the stack of whoever launches: the smallest that threads are given is 8 MiB."""
@@ -52,14 +56,17 @@ def describe(toolchain: Toolchain) -> Capabilities:
         vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
         pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
         vector_bytes=facts.vector_bytes,
+        wide_indices=True,
+        cache_bytes=last_cache() if facts.vector_bytes == LINE and facts.flags else 0,
         vector_registers=facts.vector_registers,
     )
     return Capabilities(
         # Unaligned accesses cost nothing here, so a window may start at any byte.
-        memory=MemoryCaps(alignment=1),
+        memory=MemoryCaps(alignment=1, cheap_windows=True),
         compute=compute,
         name=processor_name(),
         fingerprint=toolchain.fingerprint,
+        speed=f"{processor_name()}, {wanted()} of them",
     )
 
 
@@ -71,6 +78,19 @@ def _widths(dtype: DType, register: int) -> tuple[int, ...]:
         widths.append(width)
         width //= 2
     return tuple(widths)
+
+
+@cache
+def last_cache() -> int:
+    """Bytes of the largest cache of a processor; 0 where the system does not say."""
+    sizes = [0]
+    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        try:
+            text = file.read_text().strip()
+            sizes.append(int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1], 0))
+        except (OSError, ValueError, IndexError):
+            continue
+    return max(sizes)
 
 
 @cache

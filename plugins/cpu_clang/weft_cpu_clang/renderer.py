@@ -9,6 +9,10 @@ _BEFORE = """\
 #pragma clang attribute push(__attribute__((target("avx512bf16"))), apply_to = function)
 typedef __bf16 pairs16 __attribute__((vector_size(64)));
 """
+_STREAM = (
+    "if ((unsigned long long)({pointer}) % {bytes} == 0) "
+    "__builtin_nontemporal_store({value}, ({type}*)({pointer})); else {plain}"
+)
 _AFTER = "#pragma clang attribute pop\n"
 _SPELT = {
     dtypes.bfloat16: "({kind}){name}({2}, (pairs16)({0}), (pairs16)({1}))",
@@ -20,7 +24,13 @@ def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
     """The dialect; without `fused`, MULACC is decomposed into two operations."""
     plain = CDialect()
     native = plain.native_ops | {Ops.MULACC} if fused else plain.native_ops
-    return CDialect(vectors=VectorStyle() if vectors else None, native_ops=native, parts=True)
+    return CDialect(
+        vectors=VectorStyle() if vectors else None,
+        native_ops=native,
+        parts=True,
+        stream=_STREAM,
+        streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",
+    )
 
 
 class ClangRenderer(CStyleRenderer):

@@ -14,8 +14,8 @@ GROUPS = Path("/proc/self/cgroup")
 MOUNT = Path("/sys/fs/cgroup")
 _FILES = (
     # most, used, and of that what the system may drop: of both kinds of groups
-    ("", "memory.max", "memory.current", "inactive_file"),
-    ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("", "memory.max", "memory.current", r"(?:in)?active_file"),
+    ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", r"total_(?:in)?active_file"),
 )
 
 
@@ -39,8 +39,9 @@ def _of_groups() -> Iterator[int]:
             limit, taken = _text(folder / most).strip(), _text(folder / used).strip()
             if not (limit.isdigit() and taken.isdigit()):
                 continue  # no such group, or "max"
-            files = re.search(rf"^{droppable} (\d+)$", _text(folder / "memory.stat"), re.MULTILINE)
-            yield max(0, int(limit) - int(taken) + (int(files[1]) if files else 0))
+            kept = _text(folder / "memory.stat")
+            files = re.findall(rf"^{droppable} (\d+)$", kept, re.MULTILINE)
+            yield max(0, int(limit) - int(taken) + sum(map(int, files)))
 
 
 def _text(path: Path) -> str:

@@ -9,7 +9,7 @@ from cuda.bindings import driver as cuda
 
 from weft_cuda.beyond import Beyond, KernelGraph, Loaded, call, failed, forgive
 from weft_cuda.chip import Chip, read_chip
-from weft_cuda.driver import PROCESS, Context, Driver, Grid, Node, Parameters, Usage
+from weft_cuda.driver import PROCESS, Context, Driver, Grid, Node, Parameters, Usage, closed
 
 _PORTABLE = 1  # pinned memory that every context may use
 _NON_BLOCKING = 1  # a stream that does not wait for the one that has no name
@@ -55,6 +55,7 @@ class BindingsContext:
         self.device = call(cuda.cuDeviceGet, ordinal)
         self.chip = _chip(self.device)
         self.handle = call(cuda.cuDevicePrimaryCtxRetain, self.device)
+        self.closed = False
         self._enter()
         self.stream = call(cuda.cuStreamCreate, _NON_BLOCKING)
         self.beyond = Beyond(ordinal, int(self.handle), int(self.stream), self.chip.pools)
@@ -62,6 +63,8 @@ class BindingsContext:
     def _enter(self) -> None:
         """Make it current in this thread, where whoever ran before may have left another."""
         PROCESS.check()
+        if self.closed:
+            raise closed(self.ordinal)
         call(cuda.cuCtxSetCurrent, self.handle)
 
     def _within(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -77,8 +80,8 @@ class BindingsContext:
         return int(call(cuda.cuMemAlloc, nbytes, doing=f"{nbytes} bytes"))
 
     def free(self, address: int) -> None:
-        if PROCESS.forked:
-            return
+        if PROCESS.forked or self.closed:
+            return  # the memory went with the context
         (code,) = cuda.cuCtxSetCurrent(self.handle)
         if code:
             forgive(code)
@@ -183,9 +186,9 @@ class BindingsContext:
         call(cuda.cuStreamSynchronize, self.stream, doing="waiting for the GPU")
 
     def close(self) -> None:
-        if PROCESS.forked:
+        if PROCESS.forked or self.closed:
             return
-        self._enter()
-        call(cuda.cuStreamSynchronize, self.stream)
+        self.synchronize()
+        self.closed = True
         call(cuda.cuStreamDestroy, self.stream)
         call(cuda.cuDevicePrimaryCtxRelease, self.device)

@@ -24,7 +24,18 @@ import pycuda.driver as cuda
 
 from weft.plugin import DeviceError
 from weft_cuda.chip import Chip, read_chip
-from weft_cuda.driver import PROCESS, Context, Driver, Graph, Grid, Node, Parameters, Usage, failure
+from weft_cuda.driver import (
+    PROCESS,
+    Context,
+    Driver,
+    Graph,
+    Grid,
+    Node,
+    Parameters,
+    Usage,
+    closed,
+    failure,
+)
 
 if TYPE_CHECKING:
     from weft_cuda.beyond import Beyond
@@ -151,7 +162,7 @@ class PycudaContext:
         """Call a function while the context is current. :raises DeviceError: if it fails."""
         PROCESS.check()
         if self.closed:
-            raise DeviceError("this GPU is closed", asked=doing or "the CUDA driver")
+            raise closed(self.ordinal)
         try:
             self.context.push()
             try:
@@ -212,7 +223,7 @@ class PycudaContext:
         """What is put into this stream from now on waits for all that is in the other's."""
         event = other.event()
         other.record(event)
-        self.within(self.stream.wait_for_event, event.thing)
+        self.within(lambda: self.stream.wait_for_event(event.thing))
 
     # ---- time -------------------------------------------------------------------------------
 
@@ -288,7 +299,7 @@ class PycudaContext:
         return self.within(self.beyond.graph, self.within, own)
 
     def synchronize(self) -> None:
-        self.within(self.stream.synchronize, doing="waiting for the GPU")
+        self.within(lambda: self.stream.synchronize(), doing="waiting for the GPU")
 
     def close(self) -> None:
         if PROCESS.forked or self.closed:
@@ -301,7 +312,7 @@ class PycudaContext:
             # They give back what they hold, and find their context current.
             self._memory.clear()
             self._pinned.clear()
-            del self.stream
+            self.stream = None
             self.context.detach()
 
 

@@ -22,22 +22,26 @@ ACCESS_BYTES = 16
 """The widest single access to memory; wider vectors are several."""
 ALIGNMENT = 16
 """Windows of an allocation start at multiples of this, so that vector accesses stay aligned."""
-MAX_UPCAST = 32
+MAX_UPCAST = 64
 """Accumulators of one thread: with 255 registers more would still fit, but fewer threads would."""
-ROW_BYTES = 4096
+ROW_BYTES = 16384
 TILES = 3
 """Of an operand at once, where copies need no registers on their way."""
 LINK_GROUP = "CUDA"
 
 
-def computed_dtypes() -> frozenset[DType]:
-    """Those with a type in the source: 16-bit floats are types of our own (see `preamble`)."""
-    return COMMON_DTYPES | {dtypes.float16, dtypes.bfloat16}
+def computed_dtypes(chip: Chip) -> frozenset[DType]:
+    """Those with a type in the source: short floats are types of our own (see `preamble`).
+
+    Without matrix units for them 8-bit floats are left to the core, which stores them as bytes.
+    """
+    short = {dtypes.float16, dtypes.bfloat16}
+    return COMMON_DTYPES | short | {core.dtype_in for core in units_of(chip.capability)}
 
 
 def describe(chip: Chip, compiler: str) -> Capabilities:
     """Capabilities of `chip` with the compiler of this fingerprint."""
-    known = computed_dtypes()
+    known = computed_dtypes(chip)
     features = {
         Feature.BARRIER, Feature.SHARED, Feature.WARP_REDUCE, Feature.GRAPHS,
         Feature.PARALLEL_COMPILE,
@@ -70,6 +74,7 @@ def describe(chip: Chip, compiler: str) -> Capabilities:
         compute=compute,
         name=chip.name,
         fingerprint=f"{chip.arch};{compiler}",
+        speed=chip.name,
     )
 
 

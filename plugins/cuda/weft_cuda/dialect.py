@@ -39,6 +39,8 @@ def _dialect() -> CDialect:
         dtypes.bool: "bool",
         dtypes.float16: "f16",
         dtypes.bfloat16: "bf16",
+        dtypes.fp8e4m3: "f8e4m3",
+        dtypes.fp8e5m2: "f8e5m2",
     }
     return CDialect(
         language="cu",
@@ -62,6 +64,7 @@ def _dialect() -> CDialect:
             dtypes.float32: "__int_as_float(0x7fc00000)",
             dtypes.float64: "__longlong_as_double(0x7ff8000000000000ll)",
         },
+        narrow_floats=plain.narrow_floats | {dtypes.fp8e4m3, dtypes.fp8e5m2},
         # The compiler fuses nothing by itself (see `nvrtc`); this is the one fused operation.
         native_ops=plain.native_ops | {Ops.MULACC},
     )

@@ -201,6 +201,16 @@ def failure(code: int, name: str, text: str, doing: str) -> Exception:
     return DeviceError("the CUDA driver fails", asked=doing, because=because, try_=hint)
 
 
+def closed(ordinal: int) -> Exception:
+    """What to raise for a GPU that was closed."""
+    return DeviceError(
+        "the GPU is closed",
+        asked=f"GPU {ordinal}",
+        because="its memory went with it",
+        try_="tensors made after it is opened again",
+    )
+
+
 class _Process:
     """Whether this process may use the driver: its state does not survive a fork."""
 

@@ -93,7 +93,10 @@ class Unit:
         return f"unsigned x[] = {{{x}}},\n      y[] = {{{y}}};"
 
 
-TYPES = {dtypes.float16: "f16", dtypes.bfloat16: "bf16", dtypes.float32: "float"}
+TYPES = {
+    dtypes.float16: "f16", dtypes.bfloat16: "bf16", dtypes.float32: "float",
+    dtypes.fp8e4m3: "f8e4m3", dtypes.fp8e5m2: "f8e5m2",
+}  # fmt: skip
 """What the source calls a dtype of factors."""
 
 # The longest sum first: the first that fits is taken.
@@ -101,6 +104,8 @@ UNITS = (
     Unit(80, "f16", dtypes.float16, 16),
     Unit(80, "bf16", dtypes.bfloat16, 16),
     Unit(75, "f16", dtypes.float16, 8),
+    Unit(89, "e4m3", dtypes.fp8e4m3, 32),
+    Unit(89, "e5m2", dtypes.fp8e5m2, 32),
     Unit(80, "tf32", dtypes.float32, 8, rounds=True),
 )
 

@@ -5,8 +5,9 @@ compared anywhere; so there is no ``#include``. A piece is written only where it
 
 - ``vec<T, N>``: N lanes that are read and written at once, 16 bytes an instruction.
 - ``other_lane``: what the lane holds whose number in the warp differs in one bit.
-- ``f16``, ``bf16``: 16-bit floats. Sums, products and quotients are computed in float32 and rounded
-  once; since 24 bits are at least twice 11 plus 2, that is the correctly rounded result (Figueroa,
+- ``f16``, ``bf16``, ``f8e4m3``, ``f8e5m2``: short floats. Sums, products and quotients are
+  computed in float32 and rounded once; since 24 bits are at least twice 11 plus 2, that is the
+  correctly rounded result (Figueroa,
   "When is double rounding innocuous?", 1995).
 """
 
@@ -77,14 +78,60 @@ __device__ inline {t} operator+({t} a, {t} b) {{ return {t}((float)a + (float)b)
 __device__ inline {t} operator-({t} a, {t} b) {{ return {t}((float)a - (float)b); }}
 __device__ inline {t} operator*({t} a, {t} b) {{ return {t}((float)a * (float)b); }}
 __device__ inline {t} operator/({t} a, {t} b) {{ return {t}((float)a / (float)b); }}
-__device__ inline {t} operator-({t} a) {{ a.bits ^= 0x8000; return a; }}"""
+__device__ inline {t} operator-({t} a) {{ a.bits ^= {sign}; return a; }}"""
 
-HALF = _HALF_CONVERSIONS + "\n" + _OPERATORS.format(t="f16")
-BFLOAT = _BFLOAT_CONVERSIONS + "\n" + _OPERATORS.format(t="bf16")
+
+def _operators(name: str, sign: str) -> str:
+    return _OPERATORS.format(t=name, sign=sign)
+
+
+_EIGHT_BITS = """\
+struct {t} {{
+  unsigned char bits;
+  {t}() = default;
+  __device__ explicit {t}(float x) {{
+    unsigned sign = __float_as_uint(x) >> 24 & 0x80, a = __float_as_uint(x) & 0x7fffffff, y;
+    if (a < {least}) {{
+      y = __float_as_uint(__uint_as_float(a) + {magic}) - __float_as_uint({magic});
+    }} else {{
+      y = ((a + {half} + (a >> {shift} & 1)) >> {shift}) - {bias};
+    }}
+    bits = sign | (a > 0x7f800000 ? {nan} : y > {greatest} ? {beyond} : y);
+  }}
+  __device__ operator float() const {{
+    unsigned a = bits & 0x7f, sign = (bits & 0x80u) << 24;
+    unsigned y = __float_as_uint(__uint_as_float(a << {shift}) * __uint_as_float({scale}));
+    if (a > {greatest}) y = {special};
+    return __uint_as_float(y | sign);
+  }}
+}};"""
+
+def _eight_bits(name: str, digits: int, bias: int, nan: int, greatest: int, beyond: int) -> str:
+    """An 8-bit float with `digits` bits of the fraction, as OCP's specification has it.
+
+    greatest: the bits of the largest number; beyond: of what larger ones become.
+    """
+    shift = 23 - digits
+    infinities = beyond != nan
+    text = _EIGHT_BITS.format(
+        t=name, shift=shift, bias=(127 - bias) << digits, least=hex((128 - bias) << 23),
+        magic=f"{2.0 ** (24 - bias - digits)}f", half=hex((1 << (shift - 1)) - 1), nan=hex(nan),
+        greatest=hex(greatest), beyond=hex(beyond), scale=hex((254 - bias) << 23),
+        special=f"a << {shift} | 0x7f800000" if infinities else "0x7fc00000",
+    )  # fmt: skip
+    return text + "\n" + _operators(name, "0x80")
+
+
+HALF = _HALF_CONVERSIONS + "\n" + _operators("f16", "0x8000")
+BFLOAT = _BFLOAT_CONVERSIONS + "\n" + _operators("bf16", "0x8000")
+F8E4M3 = _eight_bits("f8e4m3", 3, 7, nan=0x7F, greatest=0x7E, beyond=0x7F)
+F8E5M2 = _eight_bits("f8e5m2", 2, 15, nan=0x7E, greatest=0x7B, beyond=0x7C)
 
 _PIECES = (
     (re.compile(r"\bbf16\b"), BFLOAT),
     (re.compile(r"\bf16\b"), HALF),
+    (re.compile(r"\bf8e4m3\b"), F8E4M3),
+    (re.compile(r"\bf8e5m2\b"), F8E5M2),
     (re.compile(r"\bvec<"), VECTOR),
     (re.compile(r"\bconvert<"), CONVERT),
     (re.compile(r"\breinterpret<"), REINTERPRET),

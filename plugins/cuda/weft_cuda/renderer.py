@@ -59,9 +59,9 @@ def _bounds(program: LinearProgram) -> str:
     sizes = program.local_size or ()
     threads = prod(size if isinstance(size, int) else int(size.vmax) for size in sizes)
     sums = sum(
-        u.dtype.size * u.dtype.base.count
+        u.dtype.base.count
         for u in program.uops
-        if u.op is Ops.DEFINE_REG and isinstance(u.dtype, PtrDType)
+        if u.op is Ops.DEFINE_REG and isinstance(u.dtype, PtrDType) and u.dtype.size == 1
     )
     tiles = any(u.op is Ops.DEFINE_LOCAL for u in program.uops)
-    return f"{threads}, 1" if tiles and sums >= MANY_SUMS else str(threads)
+    return f"{threads},1" if tiles and sums >= MANY_SUMS else str(threads)

@@ -95,13 +95,13 @@ class SharedAllocator(Allocator[Slice]):
             return False
         if any(number % COPY_UNIT for number in (nbytes, src.offset, dst.offset)):
             return False
-        commands = self.device.queue.commandBuffer()
-        encoder = commands.blitCommandEncoder()
-        encoder.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
-            src.buffer, src.offset, dst.buffer, dst.offset, nbytes
-        )
-        encoder.endEncoding()
-        self.device.submit(commands, wait=False)
+
+        def record(encoder: Any) -> None:
+            encoder.copyFromBuffer_sourceOffset_toBuffer_destinationOffset_size_(
+                src.buffer, src.offset, dst.buffer, dst.offset, nbytes
+            )
+
+        self.device.run(record, wait=False, copies=True)
         return True
 
 

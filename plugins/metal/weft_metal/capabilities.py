@@ -50,15 +50,16 @@ def describe(
     local_size: tuple[int, int, int] = (1024, 1024, 1024),
     max_allocation: int | None = None,
     matrices: bool = True,
+    bfloat: bool = True,
     lanes: int = LANES,
 ) -> Capabilities:
     """Capabilities of a GPU of this family. There is no float64, whatever the family.
 
-    matrices: whether simdgroups hold matrices as `matrix_units` has it; lanes: of a simdgroup, 0
-    where that is not known.
+    matrices: whether simdgroups hold matrices as `matrix_units` has it; bfloat: whether the system's
+    language has it, for GPUs that do; lanes: of a simdgroup, 0 where that is not known.
     """
     known: set[DType] = {dtypes.bool, *INTEGERS, dtypes.float16, dtypes.float32}
-    if since(arch, BFLOAT_SINCE):
+    if bfloat and since(arch, BFLOAT_SINCE):
         known.add(dtypes.bfloat16)
     largest = (1 << 31) - 1
     features = {Feature.BARRIER, Feature.SHARED, Feature.GRAPHS}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from weft.plugin import Device, DeviceError, DeviceId, DeviceUnavailable, OutOfMemory
@@ -58,6 +60,14 @@ def load_framework() -> Any:
     return Metal
 
 
+def autorelease_pool() -> AbstractContextManager[Any]:
+    """What the framework gives without handing it over is let go of at the end of this block; a
+    program without a run loop has no other."""
+    import objc
+
+    return objc.autorelease_pool()
+
+
 class Gpu(Device):
     """A GPU with its queue.
 
@@ -76,9 +86,10 @@ class Gpu(Device):
         self.fast_math = os.environ.get(FAST_MATH, "0") not in ("", "0")
         self.queue = self.driver.newCommandQueue()
         name = str(self.driver.name())
-        alike = lanes_hold_what_is_expected(
-            self.framework, self.driver, self.queue, self.compile_options()
-        )
+        with autorelease_pool():
+            alike = lanes_hold_what_is_expected(
+                self.framework, self.driver, self.queue, self.compile_options()
+            )
         caps = describe(
             arch,
             name,
@@ -87,6 +98,7 @@ class Gpu(Device):
             local_size=(int(size.width), int(size.height), int(size.depth)),
             max_allocation=int(self.driver.maxBufferLength()),
             matrices=alike,
+            bfloat=has_bfloat(platform.mac_ver()[0]),
             lanes=LANES if alike else 0,
         )
         super().__init__(id, caps)
@@ -113,13 +125,27 @@ class Gpu(Device):
             options.setFastMathEnabled_(self.fast_math)
         return options
 
-    def submit(self, command_buffer: Any, wait: bool, keep: Any = None) -> float | None:
-        """Commit recorded commands; the seconds the GPU took if ``wait``.
+    def run(
+        self, encode: Callable[[Any], None], wait: bool, keep: Any = None, copies: bool = False
+    ) -> float | None:
+        """Commit what ``encode`` records with an encoder; the seconds the GPU took if ``wait``.
 
-        keep: what they need and do not keep alive by themselves, held until they are done.
+        keep: what the commands need and do not keep alive by themselves, held until they are done;
+        copies: the encoder is one for copies.
 
-        :raises DeviceError: if the GPU reports a failure, of these or of earlier commands.
+        :raises DeviceError: if the GPU reports a failure, of these or of earlier commands. Raises
+            what ``encode`` raises, and commits nothing then.
         """
+        with autorelease_pool():
+            commands = self.queue.commandBuffer()
+            encoder = commands.blitCommandEncoder() if copies else commands.computeCommandEncoder()
+            try:
+                encode(encoder)
+            finally:
+                encoder.endEncoding()  # one that is let go of before it ends ends the process
+            return self._submit(commands, wait, keep)
+
+    def _submit(self, command_buffer: Any, wait: bool, keep: Any) -> float | None:
         command_buffer.commit()
         self._pending.append((command_buffer, keep))
         if wait:
@@ -162,6 +188,12 @@ class Gpu(Device):
             because=f"{REASONS[code]}: {said}" if code in REASONS else said,
             try_="a smaller launch; WEFT_DEBUG=2 shows which kernel ran last",
         )
+
+
+def has_bfloat(system: str) -> bool:
+    """Whether a version of macOS has version 3.1 of the language, or a later one."""
+    first = system.partition(".")[0]
+    return not first.isdigit() or int(first) >= 14
 
 
 def describe_error(error: Any) -> str:

@@ -28,11 +28,11 @@ class OneSubmission:
         self, handles: Sequence[Sequence[Any]], values: Sequence[Sequence[int]], *, wait: bool
     ) -> float | None:
         """Launch all of them with these handles and values; seconds if ``wait``."""
-        commands = self.device.queue.commandBuffer()
-        encoder = commands.computeCommandEncoder()
-        for launch, given, numbers in zip(self.launches, handles, values, strict=True):
-            runner = launch.runner
-            assert isinstance(runner, PipelineRunner)  # the engine binds what weft_runner gave
-            runner.encode(encoder, given, launch.global_size, launch.local_size, numbers)
-        encoder.endEncoding()
-        return self.device.submit(commands, wait)
+
+        def record(encoder: Any) -> None:
+            for launch, given, numbers in zip(self.launches, handles, values, strict=True):
+                runner = launch.runner
+                assert isinstance(runner, PipelineRunner)  # the engine binds what weft_runner gave
+                runner.encode(encoder, given, launch.global_size, launch.local_size, numbers)
+
+        return self.device.run(record, wait)

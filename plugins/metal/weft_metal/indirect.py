@@ -47,7 +47,6 @@ class IndirectGraph:
         self._constants, self._starts = self._room_for_values()
         self._stale = set(range(len(launches)))
         self._resources: list[Any] = []
-        self._last: Any = None
 
     @classmethod
     def of(cls, device: Gpu, launches: Sequence[Launch]) -> IndirectGraph | None:
@@ -112,30 +111,26 @@ class IndirectGraph:
     def _execute(self, wait: bool) -> float | None:
         if self._stale:
             self._encode_stale()
-        device = self.device
-        framework = device.framework
-        commands = device.queue.commandBuffer()
-        encoder = commands.computeCommandEncoder()
+        return self.device.run(self._record, wait, keep=(self, tuple(self._resources)))
+
+    def _record(self, encoder: Any) -> None:
+        framework = self.device.framework
         usage = framework.MTLResourceUsageRead | framework.MTLResourceUsageWrite
         for buffer in self._resources:
             encoder.useResource_usage_(buffer, usage)
-        if not since(device.arch, PIPELINES_STAY):
+        if not since(self.device.arch, PIPELINES_STAY):
             size = framework.MTLSizeMake
             for pipeline in {id(one.pipeline): one.pipeline for one in self.runners}.values():
                 encoder.setComputePipelineState_(pipeline)
                 encoder.dispatchThreadgroups_threadsPerThreadgroup_(size(0, 0, 0), size(1, 1, 1))
         whole = framework.NSMakeRange(0, len(self.runners))
         encoder.executeCommandsInBuffer_withRange_(self.commands, whole)
-        encoder.endEncoding()
-        self._last = commands
-        return device.submit(commands, wait, keep=(self, tuple(self._resources)))
 
     # ---- encoding -------------------------------------------------------------------------------
 
     def _encode_stale(self) -> None:
-        if self._last is not None:
-            # What is being executed must not change; its failure is told by whoever waits next.
-            self._last.waitUntilCompleted()
+        if self._resources:
+            self.device.synchronize()  # what is being executed must not change
         for number in sorted(self._stale):
             self._encode(number)
         self._stale.clear()

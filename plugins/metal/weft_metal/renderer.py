@@ -87,9 +87,9 @@ MSL = CDialect(
     memory_types={dtypes.bool: "uchar"},
     vectors=VECTORS,
     functions={
-        # The precise ones round correctly, whatever the compiler is told about fast math.
+        # The precise one rounds correctly, whatever the compiler is told about fast math.
         (Ops.SQRT, dtypes.float32): "precise::sqrt({0})",
-        (Ops.TRUNC, dtypes.float32): "precise::trunc({0})",
+        (Ops.TRUNC, dtypes.float32): "trunc({0})",
         (Ops.MULACC, dtypes.float32): "fma({0}, {1}, {2})",
     },
     infinities={dtypes.float32: "INFINITY"},

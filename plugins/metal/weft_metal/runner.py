@@ -64,11 +64,11 @@ class PipelineRunner:
         wait: bool = False,
     ) -> float | None:
         """Launch it; seconds on the GPU if ``wait``."""
-        commands = self.device.queue.commandBuffer()
-        encoder = commands.computeCommandEncoder()
-        self.encode(encoder, handles, global_size, local_size, values)
-        encoder.endEncoding()
-        return self.device.submit(commands, wait)
+
+        def record(encoder: Any) -> None:
+            self.encode(encoder, handles, global_size, local_size, values)
+
+        return self.device.run(record, wait)
 
     def encode(
         self,

@@ -7,6 +7,8 @@ something like that. Importing touches nothing; pyopencl is loaded when a device
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.plugin import (
     Allocator,
     CompiledProgram,
@@ -14,12 +16,14 @@ from weft.plugin import (
     DeviceFamily,
     DeviceId,
     DeviceUnavailable,
+    Launch,
     hookimpl,
 )
 from weft_opencl.allocator import BufferAllocator, Memory
 from weft_opencl.compiler import DriverCompiler
 from weft_opencl.driver import OpenCLDevice, open_device, spell
 from weft_opencl.facts import OFFLINE, describe
+from weft_opencl.graph import LaunchGraph
 from weft_opencl.renderer import OpenCLRenderer
 from weft_opencl.runner import KernelRunner
 
@@ -50,7 +54,8 @@ def weft_open(id: DeviceId) -> Device:
 
 @hookimpl
 def weft_offline(arch: str) -> Device | None:
-    """A device to generate code for: ``pocl``, OpenCL on an x86-64 processor."""
+    """A device to generate code for: ``pocl``, OpenCL on an x86-64 processor, or ``gpu``, what
+    most graphics processors have: halves and doubles, groups of 256, 32 KiB of local memory."""
     known = arch.lower()
     return OfflineDevice(DeviceId("OPENCL", known), known) if known in OFFLINE else None
 
@@ -77,6 +82,12 @@ def weft_renderer(device: OpenCLDevice | OfflineDevice) -> OpenCLRenderer:
 def weft_compiler(device: Device) -> DriverCompiler | None:
     """The driver's compiler; None where there is no driver."""
     return DriverCompiler(device) if isinstance(device, OpenCLDevice) else None
+
+
+@hookimpl
+def weft_graph(device: Device, launches: Sequence[Launch]) -> LaunchGraph | None:
+    """The launches with their arguments kept between replays; None if some are of others."""
+    return LaunchGraph.of(device, launches) if isinstance(device, OpenCLDevice) else None
 
 
 @hookimpl

@@ -11,6 +11,8 @@ rows like everything else, in and out of which it is copied; there are no window
 from __future__ import annotations
 
 import ctypes
+from collections import deque
+from threading import Lock
 from typing import Any
 
 from weft.plugin import (
@@ -24,6 +26,10 @@ from weft.plugin import (
 )
 from weft_opencl.driver import OpenCLDevice, bindings
 
+STAGED = 1 << 20
+"""Bytes that are copied by the host first, so that it need not wait for the device."""
+AT_ONCE = 32
+"""Copies that are under way at most."""
 EXHAUSTED = frozenset({-4, -5, -6, -61})
 """CL_MEM_OBJECT_ALLOCATION_FAILURE, OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, INVALID_BUFFER_SIZE."""
 
@@ -59,11 +65,17 @@ class Memory:
 
 
 class BufferAllocator(Allocator[Memory]):
-    """Memory of one device; copies wait for what was launched on its queue."""
+    """Memory of one device; copies come after what was launched on its queue.
+
+    Small copies to it are put in the queue from a copy of their bytes, and not waited for.
+    """
 
     def __init__(self, device: OpenCLDevice) -> None:
         self.device = device
         self.cl = bindings()
+        # Events of copies under way; each keeps the bytes it copies from.
+        self._under_way: deque[Any] = deque()
+        self._lock = Lock()
 
     def allocate(self, nbytes: int, hints: BufferHints) -> Memory:
         """:raises OutOfMemory: if the driver gives no more."""
@@ -72,7 +84,7 @@ class BufferAllocator(Allocator[Memory]):
                 return self._image(hints.image)
             return self._shared(nbytes) if self.device.facts.windows else self._plain(nbytes)
         except self.cl.Error as error:
-            raise _failed(error, f"{nbytes} bytes on {self.device.id}") from error
+            raise failed(error, f"{nbytes} bytes on {self.device.id}") from error
 
     def _plain(self, nbytes: int) -> Memory:
         flags = self.cl.mem_flags
@@ -118,12 +130,28 @@ class BufferAllocator(Allocator[Memory]):
             handle.shared.release()
 
     def copy_in(self, dst: Memory, src: memoryview) -> None:
-        """Returns when it is done."""
+        """Returns when `src` may be used again."""
         if dst.window is not None:
             self.device.queue.finish()
             dst.window[:] = src
-        else:
+        elif src.nbytes > STAGED:
             self._copy(dst.buffer, src, dst.region)
+        else:
+            copied = self._copy(dst.buffer, bytes(src), dst.region, wait=False)
+            self._keep(copied)
+
+    def _keep(self, copied: Any) -> None:
+        """Keep what is copied from until it is; what is done is let go of."""
+        events = self._under_way
+        try:
+            with self._lock:
+                events.append(copied)
+                while events[0].command_execution_status <= 0 or len(events) > AT_ONCE:
+                    events.popleft().wait()
+                    if not events:
+                        return
+        except self.cl.Error as error:
+            raise failed(error, f"a copy on {self.device.id}") from error
 
     def copy_out(self, dst: memoryview, src: Memory) -> None:
         """Returns when it is done."""
@@ -133,12 +161,12 @@ class BufferAllocator(Allocator[Memory]):
         else:
             self._copy(dst, src.buffer, src.region)
 
-    def _copy(self, to: Any, source: Any, region: tuple[int, int] | None) -> None:
+    def _copy(self, to: Any, source: Any, region: tuple[int, int] | None, wait: bool = True) -> Any:
         whole = {} if region is None else {"origin": (0, 0), "region": region}
         try:
-            self.cl.enqueue_copy(self.device.queue, to, source, is_blocking=True, **whole)
+            return self.cl.enqueue_copy(self.device.queue, to, source, is_blocking=wait, **whole)
         except self.cl.Error as error:
-            raise _failed(error, f"a copy on {self.device.id}") from error
+            raise failed(error, f"a copy on {self.device.id}") from error
 
     def view(self, handle: Memory, offset: int, nbytes: int) -> Memory:
         """A sub-buffer; the core asks only for offsets that fit the declared alignment."""
@@ -150,7 +178,7 @@ class BufferAllocator(Allocator[Memory]):
         try:
             part = root.buffer.get_sub_region(start, nbytes)
         except self.cl.Error as error:
-            raise _failed(error, f"{nbytes} bytes from {start} on {self.device.id}") from error
+            raise failed(error, f"{nbytes} bytes from {start} on {self.device.id}") from error
         window = None if root.window is None else root.window[start : start + nbytes]
         return Memory(part, root, start, root.shared, window)
 
@@ -175,11 +203,11 @@ class BufferAllocator(Allocator[Memory]):
             if source is not self.device:
                 copied.wait()  # its queue knows nothing of ours, and may write the source next
         except self.cl.Error as error:
-            raise _failed(error, f"a copy of {nbytes} bytes to {self.device.id}") from error
+            raise failed(error, f"a copy of {nbytes} bytes to {self.device.id}") from error
         return True
 
 
-def _failed(error: Any, asked: str) -> DeviceError:
+def failed(error: Any, asked: str) -> DeviceError:
     """What a driver's error is for weft."""
     if getattr(error, "code", None) in EXHAUSTED:
         return OutOfMemory(

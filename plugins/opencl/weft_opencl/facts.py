@@ -95,7 +95,18 @@ OFFLINE = {
         shared_bytes=1 << 20,
         image_size=(16384, 16384),
         windows=True,
-    )
+    ),
+    "gpu": Facts(
+        name="a graphics processor as most are",
+        versions="offline gpu",
+        double=True,
+        half=True,
+        fused=True,
+        group=(256, 256, 256),
+        group_items=256,
+        shared_bytes=32 << 10,
+        image_size=(16384, 16384),
+    ),
 }
 """Devices that need not be here, by the name under which ``weft_offline`` is asked for them."""
 
@@ -176,7 +187,9 @@ def describe(facts: Facts) -> Capabilities:
     widths = {
         dtype: tuple(n for n in (16, 8, 4, 2) if n * dtype.itemsize <= WIDEST) for dtype in known
     }
-    features = {Feature.BARRIER, Feature.SHARED} if facts.shared_bytes else {Feature.BARRIER}
+    features = {Feature.BARRIER, Feature.GRAPHS}
+    if facts.shared_bytes:
+        features.add(Feature.SHARED)
     if facts.processor:
         features.add(Feature.EMULATED_GROUPS)
     compute = ComputeCaps(
@@ -196,4 +209,4 @@ def describe(facts: Facts) -> Capabilities:
     memory = MemoryCaps(
         alignment=facts.alignment, max_allocation=facts.largest, link_group=facts.link
     )
-    return Capabilities(memory, compute, facts.name, fingerprint=facts.versions)
+    return Capabilities(memory, compute, facts.name, facts.versions, speed=facts.name)

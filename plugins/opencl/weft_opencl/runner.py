@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
+from typing import Any
 
 from weft.plugin import CompiledProgram, CompileError, DeviceError, Dims, dtypes
-from weft_opencl.allocator import Memory, _failed
+from weft_opencl.allocator import Memory, failed
 from weft_opencl.compiler import load
 from weft_opencl.driver import OpenCLDevice, bindings
 from weft_opencl.renderer import entry_point, is_spread
@@ -31,10 +32,12 @@ class KernelRunner:
         self.name = program.name
         linear = program.program
         self.spread = is_spread(linear)
-        kinds = [numpy.int64 if u.dtype is dtypes.int64 else numpy.int32 for u in linear.variables]
+        self.kinds = [
+            numpy.int64 if u.dtype is dtypes.int64 else numpy.int32 for u in linear.variables
+        ]
         try:
-            loaded = load(device, program.binary)
-            self.kernel = self.cl.Kernel(loaded, entry_point(program.name))
+            self._loaded = load(device, program.binary)
+            self.kernel = self.another()
         except (self.cl.Error, RuntimeError) as error:
             raise CompileError(
                 "the OpenCL driver does not take this binary",
@@ -44,9 +47,20 @@ class KernelRunner:
                 log=str(error),
                 try_="clear the kernel cache (it may be damaged) and compile again",
             ) from error
-        self.kernel.set_scalar_arg_dtypes([None] * len(linear.globals) + kinds)
+        self.kernel.set_scalar_arg_dtypes([None] * len(linear.globals) + self.kinds)
         # A kernel keeps its arguments until it is launched: two threads must not mix theirs.
         self._lock = Lock()
+
+    def another(self) -> Any:
+        """The same kernel with arguments of its own."""
+        return self.cl.Kernel(self._loaded, entry_point(self.name))
+
+    def sizes(self, global_size: Dims | None, local_size: Dims | None) -> tuple[Dims, Dims | None]:
+        """(work items, those of a group) of a launch; the driver forms the groups if None."""
+        groups = global_size or ALONE
+        items = local_size or (None if self.spread else ALONE)
+        total = groups if items is None else tuple(g * n for g, n in zip(groups, items))
+        return total, items
 
     def __call__(
         self,
@@ -62,9 +76,7 @@ class KernelRunner:
         :raises OutOfMemory: if the driver has no room for what it allocates only now.
         :raises DeviceError: if it refuses the launch.
         """
-        groups = global_size or ALONE
-        items = local_size or (None if self.spread else ALONE)
-        total = groups if items is None else tuple(g * n for g, n in zip(groups, items))
+        total, items = self.sizes(global_size, local_size)
         try:
             with self._lock:
                 self.kernel.set_args(*(handle.buffer for handle in handles), *values)
@@ -75,7 +87,7 @@ class KernelRunner:
                 return None
             event.wait()
         except self.cl.Error as error:
-            raise _failed(error, f"kernel {self.name} over {total} by {items}") from error
+            raise failed(error, f"kernel {self.name} over {total} by {items}") from error
         if event.command_execution_status < 0:
             raise DeviceError(f"kernel {self.name} failed on {self.device.id}")
         return (event.profile.end - event.profile.start) * 1e-9

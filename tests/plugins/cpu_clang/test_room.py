@@ -44,7 +44,7 @@ def test_groups_of_the_unified_kind(system):
     system("MOUNT/one/two/memory.max", "5000\n")
     system("MOUNT/one/two/memory.current", "3000\n")
     assert room() == 2000
-    system("MOUNT/one/two/memory.stat", "anon 7\ninactive_file 500\n")
+    system("MOUNT/one/two/memory.stat", "anon 7\ninactive_file 400\nactive_file 100\n")
     assert room() == 2500, "what is only kept of files makes way"
 
 

@@ -40,6 +40,9 @@ CASES = {
     "matmul_bfloat16_large": lambda: (
         t(256, 512, dtype="bfloat16").matmul(t(512, 256, dtype="bfloat16"), dtype="float32"),
     ),
+    "matmul_8_bits": lambda: (
+        t(64, 64, dtype="fp8e4m3").matmul(t(64, 64, dtype="fp8e4m3"), dtype="float32"),
+    ),
     "half_to_bfloat16": lambda: ((t(256, dtype="half") * 2).cast("bfloat16"),),
     "integers": lambda: ((t(64, dtype="int32") // 7 + t(64, dtype="int32") % 5).cast("int8"),),
     "booleans": lambda: (((t(64) < t(64)) & (t(64) != 0)),),

@@ -56,11 +56,20 @@ def kit(environment, *parts):
     passes(environment, *(folder / f"test_{part}.py" for part in parts), "--weft-device", "CUDA")
 
 
+KERNELS = ("executor", "tiles", "matrix_units", "eight_bits")
+"""Tests of what kernels compute."""
+
+
 def test_its_host_side(driver):
     own = HERE / "doubled"
     # What the double finds wrong with kernels does not depend on who launches them.
     again = driver["WEFT_CUDA_DRIVER"] == "pycuda"
-    passes(driver, own, *([f"--ignore={own / 'test_executor.py'}"] if again else []))
+    passes(driver, own, *([f"--ignore={own / f'test_{name}.py'}" for name in KERNELS] * again))
+
+
+def test_eight_bit_floats(environment):
+    chip = {**environment, "SIMT_CAPABILITY": "90"}
+    passes(chip, HERE / "doubled" / "test_eight_bits.py")
 
 
 def test_the_kits_memory_and_launches(driver):

@@ -60,6 +60,7 @@ def test_it_compiles_to_ptx_and_machine_code(case, arch, nvrtc):
         ("matmul_half", "sm_75", "highest", "m16n8k8.row.col.f32.f16.f16.f32"),
         ("matmul_half", "sm_80", "highest", "m16n8k16.row.col.f32.f16.f16.f32"),
         ("matmul_large", "sm_80", "high", "m16n8k8.row.col.f32.tf32.tf32.f32"),
+        ("matmul_8_bits", "sm_90a", "highest", "m16n8k32.row.col.f32.e4m3.e4m3.f32"),
     ],
 )
 def test_products_by_matrix_units(case, arch, precision, instruction, nvrtc):

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent / "double"
 
 
 @pytest.fixture
-def framework(monkeypatch: pytest.MonkeyPatch) -> Any:
+def framework(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The double, importable as the framework is."""
     pytest.importorskip("ziglang", reason="the double compiles kernels with the wheel ziglang")
     monkeypatch.syspath_prepend(str(HERE))
@@ -27,7 +27,11 @@ def framework(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     if getattr(Metal, "INCLUDE", None) is None:
         pytest.skip("the real framework is here; these tests are about its double")
-    return Metal
+    import objc
+
+    objc.crashes.clear()
+    yield Metal
+    assert not objc.crashes and not objc.depth
 
 
 @pytest.fixture

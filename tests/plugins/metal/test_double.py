@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 
 import pytest
 
@@ -17,6 +18,8 @@ kernel void k(device int* data0 [[buffer(0)]], uint3 item [[thread_position_in_t
 @pytest.fixture
 def ran(framework):
     """What a kernel of one group leaves in a buffer of 64 numbers, and what went wrong."""
+    import objc
+
     device = framework.MTLCreateSystemDefaultDevice()
 
     def run(body, threads=32, head=HEAD):
@@ -32,7 +35,8 @@ def ran(framework):
             descriptor, 0, None, None
         )[0]
         buffer = device.newBufferWithLength_options_(256, framework.MTLResourceStorageModeShared)
-        commands = device.newCommandQueue().commandBuffer()
+        with objc.autorelease_pool():
+            commands = device.newCommandQueue().commandBuffer()
         encoder = commands.computeCommandEncoder()
         encoder.setComputePipelineState_(pipeline)
         encoder.setBuffer_offset_atIndex_(buffer, 0, 0)
@@ -111,11 +115,31 @@ def test_an_argument_that_is_not_set(ran):
     head = HEAD.replace("uint3 item", "device int* data1 [[buffer(1)]], uint3 item")
     with pytest.raises(AssertionError, match=r"not set: \[1\]"):
         ran("data0[lane] = data1[lane];", head=head)
+    _forget_crashes()  # the encoder of this test did not end
 
 
 def test_a_group_larger_than_the_kernel_says(ran):
-    head = HEAD.replace(
-        "kernel void", "[[kernel, max_total_threads_per_threadgroup(16)]]\nvoid"
-    )  # fmt: skip
+    head = HEAD.replace("kernel void", "[[kernel, max_total_threads_per_threadgroup(16)]]\nvoid")
     with pytest.raises(AssertionError, match="groups of"):
         ran("data0[lane] = 1;", head=head)
+    _forget_crashes()  # the encoder of this test did not end
+
+
+def test_an_encoder_that_is_let_go_of_and_a_command_buffer_without_a_pool(framework):
+    queue = framework.MTLCreateSystemDefaultDevice().newCommandQueue()
+    with pytest.raises(AssertionError, match="outside of a pool"):
+        queue.commandBuffer()
+    import objc
+
+    with objc.autorelease_pool():
+        queue.commandBuffer().computeCommandEncoder()
+    gc.collect()
+    assert objc.crashes
+    _forget_crashes()
+
+
+def _forget_crashes():
+    import objc
+
+    gc.collect()
+    objc.crashes.clear()

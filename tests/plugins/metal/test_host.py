@@ -85,6 +85,29 @@ def test_what_the_gpu_says_of_itself(gpu):
     assert caps.compute.has(Feature.GRAPHS)
 
 
+def test_older_systems_have_no_bfloat(framework, monkeypatch):
+    monkeypatch.setattr("platform.mac_ver", lambda: ("13.6", ("", "", ""), ""))
+    compute = weft_metal.weft_open(DeviceId("METAL")).capabilities.compute
+    assert dtypes.bfloat16 not in compute.dtypes and len(compute.tensor_cores) == 2
+    monkeypatch.setattr("platform.mac_ver", lambda: ("14.0", ("", "", ""), ""))
+    assert dtypes.bfloat16 in weft_metal.weft_open(DeviceId("METAL")).capabilities.compute.dtypes
+
+
+def test_all_entries_of_the_argument_table(gpu):
+    """As many buffers as are declared, and a variable besides: there is no entry more."""
+    count = gpu.capabilities.compute.limits.max_buffers
+    b = Builder()
+    out, total = b.argument(0, dtypes.int32, 4), UOp.variable("n", 0, 100)
+    b.add(total)
+    for slot in range(1, count):
+        total = b.add(total + b.load(b.argument(slot, dtypes.int32, 4), 0))
+    b.store(out, 0, total)
+    run, (allocator, target) = loaded(gpu, LinearProgram.of("many", b.nodes)), memory(gpu, 0)
+    others = [memory(gpu, slot)[1] for slot in range(1, count)]
+    run([target, *others], values=[1000])
+    assert numbers(allocator, target) == [1000 + sum(range(1, count))] and count == 30
+
+
 def test_the_second_gpu_and_no_third(framework):
     assert weft_metal.weft_open(DeviceId("METAL", "1")).capabilities.name == "Double M3"
     with pytest.raises(DeviceUnavailable, match="no such"):

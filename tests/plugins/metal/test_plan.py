@@ -34,6 +34,8 @@ print(Tensor([1.0, 4.0, 9.0]).sqrt().tolist())
 
 def run_plan(folder: Path, metal) -> list[bytes]:
     """What the steps of a plan read, by the framework's words and nothing of weft."""
+    import objc
+
     plan = json.loads((folder / "plan.json").read_text())
     device = metal.MTLCreateSystemDefaultDevice()
     queue, shared = device.newCommandQueue(), metal.MTLResourceStorageModeShared
@@ -63,7 +65,8 @@ def run_plan(folder: Path, metal) -> list[bytes]:
         elif step["do"] == "read":
             read.append(bytes(room(step["from"])))
         else:
-            commands = queue.commandBuffer()
+            with objc.autorelease_pool():
+                commands = queue.commandBuffer()
             encoder = commands.computeCommandEncoder()
             encoder.setComputePipelineState_(pipelines[step["kernel"]])
             for index, one in enumerate(step["buffers"]):

@@ -79,9 +79,16 @@ IMAGES = {
 """With the setting IMAGE."""
 
 
-def programs(case):
+ON_GPU = (
+    "attention", "conv2d", "half_in_memory", "image_matmul_half", "layernorm", "matmul_large",
+    "row_sum_then_scale", "softmax",
+)  # fmt: skip
+"""What looks differently where groups share memory and halves are computed with."""
+
+
+def programs(case, arch="pocl"):
     """(linear program, source) of each kernel of a case."""
-    own, plan = stand_in("OPENCL", "pocl")
+    own, plan = stand_in("OPENCL", arch)
     found = []
     with registry.use(own), settings.override(IMAGE=int(case in IMAGES)):
         tensors = (CASES | IMAGES)[case]()

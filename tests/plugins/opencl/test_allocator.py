@@ -34,6 +34,16 @@ def test_any_size_there_and_back(allocator, nbytes):
     allocator.free(memory, nbytes)
 
 
+def test_copies_that_are_not_waited_for_keep_their_order(allocator):
+    """And what they copy from may be overwritten at once."""
+    targets = [filled(allocator, bytes(100)) for _ in range(3)]
+    source = bytearray(100)
+    for turn in range(200):
+        source[:] = bytes([turn]) * 100
+        allocator.copy_in(targets[turn % 3], memoryview(source))
+    assert [content(allocator, target, 100)[50] for target in targets] == [198, 199, 197]
+
+
 def test_a_window_of_a_window_lies_in_the_whole(allocator, either):
     step = either.facts.alignment
     data = bytes(i % 251 for i in range(4 * step))

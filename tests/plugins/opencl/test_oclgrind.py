@@ -2,7 +2,7 @@
 
 Races between work items, accesses beyond a buffer, barriers that not all work items reach and
 values that were never written are findings. The kernels of the conformance kit may have none. It
-calls itself a graphics processor, so they are what such a device would get: tiles that groups share.
+calls itself a graphics processor, and they are what such a device gets: tiles that groups share.
 """
 
 from __future__ import annotations

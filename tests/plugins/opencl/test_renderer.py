@@ -33,14 +33,18 @@ def text(renderer, builder, name="by_hand"):
     return renderer.render(LinearProgram.of(name, builder.nodes))
 
 
-@pytest.mark.parametrize("case", [*cases.CASES, *cases.IMAGES])
-def test_the_source_of(case, golden):
+@pytest.mark.parametrize(
+    "arch,case",
+    [("pocl", case) for case in (*cases.CASES, *cases.IMAGES)]
+    + [("gpu", case) for case in cases.ON_GPU],
+)
+def test_the_source_of(arch, case, golden):
     texts = []
-    for program, source in cases.programs(case):
+    for program, source in cases.programs(case, arch):
         sizes = f"grid {program.global_size}, group {program.local_size}"
         applied = ", ".join(map(str, program.applied)) or "none"
         texts.append(f"// {sizes}; opts: {applied}\n{source}")
-    assert "\n".join(texts) == golden.file(f"kernels/opencl-pocl/{case}.cl")
+    assert "\n".join(texts) == golden.file(f"kernels/opencl-{arch}/{case}.cl")
 
 
 def test_an_unknown_architecture_is_said():

@@ -213,7 +213,7 @@ def test_what_is_refused():
     group = Opt(OptKind.GROUP, 1, 16)
     assert "share memory" in refused(row_sums(4, 64), group, target=ALONE)
     assert "at most 64" in refused(row_sums(4, 128), Opt(OptKind.GROUP, 1, 128))
-    assert "does not divide" in refused(row_sums(4, 50), group)
+    assert "PADTO" in refused(row_sums(4, 50), group)
     assert "kind GLOBAL" in refused(row_sums(4, 64), Opt(OptKind.GROUP, 0, 4))
     unequal = [Opt(OptKind.GROUP, 2, 8), Opt(OptKind.GROUP, 4, 16)]
     assert "[8, 16] parts" in refused(centred(3, 32), *unequal)

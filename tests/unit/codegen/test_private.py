@@ -37,6 +37,11 @@ def test_each_work_item_has_its_own(at, length):
     assert private.stretch(array(64), indices, PARTS) == length
 
 
+def test_the_last_round_need_not_be_full():
+    assert private.stretch(array(62), [NEIGHBOURS], PARTS) == 2
+    assert private.length(array(62), 2, PARTS) == private.length(array(64), 2, PARTS) == 8
+
+
 def test_its_elements_are_numbered_without_the_others():
     def places(at, length):
         made = {THREAD: THREAD, TURN: TURN}
@@ -54,7 +59,6 @@ def test_its_elements_are_numbered_without_the_others():
         ([NEIGHBOURS, plus(NEIGHBOURS, 2)], 64),  # the next work item's
         ([NEIGHBOURS, TURN], 64),  # all read the same
         ([NEIGHBOURS, STRETCH], 64),  # filled one way, read another
-        ([NEIGHBOURS], 62),  # not a multiple
         ([times(THREAD, 2) + times(TURN, 3)], 64),  # parts overlap
         ([times(TURN, 512) + times(THREAD, 64)], 2048),  # too many for registers
         ([times(THREAD % UOp.const(dtypes.int, 4), 2)], 64),  # two have the same

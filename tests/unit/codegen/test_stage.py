@@ -277,3 +277,12 @@ def test_more_tiles_than_turns_are_refused():
     assert "4 tiles" in caught.value.because
     with pytest.raises(OptError):
         program_of(matmul(6, 5, 8), PLAIN, Opt(OptKind.SWAP, 0, 1), Opt(OptKind.STAGE, 0, 2))
+
+
+@pytest.mark.parametrize("terms", [10, 7])
+def test_an_array_over_a_sum_whose_last_part_is_shorter(terms):
+    """Each loop that fills it ends where the sum does, however the array's axes are ordered."""
+    opts = Opt(OptKind.SPLIT, 2, 4), Opt(OptKind.STAGE, 0)
+    program = program_of(matmul(6, terms, 8), PLAIN, *opts)
+    assert arrays(program)
+    check(program, 6, terms, 8)

@@ -63,6 +63,32 @@ def test_one_that_is_lost_is_replaced(bad, what, seconds, why):
     assert first != second != os.getpid()
 
 
+def test_an_interrupt_leaves_no_answer_behind(bad, monkeypatch):
+    first = bad.ask("who", seconds=20.0)
+
+    def interrupted(timeout):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bad._answers, "get", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bad.ask("who", seconds=20.0)
+    assert bad.ask("who", seconds=20.0) != first
+
+
+def test_an_interrupt_ends_what_is_still_to_be_done():
+    helpers = Helpers("X", "bad", parallel=True)
+    done = []
+
+    def work(helper, number):
+        if number == 0:
+            raise KeyboardInterrupt
+        done.append(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(helpers.spread(work, range(2000)))
+    assert len(done) < 1999
+
+
 def test_another_device_is_not_taken():
     helper = Helper("X", "good", [sys.executable, "-c", BAD])
     with pytest.raises(HelperFailed, match="another device"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
+
 import numpy as np
 import pytest
 
@@ -13,7 +16,7 @@ from weft.codegen.opt.search import Plan
 from weft.device import Device, DeviceFamily, Registry, registry
 from weft.device.hookspecs import hookimpl
 from weft.engine import forget_programs, program_for, search, stats
-from weft.engine.helpers import HelperFailed
+from weft.engine.helpers import Helper, HelperFailed, Helpers
 from weft.engine.trial import WRITTEN_DOWN, Outcome
 from weft.testing import reference
 from weft.uop import Ops
@@ -64,8 +67,8 @@ class Scripted:
 def scripted(monkeypatch, tmp_path):
     """Search with a script in the place of a device, with a cache of its own."""
 
-    def go(ast, width=1, **script):
-        shop = Scripted(**script)
+    def go(ast, width=1, kind=Scripted, **script):
+        shop = kind(**script)
         monkeypatch.setattr(search, "_workshop", lambda *_: shop)
         return search.search(ast, registry.open(DEVICE), width), shop
 
@@ -125,6 +128,30 @@ def test_a_workshop_that_breaks_down_ends_the_search(scripted):
     assert any("nobody is left" in note for note in found.notes)
 
 
+def test_who_fails_at_the_end_is_not_chosen(scripted):
+    first, shop = scripted(sums(), seconds=by_length)
+    last = shop.timed.index(first.heuristic, 1)  # the second time: the last rounds have begun
+    for culprit in (first.best, first.heuristic):
+        search._cache.clear()
+
+        def late(plan, culprit=culprit, count=[0]):
+            count[0] += 1
+            if count[0] > last and plan == culprit:
+                return float("nan")
+            return by_length(plan)
+
+        class Late(Scripted):
+            def time(self, built, good):
+                assert good is None or good < float("inf")
+                outcome = super().time(built, good)
+                slow = outcome.seconds[0] != outcome.seconds[0]
+                return "no answer within 10.0 s" if slow else outcome
+
+        found, _ = scripted(sums(), kind=Late, seconds=late)
+        assert found.best != first.best
+        assert (found.best == found.heuristic) == (culprit == first.heuristic)
+
+
 def test_what_was_found_is_found_again_on_disk(scripted):
     found, shop = scripted(sums(), seconds=by_length)
     assert shop.timed
@@ -139,6 +166,16 @@ def test_what_was_found_is_found_again_on_disk(scripted):
         assert shop.timed
 
 
+def test_another_machine_searches_for_itself(scripted, monkeypatch):
+    _, shop = scripted(sums(), seconds=by_length)
+    assert shop.timed
+    device = registry.open(DEVICE)
+    faster = dataclasses.replace(device.capabilities, speed="of another model")
+    monkeypatch.setattr(device, "capabilities", faster)
+    _, shop = scripted(sums(), seconds=by_length)
+    assert shop.timed
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b"nonsense", b'[[true,[["old",0,1]]],1,2,3]'])
 def test_what_another_version_kept_is_a_miss(data):
     assert search._decoded(data) is None
@@ -150,6 +187,22 @@ def test_equal_sources_are_run_once(scripted, monkeypatch):
     assert set(shop.timed) == {found.heuristic}
 
 
+def test_nothing_is_tried_twice(scripted):
+    """Neither what failed nor what came to the same source as something else."""
+    found, _ = scripted(sums(), seconds=by_length, wrong=(Plan((BEST,)),))
+    plans = [one.plan for one in found.tries]
+    assert len(plans) == len(set(plans))
+
+
+def test_what_is_far_too_slow_to_begin_with_is_no_start(scripted):
+    first = Plan((Opt(OptKind.UPCAST, 0, 2),))
+    quick, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 2.0)
+    assert quick.heuristic.opts and first in [one.plan for one in quick.tries]
+    search._cache.clear()
+    slow, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 10.0)
+    assert first not in [one.plan for one in slow.tries]
+
+
 def test_progress_is_told_where_asked_for(scripted, capsys):
     with settings.override(DEBUG=1):
         scripted(sums(), seconds=by_length)
@@ -157,6 +210,37 @@ def test_progress_is_told_where_asked_for(scripted, capsys):
     assert "tried in" in told and "times as fast" in told
     scripted(sums(8), seconds=by_length)
     assert capsys.readouterr().err == ""
+
+
+# ---- helpers that get lost -----------------------------------------------------------------------
+
+LOST = """
+import os, sys
+from weft.engine.helper_main import read_message, write_message
+log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+while True:
+    verb, *rest = read_message(sys.stdin.buffer)
+    os.write(log, f"{verb} ".encode())
+    if verb == "time":
+        os.kill(os.getpid(), 11)
+    write_message(sys.stdout.buffer, ("ok", "bad"))
+"""
+
+
+def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
+    log = tmp_path / "log"
+    helpers = Helpers("X", "bad", parallel=False)
+    helpers.all = [Helper("X", "bad", [sys.executable, "-c", LOST, str(log)])]
+    monkeypatch.setattr(search, "helpers_for", lambda *_: helpers)
+    try:
+        shop = search._Elsewhere(sums(), registry.open(DEVICE))
+        assert shop.expect("what is right", 20.0) == ""
+        assert "signal 11" in shop.time("what crashes", None)
+        shop.end()
+    finally:
+        helpers.stop()
+    again = "open begin expect "
+    assert log.read_text() == f"{again}time {again}end "
 
 
 # ---- with the reference device -------------------------------------------------------------------

@@ -1,8 +1,10 @@
 """What the scheduler asks of devices."""
 
+from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device import binding
 from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
+from weft.device.pair_dot import PairDot
 from weft.schedule.versions import version_of
 from weft.testing.graphs import STORES, buffer, lookup
 from weft.uop import UOp
@@ -50,3 +52,18 @@ def test_what_a_graph_overwrites():
     write = a.assign(a + 1)
     assert lookup().written == frozenset()
     assert lookup().about(UOp.sink(write)).written == {version_of(a)}
+
+
+def test_narrow_numbers_stay_narrow_where_there_is_a_unit_for_their_products():
+    units = (
+        PairDot(dtypes.bfloat16, dtypes.float32, (16,)),
+        PairDot(dtypes.int16, dtypes.int32, (16,)),
+    )
+    grid = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(8, 8, 8))))
+    ctx = lookup(S=STORES, G=grid, P=Capabilities(compute=ComputeCaps(pair_dots=units)))
+    brain, single = dtypes.bfloat16, dtypes.float32
+    assert [ctx.reads_narrow(name, brain, single) for name in "XSGP"] == [False, False, True, True]
+    assert ctx.reads_narrow("P", dtypes.uint8, dtypes.int32)
+    assert not ctx.reads_narrow("P", dtypes.uint16, dtypes.int32)
+    assert not ctx.reads_narrow("P", dtypes.fp8e4m3, single)
+    assert not ctx.reads_narrow("P", dtypes.int8, dtypes.int64)

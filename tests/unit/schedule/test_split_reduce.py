@@ -88,6 +88,17 @@ def test_where_a_counter_picks_elements_nothing_is_split():
     assert split_of(picked.reduce(Ops.ADD, (0,)), WIDE) is None
 
 
+@settings.override(REDUCEOP_SPLIT_THRESHOLD=8)
+def test_the_place_of_a_maximum_is_no_sum_and_is_found_in_parts():
+    values, size = memory(0, 96), 96
+    counter = UOp(Ops.IOTA, dtypes.int, (), size)
+    hit = values.alu(Ops.CMPEQ, values.const_like(1.0))
+    before = hit.where(counter, counter.const_like(-1)).reduce(Ops.MAX, (0,))
+    assert split_of(before, WIDE) == (0, 48)
+    (after,) = edited(once, before)
+    agree(before, after, exactly=True)
+
+
 def test_off_by_its_setting():
     with settings.override(SPLIT_REDUCEOP=0):
         assert len(kernels(buffer(1 << 16).reduce(Ops.ADD, (0,)), ctx=WIDE)) == 1

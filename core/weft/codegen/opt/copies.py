@@ -25,6 +25,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 _WIDEST = 16  # bytes of one access
+_LINE = 64  # bytes that are brought from memory together
 _FEW = 8  # bytes that a copy of several elements moves at least, if nobody waits for it
 
 
@@ -146,16 +147,19 @@ class Copying:
         """The innermost part of each range that one work item copies, `width` elements at least.
 
         What is read together need not be put down together: then as many rows as make a vector of
-        the array are turned by one work item, in registers.
+        the array are turned by one work item, in registers. What lies beyond its own in the same
+        row is its neighbour's: else a warp would read with gaps.
         """
         own = _parts(_nearest_first(tile), tile.steps, width, {})
+        row = _in_a_row(tile)
         left = _count(tile.inside) // _count(self.group) // math.prod(own.values())
         if not flies and not self.compute.vector_bytes:
             inner = sorted(tile.inside, key=tile.strides.__getitem__)
             most = max(self.compute.vector_widths.get(tile.load.dtype, (1,)))
             while most > 1:
                 more = _parts(inner, tile.strides, most, own)
-                if left % (math.prod(more.values()) // math.prod(own.values())) == 0:
+                fits = left % (math.prod(more.values()) // math.prod(own.values())) == 0
+                if fits and all(more.get(r, 1) == own.get(r, 1) for r in row):
                     return more
                 most //= 2
         return own
@@ -185,6 +189,17 @@ class Copying:
                 place = _sum(_times(place, part), loops[-1])
             places[r] = place.cast(r.dtype)
         return places, tuple(loops)
+
+
+def _in_a_row(tile: Staged) -> list[UOp]:
+    """The ranges that go from neighbour to neighbour in memory, as far as a line of it."""
+    found, length = [], 1
+    for r in _nearest_first(tile):
+        if tile.steps.get(r) != length or length * tile.load.dtype.itemsize >= _LINE:
+            break
+        found.append(r)
+        length *= int(extent_of(r))
+    return found
 
 
 def _run(tile: Staged, parts: dict[UOp, int]) -> int:

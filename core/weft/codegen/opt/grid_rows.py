@@ -28,6 +28,7 @@ from weft.codegen.opt.grid_base import (
 )
 from weft.codegen.opt.kernel import Access
 from weft.codegen.opt.opts import OptKind
+from weft.codegen.private import MOST
 from weft.codegen.ranges import extent_of, loops_of
 from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
@@ -135,7 +136,10 @@ class Rows(GridChoice):
                 work *= 2  # each work item reads far from its neighbour
             work_of_all += work
         for fill in self.kernel.fills:
-            memory += fill.src[0].src[0].src[0].dtype.nbytes
+            row = fill.src[0].src[0].src[0].dtype
+            if ceildiv(row.size, count) > MOST:  # else it stays in registers
+                memory += row.nbytes
+                work_of_all += 3 * row.size / count  # put down, and read again
         busy = max(self.outputs * count / IN_FLIGHT, self.outputs * memory / _SHARED_IN_ALL)
         return work_of_all * max(1.0, busy)
 

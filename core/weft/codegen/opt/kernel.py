@@ -294,6 +294,8 @@ class Kernel:
             raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
             raise _illegal(opt, "the extent of the axis is a variable")
+        if axis.number in self._ragged():
+            raise _illegal(opt, "its last part is shorter than the others")
         if opt.amount < 2 or axis.extent % opt.amount == 0:
             raise _illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
         turns = round_up(axis.extent, opt.amount)
@@ -315,11 +317,25 @@ class Kernel:
             raise _illegal(opt, "the kernel reads what it writes, and groups do not keep step")
         if self.units:
             raise _illegal(opt, "the lanes of a matrix unit are the first work items of a group")
-        extent = self.axes[opt.axis].extent
+        extent, home = self.axes[opt.axis].extent, self.axes[opt.axis].home
+        if any(self._splits[number].last is not None for number in self._parts_of(home)):
+            raise _illegal(opt, "work items would fill one place twice where parts overlap")
         if isinstance(extent, int) and opt.amount and extent % opt.amount:
             raise _illegal(opt, f"its extent is {extent}: PADTO makes it a multiple of {opt.amount}")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
+
+    def _parts_of(self, home: UOp) -> list[int]:
+        """The axes of a RANGE that were split."""
+        numbers, found = [self._roots[home]], []
+        while numbers:
+            number = numbers.pop()
+            if number in self._pads:
+                numbers.append(self._pads[number].longer)
+            elif number in self._splits:
+                found.append(number)
+                numbers += [self._splits[number].outer, self._splits[number].inner]
+        return found
 
     def _thread(self, opt: Opt) -> None:
         """A loop becomes the launch range that threads go through; what it holds stays as it is.

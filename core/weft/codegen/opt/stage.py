@@ -169,14 +169,14 @@ def _group(nodes: Sequence[UOp]) -> list[UOp]:
 def _alone(staged: Staged, number: int) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
     """Loops of its own over all of an array, in the order of what is read; lanes stay lanes."""
     steps = _steps(staged.load)
-    order = sorted(staged.inside, key=lambda r: -abs(steps.get(r, 1 << 62)))
-    places = {
-        r: UOp.range(
-            r.src[0],
-            number + i,
-            r.arg.kind if r.arg.kind is AxisKind.VECTOR else AxisKind.LOOP,
-            r.dtype,
-        )
-        for i, r in enumerate(order)
-    }
+    order: list[UOp] = []
+    for r in sorted(staged.inside, key=lambda r: -abs(steps.get(r, 1 << 62))):
+        # a loop whose last part is shorter stands in the one that counts its parts
+        parts = ranges_of(r.src[0]).intersection(staged.inside)
+        order += [one for one in (*parts, r) if one not in order]
+    places: dict[UOp, UOp] = {}
+    for i, r in enumerate(order):
+        end = substitute_ranges(list(r.src[0].toposort()), places, {})
+        kind = r.arg.kind if r.arg.kind is AxisKind.VECTOR else AxisKind.LOOP
+        places[r] = UOp.range(end, number + i, kind, r.dtype)
     return places, tuple(sorted(places.values(), key=loop_order))

@@ -45,7 +45,8 @@ def drawn(x: Any, w: Any, axis: int, other: int, groups: int = 1) -> tuple[Any, 
     """Both factors of a sum of products, read from images where that can be.
 
     axis, other: the axis of `x` and of `w` that is summed over; that of `x` in `groups` parts, each
-    as long as that of `w`. It may come out longer, filled up with zeros on both sides.
+    as long as that of `w`. It may come out longer, filled up with zeros on both sides. Halves come
+    as the floats that are read of them.
     """
     if not settings.IMAGE:
         return x, w
@@ -65,7 +66,7 @@ def drawn(x: Any, w: Any, axis: int, other: int, groups: int = 1) -> tuple[Any, 
         widths = ((0, 0),) * (where + 1) + ((0, more),) + ((0, 0),) * len(after)
         value = value.pad(widths).reshape((*before, parts * (terms + more), *after))
         order = (*(i for i in range(len(value.shape)) if i != where), where)
-        value = value.permute(order).cast(image).cast(value.dtype)
+        value = value.permute(order).cast(image).cast(image.base)
         last_axis, between = len(order) - 1, range(where, len(order) - 1)
         found.append(value.permute((*range(where), last_axis, *between)))
     return found[0], found[1]

@@ -6,7 +6,8 @@ Nothing of scheduling or code generation takes part, so what fails here is the d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from weft.base.dtype import AddrSpace, DType, dtypes
@@ -65,20 +66,62 @@ class Builder:
         self.add(pointer.index(_int(at), gate).store(value))
 
 
-def elementwise(
-    inputs: Sequence[DType], make: Callable[[list[UOp]], UOp], count: int
-) -> tuple[Builder, DType]:
-    """A loop that applies ``make`` to one element of each input: result in slot 0; its dtype."""
+@dataclass(frozen=True)
+class Elementwise:
+    """Something done to every element of a few columns of numbers.
+
+    :param columns: dtype and values of each input, all of one length.
+    :param make: the result, from one element of each.
+    """
+
+    columns: Sequence[tuple[DType, Sequence[Any]]]
+    make: Callable[[list[UOp]], UOp]
+
+    def run(self, device: OpenDevice) -> list[Any]:
+        """What a kernel of its own gives."""
+        return _run_loops(device, [self])[0]
+
+
+def run_together(device: OpenDevice, cases: Mapping[Any, Elementwise]) -> dict[Any, list[Any]]:
+    """What each of many gives, a loop for each in as few kernels as there may be: on most devices
+    a kernel costs more than what it does. Those of a kernel that fails are left out."""
+    most = min(device.compute.limits.max_buffers or 31, 31)
+    found: dict[Any, list[Any]] = {}
+    waiting: dict[Any, Elementwise] = {}
+
+    def run_waiting() -> None:
+        try:
+            found.update(zip(waiting, _run_loops(device, list(waiting.values()))))
+        except Exception:  # each is to be run alone, where its own error is to be seen
+            pass
+        waiting.clear()
+
+    for key, case in cases.items():
+        if waiting and sum(1 + len(c.columns) for c in (*waiting.values(), case)) > most:
+            run_waiting()
+        waiting[key] = case
+    if waiting:
+        run_waiting()
+    return found
+
+
+def _run_loops(device: OpenDevice, cases: Sequence[Elementwise]) -> list[list[Any]]:
     builder = Builder()
-    pointers = [builder.argument(n + 1, dtype, count) for n, dtype in enumerate(inputs)]
-    loop = UOp.range(count, 0)
-    result = make([pointer.index(loop).load() for pointer in pointers])
-    out = builder.argument(0, result.dtype, count)
-    builder.add(loop)
-    builder.add(result)
-    builder.store(out, loop, result)
-    builder.end(loop)
-    return builder, result.dtype
+    outputs: list[tuple[DType, int]] = []
+    inputs = [column for case in cases for column in case.columns]
+    slot = len(cases)
+    for number, case in enumerate(cases):
+        count = len(case.columns[0][1])
+        pointers = []
+        for dtype, _ in case.columns:
+            pointers.append(builder.argument(slot, dtype, count))
+            slot += 1
+        loop = builder.loop(count, number)
+        result = builder.add(case.make([pointer.index(loop).load() for pointer in pointers]))
+        builder.store(builder.argument(number, result.dtype, count), loop, result)
+        builder.end(loop)
+        outputs.append((result.dtype, count))
+    return run(device, builder, outputs, inputs)
 
 
 def _int(value: UOp | int) -> UOp:

@@ -12,7 +12,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.scalars import truncate
-from weft.testing.conformance.programs import elementwise, run, same
+from weft.testing.conformance.programs import Elementwise, same
 from weft.uop import Ops, exec_alu
 
 pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")
@@ -33,10 +33,8 @@ def test_the_value_between_two_operations_is_rounded(weft_device, weft_compute, 
     values = [truncate(value, dtype) for value in VALUES]
     rows = list(itertools.product(values, values, values[:4]))
     columns = [(dtype, list(column)) for column in zip(*rows)]
-    builder, _ = elementwise(
-        [dtype] * 3, lambda x: x[0].alu(first, x[1]).alu(second, x[2]), len(rows)
-    )
-    (found,) = run(weft_device, builder, [(dtype, len(rows))], columns)
+    case = Elementwise(columns, lambda x: x[0].alu(first, x[1]).alu(second, x[2]))
+    found = case.run(weft_device)
     wrong = []
     for (a, b, c), got in zip(rows, found):
         between = exec_alu(first, dtype, (a, b))
@@ -59,9 +57,7 @@ def test_integers_wrap_between_two_operations(weft_device, weft_compute, dtype):
     rows = [(high, high), (high, 1), (high // 2 + 1, 3), (int(dtype.min), 1), (5, 7)]
     columns = [(dtype, list(column)) for column in zip(*rows)]
     # A sum that was kept in a wider register shows its carry when it is shifted back.
-    builder, _ = elementwise(
-        [dtype] * 2, lambda x: x[0].alu(Ops.ADD, x[1]).alu(Ops.SHR, x[1].const_like(1)), len(rows)
-    )
-    (found,) = run(weft_device, builder, [(dtype, len(rows))], columns)
+    case = Elementwise(columns, lambda x: x[0].alu(Ops.ADD, x[1]).alu(Ops.SHR, x[1].const_like(1)))
+    found = case.run(weft_device)
     wanted = [exec_alu(Ops.SHR, dtype, (exec_alu(Ops.ADD, dtype, row), 1)) for row in rows]
     assert found == wanted, f"operands {rows}"

@@ -14,7 +14,6 @@ from typing import Any
 from weft.base.trace import Event
 from weft.device import registry
 from weft.device.program import LinearProgram
-from weft.engine.stats import stats
 from weft.engine.trial import Built, Trial
 
 EVENTS = ("run",)
@@ -106,14 +105,13 @@ def alone(kernel: Measured, times: int = AGAIN) -> list[float]:
     program = kernel.program
     assert program.source_ast is not None
     device = registry.open(kernel.device)
-    with stats.paused():
-        trial = Trial(program.source_ast, device)
-        source = device.renderer.render(program)
-        compiler = device.compiler
-        binary = source.encode() if compiler is None else compiler.compile(source, program.name)
-        runner = trial.load(Built(program, source, binary))
-        launched = []
-        for _ in range(times + 1):
-            trial.restore(program)
-            launched.append(trial.launch(runner, program))
+    trial = Trial(program.source_ast, device)
+    source = device.renderer.render(program)
+    compiler = device.compiler
+    binary = source.encode() if compiler is None else compiler.compile(source, program.name)
+    runner = trial.load(Built(program, source, binary))
+    launched = []
+    for _ in range(times + 1):
+        trial.restore(program)
+        launched.append(trial.launch(runner, program))
     return launched[1:]

@@ -19,13 +19,13 @@ from weft.codegen.opt.search import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import Feature
 from weft.device.opened import OpenDevice
-from weft.engine.stats import stats
 from weft.engine.trial import Trial, build
 from weft.shape.tracker import ShapeTracker
 from weft.uop import AxisKind, Ops, UOp
 
-_ENOUGH = 2e-3  # seconds of a run that can be timed
-_TIMES = 20
+_ENOUGH = 1e-3  # seconds of a run that can be timed
+_ENOUGH_COPIED = 2e-2  # the same where caches must not hold what is copied
+_TIMES = 40
 _TERMS = 4096  # of one sum: their factors fit the smallest cache
 _MOST_PRODUCTS = 1 << 28  # multiply-adds for each accumulator
 _MOST_COPIED = 1 << 25  # elements: more than caches hold
@@ -63,6 +63,7 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
         (
             device.id.family,
             device.capabilities.fingerprint,
+            device.capabilities.speed,
             " ".join(sorted(device.compute.features)),
             dtype.name,
         )
@@ -71,8 +72,7 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
     if kept is not None:
         return [Peaks(**one) for one in json.loads(kept)]
     kinds = (False, True) if device.compute.has(Feature.THREADS) else (False,)
-    with stats.paused():
-        found = [one for threads in kinds if (one := _measured(device, dtype, threads))]
+    found = [one for threads in kinds if (one := _measured(device, dtype, threads))]
     if len(found) == 2:  # who has more threads need not use them
         alone, whole = found
         flops, moved = max(alone.flops, whole.flops), max(alone.bandwidth, whole.bandwidth)
@@ -84,8 +84,12 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
 
 def _measured(device: OpenDevice, dtype: DType, threads: bool) -> Peaks | None:
     try:
-        flops = _fastest(device, lambda size: products(size, dtype), _MOST_PRODUCTS, threads)
-        moved = _fastest(device, lambda size: copies(size, dtype), _MOST_COPIED, threads)
+        flops = _fastest(
+            device, lambda size: products(size, dtype), _MOST_PRODUCTS, _ENOUGH, threads
+        )
+        moved = _fastest(
+            device, lambda size: copies(size, dtype), _MOST_COPIED, _ENOUGH_COPIED, threads
+        )
     except (WeftError, ArithmeticError):
         return None
     if not (flops and moved):
@@ -126,7 +130,7 @@ def _pointer(slot: int, size: int, dtype: DType) -> UOp:
 
 
 def _fastest(
-    device: OpenDevice, work: Callable[[int], Work], most: int, threads: bool
+    device: OpenDevice, work: Callable[[int], Work], most: int, enough: float, threads: bool
 ) -> float | None:
     """Work a second, by the best of the plans, at the first size that takes long enough."""
     size = 32
@@ -137,7 +141,7 @@ def _fastest(
         quick = min((run() for run in runs), default=0.0)
         if not quick:
             return None
-        if quick >= _ENOUGH or size >= most:
+        if quick >= enough or size >= most:
             return amount / min(run() for run in runs for _ in range(_TIMES))
         size = min(most, size * 8)
 

@@ -14,9 +14,8 @@ __device__ inline float bits_i32_f32(int x) {
   union { int from; float to; } u = { x };
   return u.to;
 }
-extern "C" __global__ void __launch_bounds__(16,
-    1) r_2_16_2_16_16_16_16_16_16_16_16_2(float* __restrict__ data0, const float* __restrict__ data1,
-    const float* __restrict__ data2, const float* __restrict__ data3) {
+extern "C" __global__ void __launch_bounds__(16) r_2_16_2_16_16_16_16_16_16_16_16_2(float* __restrict__ data0,
+    const float* __restrict__ data1, const float* __restrict__ data2, const float* __restrict__ data3) {
   __shared__ __align__(16) float shared0[16];
   float row2[16] __attribute__((aligned(64)));
   float acc3;

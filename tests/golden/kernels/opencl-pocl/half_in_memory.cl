@@ -11,9 +11,9 @@ __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void E_64_(__global flo
   uint alu3 = cast1 & 2147483647u;
   uint alu4 = (alu3 < as_uint(6.1035156e-5f)) ? as_uint(as_float(alu3) + 0.5f) - as_uint(0.5f) : ((alu3 + 4095u + (alu3 >> 13u & 1u)) >> 13u) - 114688u;
   uint alu5 = (2139095040u < alu3) ? 32256u : ((alu3 < 1207959552u & (alu4 < 31744u)) ? alu4 : 31744u);
-  uint alu6 = alu5 | ((cast1 >> 31u) << 15u);
-  uint alu7 = alu6 & 32767u;
-  uint alu8 = alu7 << 13u;
-  uint alu9 = !(alu7 < 31744u) ? (alu8 | 2139095040u) : as_uint(as_float(alu8) * 5.192297e33f);
-  data0[lidx0] = as_float(alu9 | ((alu6 >> 15u) << 31u));
+  uint cast2 = (uint)(ushort)(alu5 | ((cast1 >> 31u) << 15u));
+  uint alu6 = cast2 & 32767u;
+  uint alu7 = alu6 << 13u;
+  uint alu8 = !(alu6 < 31744u) ? (alu7 | 2139095040u) : as_uint(as_float(alu7) * 5.192297e33f);
+  data0[lidx0] = as_float(alu8 | ((cast2 >> 15u) << 31u));
 }

@@ -296,7 +296,11 @@ print(kept.tolist())
 
 def test_a_device_that_is_closed_opens_again():
     first = registry.open("CUDA:1").device
+    handle = first.allocator.allocate(64, BufferHints())
     assert (Tensor([1.0], device="CUDA:1") + 1).tolist() == [2.0]
     registry.close("CUDA:1")
+    with pytest.raises(DeviceError, match="closed"):
+        first.synchronize()
+    first.allocator.free(handle, 64)
     assert (Tensor([2.0], device="CUDA:1") + 1).tolist() == [3.0]
     assert registry.open("CUDA:1").device is not first

@@ -71,6 +71,11 @@ API cuDeviceGetAttribute(int* value, int attribute, int) {
       {8, STATIC_SHARED}, {10, 32}, {12, 65536}, {16, 4}, {38, 1 << 22}, {39, 2048}, {75, 8},
       {76, 0}, {81, PROCESSOR_SHARED}, {82, 65536}, {97, MOST_SHARED}, {106, 32},
   };
+  if (attribute == 75 || attribute == 76) {
+    size_t capability = setting("SIMT_CAPABILITY", 80);
+    *value = attribute == 75 ? capability / 10 : capability % 10;
+    return SUCCESS;
+  }
   if (attribute == 115) {
     *value = setting("SIMT_POOLS", 1) != 0;
     return SUCCESS;

@@ -13,6 +13,7 @@ from weft.tools.bench.peaks import Peaks, copies, peaks_of, products
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
     monkeypatch.setattr(peaks, "_ENOUGH", 0.0)
+    monkeypatch.setattr(peaks, "_ENOUGH_COPIED", 0.0)
     monkeypatch.setattr(peaks, "_TIMES", 1)
     with settings.override(CACHE_DIR=str(tmp_path)):
         yield

@@ -27,6 +27,7 @@ if __name__ == "__main__":
 @pytest.fixture
 def program(tmp_path, monkeypatch):
     monkeypatch.setattr(peaks, "_ENOUGH", 0.0)
+    monkeypatch.setattr(peaks, "_ENOUGH_COPIED", 0.0)
     monkeypatch.setattr(peaks, "_TIMES", 1)
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "bench_this.py"

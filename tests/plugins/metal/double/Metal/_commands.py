@@ -14,6 +14,8 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
+import objc
+
 from Metal._base import MTLSize, NSError, NSObject, NSRange, Varlist
 from Metal._library import Entry
 
@@ -97,6 +99,10 @@ class Encoder(NSObject, _Table):
         self._open = True
         self._resident: set[Any] = set()
         self._pipelines: set[Any] = set()
+
+    def __del__(self) -> None:
+        if self._open:
+            objc.crashes.append("an encoder is let go of before it has ended")
 
     def setComputePipelineState_(self, pipeline: Pipeline) -> None:
         assert self._open, "the encoder has ended"
@@ -237,6 +243,7 @@ class Queue(NSObject):
         self._committed: list[CommandBuffer] = []
 
     def commandBuffer(self) -> CommandBuffer:
+        assert objc.depth, "outside of a pool nobody lets go of a command buffer"
         assert len(self._committed) < 64, "a queue holds 64 command buffers; this would block"
         return CommandBuffer(self)
 

@@ -1,0 +1,56 @@
+"""Kernels of the benchmarks' programs, run with every access watched by AddressSanitizer."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+# those that compile quickly, and between them rows, tiles, panels, scans, gathers and lookups
+NAMES = (
+    "softmax", "layernorm", "argmax", "attention forward", "matmul + bias + gelu", "embedding",
+    "cumsum(4096)", "sort(1024)", "two outputs of one input", "conv + relu forward + backward",
+)  # fmt: skip
+
+
+@cache
+def sanitize():
+    pytest.importorskip("weft_cpu_clang", reason="there is no plugin for this processor")
+    spec = spec_from_file_location("sanitize", BENCHMARKS / "sanitize.py")
+    sys.modules["sanitize"] = made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@cache
+def all_kernels():
+    reason = sanitize().missing()
+    if reason is not None:
+        pytest.skip(reason)
+    from programs import PROGRAMS  # beside the module, which has put its folder on the path
+
+    found = []
+    for program in PROGRAMS:
+        if program.name in NAMES:
+            found += sanitize().kernels_of(program.build)
+    return found
+
+
+def test_nothing_is_found():
+    kernels = all_kernels()
+    assert len(kernels) >= len(NAMES)
+    assert sanitize().watched(kernels) == ""
+
+
+@pytest.mark.parametrize("slot", [0, 1])
+def test_a_buffer_that_is_too_small_is_found(slot):
+    kernel = all_kernels()[0]
+    sizes = list(kernel.nbytes)
+    sizes[slot] -= 4
+    said = sanitize().watched([replace(kernel, nbytes=tuple(sizes))])
+    assert "heap-buffer-overflow" in said and ("WRITE" if slot == 0 else "READ") in said
