@@ -66,7 +66,7 @@ class Peer:
         if self.torch is None:
             return np.asarray(case.plain(*inputs)), None
         torch, place = self.torch, "cuda" if self.cuda else "cpu"
-        torch.backends.cuda.matmul.allow_tf32 = not case.exact
+        torch.set_float32_matmul_precision("highest" if case.exact else "high")
         own = [torch.from_numpy(x).to(place).to(getattr(torch, case.dtype)) for x in inputs]
 
         def run() -> Any:

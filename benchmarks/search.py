@@ -1,10 +1,10 @@
 """How near the heuristic comes to what a search finds, kernel by kernel.
 
-`python benchmarks/search.py` searches for every kernel of `CASES` and of `programs.py` (`weft bench
-kernel` shows a single one), and writes benchmarks/search.md: the heuristic's time, the best time
-that was found, their ratio, and what was done differently. Both times are the shortest of several
-runs in turn, on memory of their own, in a process of their own. What was searched for before is
-taken from the disk cache, unless `--anew`.
+`python benchmarks/search.py` searches for every kernel of `CASES`, with `--programs` also of
+`programs.py` (`weft bench kernel` shows a single one), and writes benchmarks/search.md: the
+heuristic's time, the best time that was found, their ratio, and what was done differently. Both
+times are the shortest of several runs in turn, on memory of their own, in a process of their own.
+What was searched for before is taken from the disk cache, unless `--anew`.
 
 The heuristic should stay within 1.15 of what is found.
 """
@@ -26,7 +26,6 @@ from run import machine
 
 HERE = Path(__file__).resolve().parent
 GOAL = 1.15
-LARGE = ("ResNet-50 forward", "GPT block forward + backward")  # asked for by name only
 
 
 def _square(tensor: Any, size: int = 4096) -> Any:
@@ -56,7 +55,7 @@ def _chain(a: Any, b: Any, c: Any) -> Any:
     return (a * b + c).relu() * 0.5 - a / (c * c + 1)
 
 
-def kernels(names: list[str], device: str) -> Iterator[tuple[str, Any]]:
+def kernels(names: list[str], device: str, programs: bool) -> Iterator[tuple[str, Any]]:
     """(case, AST) of every kernel, each once."""
     from weft import Tensor
     from weft.base.settings import settings
@@ -65,7 +64,7 @@ def kernels(names: list[str], device: str) -> Iterator[tuple[str, Any]]:
     seen = set()
     builds = {**CASES, **{program.name: program.build for program in PROGRAMS}}
     for name, build in builds.items():
-        if name not in names if names else name in LARGE:
+        if name not in names if names else not programs and name not in CASES:
             continue
         with settings.override(DEVICE=device):
             first, *others = build(Tensor)
@@ -105,13 +104,17 @@ def ratio(row: dict[str, Any]) -> float:
 
 def report(rows: list[dict[str, Any]], width: int, device: str) -> str:
     """The whole of search.md."""
+    from weft.device import registry
+
+    speed = registry.capabilities(device).speed
     known = [row for row in rows if row["best"]]
     over = [row for row in known if ratio(row) > GOAL]
     mean = math.exp(sum(math.log(ratio(row)) for row in known) / max(1, len(known)))
     lines = [
         "# What a search finds",
         "",
-        f"One run of `python benchmarks/search.py --width {width}` on {machine()}, {device}, "
+        f"One run of `python benchmarks/search.py --width {width}` on {machine()}, {device} "
+        f"({speed}), "
         f"{datetime.now(UTC):%Y-%m-%d}: {len(known)} kernels, the heuristic's choice takes "
         f"{mean:.2f} times as long as the best that was found in the geometric mean, and more than "
         f"{GOAL} times as long in {len(over)} of them. Times are the shortest of several runs.",
@@ -140,14 +143,15 @@ def _shown(seconds: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="programs; without them all but the largest")
+    parser.add_argument("names", nargs="*", help="cases and programs")
+    parser.add_argument("--programs", action="store_true", help="those of programs.py too")
     parser.add_argument("--width", type=int, default=2)
     parser.add_argument("--device", default="CPU")
     parser.add_argument("--anew", action="store_true", help="search again for what is known")
     parser.add_argument("--no-write", action="store_true", help="only print the table")
     chosen = parser.parse_args()
     rows = []
-    for case, ast in kernels(chosen.names, chosen.device):
+    for case, ast in kernels(chosen.names, chosen.device, chosen.programs):
         row = searched(case, ast, chosen.device, chosen.width, chosen.anew)
         rows.append(row)
         print(

@@ -11,11 +11,8 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
-# those that compile quickly, and between them rows, tiles, panels, scans, gathers and lookups
-NAMES = (
-    "softmax", "layernorm", "argmax", "attention forward", "matmul + bias + gelu", "embedding",
-    "cumsum(4096)", "sort(1024)", "two outputs of one input", "conv + relu forward + backward",
-)  # fmt: skip
+# those that compile quickly; `python benchmarks/sanitize.py` goes through all
+NAMES = ("softmax", "argmax", "matmul + bias + gelu", "embedding", "cumsum(4096)")
 
 
 @cache

@@ -50,6 +50,7 @@ from weft.codegen.ranges import (
     ranges_of,
     values_of,
 )
+from weft.codegen.transpose import columns_of
 from weft.device.pair_dot import PairDot
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -283,6 +284,9 @@ class _Expander:
             return Instances(over, None, self.load_neighbours(node, places, alternative))
         lane, step = self.lane_step(address)
         if lane is not None and step not in (1, -1):
+            across = self.across(node, address, lane)
+            if across is not None:
+                return self.square(node.dtype, address, lane, across, filled)
             over, places = self.places(address, None, 0, filled)
             pick = self.gather(over, lane)
             loads = [loaded(place, alternative, node.dtype, 1, 0) for place in places]
@@ -295,6 +299,36 @@ class _Expander:
         over, places = self.places(address, lane, shift, filled)
         values = [loaded(place, alternative, node.dtype, width, step) for place in places]
         return Instances(over, lane, values)
+
+    def across(self, node: UOp, address: Address, lane: UOp) -> UOp | None:
+        """The unrolled range along which a load moves by one, if there are as many as lanes.
+
+        Both are then the sides of a square, which is read by the rows it has in memory.
+        """
+        side = width_of(lane)
+        plain = address.gate is None and node.dtype is not dtypes.bool and lane in address.moving
+        if not plain or side & (side - 1) or any(is_instantiated(term) for term in address.other):
+            return None
+        for loop, factor in address.moving.items():
+            if factor == 1 and width_of(loop) == side and loop.arg.kind is AxisKind.UPCAST:
+                return loop
+        return None
+
+    def square(
+        self, dtype: DType, address: Address, lane: UOp, across: UOp, filled: _Filled | None
+    ) -> Instances:
+        """A load of squares by their rows; each instance along `across` is a column."""
+        over, places = self.places(address, across, 0, filled)
+        side, rest = width_of(lane), tuple(loop for loop in over if loop not in (lane, across))
+        rows = [loaded(place, None, dtype, side, 1) for place in places]
+        whole = merged([rest, (across,)])
+        strides = strides_of(whole)
+        starts = offsets(rest, [strides[loop] for loop in rest], 0)
+        values: dict[int, UOp] = {}
+        for start, picked in zip(starts, self.gather(over, lane)):
+            for number, column in enumerate(columns_of([rows[i] for i in picked])):
+                values[start + number * strides[across]] = column
+        return Instances(whole, lane, [values[number] for number in range(count_of(whole))])
 
     def load_neighbours(self, node: UOp, places: list[Place], alternative: UOp | None) -> list[UOp]:
         """The value at each place; those of neighbours are the lanes of one load."""

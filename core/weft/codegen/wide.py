@@ -1,6 +1,6 @@
 """Indices in 64 bits where addresses are: what is narrower would be widened at every access.
 
-in:  spec.lowered after expansion: loops and addresses in 32 bits wherever those do
+in:  spec.lowered after optimisation: loops and addresses in 32 bits wherever those do
 out: the same with loops, addresses and gates in 64 bits, for targets that say so
 
 What is computed of loops, variables and constants alone is an index. Where it is used as a value it
@@ -15,6 +15,7 @@ hundred times as long to compile).
 from __future__ import annotations
 
 from weft.base.dtype import dtypes
+from weft.codegen.instances import INSTANTIATED
 from weft.codegen.ranges import CLOSING
 from weft.device.capabilities import Target
 from weft.uop.node import UOp
@@ -38,6 +39,9 @@ class _Widening:
 
     def visit(self, node: UOp) -> None:
         op, src = node.op, node.src
+        if op is Ops.RANGE and node.dtype is dtypes.int and node.arg.kind in INSTANTIATED:
+            self.wide[node], self.same[node] = node.cast(dtypes.long), node  # numbers, soon
+            return
         if op is Ops.RANGE and node.dtype is dtypes.int:
             loop = UOp(op, dtypes.long, (self.index(src[0]),), node.arg)
             self.wide[node], self.same[node] = loop, loop.cast(dtypes.int)
@@ -74,7 +78,8 @@ class _Widening:
 
     def loop(self, node: UOp) -> UOp:
         """A RANGE as it is now, not its value."""
-        return self.wide.get(node, self.same[node])
+        wide = self.wide.get(node)
+        return wide if wide is not None and wide.op is Ops.RANGE else self.same[node]
 
     def rebuilt(self, node: UOp) -> UOp:
         op, src = node.op, node.src

@@ -328,9 +328,12 @@ def _as_bytes(memory: Any) -> memoryview:
 
 
 def numpy_dtype(dtype: DType) -> Any:
-    """The NumPy dtype of a scalar dtype. :raises DTypeError: if there is none."""
+    """The NumPy dtype of a scalar dtype, or of what an image holds. :raises DTypeError: if there is
+    none."""
     import numpy
 
+    if isinstance(dtype, ImageDType):
+        dtype = dtypes.float16 if dtype.itemsize == 2 else dtypes.float32
     plain = {
         dtypes.bool: "bool", dtypes.int8: "int8", dtypes.uint8: "uint8", dtypes.int16: "int16",
         dtypes.uint16: "uint16", dtypes.int32: "int32", dtypes.uint32: "uint32",

@@ -7,7 +7,7 @@ which one answers first is pluggy's order (``tryfirst``, then the last registere
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from weft.device import hookspecs
 from weft.device.capabilities import Capabilities
 from weft.device.identity import DeviceFamily, DeviceId
 from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
+from weft.uop import Ops, PatternMatcher
 
 if TYPE_CHECKING:
     from weft.device.program import CompiledProgram, Launch
@@ -69,34 +70,52 @@ class HookCalls:
 
     def allocator(self, plugins: Sequence[object], device: Device) -> Allocator[Any]:
         """Who gives and copies the device's bytes."""
-        answer = self._ask("weft_allocator", plugins, device=device)
+        answer = self._part("weft_allocator", plugins, device=device)
         return self._check("weft_allocator", answer, Allocator)
 
     def renderer(self, plugins: Sequence[object], device: Device) -> Renderer | None:
         """Who writes source for the device."""
-        return self._ask("weft_renderer", plugins, device=device)
+        answer = self._part("weft_renderer", plugins, device=device)
+        return self._checked("weft_renderer", answer, RENDERER)
 
     def compiler(self, plugins: Sequence[object], device: Device) -> Compiler | None:
         """Who compiles for the device."""
-        return self._ask("weft_compiler", plugins, device=device)
+        answer = self._part("weft_compiler", plugins, device=device)
+        return self._checked("weft_compiler", answer, COMPILER)
 
     def runner(
         self, plugins: Sequence[object], device: Device, program: CompiledProgram
     ) -> Runner | None:
         """What launches one program on the device."""
-        return self._ask("weft_runner", plugins, device=device, program=program)
+        answer = self._part("weft_runner", plugins, device=device, program=program)
+        return self._checked("weft_runner", answer, RUNNER)
 
     def graph(
         self, plugins: Sequence[object], device: Device, launches: Sequence[Launch]
     ) -> GraphRunner | None:
         """Many launches bound into one submission, if the device can."""
-        return self._ask("weft_graph", plugins, device=device, launches=launches)
+        answer = self._part("weft_graph", plugins, device=device, launches=launches)
+        return self._checked("weft_graph", answer, RUNNER)
 
     # ---- how a question reaches them ----------------------------------------------------------
 
     def forget_routes(self) -> None:
         """Routes depend on who is registered: call this whenever that changes."""
         self._routes.clear()
+
+    def _part(self, hook: str, plugins: Sequence[object], **arguments: Any) -> Any:
+        """What makes a part of a device; a crash in it is told as the plugin's."""
+        try:
+            return self._ask(hook, plugins, **arguments)
+        except WeftError:
+            raise
+        except Exception as error:
+            raise PluginError(
+                f"{hook} failed inside its plugin",
+                asked=f"{hook} of {arguments['device'].id}",
+                because=failure_text(error),
+                try_="report it to the plugin's authors; `weft devices` names the distribution",
+            ) from error
 
     def _ask(self, hook: str, plugins: Iterable[object], **arguments: Any) -> Any:
         chosen = list(plugins)
@@ -130,6 +149,36 @@ class HookCalls:
             because=f"it gave {given}",
             try_="report it to the plugin's authors; `weft devices` names the distribution",
         )
+
+    def _checked(self, hook: str, answer: Any, needs: Mapping[str, Callable[[Any], bool]]) -> Any:
+        """An answer that is a protocol's, or None where nobody has one."""
+        if answer is None:
+            return None
+        for name, fits in needs.items():
+            if not hasattr(answer, name) or not fits(getattr(answer, name)):
+                missing = "no such thing" if not hasattr(answer, name) else "something else there"
+                raise PluginError(
+                    f"what a plugin's {hook} gives needs {', '.join(needs)}",
+                    asked=hook,
+                    because=f"{name}: {type(answer).__name__} has {missing}",
+                    try_="weft.plugin has the protocol, with every name explained",
+                )
+        return answer
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+RENDERER = {
+    "render": callable,
+    "language": _is_text,
+    "native_ops": lambda ops: isinstance(ops, Collection) and all(isinstance(o, Ops) for o in ops),
+    "rules": lambda rules: rules is None or isinstance(rules, PatternMatcher),
+}
+COMPILER = {"compile": callable, "fingerprint": _is_text}
+RUNNER = {"__call__": callable}
+"""What a part needs, and what that must be."""
 
 
 def _told(value: Any) -> str:

@@ -130,5 +130,10 @@ class OpenDevice:
         self.release()
         self.device.close()
 
+    @property
+    def makers(self) -> tuple[object, ...]:
+        """The modules, or objects with hooks, that its parts come from."""
+        return self._plugins
+
     def __repr__(self) -> str:
         return f"<OpenDevice {self.name}>"

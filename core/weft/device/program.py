@@ -6,7 +6,7 @@ given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,21 @@ class LinearProgram:
     estimates: Estimates = Estimates()
     source_ast: UOp | None = field(default=None, repr=False)
     applied: tuple[Any, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        make = self.__dict__.get("_make_nodes")
+        if name != "uops" or make is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        nodes = self.__dict__["uops"] = make()
+        return nodes
+
+    @classmethod
+    def without_nodes(cls, make: Callable[[], tuple[UOp, ...]], **facts: Any) -> LinearProgram:
+        """A program whose nodes are made when they are asked for; `facts` are all other fields."""
+        program = cls(uops=(), **facts)
+        del program.__dict__["uops"]
+        program.__dict__["_make_nodes"] = make
+        return program
 
     @property
     def variable_names(self) -> list[str]:

@@ -9,10 +9,11 @@ from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.capture import recording
 from weft.engine.lower_items import ExecItem, lower_schedule_item
+from weft.engine.programs import prepare
 from weft.engine.report import report_room, report_schedule
 from weft.engine.stats import stats
 from weft.schedule import Layout, ScheduleItem
-from weft.uop import UOp
+from weft.uop import Ops, UOp
 
 
 def lower_schedule(
@@ -20,6 +21,8 @@ def lower_schedule(
 ) -> list[ExecItem]:
     """Everything compiled before anything runs, so that a kernel that cannot be compiled changes
     no memory."""
+    items = list(items)
+    prepare((item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK)
     return [lower_schedule_item(item, values) for item in items]
 
 

@@ -49,8 +49,15 @@ class Helper:
         self.device = device
         self.fingerprint = fingerprint
         self.command = list(command or (sys.executable, "-m", MODULE))
+        self._lives = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.Queue[Any] = queue.Queue()
+
+    @property
+    def life(self) -> int | None:
+        """Which of its processes this is, counted from one; None where there is none. Another knows
+        nothing of what this one was told."""
+        return None if self._process is None else self._lives
 
     def ask(self, *question: Any, seconds: float) -> Any:
         """What it answers. :raises HelperFailed: where it refuses, dies or takes too long."""
@@ -95,6 +102,7 @@ class Helper:
             )  # fmt: skip
         except OSError as error:
             raise HelperFailed(f"no process can be started: {error}", lost=True) from error
+        self._lives += 1
         self._answers = queue.Queue()
         reader = threading.Thread(target=_read, args=(self._process, self._answers), daemon=True)
         reader.start()

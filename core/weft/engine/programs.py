@@ -3,30 +3,45 @@
 Two caches: programs in memory by AST and device, binaries on disk by compiler and source. A disk
 entry that does not read back as it was written is a miss (see base/disk_cache.py), and the kernel
 is compiled again.
+
+Compilers that may run side by side do: while one kernel is compiled the next is generated.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from weft.base import trace
+from weft.base.arguments import kind_of
 from weft.base.disk_cache import DiskCache
+from weft.base.errors import PluginError, WeftError
 from weft.base.settings import settings
 from weft.codegen.pipeline import lower
 from weft.device import registry
-from weft.device.capabilities import ComputeCaps
+from weft.device.capabilities import ComputeCaps, Feature
 from weft.device.opened import OpenDevice
 from weft.device.parts import Runner
 from weft.device.program import CompiledProgram, Estimates, LinearProgram
+from weft.engine import stored
 from weft.schedule.cache import schedules
 from weft.uop import UOp
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+Made = TypeVar("Made")
 
 _binaries = DiskCache("binaries", 1)
 _loaded: WeakKeyDictionary[OpenDevice, dict[Any, Program]] = WeakKeyDictionary()
 # what was generated, for further devices of the same kind: the parts of a sharded value
 _generated: dict[Any, tuple[ComputeCaps | None, LinearProgram, str]] = {}
+# compilations under way, by key of the binary
+_under_way: dict[str, Future[bytes]] = {}
+_MOST_COMPILERS = 16
 
 
 class ProgramSpec:
@@ -34,10 +49,14 @@ class ProgramSpec:
 
     def __init__(self, program: LinearProgram, src: str, binary: bytes) -> None:
         self.name = program.name
-        self.uops = program.uops
         self.src = src
         self.binary = binary
         self.program = program
+
+    @property
+    def uops(self) -> tuple[UOp, ...]:
+        """The linear program, node by node."""
+        return self.program.uops
 
     @property
     def estimates(self) -> Estimates:
@@ -75,13 +94,61 @@ def program_for(ast: UOp, device: str) -> Program:
     """
     opened = registry.open(device)
     programs = _loaded.setdefault(opened, {})
-    key = (
-        ast, settings.NOOPT, settings.FUSE_ARANGE, settings.BEAM, settings.MATMUL_PRECISION,
-    )  # fmt: skip
+    key = _key(ast)
     found = programs.get(key)
     if found is None:
         found = programs[key] = _build(key, opened)
     return found
+
+
+def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
+    """Load the programs of kernel ASTs on devices, those of one schedule for example.
+
+    What fails is left out: `program_for` will say of each what is wrong with it. So is everything
+    where kernels are searched for, which measures.
+    """
+    missing = [(_key(ast), registry.open(device)) for ast, device in dict.fromkeys(wanted)]
+    missing = [(key, device) for key, device in missing if key not in _loaded.get(device, {})]
+    if len(missing) < 2 or settings.BEAM > 0:
+        return
+    from concurrent.futures import ThreadPoolExecutor  # and with it logging: late
+
+    with ThreadPoolExecutor(_compilers(), "weft-compile") as pool:
+        try:
+            for key, device in missing:
+                if _compiles_side_by_side(device):
+                    program, source = _generate(key, device)
+                    _start(pool, source, program.name, device)
+            for key, device in missing:
+                _loaded.setdefault(device, {})[key] = _build(key, device)
+        except WeftError:
+            return  # of the first of them, in the order of the schedule
+        finally:
+            pool.shutdown(cancel_futures=True)
+            _under_way.clear()
+
+
+def _key(ast: UOp) -> Any:
+    return (ast, settings.NOOPT, settings.FUSE_ARANGE, settings.BEAM, settings.MATMUL_PRECISION)
+
+
+def _compilers() -> int:
+    usable = getattr(os, "sched_getaffinity", None)
+    return min(_MOST_COMPILERS, len(usable(0)) if usable else os.cpu_count() or 1)
+
+
+def _compiles_side_by_side(device: OpenDevice) -> bool:
+    compute = device.capabilities.compute
+    able = compute is not None and compute.has(Feature.PARALLEL_COMPILE)
+    return able and device.compiler is not None and bool(device.capabilities.fingerprint)
+
+
+def _start(pool: ThreadPoolExecutor, source: str, name: str, device: OpenDevice) -> None:
+    """Have a kernel compiled, unless its binary is known or under way."""
+    compiler = device.compiler
+    key = _binary_key(source, name, device)
+    if compiler is not None and key not in _under_way and _binaries.get(key) is None:
+        _under_way[key] = pool.submit(compiler.compile, source, name)
 
 
 def _build(key: Any, device: OpenDevice) -> Program:
@@ -106,31 +173,58 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
         for_whom, program, source = _generated[kind]
         if for_whom == can.compute:
             return program, source
+    searching = settings.BEAM > 0 and not settings.NOOPT
+    where = None if searching else stored.key_of(key[0], key[1:], device)
+    made = where and stored.find(where, key[0], lambda: _lower(key[0], device, searching))
+    if not made:
+        program = _lower(key[0], device, searching)
+        made = program, _must_be(str, device.renderer.render(program), "its renderer", device)
+        if where is not None:
+            stored.keep(where, *made)
+    if can.fingerprint:
+        _generated[kind] = (can.compute, *made)
+    return made
+
+
+def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
     plan = None
-    if settings.BEAM > 0 and not settings.NOOPT:  # who never searches need not read how
-        plan = importlib.import_module("weft.engine.search").plan_for(key[0], device)
+    if searching:  # who never searches need not read how
+        plan = importlib.import_module("weft.engine.search").plan_for(ast, device)
     with trace.span("lower", device=device.name):
         if plan is None:
-            program = lower(key[0], device.target)
-        else:
-            program = lower(key[0], device.target, plan.choose, prepared=plan.prepared)
-    source = device.renderer.render(program)
-    if can.fingerprint:
-        _generated[kind] = (can.compute, program, source)
-    return program, source
+            return lower(ast, device.target)
+        return lower(ast, device.target, plan.choose, prepared=plan.prepared)
 
 
 def _compile(source: str, name: str, device: OpenDevice) -> bytes:
     compiler = device.compiler
     if compiler is None:
         return source.encode()
-    key = "\0".join((compiler.fingerprint, device.capabilities.fingerprint, name, source))
-    binary = _binaries.get(key)
+    key = _binary_key(source, name, device)
+    begun = _under_way.pop(key, None)
+    binary = _binaries.get(key) if begun is None else None
     if binary is None:
         with trace.span("compile", name=name, device=device.name):
-            binary = compiler.compile(source, name)
+            binary = compiler.compile(source, name) if begun is None else begun.result()
+            _must_be(bytes, binary, "its compiler", device)
         _binaries.put(key, binary)
     return binary
+
+
+def _must_be(kind: type[Made], made: Any, maker: str, device: OpenDevice) -> Made:
+    if isinstance(made, kind):
+        return made
+    raise PluginError(
+        f"a kernel is {kind.__name__} where the plugin of {device.name} is through with it",
+        asked=f"a kernel on {device.name}",
+        because=f"{maker} gave {kind_of(made)}",
+        try_="report it to the plugin's authors; `weft devices` names the distribution",
+    )
+
+
+def _binary_key(source: str, name: str, device: OpenDevice) -> str:
+    said = device.compiler.fingerprint if device.compiler is not None else ""
+    return "\0".join((said, device.capabilities.fingerprint, name, source))
 
 
 def forget_programs() -> None:

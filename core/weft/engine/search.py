@@ -14,69 +14,35 @@ in: the AST of a kernel and a device    out: a `Plan`
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from weft.base import trace
-from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
 from weft.base.settings import settings
 from weft.base.text import human_time
 from weft.codegen.opt.kernel import Kernel
-from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search import Plan, by_heuristic, near
 from weft.codegen.pipeline import loops_for
-from weft.device import registry
 from weft.device.calls import failure_text
-from weft.device.capabilities import Feature
 from weft.device.opened import OpenDevice
-from weft.engine.helpers import HelperFailed, Helpers, helpers_for
-from weft.engine.trial import WRITTEN_DOWN, Built, Outcome, Trial, build
-from weft.uop import UOp, to_text
+from weft.engine.found import Found, Try, keep, kept, key_of
+from weft.engine.helpers import HelperFailed
+from weft.engine.trial import WRITTEN_DOWN, Outcome
+from weft.engine.workshop import RUN_SECONDS, workshop_for
+from weft.uop import UOp
 
 MOST_ROUNDS = 12
 MOST_IN_A_ROUND = 256
 GAIN = 0.99  # a round that leaves more than this of the time ends the search
 CLEARLY = 0.97  # of the heuristic's time, or the heuristic's choice stays
-_BUILD_SECONDS = 20.0
-_RUN_SECONDS = 10.0  # a kernel may take before it counts as one that hangs, if none is known yet
-_SPENT = 0.03  # seconds for the runs of one candidate
 _SLOW = 0.2  # a run this long is not done a hundred times only to see what comes of it
 _LAST_ROUNDS = 5  # how often the best few are timed in turn: others may use the machine too
-_MOST_PLAIN = 4e9  # operations that are still carried out without any optimisation
-_MOST_PLAIN_HERE = 1e8  # the same where nobody could end it
 
-_cache = DiskCache("search", 1)
 _lock = threading.RLock()
-
-
-@dataclass(frozen=True)
-class Try:
-    """One plan that was tried. seconds: its shortest run; because: why it has none."""
-
-    plan: Plan
-    seconds: float | None
-    because: str = ""
-
-
-@dataclass
-class Found:
-    """What a search found. tries: in the order of trying; notes: for people."""
-
-    best: Plan
-    heuristic: Plan
-    tries: list[Try] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def ranked(self) -> list[Try]:
-        """Those that ran, the fastest first, the chosen one before its equals."""
-        ran = [one for one in self.tries if one.seconds is not None]
-        return sorted(ran, key=lambda one: (one.seconds, one.plan != self.best))
 
 
 def plan_for(ast: UOp, device: OpenDevice) -> Plan:
@@ -89,150 +55,16 @@ def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> Foun
 
     :raises WeftError: what the heuristic's own choice raises.
     """
-    key = _key(ast, device, width)
+    key = key_of(ast, device, width)
     with _lock:
-        kept = None if anew else _cache.get(key)
-        found = None if kept is None else _decoded(kept)
+        found = None if anew else kept(key, ast, device)
         if found is not None:
             return found
         with trace.span("search", device=device.name, width=width) as span:
             found = _Search(ast, device, width).run()
             span.note(tries=len(found.tries))
-        if any(one.seconds is not None for one in found.tries):
-            _cache.put(key, _encoded(found))
+        keep(key, found)
         return found
-
-
-# ---- who builds and runs -------------------------------------------------------------------------
-
-
-class _Workshop(Protocol):
-    """Builds plans and tries what was built."""
-
-    most_plain: float
-
-    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
-        """(digest, what was built) of each plan, or why there is none."""
-
-    def expect(self, built: Any, seconds: float) -> str:
-        """Take its results for right. Answers why that failed, or nothing."""
-
-    def time(self, built: Any, good: float | None) -> Outcome | str:
-        """Run it, or say why that failed."""
-
-    def end(self) -> None:
-        """Give the memory back."""
-
-
-class _Elsewhere:
-    """In helper processes."""
-
-    most_plain = _MOST_PLAIN
-
-    def __init__(self, ast: UOp, device: OpenDevice) -> None:
-        parallel = device.compiler is None or device.compute.has(Feature.PARALLEL_COMPILE)
-        self.ast = ast
-        self.helpers: Helpers = helpers_for(device.name, device.capabilities.fingerprint, parallel)
-        self.right: list[Any] = []
-        self.begin()
-
-    def begin(self) -> None:
-        """:raises HelperFailed: where the device does not open there, or has no room."""
-        self.helpers.first.ask("begin", self.ast, seconds=60.0)
-
-    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
-        def one(helper: Any, plan: Plan) -> tuple[bytes, Any] | str:
-            try:
-                answer: tuple[bytes, Any] = helper.ask(
-                    "build", self.ast, plan, seconds=_BUILD_SECONDS
-                )
-            except HelperFailed as error:
-                return str(error)
-            return answer
-
-        return self.helpers.spread(one, plans)
-
-    def expect(self, built: Any, seconds: float) -> str:
-        try:
-            self.helpers.first.ask("expect", built, seconds=seconds)
-        except HelperFailed as error:
-            self._again(error)
-            return str(error)
-        self.right.append(built)
-        return ""
-
-    def time(self, built: Any, good: float | None) -> Outcome | str:
-        limit = _RUN_SECONDS if good is None else max(_RUN_SECONDS, 100 * good)
-        try:
-            answer: Outcome = self.helpers.first.ask("time", built, _SPENT, good, seconds=limit)
-        except HelperFailed as error:
-            self._again(error)
-            return str(error)
-        return answer
-
-    def _again(self, error: HelperFailed) -> None:
-        """Whoever took the place of a lost one knows nothing yet."""
-        if error.lost:
-            self.begin()
-            for built in self.right:
-                self.helpers.first.ask("expect", built, seconds=_BUILD_SECONDS)
-
-    def end(self) -> None:
-        try:
-            self.helpers.first.ask("end", seconds=_BUILD_SECONDS)
-        except HelperFailed:
-            pass
-
-
-class _Here:
-    """In this process: a kernel that crashes takes the program with it."""
-
-    most_plain = _MOST_PLAIN_HERE
-
-    def __init__(self, ast: UOp, device: OpenDevice) -> None:
-        self.ast, self.device = ast, device
-        self.trial = Trial(ast, device)
-
-    def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
-        for plan in plans:
-            try:
-                built = build(self.ast, plan, self.device)
-            except WeftError as error:
-                yield failure_text(error)
-            else:
-                yield built.digest, built
-
-    def expect(self, built: Built, seconds: float) -> str:
-        try:
-            self.trial.expect(built)
-        except (WeftError, ArithmeticError) as error:
-            return failure_text(error)
-        return ""
-
-    def time(self, built: Built, good: float | None) -> Outcome | str:
-        try:
-            return self.trial.time(built, _SPENT, good)
-        except (WeftError, ArithmeticError) as error:
-            return failure_text(error)
-
-    def end(self) -> None:
-        self.trial.buffers.clear()
-
-
-def _workshop(ast: UOp, device: OpenDevice, notes: list[str]) -> _Workshop:
-    """Helpers where they have the same device, else this process.
-
-    :raises WeftError: where neither can do it.
-    """
-    here = "kernels are tried in this process"
-    if not registry.current().is_installed(device.id.family):
-        notes.append(f"{here}: the plugin was registered by hand")
-        return _Here(ast, device)
-    try:
-        return _Elsewhere(ast, device)
-    except HelperFailed as error:
-        notes.append(f"{here}: no helper process opens {device.name} ({error})")
-        return _Here(ast, device)
 
 
 # ---- the search ----------------------------------------------------------------------------------
@@ -258,7 +90,7 @@ class _Search:
     def run(self) -> Found:
         found = self.found
         try:
-            self.workshop = _workshop(self.ast, self.device, found.notes)
+            self.workshop = workshop_for(self.ast, self.device, found.notes)
             try:
                 if self.prepare():
                     self.rounds()
@@ -281,7 +113,7 @@ class _Search:
         operations = sum(_turns(axes) for axes in self.loops[True].nests.values())
         sure = False
         if not isinstance(plain, str) and operations <= shop.most_plain:
-            because = shop.expect(plain[1], _RUN_SECONDS)
+            because = shop.expect(plain[1], RUN_SECONDS)
             sure = not because
             if because:
                 found.notes.append(f"without optimisations: {because}")
@@ -294,7 +126,7 @@ class _Search:
                 "results are compared with those of the heuristic's choice"
                 + (f", too: {first.because}" if sure else "")
             )
-            shop.expect(chosen[1], _RUN_SECONDS)
+            shop.expect(chosen[1], RUN_SECONDS)
             first = shop.time(chosen[1], None)
         if isinstance(first, str) or not first.equal:
             found.notes.append("the heuristic's choice does not give the same twice")
@@ -425,45 +257,3 @@ class _Progress:
         print(f"{lead}search {self.name}: {took}: {result}", file=sys.stderr)
         for note in found.notes:
             print(f"search {self.name}: {note}", file=sys.stderr)
-
-
-# ---- on disk -------------------------------------------------------------------------------------
-
-
-def _key(ast: UOp, device: OpenDevice, width: int) -> str:
-    from importlib.metadata import version
-
-    can = device.capabilities
-    compiler = device.compiler
-    by = "" if compiler is None else compiler.fingerprint
-    compute = device.compute
-    features = " ".join(sorted(compute.features))
-    parts = (version("weft"), can.fingerprint, can.speed, by, features, repr(compute.limits))
-    return "\0".join(
-        (*parts, str(width), str(settings.FUSE_ARANGE), settings.MATMUL_PRECISION, to_text(ast))
-    )
-
-
-def _plan_data(plan: Plan) -> list[Any]:
-    return [plan.prepared, [[opt.kind.value, opt.axis, opt.amount] for opt in plan.opts]]
-
-
-def _plan_of(data: Any) -> Plan:
-    prepared, opts = data
-    return Plan(tuple(Opt(OptKind(kind), axis, amount) for kind, axis, amount in opts), prepared)
-
-
-def _encoded(found: Found) -> bytes:
-    tries = [[_plan_data(one.plan), one.seconds, one.because] for one in found.tries]
-    data = [_plan_data(found.best), _plan_data(found.heuristic), tries, found.notes]
-    return json.dumps(data, separators=(",", ":")).encode()
-
-
-def _decoded(data: bytes) -> Found | None:
-    """None for what another version of the house has kept."""
-    try:
-        best, heuristic, tries, notes = json.loads(data)
-        made = [Try(_plan_of(plan), seconds, because) for plan, seconds, because in tries]
-        return Found(_plan_of(best), _plan_of(heuristic), made, notes)
-    except (ValueError, TypeError):
-        return None

@@ -19,6 +19,7 @@ from weft.render.expressions import (
     LOOSE,
     PLUS,
     SHIFT,
+    TIMES,
     UNARY,
     Expression,
     Expressions,
@@ -74,7 +75,10 @@ class Accesses(Expressions):
     def _address(self, index: UOp) -> str:
         """A pointer to the first element behind an INDEX."""
         name, at = self.text(index.src[0], ATOM), index.src[1]
-        return name if at.op is Ops.CONST and at.arg == 0 else f"{name} + {self.text(at, PLUS)}"
+        if at.op is Ops.CONST and at.arg == 0:
+            return name
+        # term by term a pointer must not leave the array that it is into, not even on its way
+        return f"{name} + {self.text(at, PLUS if _only_grows(at) else TIMES)}"
 
     def written(self, index: UOp, dtype: DType, value: str) -> str:
         """The statement, without its end, that stores `value`. Raises as `place`."""
@@ -160,6 +164,15 @@ class Accesses(Expressions):
 def _is_pixel(index: UOp) -> bool:
     """Whether an INDEX is of (x, y) in an image."""
     return isinstance(index.src[0].dtype, ImageDType) and index.src[1].dtype.count == 2
+
+
+def _only_grows(at: UOp) -> bool:
+    """Whether no term of a sum takes anything off."""
+    while at.op is Ops.ADD:
+        if at.src[1].vmin < 0:
+            return False
+        at = at.src[0]
+    return at.op is not Ops.SUB and at.vmin >= 0
 
 
 def _is_spread(index: UOp, dtype: DType) -> bool:

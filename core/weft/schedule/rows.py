@@ -146,7 +146,7 @@ def _choose(tree: _Tree, most_bytes: int, extra: frozenset[UOp]) -> _Choice | No
             inner = prod(loop_shape(member)) // rows
             contexts[member].add(("store", inner))
     chosen: list[UOp] = []
-    room = most_bytes
+    room, refused = most_bytes, 0
     for node in reversed(tree.order):
         here = contexts[node]
         size = tree.sizes[node]
@@ -156,9 +156,12 @@ def _choose(tree: _Tree, most_bytes: int, extra: frozenset[UOp]) -> _Choice | No
         if written or dear_here or node in extra:
             length = size // rows * node.dtype.itemsize
             fits = length <= room and node not in strays
+            # a small part of what there is no room for is not worth the way to memory and back
+            fits = fits and (node in members or node in extra or 2 * dear[node] >= refused)
             if not fits or size % rows or rows not in rows_of_shape(node.shape):
                 if node in members or dear[node] >= _ENDLESS:
                     return None
+                refused = max(refused, dear[node])
             else:
                 room -= length
                 chosen.append(node)

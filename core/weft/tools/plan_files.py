@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from weft.base.dtype import DType
+from weft.base.dtype import DType, ImageDType
 from weft.device import CompiledProgram
-from weft.tools.stand_in import Copied, Planned, Read, Room, StandIn, Step, Written
+from weft.tools.stand_in import Allocation, Copied, Planned, Read, Room, StandIn, Step, Written
 from weft.uop import Ops
 
 PLAN = "plan.json"
@@ -46,7 +46,7 @@ def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> i
             (folder / _data_file(digest)).write_bytes(data)
     compute = plan.offline.capabilities.compute
     grid = compute is not None and compute.limits.local_size is not None
-    memory = [{"device": one.device, "nbytes": one.nbytes} for one in plan.allocations]
+    memory = [_allocation(one) for one in plan.allocations]
     facts = (("format", FORMAT), ("target", target), ("language", suffix))
     lines = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in facts]
     steps = [_step(step, numbers, grid) for step in plan.steps]
@@ -55,6 +55,15 @@ def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> i
         lines.append(f' "{name}": [\n  {inside}\n ]' if entries else f' "{name}": []')
     (folder / PLAN).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     return len(kernels)
+
+
+def _allocation(memory: Allocation) -> dict[str, Any]:
+    entry: dict[str, Any] = {"device": memory.device, "nbytes": memory.nbytes}
+    if isinstance(image := memory.image, ImageDType):
+        height, width, _ = image.shape
+        channel = "half" if image.itemsize == 2 else "float"
+        entry["image"] = {"width": width, "height": height, "channel": channel}
+    return entry
 
 
 def _step(step: Step, numbers: Mapping[str, int], grid: bool) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from weft.base.dtype import DType
 from weft.device import (
     Allocator,
     BufferHints,
@@ -42,10 +43,11 @@ class Room:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Memory that the program asked a device for."""
+    """Memory that the program asked a device for. :ivar image: what image it is, if it is one."""
 
     device: str
     nbytes: int
+    image: DType | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ class _Memory(Allocator[Room]):
         self.device = device
 
     def allocate(self, nbytes: int, hints: BufferHints) -> Room:
-        self.plan.allocations.append(Allocation(self.device, nbytes))
+        self.plan.allocations.append(Allocation(self.device, nbytes, hints.image))
         return Room(len(self.plan.allocations) - 1, 0, nbytes)
 
     def view(self, handle: Room, offset: int, nbytes: int) -> Room:

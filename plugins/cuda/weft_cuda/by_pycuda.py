@@ -69,7 +69,8 @@ def start() -> Driver:
 @cache
 def _results() -> dict[str, tuple[int, str]]:
     """Code and name of each text that the driver has for a result: pycuda tells the text alone."""
-    library, found = None, {}
+    library = None
+    found: dict[str, tuple[int, str]] = {}
     for path in ("libcuda.so.1", "nvcuda.dll"):
         try:
             library = ctypes.CDLL(path)
@@ -80,7 +81,7 @@ def _results() -> dict[str, tuple[int, str]]:
     for code in range(1, 1000) if library is not None else ():
         if library.cuGetErrorString(code, ctypes.byref(text)) == 0 and text.value:
             library.cuGetErrorName(code, ctypes.byref(name))
-            found[text.value.decode()] = code, (name.value or b"?").decode()
+            found.setdefault(text.value.decode(), (code, (name.value or b"?").decode()))
     return found
 
 

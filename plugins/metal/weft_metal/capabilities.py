@@ -55,8 +55,8 @@ def describe(
 ) -> Capabilities:
     """Capabilities of a GPU of this family. There is no float64, whatever the family.
 
-    matrices: whether simdgroups hold matrices as `matrix_units` has it; bfloat: whether the system's
-    language has it, for GPUs that do; lanes: of a simdgroup, 0 where that is not known.
+    matrices: whether simdgroups hold them as `matrix_units` has it. bfloat: whether the language of
+    the system has it, for GPUs that do. lanes: of a simdgroup, 0 where that is not known.
     """
     known: set[DType] = {dtypes.bool, *INTEGERS, dtypes.float16, dtypes.float32}
     if bfloat and since(arch, BFLOAT_SINCE):

@@ -24,12 +24,11 @@ FINE_GRAINED = 1 << 1
 POINTER_BYTES = 8
 FOR_VARIABLES = 128
 """Bytes of a kernel's parameters that are left for the values of variables."""
-OWN_DECLARATIONS = "PoCL 3."
-"""In the version of a platform: see `weft_opencl.declarations`."""
+SLOW_COMPILER = "PoCL 3."
+"""In the version of a platform whose linked binaries hold code for groups of any size, which costs
+as much to make as the code of a launch, made all the same (its objects hold none), and which reads
+the declarations of all functions before every kernel (see `weft_opencl.declarations`)."""
 MOST_GROUPS = (1 << 31) - 1
-OBJECTS = ("Portable Computing Language",)
-"""Platforms whose linked binaries hold code for groups of any size, which costs as much to make as
-the code of the launch that is made all the same; their objects hold none."""
 WIDEST = 16
 """Bytes: the widest access that is one transaction everywhere."""
 PRIVATE_ROWS = 1 << 14
@@ -135,8 +134,8 @@ def read(device: Any) -> Facts:
         fused=bool(single & FUSED),
         exact_division=bool(single & CORRECT_DIVISION),
         modern=modern,
-        objects=platform.name.strip() in OBJECTS,
-        own_declarations=OWN_DECLARATIONS in platform.version,
+        objects=SLOW_COMPILER in platform.version,
+        own_declarations=SLOW_COMPILER in platform.version,
         group=(group[0], group[1], group[2]),
         group_items=device.max_work_group_size,
         shared_bytes=device.local_mem_size,

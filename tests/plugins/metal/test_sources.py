@@ -16,7 +16,7 @@ from weft.base.dtype import dtypes
 from weft.device import Registry
 from weft.plugin import CapabilityError, LinearProgram, MemoryCaps
 from weft.testing.conformance.programs import Builder
-from weft.uop import UOp
+from weft.uop import Ops, UOp, graph_rewrite
 
 _spec = spec_from_file_location("metal_cases", Path(__file__).with_name("cases.py"))
 cases = module_from_spec(_spec)
@@ -114,6 +114,37 @@ def test_every_dtype_has_a_type_of_the_language(checked):
             out, data = b.argument(0, dtype, 8), b.argument(1, dtype, 8)
             b.store(out, 0, b.load(data, 1, dtype=dtype.vec(width)))
             assert checked(offline().renderer.render(LinearProgram.of("k", b.nodes))) == ""
+
+
+@pytest.mark.parametrize(
+    "dtype, text",
+    [
+        (dtypes.float32, "= simd_shuffle_xor(data1["),
+        (dtypes.bool, "(simd_shuffle_xor(ushort("),
+        (dtypes.bfloat16, "as_type<bfloat>(simd_shuffle_xor(as_type<ushort>("),
+        (dtypes.int64, "as_type<long>(simd_shuffle_xor(as_type<uint2>("),
+        (dtypes.float32.vec(2), "= simd_shuffle_xor(float2("),
+        (dtypes.bfloat16.vec(2), "as_type<bfloat2>(simd_shuffle_xor(as_type<uint>("),
+    ],
+)
+def test_what_lanes_exchange(dtype, text, checked):
+    b = Builder()
+    out, data = b.argument(0, dtype.scalar(), 64), b.argument(1, dtype.scalar(), 64)
+    lane = b.special("lidx0", 32)
+    held = b.load(data, b.add(lane * dtype.count), dtype=dtype)
+    b.store(out, b.add(lane * dtype.count), b.add(UOp(Ops.SHUFFLE, dtype, (held,), 4)))
+    source = offline().renderer.render(LinearProgram.of("k", b.nodes))
+    assert text in source and checked(source) == ""
+
+
+def test_indices_are_cut_by_shifts_and_masks():
+    rules = offline().renderer.rules
+    index, eight = UOp.range(64, 0), UOp.const(dtypes.int32, 8)
+    assert graph_rewrite(index // eight, rules).op is Ops.SHR
+    assert graph_rewrite(index % eight, rules).op is Ops.AND
+    assert graph_rewrite(index // UOp.const(dtypes.int32, 6), rules).op is Ops.IDIV
+    below = index - UOp.const(dtypes.int32, 1)
+    assert graph_rewrite(below % eight, rules).op is Ops.MOD
 
 
 def test_variables_are_one_argument(checked):

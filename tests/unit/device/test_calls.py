@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from weft.base.errors import PluginError, WeftError
@@ -7,7 +9,9 @@ from weft.device.capabilities import Capabilities
 from weft.device.hookspecs import hookimpl
 from weft.device.identity import DeviceId
 from weft.device.parts import Device
+from weft.render import CStyleRenderer
 from weft.testing.fakes import FakePlugin, fake_plugin
+from weft.uop import Ops
 
 DEVICE = Device(DeviceId("FAKE"), Capabilities())
 
@@ -39,7 +43,8 @@ def test_only_the_named_plugins_are_asked(calls):
 
 def test_an_extension_goes_first_and_may_decline(calls):
     owner = registered(calls, fake_plugin())
-    answers = [None, "renderer of the extension"]
+    its_own, the_owners = CStyleRenderer(), CStyleRenderer()
+    answers = [None, its_own]
 
     @hookimpl(tryfirst=True)
     def weft_renderer():
@@ -47,13 +52,13 @@ def test_an_extension_goes_first_and_may_decline(calls):
 
     @hookimpl
     def owners_renderer():
-        return "renderer of the owner"
+        return the_owners
 
     owner_part = registered(calls, plugin_with(weft_renderer=owners_renderer))
     extension = registered(calls, plugin_with(weft_renderer=weft_renderer))
     plugins = [owner, owner_part, extension]
-    assert calls.renderer(plugins, DEVICE) == "renderer of the extension"
-    assert calls.renderer(plugins, DEVICE) == "renderer of the owner"
+    assert calls.renderer(plugins, DEVICE) is its_own
+    assert calls.renderer(plugins, DEVICE) is the_owners
 
 
 def test_what_nobody_implements_is_none(calls):
@@ -76,6 +81,68 @@ def test_an_answer_of_the_wrong_kind_is_the_plugins_fault(calls, answer):
     with pytest.raises(PluginError) as caught:
         calls.open([plugin], DeviceId("FAKE"))
     assert caught.value.asked == "weft_open"
+
+
+def part(**fields):
+    return SimpleNamespace(**fields)
+
+
+@pytest.mark.parametrize(
+    "hook,answer,words",
+    [
+        ("renderer", "c", "render: str has no such thing"),
+        ("renderer", part(render=len, language="c", native_ops=None, rules=None), "native_ops: "),
+        (
+            "renderer",
+            part(render=len, language="c", native_ops=["ADD"], rules=None),
+            "native_ops: ",
+        ),
+        ("renderer", part(render=len, language=3, native_ops=[Ops.ADD], rules=None), "language: "),
+        (
+            "renderer",
+            part(render=len, language="c", native_ops=()),
+            "rules: SimpleNamespace has no",
+        ),
+        ("compiler", part(compile=len), "fingerprint: SimpleNamespace has no such thing"),
+        ("compiler", part(compile="cc", fingerprint=""), "compile: SimpleNamespace has something"),
+        ("runner", 7, "__call__: int has no such thing"),
+        ("graph", object(), "__call__: object has no such thing"),
+    ],
+)
+def test_a_part_that_lacks_something_is_the_plugins_fault(calls, hook, answer, words):
+    name = f"weft_{hook}"
+    plugin = registered(calls, plugin_with(**{name: hookimpl(lambda: answer, specname=name)}))
+    more = {"runner": (None,), "graph": ([],)}.get(hook, ())
+    with pytest.raises(PluginError) as caught:
+        getattr(calls, hook)([plugin], DEVICE, *more)
+    assert caught.value.asked == name and caught.value.because.startswith(words)
+
+
+@pytest.mark.parametrize("hook", ["allocator", "renderer", "compiler", "runner", "graph"])
+def test_a_crash_while_a_part_is_made_is_the_plugins_fault(calls, hook):
+    name = f"weft_{hook}"
+    plugin = registered(calls, plugin_with(**{name: hookimpl(lambda: {}["x"], specname=name)}))
+    more = {"runner": (None,), "graph": ([],)}.get(hook, ())
+    with pytest.raises(PluginError, match=f"{name} failed inside its plugin") as caught:
+        getattr(calls, hook)([plugin], DEVICE, *more)
+    assert isinstance(caught.value.__cause__, KeyError) and "FAKE" in caught.value.asked
+
+
+def test_tracing_tells_of_failures_and_survives_any_answer(calls, capsys):
+    class Odd:
+        def __repr__(self):
+            raise KeyError
+
+    odd = hookimpl(lambda id: Odd() if id.locator else 1 / 0, specname="weft_open")
+    plugin = registered(calls, plugin_with(weft_open=odd))
+    with settings.override(TRACE_PLUGINS=1):
+        with pytest.raises(PluginError, match="an Odd|a Odd"):
+            calls.open([plugin], DeviceId("FAKE"))
+        with pytest.raises(ZeroDivisionError):
+            calls.open([plugin], DeviceId("FAKE", ""))
+    lines = capsys.readouterr().err.splitlines()
+    assert "whose repr raises KeyError" in lines[0]
+    assert lines[1].endswith("raised ZeroDivisionError: division by zero")
 
 
 def test_tracing_prints_calls_and_answers(calls, capsys):

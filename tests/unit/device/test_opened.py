@@ -1,3 +1,4 @@
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +21,7 @@ def test_parts_are_asked_for_once(fresh_registry):
     @hookimpl
     def weft_renderer(device):
         asked.append(str(device.id))
-        return SimpleNamespace(language="x", native_ops=frozenset(), rules=None)
+        return SimpleNamespace(language="x", native_ops=frozenset(), rules=None, render=str)
 
     module = with_hooks(fake_plugin(capabilities=fake_capabilities()), weft_renderer=weft_renderer)
     registry.register(module, "FAKE")
@@ -56,26 +57,26 @@ def test_missing_parts_of_a_computing_device(fresh_registry):
 def test_runners_are_made_anew_each_time(fresh_registry):
     @hookimpl
     def weft_runner(device, program):
-        return SimpleNamespace(program=program)
+        return partial(print, program)
 
     module = with_hooks(fake_plugin(capabilities=fake_capabilities()), weft_runner=weft_runner)
     registry.register(module, "FAKE")
     program = SimpleNamespace(name="k")
     opened = registry.open("FAKE")
-    assert opened.runner(program).program is program
+    assert opened.runner(program).args == (program,)
     assert opened.runner(program) is not opened.runner(program)
 
 
 def test_launches_bound_into_one_submission(fresh_registry):
     @hookimpl
     def weft_graph(device, launches):
-        return SimpleNamespace(device=device, launches=launches) if len(launches) > 1 else None
+        return partial(print, device, launches) if len(launches) > 1 else None
 
     registry.register(with_hooks(fake_plugin(), weft_graph=weft_graph), "FAKE")
     opened = registry.open("FAKE")
     assert opened.graph(["one"]) is None
     bound = opened.graph(["one", "two"])
-    assert bound.device is opened.device and bound.launches == ["one", "two"]
+    assert bound.args == (opened.device, ["one", "two"]) and opened.makers
     assert registry.graph("FAKE", ["one"]) is None
 
 

@@ -154,7 +154,7 @@ def extension(family):
 
     @hookimpl(tryfirst=True)
     def weft_renderer():
-        return SimpleNamespace(language="theirs", native_ops=frozenset(), rules=None)
+        return SimpleNamespace(language="theirs", native_ops=frozenset(), rules=None, render=str)
 
     module.weft_devices, module.weft_renderer = weft_devices, weft_renderer
     module.weft_api = API_VERSION

@@ -1,12 +1,21 @@
 """Programs and their two caches."""
 
 import sqlite3
+from types import SimpleNamespace
+
+import pytest
 
 from weft import Tensor
 from weft.base.disk_cache import DiskCache
+from weft.base.errors import PluginError
 from weft.base.settings import settings
-from weft.engine import forget_programs, lower_schedule_item, program_for
+from weft.device import registry
+from weft.device.hookspecs import hookimpl
+from weft.engine import forget_programs, lower_schedule_item, program_for, programs
+from weft.render import CStyleRenderer
+from weft.testing.fakes import fake_computer
 from weft.testing.running import DEVICE, floats, scheduled
+from weft.uop import Ops
 
 
 def test_equal_kernels_are_one_program():
@@ -43,3 +52,45 @@ def test_devices_of_one_kind_share_what_is_generated():
     assert programs[0].p.program is programs[1].p.program
     other = (Tensor([1.0, 2.0], device="REF:vector") * 3).schedule()[-1]
     assert lower_schedule_item(other).prg.program.p.program is not programs[0].p.program
+
+
+def test_the_kernels_of_a_schedule_are_compiled_side_by_side(monkeypatch, tmp_path):
+    """All are begun before the first is waited for; what fails is told where it is asked for."""
+    x = Tensor([1.0, 2.0, 3.0], device=DEVICE).realize()
+    outs = [x.sum(), x.reshape(3, 1).expand(3, 4).contiguous(), x.cumsum(0)]
+    items = Tensor.schedule(*outs)
+    begun, wanted = [], [(item.ast, DEVICE) for item in items if item.ast.op is Ops.SINK]
+    monkeypatch.setattr(programs, "_compiles_side_by_side", lambda device: True)
+    start = programs._start
+    monkeypatch.setattr(
+        programs, "_start", lambda pool, *rest: (begun.append(rest), start(pool, *rest))
+    )
+    with settings.override(CACHE_DIR=str(tmp_path), BEAM=0):
+        forget_programs()
+        programs.prepare(wanted)
+        assert len(begun) == len(dict.fromkeys(wanted)) > 1
+        first = program_for(*wanted[0])
+        programs.prepare(wanted)
+        assert program_for(*wanted[0]) is first  # nothing is left to do
+    assert not programs._under_way
+
+
+@pytest.mark.parametrize(
+    "part,gives,words",
+    [
+        ("renderer", None, "its renderer gave a NoneType"),
+        ("compiler", "text", "its compiler gave a str"),
+    ],
+)
+def test_a_part_that_gives_something_else_is_the_plugins_fault(part, gives, words, fresh_registry):
+    module = fake_computer("FAKE")
+    parts = {"renderer": CStyleRenderer(), "compiler": SimpleNamespace(fingerprint="")}
+    parts["compiler"].compile = lambda source, name: b""
+    setattr(parts[part], {"renderer": "render", "compiler": "compile"}[part], lambda *_: gives)
+    for name, made in parts.items():
+        hook = hookimpl(lambda made=made: made, specname=f"weft_{name}")
+        setattr(module, f"weft_{name}", hook)
+    registry.register(module, "FAKE")
+    with pytest.raises(PluginError) as caught:
+        (Tensor.empty(4, device="FAKE") + 1).realize()
+    assert caught.value.because == words

@@ -12,10 +12,12 @@ from weft import Tensor, Variable, jit
 from weft.base import trace
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search import Plan
+from weft.codegen.opt.search import Plan, by_heuristic
+from weft.codegen.pipeline import loops_for
 from weft.device import Device, DeviceFamily, Registry, registry
 from weft.device.hookspecs import hookimpl
-from weft.engine import forget_programs, program_for, search, stats
+from weft.engine import forget_programs, program_for, search, stats, workshop
+from weft.engine import found as found_room
 from weft.engine.helpers import Helper, HelperFailed, Helpers
 from weft.engine.trial import WRITTEN_DOWN, Outcome
 from weft.testing import reference
@@ -69,7 +71,7 @@ def scripted(monkeypatch, tmp_path):
 
     def go(ast, width=1, kind=Scripted, **script):
         shop = kind(**script)
-        monkeypatch.setattr(search, "_workshop", lambda *_: shop)
+        monkeypatch.setattr(search, "workshop_for", lambda *_: shop)
         return search.search(ast, registry.open(DEVICE), width), shop
 
     with settings.override(CACHE_DIR=str(tmp_path)):
@@ -100,7 +102,7 @@ def test_what_fails_is_noted_and_never_chosen(scripted):
     first, _ = scripted(sums(), seconds=by_length)
     best = first.best
     for script in ({"refused": (best,)}, {"wrong": (best,)}, {"crashes": (best,)}):
-        search._cache.clear()
+        found_room.cache.clear()
         found, _ = scripted(sums(), seconds=by_length, **script)
         assert found.best != best and found.best != found.heuristic
         (failed,) = (one for one in found.tries if one.plan == best)
@@ -110,11 +112,11 @@ def test_what_fails_is_noted_and_never_chosen(scripted):
 def test_without_anything_to_compare_with_the_heuristic_stays(scripted):
     loops = sums(11)
     heuristic = scripted(loops, seconds=by_length)[0].heuristic
-    search._cache.clear()
+    found_room.cache.clear()
     for script in ({"refused": (heuristic,)}, {"crashes": (heuristic,)}):
         found, shop = scripted(loops, seconds=by_length, **script)
         assert found.best == heuristic and found.notes and shop.ended
-        search._cache.clear()
+        found_room.cache.clear()
 
 
 def test_a_workshop_that_breaks_down_ends_the_search(scripted):
@@ -132,7 +134,7 @@ def test_who_fails_at_the_end_is_not_chosen(scripted):
     first, shop = scripted(sums(), seconds=by_length)
     last = shop.timed.index(first.heuristic, 1)  # the second time: the last rounds have begun
     for culprit in (first.best, first.heuristic):
-        search._cache.clear()
+        found_room.cache.clear()
 
         def late(plan, culprit=culprit, count=[0]):
             count[0] += 1
@@ -166,6 +168,20 @@ def test_what_was_found_is_found_again_on_disk(scripted):
         assert shop.timed
 
 
+def test_what_is_not_legal_any_more_is_searched_for_again(scripted):
+    ast, device = sums(), registry.open(DEVICE)
+    scripted(ast, seconds=by_length)
+    wrong = Plan((Opt(OptKind.LOCAL, 0, 4),))
+    chosen = by_heuristic(loops_for(ast, device.target, True))
+    kept = found_room.Found(wrong, chosen, [found_room.Try(wrong, 1.0)])
+    found_room.cache.put(found_room.key_of(ast, device, 1), found_room.encoded(kept))
+    found, shop = scripted(ast, seconds=by_length)
+    assert shop.timed and found.best != wrong
+    other = dataclasses.replace(found, heuristic=Plan((BEST, BEST)))  # as it chose once
+    found_room.keep(found_room.key_of(ast, device, 1), other)
+    assert scripted(ast, seconds=by_length)[1].timed
+
+
 def test_another_machine_searches_for_itself(scripted, monkeypatch):
     _, shop = scripted(sums(), seconds=by_length)
     assert shop.timed
@@ -178,7 +194,7 @@ def test_another_machine_searches_for_itself(scripted, monkeypatch):
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"nonsense", b'[[true,[["old",0,1]]],1,2,3]'])
 def test_what_another_version_kept_is_a_miss(data):
-    assert search._decoded(data) is None
+    assert found_room.decoded(data) is None
 
 
 def test_equal_sources_are_run_once(scripted, monkeypatch):
@@ -198,7 +214,7 @@ def test_what_is_far_too_slow_to_begin_with_is_no_start(scripted):
     first = Plan((Opt(OptKind.UPCAST, 0, 2),))
     quick, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 2.0)
     assert quick.heuristic.opts and first in [one.plan for one in quick.tries]
-    search._cache.clear()
+    found_room.cache.clear()
     slow, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 10.0)
     assert first not in [one.plan for one in slow.tries]
 
@@ -231,16 +247,21 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
     log = tmp_path / "log"
     helpers = Helpers("X", "bad", parallel=False)
     helpers.all = [Helper("X", "bad", [sys.executable, "-c", LOST, str(log)])]
-    monkeypatch.setattr(search, "helpers_for", lambda *_: helpers)
+    monkeypatch.setattr(workshop, "helpers_for", lambda *_: helpers)
     try:
-        shop = search._Elsewhere(sums(), registry.open(DEVICE))
+        shop = workshop.Elsewhere(sums(), registry.open(DEVICE))
         assert shop.expect("what is right", 20.0) == ""
+        assert "signal 11" in shop.time("what crashes", None)
+        assert shop.expect("more of it", 20.0) == ""
+        list(shop.built([Plan()]))
+        helpers.stop()  # as if it had been lost while it built something
         assert "signal 11" in shop.time("what crashes", None)
         shop.end()
     finally:
         helpers.stop()
-    again = "open begin expect "
-    assert log.read_text() == f"{again}time {again}end "
+    assert log.read_text().split("open ")[1:] == [
+        "begin expect time ", "begin expect expect build ", "begin expect expect time ",
+    ]  # fmt: skip
 
 
 # ---- with the reference device -------------------------------------------------------------------
@@ -251,7 +272,7 @@ def few(monkeypatch, tmp_path):
     """Real helper processes, and few plans for them."""
     monkeypatch.setattr(search, "MOST_ROUNDS", 1)
     monkeypatch.setattr(search, "MOST_IN_A_ROUND", 4)
-    monkeypatch.setattr(search, "_SPENT", 0.0)
+    monkeypatch.setattr(workshop, "_SPENT", 0.0)
     forget_programs()
     with settings.override(CACHE_DIR=str(tmp_path), BEAM=1):
         yield

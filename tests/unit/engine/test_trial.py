@@ -13,7 +13,7 @@ from weft.base.errors import CapabilityError
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search import Plan
 from weft.device import registry
-from weft.engine.trial import WRITTEN_DOWN, Trial, as_floats, build, contents
+from weft.engine.trial import WRITTEN_DOWN, Trial, apart, as_floats, build, contents
 from weft.uop import Ops
 
 DEVICE = "REF"
@@ -55,6 +55,36 @@ def test_wrong_results_are_told():
     other = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
     outcome = trial.time(build(other, WRITTEN_DOWN, device), 0.0, None)
     assert not outcome.equal and "element" in outcome.because
+
+
+def floats(dtype, *values):
+    return np.array(values, dtype).tobytes()
+
+
+def test_what_the_order_of_a_sum_explains_is_no_difference():
+    many = np.linspace(-3, 3, 200_000).astype(np.float32)
+    assert apart(dtypes.float32, (many * (1 + 1e-5)).tobytes(), many.tobytes()) == ""
+    wrong = many.copy()
+    wrong[150_000] += 0.1
+    assert "element 150000 is" in apart(dtypes.float32, wrong.tobytes(), many.tobytes())
+    small = floats("f4", 1e-9, 4.0)
+    assert apart(dtypes.float32, floats("f4", 0.0, 4.0), small) == ""
+    assert apart(dtypes.float64, floats("f8", 1.001), floats("f8", 1.0))
+    assert not apart(dtypes.float16, floats("f2", 1.001), floats("f2", 1.0))
+
+
+def test_infinities_and_nans_are_equal_to_themselves_only():
+    odd = floats("f4", np.nan, np.inf, -np.inf, 1.0)
+    assert apart(dtypes.float32, odd, odd) == ""
+    for place in range(3):
+        other = np.frombuffer(odd, "f4").copy()
+        other[place] = 7.0
+        assert f"element {place} is 7" in apart(dtypes.float32, other.tobytes(), odd)
+    assert apart(dtypes.float32, floats("f4", np.inf), floats("f4", -np.inf))
+
+
+def test_integers_are_equal_or_not():
+    assert apart(dtypes.int32, floats("i4", 1), floats("i4", 2))
 
 
 def test_a_second_result_may_be_right_too():

@@ -33,6 +33,17 @@ def test_vectors_go_through_an_unaligned_type(write):
     assert "*(const f32x4_m*)(data1 + ridx0 * 4)" in source or "*(const f32x4_m*)(data1 +" in source
 
 
+@pytest.mark.parametrize("less", [32, -32])
+def test_a_pointer_never_leaves_its_array_on_the_way(less, write):
+    """data + (-32) + n would point before the array for a moment, which C does not allow."""
+    loop = UOp.range(16, 0)
+    at = loop * 4 + UOp.const(dtypes.int, -less) + UOp.const(dtypes.int, less)
+    loaded = write.buffer(1, dtypes.float).index(at).load(dtype=dtypes.float.vec(4))
+    store = write.buffer(0, dtypes.float).index(loop * 4).store(loaded)
+    source = CLANG.render(write.program(store, loops=[loop]))
+    assert "(data1 + (" in source and "(data0 + (" not in source
+
+
 def test_vectors_may_go_through_functions(write):
     spelt = VectorStyle(
         lane="{vector}.s{lane}",

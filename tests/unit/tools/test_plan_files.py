@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from weft import Tensor
+from weft import Tensor, settings
 from weft.device import registry
 from weft.tools import cli, plan_files
 from weft.tools.stand_in import stand_in
@@ -112,6 +112,19 @@ def test_copies_between_devices_of_the_family_are_steps(tmp_path):
     content = json.loads((tmp_path / "plan.json").read_text())
     assert [step["do"] for step in content["steps"]] == ["write", "copy", "launch", "read"]
     assert {one["device"] for one in content["memory"]} == {"CPU:1", "CPU:2"}
+
+
+def test_images_are_told_from_buffers(tmp_path):
+    pytest.importorskip("weft_opencl")
+    own, plan = stand_in("OPENCL", "pocl")
+    with registry.use(own), settings.override(IMAGE=1):
+        x = Tensor.empty(6, 8, dtype="half", device="OPENCL")
+        (x @ Tensor.empty(8, 2, dtype="half", device="OPENCL")).realize()
+    plan_files.write(tmp_path, "OPENCL:pocl", plan)
+    memory = json.loads((tmp_path / "plan.json").read_text())["memory"]
+    images = [one for one in memory if "image" in one]
+    assert {"width": 2, "height": 6, "channel": "half"} in [one["image"] for one in images]
+    assert len(images) == 2 and images[0]["nbytes"] in (96, 32)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 
+from weft.base.dtype import PtrDType
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.grid_base import (
     FEWEST,
@@ -37,6 +38,7 @@ from weft.uop.ops import Ops
 
 _SHARED_IN_ALL = 1 << 25  # bytes of shared memory of all processors together
 _INSIDE = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
+_OWN = 256  # bytes of rows that a work item may well keep to itself
 _STACKED = 4  # rows of a group, a warp each
 _SHORT = 16  # turns of a reduce that are not worth sharing among warps
 
@@ -62,7 +64,8 @@ class Rows(GridChoice):
             return False
         extent = turns(extent_of(loops[main]))
         best = min(self.counts(extent), key=lambda count: self.cost(loops, count), default=1)
-        if best == 1 or self.cost(loops, best) >= self.cost(loops, 1):
+        alone = self.row_bytes() <= _OWN or best == 1
+        if best == 1 or (alone and self.cost(loops, best) >= self.cost(loops, 1)):
             return False
         for loop in dict.fromkeys(loop for loop in loops.values() if loop is not None):
             self.widen(loop, _INSIDE, best)
@@ -90,7 +93,14 @@ class Rows(GridChoice):
         most = min(self.most, self.sizes[0])
         counts = {n for n in range(FEWEST, min(most, extent) + 1) if extent % n == 0}
         counts |= {n for n in range(WARP, most + 1, WARP) if fits(extent, n)}
-        return sorted(counts)
+        # what each keeps of a row should be in its registers
+        short = {n for n in counts if self.row_bytes() <= n * _OWN}
+        return sorted(short or counts)
+
+    def row_bytes(self) -> int:
+        """Of all rows on chip of one output."""
+        arrays = (fill.src[0].src[0].src[0].dtype for fill in self.kernel.fills)
+        return sum(array.nbytes for array in arrays if isinstance(array, PtrDType))
 
     def along(self, root: UOp) -> UOp | None:
         """The loop of a nest to share: the longest that goes along memory.

@@ -200,7 +200,12 @@ class _Choice:
                 if access.steps[lane] == 1 or across is None or across is lane:
                     continue
                 known = self.axis(across, frozenset({AxisKind.LOOP}))
-                if known is not None and self.present(nest) == 1 and known[1] >= _BLOCK:
+                if known is None or self.present(nest) > 1:
+                    continue
+                side = self.lanes_of[lane]
+                if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
+                    _attempt(self.kernel, OptKind.UPCAST, known[0], side)
+                elif known[1] >= _BLOCK:
                     _attempt(self.kernel, OptKind.UPCAST, known[0], _BLOCK)
 
     def widen(self, reduce: UOp) -> bool:

@@ -38,6 +38,7 @@ def test_bytes_in_and_out_of_any_size(weft_device, limit, kind, shape):
     values = numbers(*shape).astype(numpy_kind)
     buffer = Buffer(weft_device.id, values.size, make(shape)).copy_in(values.tobytes())
     assert bytes(buffer.copy_out()) == values.tobytes()
+    assert buffer.numpy(window=False).tolist() == values.reshape(-1).tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,6 @@ from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.uop import Ops, exec_alu
 
 Place = dict[str, int]
-_TOGETHER = frozenset({Ops.BARRIER, Ops.WMMA, Ops.SHUFFLE})
 """What the work items of a group come to together."""
 
 
@@ -130,7 +130,8 @@ class PythonRunner:
         names = _runtime()
         exec(compile(program.binary.decode(), f"<kernel {program.name}>", "exec"), names)
         self.function: Callable[..., Any] = names[program.name]
-        self.has_barriers = any(u.op in _TOGETHER for u in program.program.uops)
+        # a kernel with barriers is a generator
+        self.has_barriers = inspect.isgeneratorfunction(self.function)
 
     def __call__(
         self,

@@ -75,7 +75,7 @@ struct simt_flight {
 };
 struct simt_flights {
   unsigned count, batch;
-  simt_flight flights[256];
+  simt_flight flights[1024];
 };
 static simt_flights* simt_mine() {
   static simt_flights all[1024];
@@ -88,7 +88,7 @@ static simt_flights* simt_mine() {
 static inline void simt_copy(void* to, const void* from, int size, int read) {
   if ((unsigned long)to % size || (read && (unsigned long)from % size)) __builtin_trap();
   simt_flights* mine = simt_mine();
-  if (mine->count == 256) __builtin_trap();
+  if (mine->count == 1024) __builtin_trap();
   simt_flight& flight = mine->flights[mine->count++];
   flight.to = (char*)to, flight.batch = mine->batch, flight.size = size;
   for (int i = 0; i < size; i++) flight.bytes[i] = i < read ? ((const char*)from)[i] : 0;

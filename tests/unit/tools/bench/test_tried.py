@@ -4,7 +4,7 @@ from weft.base.errors import ArgumentError
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search import Plan
 from weft.device.program import LinearProgram
-from weft.engine.search import Found, Try
+from weft.engine.found import Found, Try
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.tried import chosen, text
 

@@ -1,0 +1,162 @@
+"""What was generated for a kernel, kept on disk: a second process neither lowers nor renders it.
+
+Kept by the text of the AST, what the device can do, the settings that matter, and the code that
+generates: a stamp of all source files of this package and of the plugin. A device whose renderer is
+in no file (one that was defined in a notebook) is never looked up. The linear program itself is not
+kept; who asks for its nodes has them made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from weft.base import trace
+from weft.base.disk_cache import DiskCache
+from weft.base.errors import WeftError
+from weft.base.settings import settings
+from weft.codegen.opt.opts import Opt, OptKind
+from weft.device.opened import OpenDevice
+from weft.device.program import Estimates, LinearProgram
+from weft.uop import UOp
+from weft.uop.text import from_text, to_text
+
+_programs = DiskCache("programs", 1)
+_SHOWS_NODES = 5  # of DEBUG
+
+
+def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
+    """The key of a kernel on a device; None where nothing is to be kept or looked up.
+
+    chosen: the values of the settings that code generation depends on.
+    """
+    watched = trace.enabled() or settings.DEBUG >= _SHOWS_NODES or settings.SPEC
+    # The plugin's own files count as well as the renderer's: it may give a record of its own, a
+    # dialect, to a renderer of somebody else.
+    places = {_place_of(part) for part in (LinearProgram, type(device.renderer), *device.makers)}
+    if watched or None in places or not device.capabilities.fingerprint or not settings.CACHE:
+        return None
+    stamps = [_stamp(place) for place in sorted(filter(None, places))]
+    said = (
+        device.id.family, device.capabilities.fingerprint, _text(device.target.compute),
+        *chosen, *stamps, to_text(ast),
+    )  # fmt: skip
+    return "\0".join(map(str, said))
+
+
+def find(
+    key: str, ast: UOp, again: Callable[[], LinearProgram]
+) -> tuple[LinearProgram, str] | None:
+    """The program and the source that were kept. again: makes the program, for its nodes."""
+    kept = _programs.get(key)
+    if kept is None:
+        return None
+    try:
+        facts = json.loads(kept)
+        program = LinearProgram.without_nodes(
+            lambda: again().uops,
+            name=facts["name"],
+            globals=tuple(facts["globals"]),
+            outs=tuple(facts["outs"]),
+            ins=tuple(facts["ins"]),
+            variables=tuple(map(from_text, facts["variables"])),
+            global_size=_sizes(facts["global_size"]),
+            local_size=_sizes(facts["local_size"]),
+            estimates=Estimates(*map(_number, facts["estimates"])),
+            source_ast=ast,
+            applied=tuple(Opt(OptKind(kind), *rest) for kind, *rest in facts["applied"]),
+        )
+        return program, str(facts["source"])
+    except (ValueError, TypeError, KeyError, WeftError):
+        return None
+
+
+def keep(key: str, program: LinearProgram, source: str) -> None:
+    """Keep what was generated."""
+    estimates = program.estimates
+    facts = {
+        "name": program.name,
+        "globals": program.globals,
+        "outs": program.outs,
+        "ins": program.ins,
+        "variables": [to_text(variable) for variable in program.variables],
+        "global_size": _written(program.global_size),
+        "local_size": _written(program.local_size),
+        "estimates": _written((estimates.ops, estimates.lds, estimates.bytes)),
+        "applied": [(opt.kind.value, opt.axis, opt.amount) for opt in program.applied],
+        "source": source,
+    }
+    _programs.put(key, json.dumps(facts).encode())
+
+
+def _written(sizes: tuple[Any, ...] | None) -> list[Any] | None:
+    if sizes is None:
+        return None
+    return [to_text(size) if isinstance(size, UOp) else size for size in sizes]
+
+
+def _sizes(written: list[Any] | None) -> tuple[Any, ...] | None:
+    return None if written is None else tuple(map(_number, written))
+
+
+def _number(written: Any) -> Any:
+    return from_text(written) if isinstance(written, str) else written
+
+
+# ---- what generated code depends on --------------------------------------------------------------
+
+
+def _place_of(part: object) -> str | None:
+    """The folder of the package that something is defined in, or the file of a module that is in
+    none; None where it is in no file."""
+    owner = part if isinstance(part, type | ModuleType) else type(part)
+    name = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
+    module = sys.modules.get(name.partition(".")[0])
+    file = getattr(module, "__file__", None)
+    if file is None or not os.path.exists(file):
+        return None
+    file = os.path.abspath(file)
+    return os.path.dirname(file) if hasattr(module, "__path__") else file
+
+
+@cache
+def _stamp(place: str) -> str:
+    """Changes when a file does, or in a folder a source file there or further below."""
+    if os.path.isdir(place):
+        files = "\n".join(sorted(_files(place)))
+    else:
+        facts = os.stat(place)
+        files = f"{place} {facts.st_size} {facts.st_mtime_ns}"
+    return hashlib.sha256(files.encode()).hexdigest()[:24]
+
+
+def _files(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if not entry.name.startswith((".", "__pycache__")):
+                    yield from _files(entry.path)
+            elif entry.name.endswith(".py"):
+                facts = entry.stat()
+                yield f"{entry.path} {facts.st_size} {facts.st_mtime_ns}"
+
+
+def _text(value: Any) -> str:
+    """Plain data as text that is the same in every process: sets have no order of their own."""
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = (f"{field.name}={_text(getattr(value, field.name))}" for field in fields(value))
+        return f"{type(value).__name__}({', '.join(parts)})"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(sorted(f"{_text(k)}: {_text(v)}" for k, v in value.items())) + "}"
+    if isinstance(value, (set, frozenset)):
+        return "{" + ", ".join(sorted(map(_text, value))) + "}"
+    if isinstance(value, (tuple, list)):
+        return "(" + ", ".join(map(_text, value)) + ")"
+    return repr(value)
