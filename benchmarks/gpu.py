@@ -105,6 +105,7 @@ def timed(case: Case, made: list[Tensor], turns: int) -> tuple[float, list[Resul
                 "grid": [str(size) for size in program.global_size or ()],
                 "block": [str(size) for size in program.local_size or ()],
                 "opts": [str(opt) for opt in program.applied],
+                "source": step.prg.p.src,
                 **usage(step.prg.program.runner, program.local_size or ()),
             }
         )
@@ -276,6 +277,17 @@ def page(results: list[Result], about: Result) -> str:
     return "\n".join([f"# weft on {about['GPU']}", "", head, *rows, "", *said, ""])
 
 
+def keep_sources(results: list[Result], folder: Path | None) -> None:
+    """Take the kernels' sources out of the results, into a file each where there is a folder."""
+    for result in results:
+        for number, kernel in enumerate(result.get("kernels", ())):
+            source = kernel.pop("source")
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+                name = re.sub(r"\W+", "-", result["name"]).strip("-")
+                (folder / f"{name}-{number}.cu").write_text(source)
+
+
 def main() -> int:
     """Measure, print, write; 1 if something failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -284,6 +296,7 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="sizes for a test double")
     parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--sources", type=Path, default=None, help="a folder for the kernels")
     given = parser.parse_args()
     if given.small and given.out is None:
         parser.error("--small is no measurement: say with --out where it goes")
@@ -312,6 +325,7 @@ def main() -> int:
     for case in cases(given.small):
         if given.only in case.name:
             note(compare(case, given.device, peer, turns))
+    keep_sources(results, given.sources)
     folder = given.out or HERE / "results"
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^a-z0-9]+", "-", gpu.chip.name.lower()).strip("-")

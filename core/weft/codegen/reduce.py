@@ -126,12 +126,18 @@ def _go_ahead(fill: UOp, path: Path, result: Accumulators) -> None:
     result.roots.append(full)
     result.before += [(full, store) for store in inside]
     result.before += [(store, loop) for store in first]
+    flying = [store for store in inside if store.arg == ASYNC]
     if outside:
         free = _barrier(fill, outside, "free")
         _stand(result, outside, (free,))
         result.roots.append(free)
         result.before += [(free, store) for store in first]
-    flying = [store for store in inside if store.arg == ASYNC]
+    if outside and flying:
+        # the last copies of a turn outside bring nothing any more, but they may still be under way
+        landed = UOp(Ops.WAIT, dtypes.void, (), (0, f"{_name(fill)} again"))
+        _stand(result, outside, (landed,))
+        result.roots.append(landed)
+        result.before.append((landed, free))
     result.late.update(store for store in inside if store not in flying)
     if flying:
         _await(fill, path, first, flying, full, result)

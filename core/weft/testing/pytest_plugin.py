@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,7 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
     wrong = [str(path) for path in paths if path.suffix.lower() not in REPORT_SUFFIXES]
     if wrong:
         raise pytest.UsageError(f"--weft-report {wrong[0]}: one of {', '.join(REPORT_SUFFIXES)}")
-    if paths:
+    if listed := config.getoption("--weft-xfails"):
+        expected_failures(_text_of(listed))  # what is wrong with it is said before anything runs
+    if paths and not _is_worker(config):  # of several processes the first one hears all
         config.pluginmanager.register(Reporter(config, paths), "weft-report")
 
 
@@ -63,9 +66,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark what the xfails file names. A listed test that passes is an error, and so is a line that
     names no test, so that the list never says more than is true.
 
-    :raises pytest.UsageError: for a line without a reason, or one that names no test of a suite
-        that was collected whole.
+    :raises pytest.UsageError: for a device that cannot be tested; for a line without a reason, or
+        one that names no test of a suite that was collected whole.
     """
+    named = config.getoption("--weft-device")
+    # One of several processes cannot end the run with a message, so there every test says it.
+    if (
+        named
+        and not _is_worker(config)
+        and any("weft_device" in getattr(item, "fixturenames", ()) for item in items)
+    ):
+        _must_open(named)
     listed = config.getoption("--weft-xfails")
     if not listed:
         return
@@ -78,10 +89,45 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xfail(reason=first[1], strict=True))
     idle = [f"{part!r} ({why})" for part, why in rules if part not in used]
     if idle and items and _is_whole(config):
-        raise pytest.UsageError(
+        message = (
             f"--weft-xfails {listed} names what no test is called: {', '.join(idle)}; "
             "take the line out, or mend the name"
         )
+        if not _is_worker(config):
+            raise pytest.UsageError(message)
+        items.append(Complaint.from_parent(items[0].session, name="--weft-xfails", said=message))
+
+
+class Complaint(pytest.Item):
+    """A test that fails: how one of several processes says what is wrong with the whole."""
+
+    def __init__(self, *, said: str, **others: Any) -> None:
+        super().__init__(**others)
+        self.said = said
+
+    def runtest(self) -> None:
+        """It fails."""
+        pytest.fail(self.said, pytrace=False)
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of several processes that share the tests."""
+    return hasattr(config, "workerinput")
+
+
+def _must_open(named: str) -> None:
+    """Say once what every test would say: that nobody serves this device, or that its plugin is
+    broken. One that is merely unavailable is skipped."""
+    from weft.base.errors import DeviceError, DeviceUnavailable
+    from weft.device import registry
+
+    try:
+        with TemporaryDirectory() as folder:
+            registry.open(named.replace("{tmp}", folder))
+    except DeviceUnavailable:
+        return
+    except DeviceError as error:
+        raise pytest.UsageError(f"--weft-device {named} cannot be tested: {error}") from error
 
 
 def _text_of(listed: str) -> str:

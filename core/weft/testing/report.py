@@ -180,6 +180,8 @@ class Report:
         """The verdict in a line."""
         counts = self.counts()
         wrong = counts["failed"] + counts["error"]
+        if not wrong and not counts["passed"]:
+            return f"{self.device}: nothing was tested"
         failing = "1 test fails" if wrong == 1 else f"{wrong} tests fail"
         verdict = failing if wrong else "conforms"
         return f"{self.device}: {verdict} ({counts['passed']} passed)"

@@ -24,7 +24,7 @@ from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.graph import LaunchTable
 from weft_cpu_clang.offline import offline_toolchain
 from weft_cpu_clang.renderer import clang_renderer
-from weft_cpu_clang.runner import FunctionRunner
+from weft_cpu_clang.runner import FunctionRunner, parts_of
 from weft_cpu_clang.threads import pool, wanted
 from weft_cpu_clang.toolchain import Toolchain, find_toolchain
 
@@ -32,11 +32,15 @@ weft_api = (1, 0)
 
 
 class Processor(Device):
-    """The CPU of this process with the compiler found for it."""
+    """The CPU of this process with the compiler found for it.
 
-    def __init__(self, id: DeviceId, toolchain: Toolchain) -> None:
+    :param threads: how many of them compute.
+    """
+
+    def __init__(self, id: DeviceId, toolchain: Toolchain, threads: int = 1) -> None:
         super().__init__(id, describe(toolchain))
         self.toolchain = toolchain
+        self.threads = threads
 
 
 @hookimpl
@@ -49,8 +53,7 @@ def weft_devices() -> list[DeviceFamily]:
 def weft_open(id: DeviceId) -> Device:
     """:raises DeviceUnavailable: if there is no compiler to be found.
     :raises ArgumentError: if `WEFT_CPU_THREADS` is no number of threads."""
-    wanted()
-    return Processor(id, find_toolchain())
+    return Processor(id, find_toolchain(), wanted())
 
 
 @hookimpl
@@ -80,9 +83,9 @@ def weft_compiler(device: Processor) -> ClangCompiler:
 
 @hookimpl
 def weft_runner(device: Processor, program: CompiledProgram) -> FunctionRunner:
-    """A call of the loaded function, by several threads where there are."""
-    pooled = program.program.global_size is not None
-    return FunctionRunner(program, pool(device.toolchain) if pooled else None)
+    """A call of the loaded function, by several threads where that is worth it."""
+    shared = parts_of(program.program, device.threads) > 1
+    return FunctionRunner(program, pool(device.toolchain, device.threads) if shared else None)
 
 
 @hookimpl

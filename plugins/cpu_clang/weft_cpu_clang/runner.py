@@ -80,12 +80,15 @@ class FunctionRunner:
 
 
 def parts_of(program: LinearProgram, threads: int) -> int:
-    """How many parts of a kernel are worth having for so many threads: 1 if it is too short."""
+    """How many parts of a kernel are worth having for so many threads: 1 if it is too short, or
+    has no launch grid."""
+    if program.global_size is None:
+        return 1
     costs = program.estimates
     nanoseconds = _most(costs.ops) / OPERATIONS + _most(costs.bytes) / BYTES
     if threads < 2 or nanoseconds < SHARED_FROM:
         return 1
-    turns = _most((program.global_size or (1,))[0])
+    turns = _most(program.global_size[0])
     return max(1, min(turns, PARTS_PER_THREAD * threads, int(nanoseconds / PART)))
 
 

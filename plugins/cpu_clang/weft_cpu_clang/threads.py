@@ -245,12 +245,11 @@ class ThreadPool:
 
 
 @cache
-def pool(toolchain: Toolchain) -> ThreadPool | None:
+def pool(toolchain: Toolchain, count: int) -> ThreadPool | None:
     """The one pool of this process; None where one thread computes, or threads are not to be had.
 
     :raises CompileError: if the compiler fails.
     """
-    count = wanted()
     if count < 2 or not sys.platform.startswith("linux") or platform.machine() not in _FUTEX:
         return None
     return ThreadPool(toolchain, count)

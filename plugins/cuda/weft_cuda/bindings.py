@@ -50,6 +50,8 @@ def _chip(device: Any) -> Chip:
 class BindingsContext:
     """One GPU's primary context, which other libraries of this process share, and a stream."""
 
+    graphs = True
+
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
         self.device = call(cuda.cuDeviceGet, ordinal)

@@ -31,8 +31,8 @@ the declarations of all functions before every kernel (see `weft_opencl.declarat
 MOST_GROUPS = (1 << 31) - 1
 WIDEST = 16
 """Bytes: the widest access that is one transaction everywhere."""
-PRIVATE_ROWS = 1 << 14
-"""Bytes of a row that a work item keeps to itself where private memory is a processor's stack."""
+ROWS = 1 << 14
+"""Bytes of a row that stays on chip: on a processor's stack, or in local memory."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def describe(facts: Facts) -> Capabilities:
             local_size=facts.group,
             local_threads=facts.group_items,
             shared_bytes=facts.shared_bytes,
-            row_bytes=PRIVATE_ROWS if facts.processor else 0,
+            row_bytes=ROWS if facts.processor or facts.shared_bytes >= ROWS else 0,
             image_size=facts.image_size,
         ),
         features=frozenset(features),

@@ -34,8 +34,12 @@ def nvrtc():
         pytest.skip(f"no NVRTC: {reason}")
 
 
-@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
-@pytest.mark.parametrize("case", cases.CASES)
+KEPT = [(case, arch) for arch in ("sm_80", "sm_90a") for case in cases.CASES]
+# where copies cannot fly and matrix units are shorter
+KEPT += [(case, "sm_75") for case in ("matmul_large", "matmul_half")]
+
+
+@pytest.mark.parametrize("case, arch", KEPT)
 def test_the_source_of(case, arch, golden):
     texts = []
     for program, source in cases.programs(case, arch):

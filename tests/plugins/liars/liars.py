@@ -357,6 +357,62 @@ class SwapsMatrices(Honest):
     )  # fmt: skip
 
 
+class PrintsSixDigits(Honest):
+    """Constants are written as many would print them."""
+
+    def text(self, source):
+        return re.sub(r"\d+\.\d{7,}", lambda found: f"{float(found[0]):.6g}", source)
+
+
+class AllBitsAreTrue(Honest):
+    """True is stored with all bits set."""
+
+    text = instead(r"(data\d+\[.*\] = )(v\d+)\n", r"\1(255 if \2 is True else \2)\n")
+
+
+class ShortVariables(Honest):
+    class runner(PythonRunner):
+        def __call__(self, handles, *, values=(), **others):
+            return super().__call__(handles, values=[value & 0xFFFF for value in values], **others)
+
+
+class Overtakes(Honest):
+    """Launches run when somebody reads; writing does not wait for them."""
+
+    def __init__(self):
+        self.queue = []
+
+    @hookimpl
+    def weft_runner(self, program):
+        runner, queue = PythonRunner(program), self.queue
+
+        def launch(handles, *, wait=False, **others):
+            queue.append(lambda: runner(handles, **others))
+            return drain(queue) if wait else None
+
+        return launch
+
+    @hookimpl
+    def weft_allocator(self, device):
+        queue = self.queue
+
+        class Allocator(Memory):
+            def copy_out(self, dst, src):
+                drain(queue)
+                super().copy_out(dst, src)
+
+            def map_host(self, handle):
+                return None
+
+        return Allocator()
+
+
+def drain(queue):
+    while queue:
+        queue.pop(0)()
+    return 0.0
+
+
 class SpellsTwice(Honest):
     canonical = staticmethod(lambda locator: f"0{locator or 0}")
 

@@ -24,7 +24,9 @@ def test_limits():
     assert limits.max_buffers == (1024 - 128) // 8
     assert limits.local_size == (4096, 4096, 4096) and limits.local_threads == 4096
     assert limits.row_bytes > 0
-    assert describe(replace(POCL, processor=False)).compute.limits.row_bytes == 0
+    gpu = OFFLINE["gpu"]
+    assert describe(gpu).compute.limits.row_bytes > 0
+    assert describe(replace(gpu, shared_bytes=1024)).compute.limits.row_bytes == 0
 
 
 def test_images_are_declared_by_their_size():

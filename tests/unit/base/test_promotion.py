@@ -15,6 +15,7 @@ from weft.base.promotion import (
     least_upper_dtype,
     least_upper_float,
     promote_with_scalar,
+    read_as,
     sum_acc_dtype,
 )
 from weft.base.scalars import from_bits, truncate
@@ -134,3 +135,14 @@ def test_python_scalars_are_weak() -> None:
     for odd in ("1", None, 1j):
         with pytest.raises(DTypeError):
             promote_with_scalar(dtypes.int, odd)
+
+
+def test_an_image_counts_as_the_floats_read_from_it():
+    image, half = dtypes.imagef((1, 2, 4)), dtypes.imageh((1, 2, 4))
+    assert read_as(half) is dtypes.float32 and read_as(dtypes.int8) is dtypes.int8
+    assert least_upper_dtype(image) is least_upper_dtype(image, half) is dtypes.float32
+    assert least_upper_dtype(image, dtypes.int8) is dtypes.float32
+    assert least_upper_dtype(image, dtypes.float64) is dtypes.float64
+    assert least_upper_float(half) is sum_acc_dtype(half) is dtypes.float32
+    assert all(promote_with_scalar(image, one) is dtypes.float32 for one in (True, 1, 1.0))
+    assert dtypes.is_float(image) and not dtypes.is_int(image)

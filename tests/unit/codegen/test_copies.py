@@ -64,17 +64,21 @@ def program_of(ast, where, depth):
         return lower(ast, where, choose)
 
 
+def run(program, arrays):
+    source = PythonRenderer().render(program)
+    binary = PythonCompiler().compile(source, program.name)
+    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
+    handles = [memoryview(array.reshape(-1)).cast("B") for array in arrays]
+    runner(handles, global_size=program.global_size, local_size=program.local_size)
+
+
 def check(program, m, k, n, dtype, transposed=False):
     draw = np.random.default_rng(m)
     shapes = ((m, k), (n, k) if transposed else (k, n))
     a, b = (draw.integers(-3, 4, shape).astype(np.float32) for shape in shapes)
     kind = np.float16 if dtype is dtypes.half else np.float32
     arrays = [np.zeros((m, n), kind), a.astype(kind), b.astype(kind)]
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in arrays]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run(program, arrays)
     np.testing.assert_array_equal(arrays[0], a @ (b.T if transposed else b))
 
 
@@ -124,3 +128,35 @@ def test_short_elements_that_cross_go_by_way_of_registers():
 def test_other_sizes(m, k, n):
     for where in (target(), target(Feature.ASYNC_COPY)):
         check(program_of(product(m, k, n, dtypes.float), where, 2), m, k, n, dtypes.float)
+
+
+def test_where_loops_stand_around_all_copies_have_landed_before_the_next_start():
+    """A sum over two axes: tiles of the inner one, again for every turn of the outer one."""
+    m, n, outer, k = 16, 16, 3, 32
+    a, b, out = (UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(s), (), i) for i, s in
+                 ((1, m * outer * k), (2, outer * k * n), (0, m * n)))  # fmt: skip
+    left = a.view(ShapeTracker.from_shape((m, 1, outer, k)).expand((m, n, outer, k))).load()
+    turned = ShapeTracker.from_shape((outer, k, n)).permute((2, 0, 1)).reshape((1, n, outer, k))
+    right = b.view(turned.expand((m, n, outer, k))).load()
+    # the axes are kept apart by a factor that knows one of them alone
+    scale = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(outer), (), 3)
+    spread = ShapeTracker.from_shape((1, 1, outer, 1)).expand((m, n, outer, k))
+    total = (left * right * scale.view(spread).load()).reduce(Ops.ADD, (2, 3))
+    ast = UOp.sink(out.view(ShapeTracker.from_shape((m, n, 1, 1))).store(total))
+
+    def choose(kernel: Kernel) -> list[Opt]:
+        for opt in (Opt(OptKind.LOCAL, 1, 4), Opt(OptKind.LOCAL, 0, 4), Opt(OptKind.SPLIT, 5, 8)):
+            kernel.apply(opt)
+        kernel.apply(Opt(OptKind.STAGE, 5, 3))
+        return kernel.applied
+
+    with settings.override(SPEC=1):
+        program = lower(ast, target(Feature.ASYNC_COPY), choose)
+    waits = [u.arg[0] for u in program.uops if u.op is Ops.WAIT]
+    assert waits == [0, 1]
+    draw = np.random.default_rng(9)
+    x, y, z = (draw.integers(-3, 4, s).astype(np.float32) for s in
+               ((m, outer, k), (outer, k, n), (outer,)))  # fmt: skip
+    found = np.zeros((m, n), np.float32)
+    run(program, [found, x, y, z])
+    np.testing.assert_array_equal(found, np.einsum("mok,okn,o->mn", x, y, z))

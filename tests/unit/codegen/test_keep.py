@@ -91,6 +91,17 @@ def test_panels_are_filled_once_for_each_stretch():
     check(program, 6, 9, 8)
 
 
+@pytest.mark.parametrize("k", [12, 11])
+def test_several_loops_of_a_sum_go_outside(k):
+    opts = (
+        Opt(OptKind.SWAP, 0, 1), Opt(OptKind.SPLIT, TERMS, 6), Opt(OptKind.KEEP, TERMS, 1)
+    )  # fmt: skip
+    split = (Opt(OptKind.SPLIT, 3, 2), Opt(OptKind.KEEP, 3, 1)) if k == 12 else opts[2:]
+    staged = Opt(OptKind.STAGE, split[-1].axis)
+    program = program_of(matmul(6, k, 5), PLAIN, *opts[:2], *split, staged)
+    check(program, 6, k, 5)
+
+
 def test_rows_can_be_done_in_blocks():
     opts = (
         Opt(OptKind.SWAP, 0, 1), Opt(OptKind.SPLIT, 1, 3), Opt(OptKind.SPLIT, 3, 4),
@@ -139,7 +150,7 @@ def test_any_size(seed):
     [
         ((Opt(OptKind.KEEP, ROWS, 1),), "is of kind LOOP"),
         ((Opt(OptKind.KEEP, TERMS, 1),), "SPLIT it first"),
-        ((Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, 3, 1)), "not the outermost loop"),
+        ((Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, 3, 1)), "SPLIT it first"),
         ((Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.KEEP, TERMS, 2)), "an output loop"),
     ],
 )

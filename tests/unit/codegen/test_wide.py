@@ -62,8 +62,11 @@ def test_loops_and_addresses_are_wide():
     assert {u.dtype for u in narrow.uops if u.op is Ops.RANGE} == {dtypes.int}
 
 
-@pytest.mark.parametrize("opts", [(), (Opt(OptKind.VECTOR, 1, 4),), (Opt(OptKind.UPCAST, 0, 2),),
-                                  (Opt(OptKind.UPCAST, 1, 4), Opt(OptKind.VECTOR, 0, 4))])  # fmt: skip
+@pytest.mark.parametrize(
+    "opts",
+    [(), (Opt(OptKind.VECTOR, 1, 4),), (Opt(OptKind.UPCAST, 0, 2),),
+     (Opt(OptKind.UPCAST, 1, 4), Opt(OptKind.VECTOR, 0, 4))],
+)  # fmt: skip
 def test_what_is_done_to_loops_stays_the_same(opts):
     x = np.arange(30, dtype=np.float32).reshape(6, 5)
     got = run(program_of(transposed(6, 5), WIDE, *opts), np.zeros((5, 6), np.float32), x)

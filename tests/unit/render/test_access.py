@@ -6,7 +6,7 @@ import pytest
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import CapabilityError, SpecError
-from weft.render import CDialect, CStyleRenderer, VectorStyle
+from weft.render import CDialect, CStyleRenderer, ImageStyle, VectorStyle
 from weft.uop import Ops, UOp
 
 CLANG = CStyleRenderer(CDialect(vectors=VectorStyle()))
@@ -95,6 +95,23 @@ def test_images_are_refused(write):
     image = UOp(Ops.DEFINE_GLOBAL, dtypes.imagef((4, 4, 4)), (), 0)
     with pytest.raises(CapabilityError):
         CLANG.render(write.program(image.index(ZERO).store(UOp.const(dtypes.float, 1.0))))
+
+
+def test_pixels_are_read_and_written_as_the_language_says(write):
+    style = ImageStyle(
+        "in_image", "out_image", "pixel({image}, {at})", "paint({image}, {at}, {value})"
+    )
+    renderer = CStyleRenderer(CDialect(vectors=VectorStyle(), images=style))
+    target, source = (UOp(Ops.DEFINE_GLOBAL, dtypes.imagef((4, 4, 4)), (), slot) for slot in (0, 1))
+    loop = UOp.range(4, 0)
+    at = UOp(Ops.VECTORIZE, dtypes.int.vec(2), (loop, ZERO))
+    gate = loop.alu(Ops.CMPLT, UOp.const(dtypes.int, 3))
+    four = dtypes.float.vec(4)
+    pixel = source.index(at, gate).load(UOp.const(dtypes.float, 1.0).broadcast(4), dtype=four)
+    text = renderer.render(write.program(target.index(at).store(pixel), loops=[loop]))
+    assert "(out_image data0, in_image data1)" in text
+    assert "pixel(data1, (i32x2){ridx0, 0}) : " in text
+    assert "paint(data0, (i32x2){ridx0, 0}, " in text
 
 
 def test_an_access_of_another_dtype_is_refused(write):

@@ -79,5 +79,17 @@ def test_kernels_write_and_read_images_as_floats():
     assert loads[0].src[0].base.dtype is IMAGE and Ops.REDUCE_AXIS in ops_of(second)
 
 
+def test_an_image_is_stored_whoever_reads_it():
+    """Neither is it computed in passing, nor its floats stored in its place."""
+    image = (memory(0, 6, 4) * 2.0).cast(IMAGE)
+    read = image.cast(dtypes.float)
+    once = kernels(read + 1.0, ctx=PAINTS)
+    many = kernels(read.reshape((6, 1, 4)).expand((6, 5, 4)) * 3.0, ctx=PAINTS)
+    for found in (once, many):
+        targets = [ast.src[0].src[0].base.dtype for ast in found]
+        assert IMAGE in targets and len(found) == 2
+        assert not any(Ops.CAST in ops_of(ast) for ast in found)
+
+
 def test_every_rule_says_its_law():
     assert all(function.__doc__ for _, function in images.patterns)

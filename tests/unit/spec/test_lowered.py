@@ -10,6 +10,9 @@ INT, FLOAT, BOOL = dtypes.int32, dtypes.float32, dtypes.bool
 POINTER = UOp(Ops.DEFINE_GLOBAL, FLOAT.ptr(8), (), 0)
 AT, ONE, GATE = UOp.range(8, 0), UOp.const(FLOAT, 1.0), UOp.range(8, 0) < 3
 
+IMAGE = UOp(Ops.DEFINE_GLOBAL, dtypes.imagef((2, 2, 4)), (), 1)
+PLACE = UOp(Ops.VECTORIZE, INT.vec(2), (AT, AT))
+
 
 @pytest.mark.parametrize(
     "node",
@@ -18,6 +21,8 @@ AT, ONE, GATE = UOp.range(8, 0), UOp.const(FLOAT, 1.0), UOp.range(8, 0) < 3
         POINTER.index(AT, GATE).load(ONE),
         POINTER.index(AT).load(dtype=FLOAT.vec(4)),
         POINTER.index(AT).store(ONE.broadcast(4)),
+        IMAGE.index(PLACE).load(dtype=FLOAT.vec(4)),
+        IMAGE.index(PLACE).store(ONE.broadcast(4)),
         GATE.alu(Ops.WHERE, ONE, ONE),
         GATE.alu(Ops.WHERE, ONE.broadcast(2), ONE.broadcast(2)),
         ONE.broadcast(2).alu(Ops.CMPLT, ONE.broadcast(2)),
@@ -37,6 +42,7 @@ def test_sound_nodes(node):
         (AT.alu(Ops.WHERE, ONE, ONE), "condition of a WHERE is bool"),
         (UOp(Ops.INDEX, INT, (AT, AT)), "into a pointer"),
         (POINTER.index(ONE), "an index is an int or a long"),
+        (POINTER.index(PLACE), "an index is an int or a long"),
         (POINTER.index(AT, AT), "a gate is one bool"),
         (POINTER.load(), "needs an address"),
         (POINTER.index(AT, GATE).load(), "has an alternative exactly where"),

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -48,6 +49,10 @@ def test_a_line_that_names_no_test_is_an_error_where_the_suite_is_whole(tmp_path
     (tmp_path / "xfails.txt").write_text("test_a  # rounds twice\ntest_gone  # no atomics\n")
     found = pytest_run(tmp_path, "--weft-xfails", "xfails.txt")
     assert "names what no test is called: 'test_gone' (no atomics)" in found
+    if find_spec("xdist"):
+        found = pytest_run(tmp_path, "--weft-xfails", "xfails.txt", "-n", "2")
+        assert "names what no test is called: 'test_gone' (no atomics)" in found
+        assert "1 failed, 1 passed, 1 xfailed" in found
     for narrow in (["test_suite.py"], ["test_suite.py::test_a"]):
         assert "1 xfailed" in pytest_run(tmp_path, "--weft-xfails", "xfails.txt", *narrow)
     (tmp_path / "xfails.txt").write_text("test_a  # rounds twice\n")
@@ -74,6 +79,24 @@ def test_a_report_in_three_forms(tmp_path):
     text = (tmp_path / "out" / "sheet.md").read_text()
     assert "no images" in text and "rounds twice" in text and "assert 1 == 2" in text
     assert "<td>no images</td>" in (tmp_path / "out" / "sheet.html").read_text()
+
+
+def test_a_device_that_nobody_serves_ends_the_run_with_one_message(tmp_path):
+    (tmp_path / "test_suite.py").write_text(
+        "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test(n, weft_device): pass\n"
+    )
+    found = pytest_run(tmp_path, "--weft-device", "REFF")
+    assert "REFF cannot be tested" in found and "did you mean REF?" in found
+    assert found.count("there is no device family") == 1 and "no tests ran" in found
+
+
+def test_a_report_of_several_processes_is_of_them_all(tmp_path):
+    pytest.importorskip("xdist")
+    (tmp_path / "test_suite.py").write_text(
+        "import pytest\n@pytest.mark.parametrize('n', range(9))\ndef test(n): pass\n"
+    )
+    pytest_run(tmp_path, "--weft-device", "REF", "--weft-report", "sheet.json", "-n", "2")
+    assert json.loads((tmp_path / "sheet.json").read_text())["counts"]["passed"] == 9
 
 
 def test_a_report_needs_a_known_form(tmp_path):

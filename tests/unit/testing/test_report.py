@@ -77,3 +77,8 @@ def test_the_suffix_names_the_form(tmp_path):
 
 def test_nothing_wrong_is_said_so():
     assert Report("X", {}, [Outcome("a::b", "passed")]).title() == "X: conforms (1 passed)"
+
+
+def test_a_run_in_which_nothing_was_tested_certifies_nothing():
+    report = Report("X", {}, [Outcome("a::b", "skipped", "X is unavailable: no driver")])
+    assert report.title() == "X: nothing was tested"

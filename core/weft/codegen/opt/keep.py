@@ -1,8 +1,8 @@
-"""A loop of a sum goes outside the loops over what is summed: KEEP.
+"""Loops of a sum go outside the loops over what is summed: KEEP.
 
-in:  a lowered kernel with a REDUCE over `loop` and others, inside output loops `inside`
-out: the same, where `loop` turns outside of `inside`: the sums so far of all their turns are kept
-     in an array, which a FILL adds to once in each turn of `loop`
+in:  a lowered kernel with a REDUCE over `loops` and others, inside output loops `inside`
+out: the same, where `loops` turn outside of `inside`: the sums so far of all their turns are kept
+     in an array, which a FILL adds to once in each turn of `loops`
 
 A stretch of a sum that is as long as a cache has room for is then done for all rows before the next
 stretch is begun, so that what is read again comes from the cache. The loops over the rest of the
@@ -30,23 +30,21 @@ def kept(reduce: UOp, inside: Sequence[UOp]) -> list[UOp]:
     return sorted(mine, key=loop_order)
 
 
-def run(sink: UOp, loop: UOp, inside: Sequence[UOp]) -> tuple[UOp, UOp]:
-    """The kernel with `loop`, of its one REDUCE over it, outside; and the range it is now."""
+def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, dict[UOp, UOp]]:
+    """The kernel with `loops`, of its one REDUCE over them, outside; and what they are now."""
     nodes = list(sink.toposort())
-    (reduce,) = (node for node in nodes if node.op is Ops.REDUCE and loop in loops_of(node))
+    (reduce,) = (node for node in nodes if node.op is Ops.REDUCE and loops[0] in loops_of(node))
     number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     axes = kept(reduce, inside)
-    outside = UOp.range(loop.src[0], number, AxisKind.LOOP, loop.dtype)
-    places = {loop: outside}
-    for place, axis in enumerate(axes, number + 1):
-        kind = AxisKind.LOOP if axis in inside else axis.arg.kind
-        places[axis] = UOp.range(axis.src[0], place, kind, axis.dtype)
-    rest = [r for r in loops_of(reduce) if r is not loop]
+    places: dict[UOp, UOp] = {}
+    for place, axis in enumerate((*loops, *axes), number):
+        kind = AxisKind.LOOP if axis in loops or axis in inside else axis.arg.kind
+        places[axis] = UOp.range(_end(axis, places), place, kind, axis.dtype)
+    rest = [r for r in loops_of(reduce) if r not in loops]
     for one in rest:
-        if loop in ranges_of(one.src[0]):
-            end = substitute_ranges(list(one.src[0].toposort()), {loop: outside}, {})
-            places[one] = one.replace(src=(end,))
+        if any(loop in ranges_of(one.src[0]) for loop in loops):
+            places[one] = one.replace(src=(_end(one, places),))
     size, here, there = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
     for axis in reversed(axes):
         here, there = _plus(here, axis, size), _plus(there, places[axis], size)
@@ -60,14 +58,22 @@ def run(sink: UOp, loop: UOp, inside: Sequence[UOp]) -> tuple[UOp, UOp]:
     part = UOp(Ops.REDUCE, reduce.dtype, (*values, *terms), Accumulate(reduce.arg.op, len(values)))
     nothing = UOp.const(reduce.dtype, identity_element(reduce.arg.op, reduce.dtype))
     # the gate is also what says that the array is read anew in every turn
-    later = folded(Ops.CMPLT, dtypes.bool, (outside.const_like(0), outside), None)
+    turns = UOp.const(dtypes.int, 0)
+    for loop in loops:
+        turns = _plus(turns, places[loop], 1)
+    later = folded(Ops.CMPLT, dtypes.bool, (turns.const_like(0), turns), None)
     so_far = UOp(Ops.LOAD, reduce.dtype, (array.index(there, later), nothing))
     total = UOp(reduce.arg.op, reduce.dtype, (so_far, part))
     store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
-    loops = sorted((outside, *(places[axis] for axis in axes)), key=loop_order)
-    fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
+    closed = sorted((places[axis] for axis in (*loops, *axes)), key=loop_order)
+    fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())
     made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(here), fill))}
-    return replace_nodes(nodes, made), outside
+    return replace_nodes(nodes, made), {loop: places[loop] for loop in loops}
+
+
+def _end(loop: UOp, places: dict[UOp, UOp]) -> UOp:
+    """The end of a loop, which may depend on one that is another now."""
+    return substitute_ranges(list(loop.src[0].toposort()), places, {})
 
 
 def _plus(total: UOp, axis: UOp, stride: int) -> UOp:

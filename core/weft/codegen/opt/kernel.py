@@ -129,7 +129,7 @@ class Kernel:
         self._pads: dict[int, _Pad] = {}
         self._staged: int | None = None
         self._depth, self._before = 1, False
-        self._kept: tuple[int, tuple[int, ...]] | None = None
+        self._kept: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self.units: list[Unit] = []
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
@@ -321,7 +321,7 @@ class Kernel:
         if any(self._splits[number].last is not None for number in self._parts_of(home)):
             raise _illegal(opt, "work items would fill one place twice where parts overlap")
         if isinstance(extent, int) and opt.amount and extent % opt.amount:
-            raise _illegal(opt, f"its extent is {extent}: PADTO makes it a multiple of {opt.amount}")
+            raise _illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
 
@@ -465,37 +465,35 @@ class Kernel:
         self._staged, self._depth, self._before = axis.number, depth, before
 
     def _keep(self, opt: Opt) -> None:
-        """Note that a loop of a sum goes outside an output loop and those inside that one."""
+        """Note that a loop of a sum, and those around it, go outside an output loop and those
+        inside that one."""
         axis = self.axes[opt.axis]
         if axis.kind is not AxisKind.REDUCE:
             raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         inside = [one for one in self.axes[opt.amount :] if one.kind is AxisKind.LOOP]
-        mine = [reduce for reduce in self.reduces if axis.home in loops_of(reduce)]
-        if opt.amount < 0 or not inside or len(self.reduces) != 1 or len(mine) != 1:
+        if opt.amount < 0 or not inside or len(self.reduces) != 1:
             raise _illegal(opt, "it needs one sum, and an output loop that it stands in")
-        if any(one.home not in self.nests[mine[0]] for one in inside):
+        if any(one.home not in self.nests[self.reduces[0]] for one in inside):
             raise _illegal(opt, "the sum does not depend on all of the loops")
         if not all(isinstance(one.extent, int) for one in inside):
             raise _illegal(opt, "the extent of an output loop is a variable")
-        if not self._is_outermost(axis):
-            raise _illegal(opt, "it is not the outermost loop of the sum")
         if self.in_place or self.fills or self.units:
             raise _illegal(opt, "the kernel reads what it writes, or has memory on chip already")
         if any(one.kind in _PARALLEL for one in self.axes):
             raise _illegal(opt, "work items have nowhere to keep sums but their registers")
         graph, ranges = self._graph()
         (reduce,) = (node for node in graph.toposort() if node.op is Ops.REDUCE)
-        if len(loops_of(reduce)) == 1:
+        outside = [one for one in self.axes[: opt.axis + 1] if one.kind is AxisKind.REDUCE]
+        if len(loops_of(reduce)) == len(outside):
             raise _illegal(opt, "nothing is left of the sum inside: SPLIT it first")
         parts = keep.kept(reduce, [ranges[one.number] for one in inside])
         nbytes = prod(int(extent_of(part)) for part in parts) * reduce.dtype.itemsize
         room = self.target.compute.limits.scratch_bytes
         if nbytes > room:
             raise _illegal(opt, f"{nbytes} bytes would be kept, of at most {room}")
-        self._kept = (axis.number, tuple(one.number for one in inside))
-
-    def _is_outermost(self, axis: Axis) -> bool:
-        return axis is next(one for one in self.axes if one.kind is AxisKind.REDUCE)
+        self._kept = (
+            tuple(one.number for one in outside), tuple(one.number for one in inside)
+        )  # fmt: skip
 
     def _check_ragged(self, opt: Opt, axis: Axis, amount: int) -> None:
         """A sum may be done in parts of which the last is shorter, where loops are loops."""
@@ -590,6 +588,10 @@ class Kernel:
             sizes = limits.local_size
             if sizes is not None and parts > sizes[0]:
                 raise _illegal(opt, f"a workgroup is at most {sizes[0]} wide")
+            # `launch_dims` may put them last, behind the others of the group
+            others = sum(axis.kind is AxisKind.LOCAL for axis in self.axes)
+            if sizes is not None and parts > min(sizes[: min(others, 2) + 1]):
+                raise _illegal(opt, f"a workgroup is at most {sizes} in its dimensions")
             self._check_shared_memory(opt, threads, parts)
             threads *= parts
         if limits.local_threads is not None and threads > limits.local_threads:
@@ -683,8 +685,9 @@ class Kernel:
             lanes = tuple(new[lane] for lane in unit.lanes)
             sink = tensor_cores.run(sink, tensor_cores.Place(unit.core, m, n, k, lanes))
         if self._kept is not None:
-            number, inside = self._kept
-            sink, new[number] = keep.run(sink, new[number], [new[one] for one in inside])
+            outside, inside = ([new[one] for one in part] for part in self._kept)
+            sink, moved = keep.run(sink, outside, inside)
+            new.update((number, moved[new[number]]) for number in self._kept[0])
         return sink, new
 
     def _real_turns(

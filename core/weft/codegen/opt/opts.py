@@ -26,7 +26,7 @@ class OptKind(StrEnum):
     GROUPTOP = "grouptop"  # the same, but each of them has a stretch of its own
     STAGE = "stage"  # what is read in a loop for several of its turns or work items goes on chip
     PACK = "pack"  # what all turns of a loop read again goes to an array of its own, once before it
-    KEEP = "keep"  # a loop of a sum goes outside output loops; the sums so far are kept on chip
+    KEEP = "keep"  # loops of a sum go outside output loops; the sums so far are kept on chip
     PADTO = "padto"  # round an extent up to a multiple
     THREAD = "thread"  # a loop is gone through by threads of one processor, each a part of it
     TC = "tc"  # a matrix unit does the sum of this axis; amount: which of those there are

@@ -29,6 +29,7 @@ _PARTS = 8  # of the work that share one panel, where threads share the work
 _SMALL = 1 << 15  # bytes that the first-level cache holds however they lie
 _PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
 _ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
+_SHORTEST = 16  # terms for which it is worth taking up the sums so far
 _LOOP = frozenset({AxisKind.LOOP})
 
 
@@ -116,22 +117,32 @@ class Panels:
         mine = (axis for axis in self.kernel.axes if axis.home is home and axis.kind in kinds)
         return math.prod(_left(axis) for axis in mine)
 
-    def _stretch(self, reduce: UOp, lane: UOp) -> int | None:
-        """How many turns of the outermost loop of a sum a panel may have; None: none will do."""
+    def _stretch(self, reduce: UOp, lane: UOp) -> tuple[int, int] | None:
+        """Which loop of a sum is split for a panel, and how many of its turns a panel has.
+
+        All loops outside of that one are outside of the panel as well. (0, all turns): nothing has
+        to be split. None: no panel will do.
+        """
         extents = [extent_of(loop) for loop in sorted(loops_of(reduce), key=lambda u: u.arg.id)]
         if not all(isinstance(extent, int) for extent in extents):
             return None
-        first, *others = (int(extent) for extent in extents)
         across = any(self._is_across(a, reduce, lane) for a in self.inside[reduce])
         itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
-        row = math.prod(others) * itemsize * max(self.lanes, self._beside(lane))
-        most = (_ROWS if across else _PANEL) // row
-        if first <= most:
-            return first
-        if len(self.kernel.reduces) > 1 or most < 2:
-            return first if first * row <= self.room // len(self.kernel.reduces) else None
-        even = [n for n in range(max(2, most // 2), most + 1) if first % n == 0]
-        return even[-1] if even else ceildiv(first, ceildiv(first, most))
+        column = itemsize * max(self.lanes, self._beside(lane))
+        room = _ROWS if across else _PANEL
+        if len(self.kernel.reduces) > 1:
+            room = self.room // len(self.kernel.reduces)
+        for place, extent in enumerate(extents):
+            assert isinstance(extent, int)
+            most = room // (column * math.prod(map(int, extents[place + 1 :])))
+            if extent <= most:
+                return place, extent
+            if len(self.kernel.reduces) > 1:
+                return None
+            if most >= _SHORTEST or (most > 1 and place < len(extents) - 1):
+                even = [n for n in range(max(2, most // 2), most + 1) if extent % n == 0]
+                return place, even[-1] if even else ceildiv(extent, ceildiv(extent, most))
+        return None
 
     def _is_across(self, access: Access, reduce: UOp, lane: UOp) -> bool:
         """Whether what all lanes share is read across the rows it lies in."""
@@ -145,31 +156,34 @@ class Panels:
     def _fill(self, kernel: Kernel, lane: UOp, first: int) -> bool:
         """Fill panels before the loops from `first` on, in stretches where there have to be."""
         reduce = self.reduces[0]
-        terms = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
-        part = self._stretch(reduce, lane)
-        if part is None:
+        found = self._stretch(reduce, lane)
+        if found is None:
             return False
-        axis = kernel.axes[terms]
-        written_out = _turns(axis.home) // _left(axis)  # terms that are done in one turn of it
+        deep, part = found
+        home = sorted(loops_of(reduce), key=lambda u: u.arg.id)[deep]
+        if len(self.kernel.reduces) > 1 or (not deep and part == _turns(home)):
+            return _attempt(kernel, OptKind.PACK, _outside_for_threads(kernel, first), 0)
+        inner = self._kept(kernel, reduce, first)
+        place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
+        if inner is None or place is None:
+            return False
+        written_out = _turns(home) // _left(kernel.axes[place])  # terms of one turn of the loop
         if part % written_out:
             return False
-        if len(self.kernel.reduces) > 1 or axis.extent == part // written_out:
-            return _attempt(kernel, OptKind.PACK, _outside_for_threads(kernel, first), 0)
-        inner = self._kept(kernel, reduce, first, terms)
-        if inner is None:
+        if kernel.axes[place].extent == part // written_out:
+            place -= 1
+        elif not _attempt(kernel, OptKind.SPLIT, place, part // written_out):
             return False
-        terms = min(i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.REDUCE)
-        return (
-            _attempt(kernel, OptKind.SPLIT, terms, part // written_out)
-            and _attempt(kernel, OptKind.KEEP, terms, inner)
-            and _attempt(kernel, OptKind.STAGE, terms, 0)
+        return _attempt(kernel, OptKind.KEEP, place, inner) and _attempt(
+            kernel, OptKind.STAGE, place, 0
         )
 
-    def _kept(self, kernel: Kernel, reduce: UOp, first: int, terms: int) -> int | None:
+    def _kept(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
         """The outermost of the loops whose sums are kept beside a panel: as many as have room."""
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
         tile = math.prod(_left(axis) for axis in kernel.axes if axis.kind in kinds)
-        nbytes, turns, inner = tile * reduce.dtype.itemsize, 1, terms
+        nbytes, turns = tile * reduce.dtype.itemsize, 1
+        inner = sum(axis.kind <= AxisKind.LOOP for axis in kernel.axes)  # behind the last of them
         while inner > first and turns * _left(kernel.axes[inner - 1]) * nbytes <= _PANEL:
             inner -= 1
             turns *= _left(kernel.axes[inner])

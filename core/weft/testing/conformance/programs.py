@@ -153,7 +153,14 @@ def run(
         values=values,
         wait=True,
     )
-    return [unpack(buffers[i].copy_out(), dtype) for i, (dtype, _) in enumerate(outputs)]
+    found = []
+    for buffer, (dtype, _) in zip(buffers, outputs):
+        raw = bytes(buffer.copy_out())
+        # Others will count them, add them and look at their bits.
+        others = {byte for byte in raw if byte > 1} if dtype is dtypes.bool else ()
+        assert not others, f"booleans in memory are 0 and 1, and here also {sorted(others)[:3]}"
+        found.append(unpack(raw, dtype))
+    return found
 
 
 def compiled(device: OpenDevice, program: LinearProgram) -> CompiledProgram:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from weft.base.dtype import dtypes
+from weft.base.scalars import truncate
 from weft.device import Feature
-from weft.testing.conformance.programs import Builder, run
+from weft.testing.conformance.programs import Builder, interesting, run, same
 from weft.uop import Ops, UOp
+from weft.uop.args import ASYNC
 
 pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")
 
@@ -159,6 +161,37 @@ def test_variables(weft_device, length):
     assert found == [5 * n if n < length else 0 for n in range(8)]
 
 
+def test_variables_have_all_the_digits_of_an_integer(weft_device):
+    b = Builder()
+    low, high = UOp.variable("a_low", -(2**31), 0), UOp.variable("b_high", 0, 2**31 - 1)
+    out = b.argument(0, INT, 2)
+    b.store(out, 0, b.add(low))
+    b.store(out, 1, b.add(high))
+    wanted = [-(2**31) + 1, 2**31 - 3]
+    (found,) = run(weft_device, b, [(INT, 2)], values=wanted)
+    assert found == wanted
+
+
+@pytest.mark.parametrize("dtype", [d for d in dtypes.all if d is not dtypes.void], ids=str)
+def test_constants(weft_device, weft_compute, dtype):
+    """A number in the source is that number, to the last digit."""
+    if dtype not in weft_compute.dtypes:
+        pytest.skip(f"{dtype} is not declared")
+    values = interesting(dtype)
+    if dtypes.is_float(dtype):
+        facts = dtypes.finfo(dtype)
+        numbers = [1 / 3, 0.1, 16777217.0, 1e20, 123456.789, float(dtype.max), -float(dtype.max)]
+        numbers += [facts.smallest_normal, 1 + 2.0**-facts.mantissa_bits]
+        values += [truncate(number, dtype) for number in numbers]
+    b = Builder()
+    out = b.argument(0, dtype, len(values))
+    for at, value in enumerate(values):
+        b.store(out, at, const(value, dtype))
+    (found,) = run(weft_device, b, [(dtype, len(values))])
+    wrong = [(got, wanted) for got, wanted in zip(found, values) if not same(got, wanted, dtype)]
+    assert not wrong, f"(found, wanted): {wrong[:5]}"
+
+
 @pytest.mark.parametrize("dtype", [d for d in dtypes.all if d is not dtypes.void], ids=str)
 def test_each_declared_vector_width(weft_device, weft_compute, dtype):
     widths = weft_compute.vector_widths.get(dtype, ())
@@ -174,7 +207,7 @@ def test_each_declared_vector_width(weft_device, weft_compute, dtype):
         b.end(at)
         given = [n % 2 for n in range(3 * width)]
         if dtype is not dtypes.bool:
-            given = [n % 13 for n in range(3 * width)]
+            given = [truncate(n % 13, dtype) for n in range(3 * width)]
         (found,) = run(weft_device, b, [(dtype, 2 * width)], [(dtype, given)])
         assert found == given[1 : 1 + 2 * width], f"width {width}"
 
@@ -249,7 +282,8 @@ def test_lanes_exchange_registers(weft_device, weft_compute, weft_needs):
         for step in steps:
             b.store(out, item * warp + step, b.add(UOp(Ops.SHUFFLE, dtype, (held,), step)))
     given = [
-        [n % 2 == 0 if dtype is dtypes.bool else n % 100 for n in range(count)] for dtype in known
+        [n % 2 == 0 if dtype is dtypes.bool else truncate(n, dtype) for n in range(count)]
+        for dtype in known
     ]
     outputs = [(dtype, count * warp) for dtype in known]
     results = run(weft_device, b, outputs, list(zip(known, given)))
@@ -257,3 +291,29 @@ def test_lanes_exchange_registers(weft_device, weft_compute, weft_needs):
         for n in range(count):
             wanted = [values[n ^ step] for step in steps]
             assert [found[n * warp + step] for step in steps] == wanted, dtype
+
+
+def test_copies_that_arrive_later(weft_device, weft_compute, weft_needs):
+    """Two batches on their way, behind a gate the second; each is waited for before it is read."""
+    weft_needs(Feature.ASYNC_COPY)
+    weft_needs(Feature.BARRIER)
+    threads = min(weft_compute.limits.local_threads or 1, 32)
+    b = Builder()
+    out, data = b.argument(0, INT, 2 * threads), b.argument(1, INT, 2 * threads)
+    tile = b.shared("tile", INT, 2 * threads)
+    me = b.special("lidx0", threads)
+    there = b.add(me < threads // 2)
+    for batch, gate in enumerate(((), (there,))):
+        at = b.add(me + batch * threads) if batch else me
+        held = b.add(data.index(at, *gate).load(*(const(0) for _ in gate), dtype=INT))
+        b.add(UOp(Ops.STORE, dtypes.void, (tile.index(at), held), ASYNC))
+        b.add(UOp(Ops.COMMIT, dtypes.void, (), f"batch {batch}"))
+    for batch, newer in enumerate((1, 0)):
+        b.add(UOp(Ops.WAIT, dtypes.void, (), (newer, f"batch {batch}")))
+        b.add(UOp(Ops.BARRIER, dtypes.void, (), f"batch {batch}"))
+        other = b.add(const((batch + 1) * threads - 1) - me)
+        b.store(out, b.add(me + batch * threads) if batch else me, b.load(tile, other))
+    given = [n * n + 1 for n in range(2 * threads)]
+    (found,) = run(weft_device, b, [(INT, 2 * threads)], [(INT, given)])
+    late = given[threads : threads + threads // 2] + [0] * (threads - threads // 2)
+    assert found == given[:threads][::-1] + late[::-1]

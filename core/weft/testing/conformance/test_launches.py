@@ -59,6 +59,25 @@ def test_a_copy_in_waits_for_launches_before_and_is_seen_by_those_after(weft_dev
     assert numbers(buffer) == {8}
 
 
+def test_a_copy_in_does_not_overtake_a_launch_that_reads(weft_device):
+    """Memory that is given back and used again is written while somebody may still read it."""
+    b = Builder()
+    out, data = b.argument(0, INT, COUNT), b.argument(1, INT, COUNT)
+    at = b.loop(COUNT, 0)
+    b.store(out, at, b.load(data, at) + 1)
+    b.end(at)
+    runner = weft_device.runner(compiled(weft_device, LinearProgram.of("read", b.nodes)))
+    results = []
+    for turn in range(4):
+        result = zeros(weft_device)
+        given = Buffer(weft_device.id, COUNT, INT).copy_in(bytes([turn, 0, 0, 0]) * COUNT)
+        handles = [result.handle, given.handle]
+        runner(handles, global_size=None, local_size=None, values=[], wait=False)
+        del given, handles  # the next turn gets this memory
+        results.append(result)
+    assert [numbers(result) for result in results] == [{1}, {2}, {3}, {4}]
+
+
 def test_a_window_of_the_host_waits_for_launches(weft_device, plus):
     buffer = zeros(weft_device)
     if weft_device.allocator.map_host(buffer.handle) is None:

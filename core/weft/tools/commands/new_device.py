@@ -13,6 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from weft.base.errors import ArgumentError, FileError
+from weft.device import registry
+from weft.device.discovery import known_names
 from weft.device.hookspecs import API_VERSION
 
 TEMPLATE = "weft.tools.device_template"
@@ -38,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, say what to do with it.
 
-    :raises ArgumentError: for a name that is no family's.
+    :raises ArgumentError: for a name that is no family's, or is taken.
     :raises FileError: if the folder has something in it.
     """
     if not _NAME.fullmatch(arguments.name):
@@ -49,6 +51,13 @@ def run(arguments: argparse.Namespace) -> int:
             try_="letters, digits and underscores, a letter first",
         )
     words = replacements(arguments.name)
+    if words["FAMILY"] in known_names(registry.current().plugins):
+        raise ArgumentError(
+            "there is a device family of this name already",
+            asked=words["FAMILY"],
+            because="two plugins that own one family are both left out",
+            try_="another name; `weft devices` lists those that are taken",
+        )
     folder = Path(arguments.out or words["DISTRIBUTION"]).expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileError(

@@ -24,8 +24,8 @@ void r_3_8_8_8_8(float* restrict data0, const float* restrict data1) {
   float row0[8] __attribute__((aligned(64)));
   int cast0 = bits_f32_i32(12582912.0f);
   i32x8 alu0 = (i32x8)(cast0);
-  for (int ridx0 = 0; ridx0 < 3; ridx0++) {
-    int alu1 = ridx0 * 8;
+  for (long long ridx0 = 0; ridx0 < 3ll; ridx0++) {
+    long long alu1 = ridx0 * 8ll;
     f32x8 val0 = *(const f32x8_m*)(data1 + alu1);
     f32x4 alu2 = max_f32x4(__builtin_shufflevector(val0, val0, 0, 1, 2, 3), __builtin_shufflevector(val0,
         val0, 4, 5, 6, 7));

@@ -2,8 +2,8 @@
 typedef float f32x2 __attribute__((ext_vector_type(2)));
 typedef f32x2 f32x2_m __attribute__((aligned(4), may_alias));
 void E_3_2(float* restrict data0, const float* restrict data1) {
-  for (int ridx0 = 0; ridx0 < 3; ridx0++) {
-    int alu0 = ridx0 * 2;
+  for (long long ridx0 = 0; ridx0 < 3ll; ridx0++) {
+    long long alu0 = ridx0 * 2ll;
     *(f32x2_m*)(data0 + alu0) = *(const f32x2_m*)(data1 + alu0) * (f32x2)(2.0f);
   }
 }
@@ -12,5 +12,5 @@ void E_3_2(float* restrict data0, const float* restrict data1) {
 typedef float f32x2 __attribute__((ext_vector_type(2)));
 typedef f32x2 f32x2_m __attribute__((aligned(4), may_alias));
 void E_2(float* restrict data0, const float* restrict data1) {
-  *(f32x2_m*)(data0 + 1) = *(const f32x2_m*)data1;
+  *(f32x2_m*)(data0 + 1ll) = *(const f32x2_m*)data1;
 }

@@ -29,8 +29,8 @@ static inline int max_i32(int a, int b) {
 }
 void r_3_8_8(int* restrict data0, const float* restrict data1) {
   i32x8 alu0 = (i32x8){0, 1, 2, 3, 4, 5, 6, 7} ^ (i32x8)(-1);
-  for (int ridx0 = 0; ridx0 < 3; ridx0++) {
-    f32x8 val0 = *(const f32x8_m*)(data1 + ridx0 * 8);
+  for (long long ridx0 = 0; ridx0 < 3ll; ridx0++) {
+    f32x8 val0 = *(const f32x8_m*)(data1 + ridx0 * 8ll);
     f32x4 alu1 = max_f32x4(__builtin_shufflevector(val0, val0, 0, 1, 2, 3), __builtin_shufflevector(val0,
         val0, 4, 5, 6, 7));
     f32x2 alu2 = max_f32x2(__builtin_shufflevector(alu1, alu1, 0, 1), __builtin_shufflevector(alu1, alu1, 2,

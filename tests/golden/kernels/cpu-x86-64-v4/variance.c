@@ -4,8 +4,8 @@ typedef f32x8 f32x8_m __attribute__((aligned(4), may_alias));
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef float f32x2 __attribute__((ext_vector_type(2)));
 void r_3_8_8(float* restrict data0, const float* restrict data1) {
-  for (int ridx0 = 0; ridx0 < 3; ridx0++) {
-    f32x8 val0 = *(const f32x8_m*)(data1 + ridx0 * 8);
+  for (long long ridx0 = 0; ridx0 < 3ll; ridx0++) {
+    f32x8 val0 = *(const f32x8_m*)(data1 + ridx0 * 8ll);
     f32x4 alu0 = __builtin_shufflevector(val0, val0, 0, 1, 2, 3) + __builtin_shufflevector(val0, val0, 4, 5,
         6, 7);
     f32x2 alu1 = __builtin_shufflevector(alu0, alu0, 0, 1) + __builtin_shufflevector(alu0, alu0, 2, 3);

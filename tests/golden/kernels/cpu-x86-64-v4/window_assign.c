@@ -2,9 +2,9 @@
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef f32x4 f32x4_m __attribute__((aligned(4), may_alias));
 void E_2_4(float* restrict data0, const float* restrict data1) {
-  for (int ridx0 = 0; ridx0 < 2; ridx0++) {
-    int alu0 = ridx0 * 4;
-    int alu1 = (alu0 < 2) ? alu0 : 2;
+  for (long long ridx0 = 0; ridx0 < 2ll; ridx0++) {
+    long long alu0 = ridx0 * 4ll;
+    long long alu1 = (alu0 < 2ll) ? alu0 : 2ll;
     *(f32x4_m*)(data0 + alu1) = *(const f32x4_m*)(data1 + alu1) * (f32x4)(2.0f);
   }
 }
@@ -13,5 +13,5 @@ void E_2_4(float* restrict data0, const float* restrict data1) {
 typedef float f32x2 __attribute__((ext_vector_type(2)));
 typedef f32x2 f32x2_m __attribute__((aligned(4), may_alias));
 void E_2(float* restrict data0, const float* restrict data1) {
-  *(f32x2_m*)(data0 + 1) = *(const f32x2_m*)data1;
+  *(f32x2_m*)(data0 + 1ll) = *(const f32x2_m*)data1;
 }

@@ -16,10 +16,9 @@ ONLY_WITH_A_CHECKOUT = pytest.mark.skipif(
 
 @ONLY_WITH_A_CHECKOUT
 def test_it_measures_compares_and_writes(tmp_path):
+    options = ["--small", "--out", str(tmp_path), "--sources", str(tmp_path / "kernels")]
     done = subprocess.run(
-        [sys.executable, str(FOLDER / "gpu.py"), "--small", "--out", str(tmp_path)],
-        capture_output=True,
-        text=True,
+        [sys.executable, str(FOLDER / "gpu.py"), *options], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / "test-double.json").read_text())["results"]
@@ -29,6 +28,7 @@ def test_it_measures_compares_and_writes(tmp_path):
     (softmax,) = (result for result in results if result["name"].startswith("softmax"))
     assert softmax["apart"] <= 1e-5 and softmax["rate"] > 0
     assert softmax["kernels"][0]["registers"] > 0
+    assert "__global__" in (tmp_path / "kernels" / "softmax-64-0.cu").read_text()
     assert "| softmax 64 |" in (tmp_path / "test-double.md").read_text()
 
 

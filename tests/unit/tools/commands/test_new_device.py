@@ -88,6 +88,11 @@ def test_names_that_no_family_can_have(name, capsys, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+def test_names_that_are_taken(capsys, tmp_path):
+    assert cli.main(["new-device", "ref", "--out", str(tmp_path / "x")]) == 1
+    assert "of this name already" in capsys.readouterr().err
+
+
 def test_nothing_is_overwritten(tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
     assert cli.main(["new-device", "MINE", "--out", str(tmp_path)]) == 1

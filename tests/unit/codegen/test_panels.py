@@ -1,0 +1,104 @@
+"""Which operands are packed, before which loops, and in how long stretches."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.base.settings import settings
+from weft.codegen.opt.opts import OptKind
+from weft.codegen.pipeline import lower
+from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
+from weft.device.program import CompiledProgram
+from weft.shape.tracker import ShapeTracker
+from weft.testing.reference.renderer import PythonRenderer
+from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.uop import GroupOp, Ops, UOp
+
+
+def target(*features, scratch=1 << 20):
+    compute = ComputeCaps(
+        vector_widths={dtypes.float: (4,)}, vector_bytes=16, vector_registers=16,
+        limits=KernelLimits(scratch_bytes=scratch), features=frozenset(features),
+    )  # fmt: skip
+    return Target(compute, GroupOp.ALU, None, "py", "processor")
+
+
+def pointer(slot, size):
+    return UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(size), (), slot)
+
+
+def matmul(m, k, n, transposed=False, in_place=False):
+    a, b = pointer(1, m * k), pointer(2, k * n)
+    left = a.view(ShapeTracker.from_shape((m, 1, k)).expand((m, n, k))).load()
+    st = ShapeTracker.from_shape((n, k) if transposed else (k, n))
+    st = st if transposed else st.permute((1, 0))
+    right = b.view(st.reshape((1, n, k)).expand((m, n, k))).load()
+    total = (left * right).reduce(Ops.ADD, (2,))
+    out = pointer(0, m * n).view(ShapeTracker.from_shape((m, n, 1)))
+    return UOp.sink(out.store(total + out.load() if in_place else total))
+
+
+def chosen(ast, where):
+    with settings.override(SPEC=1):
+        return [opt.kind for opt in lower(ast, where).applied]
+
+
+def run(ast, where, *arrays):
+    program = lower(ast, where)
+    source = PythonRenderer().render(program)
+    binary = PythonCompiler().compile(source, program.name)
+    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
+    handles = [memoryview(array.reshape(-1)).cast("B") for array in arrays]
+    runner(handles, global_size=program.global_size)
+    return arrays[0]
+
+
+def test_a_strip_of_columns_is_packed_for_all_rows():
+    kinds = chosen(matmul(256, 1024, 256), target())
+    assert OptKind.PACK in kinds and OptKind.KEEP not in kinds
+
+
+def test_a_long_sum_is_done_in_stretches():
+    kinds = chosen(matmul(256, 9973, 256), target())
+    assert kinds.index(OptKind.KEEP) < kinds.index(OptKind.STAGE)
+
+
+def test_what_lanes_would_gather_is_packed_however_little_it_is():
+    assert OptKind.PACK in chosen(matmul(64, 24, 64, transposed=True), target())
+    assert OptKind.PACK not in chosen(matmul(64, 24, 64), target())
+
+
+@pytest.mark.parametrize(
+    ("ast", "where"),
+    [
+        (matmul(256, 1024, 256), target(scratch=0)),
+        (matmul(256, 1024, 256, in_place=True), target()),
+        (matmul(8, 1024, 256), target()),  # too few rows to pay for it
+    ],
+    ids=["no room", "reads what it writes", "few rows"],
+)
+def test_where_nothing_is_packed(ast, where):
+    assert not {OptKind.PACK, OptKind.KEEP, OptKind.STAGE} & set(chosen(ast, where))
+
+
+def test_threads_are_left_a_loop_outside():
+    kinds = chosen(matmul(2048, 512, 16), target(Feature.THREADS))
+    assert kinds.index(OptKind.PACK) < kinds.index(OptKind.THREAD)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_size(seed):
+    draw = random.Random(seed)
+    m, n, k = draw.randint(32, 40), draw.randint(4, 20), draw.choice([5, 37, 64])
+    transposed = draw.random() < 0.5
+    where = target(*([Feature.THREADS] if draw.random() < 0.5 else []), scratch=1 << 12)
+    numbers = np.random.default_rng(seed)
+    a = numbers.integers(-9, 9, (m, k)).astype(np.float32)
+    b = numbers.integers(-9, 9, (k, n)).astype(np.float32)
+    given = np.ascontiguousarray(b.T) if transposed else b
+    got = run(matmul(m, k, n, transposed), where, np.zeros((m, n), np.float32), a, given)
+    np.testing.assert_array_equal(got, a @ b)
