@@ -20,6 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from weft import Tensor
+from weft.base.settings import settings
 from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.device.program import LinearProgram
@@ -57,9 +58,11 @@ def kernels_of(build: Callable[[Any], Iterable[Any]]) -> list[Kernel]:
             made = getattr(Tensor, name)
             return lambda *shape, **more: made(*shape, **{"device": DEVICE, **more})
 
-    tensors = list(build(Here()))
+    with settings.override(DEVICE=DEVICE):
+        tensors = list(build(Here()))
+        items = tensors[0].schedule(*tensors[1:])
     found = []
-    for item in tensors[0].schedule(*tensors[1:]):
+    for item in items:
         if item.ast.op is Ops.SINK:
             program = lower(item.ast, opened.target)
             sizes = tuple(item.bufs[slot].nbytes for slot in program.globals)

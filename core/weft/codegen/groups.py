@@ -45,6 +45,7 @@ class _Groups:
         self.extent = extent
         taken = {node.arg for node in nodes if node.op is Ops.SPECIAL}
         number = next(name for name in THREAD if name not in taken)
+        self.last = number != THREAD[0]
         # lanes of a warp are neighbours in the first dimension
         self.side_by_side = math.gcd(extent, warp) if warp and number == THREAD[0] else 1
         self.thread = UOp(Ops.SPECIAL, dtypes.int, (_int(extent),), number)
@@ -214,15 +215,21 @@ class _Groups:
         """Each work item stores `part` at `at` of an array of `size`. What reads it there."""
         dtype, width = part.dtype, part.dtype.count
         array = self.array(dtype.scalar().ptr(size * width, AddrSpace.LOCAL))
-        place = array.index(self.own(_times(at, width), size * width), *_some(gate))
+        place = array.index(self.part(at, width, size), *_some(gate))
         store = UOp(Ops.STORE, dtypes.void, (place, part))
         fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(meet=self.meeting(*step)))
 
         def read(where: UOp) -> UOp:
-            index = array.index(self.own(_times(where, width), size * width))
+            index = array.index(self.part(where, width, size))
             return UOp(Ops.LOAD, dtype, (index, fill))
 
         return read
+
+    def part(self, number: UOp, width: int, size: int) -> UOp:
+        """Where one of the `size` parts of this row of work items is: in a bank of its lane's."""
+        if self.last and width == 1:
+            return _plus(_times(number, self.rows), self.row.cast(number.dtype))
+        return self.own(_times(number, width), size * width)
 
     def meeting(self, node: UOp, step: int) -> str:
         """The name under which all reduces of one loop meet: they have one barrier together."""

@@ -181,7 +181,7 @@ def _accumulate(
     _stand(result, inside, (total,))
     for value in values:
         total = _combined(op, total, value, dtype.scalar() in fused)
-        _stand(result, inside, (total,))
+        _stand(result, inside, (total.src[1], total) if total.op is Ops.WHERE else (total,))
     update = UOp(Ops.STORE, dtypes.void, (place, total))
     final = UOp(Ops.LOAD, dtype, (place,), AFTER)
     _stand(result, inside, (update,))
@@ -201,6 +201,16 @@ def _stand(result: Accumulators, path: Path, nodes: tuple[UOp, ...]) -> None:
 def _combined(op: Ops, total: UOp, value: UOp, fused: bool) -> UOp:
     if value.op in TAKES_SUM:
         return UOp(value.op, total.dtype, (*value.src, total), value.arg)
+    if op is Ops.ADD and value.op is Ops.WHERE and _is_zero(value.src[2]):
+        # what is not added leaves the sum as it is
+        added = _combined(op, total, value.src[1], fused)
+        return UOp(Ops.WHERE, total.dtype, (value.src[0], added, total))
     if fused and op is Ops.ADD and value.op is Ops.MUL:
         return UOp(Ops.MULACC, total.dtype, (*value.src, total))
     return UOp(op, total.dtype, (total, value))
+
+
+def _is_zero(value: UOp) -> bool:
+    """Whether every lane is the constant 0."""
+    lanes = value.src if value.op is Ops.VECTORIZE else (value,)
+    return all(lane.op is Ops.CONST and lane.arg == 0 for lane in lanes)

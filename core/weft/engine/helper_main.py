@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from weft.base.errors import WeftError
@@ -92,6 +93,11 @@ class Server:
         """The outcome of a trial."""
         assert self.trial is not None
         return self.trial.time(_unpacked(packed), most_seconds, good)
+
+    def do_in_turn(self, packed: Sequence[bytes], most_seconds: float) -> list[float]:
+        """The shortest run of each."""
+        assert self.trial is not None
+        return self.trial.in_turn([_unpacked(one) for one in packed], most_seconds)
 
     def do_end(self) -> None:
         """Give the memory back."""

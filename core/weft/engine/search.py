@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterable, Sequence
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -40,7 +41,8 @@ MOST_IN_A_ROUND = 256
 GAIN = 0.99  # a round that leaves more than this of the time ends the search
 CLEARLY = 0.97  # of the heuristic's time, or the heuristic's choice stays
 _SLOW = 0.2  # a run this long is not done a hundred times only to see what comes of it
-_LAST_ROUNDS = 5  # how often the best few are timed in turn: others may use the machine too
+_LAST_ROUNDS = 60  # how often the best few are timed in turn: others may use the machine too
+_LEAST_SECONDS, _MOST_SECONDS = 0.3, 8.0  # that this takes
 
 _lock = threading.RLock()
 
@@ -186,25 +188,27 @@ class _Search:
         self.known[answer[0]] = tried
         self.found.tries.append(tried)
 
+    def corrected(self, one: Try) -> Try:
+        """With the time that it had in the last runs."""
+        seconds = self.seconds.get(one.plan, one.seconds)
+        if seconds == inf:
+            return Try(one.plan, None, "it gives other results in some runs")
+        return Try(one.plan, seconds, one.because)
+
     def decided(self) -> Plan:
-        """The best of the best, timed in turn with the heuristic's: that stays where it is as fast,
-        and where it cannot be timed once more."""
+        """The best of the best, timed run by run in turn with the heuristic's: that stays where it
+        is as fast, and where they cannot be timed so."""
         heuristic = self.found.heuristic
         ranked = sorted(self.seconds, key=self.seconds.__getitem__)
         last = list(dict.fromkeys([heuristic, *ranked[: max(3, self.width)]]))
-        for _ in range(_LAST_ROUNDS):
-            for plan in list(last):
-                outcome = self.workshop.time(self.built[plan], None)
-                if not isinstance(outcome, str) and outcome.equal:
-                    self.seconds[plan] = min(self.seconds[plan], outcome.best)
-                elif plan == heuristic:
-                    return heuristic
-                else:
-                    last.remove(plan)
-        self.found.tries = [
-            Try(one.plan, self.seconds.get(one.plan, one.seconds), one.because)
-            for one in self.found.tries
-        ]
+        once = sum(self.seconds[plan] for plan in last)
+        enough = min(_MOST_SECONDS, max(_LEAST_SECONDS, _LAST_ROUNDS * once))
+        times = self.workshop.in_turn([self.built[plan] for plan in last], enough)
+        if isinstance(times, str):
+            self.found.notes.append(f"the best could not be compared once more: {times}")
+            return heuristic
+        self.seconds.update(zip(last, times))
+        self.found.tries = [self.corrected(one) for one in self.found.tries]
         best = min(last, key=self.seconds.__getitem__)
         return best if self.seconds[best] < CLEARLY * self.seconds[heuristic] else heuristic
 

@@ -8,7 +8,9 @@ orders, and those that a kernel writes are put back before each run that counts.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -161,6 +163,22 @@ class Trial:
                 self.restore(program)
             taken.append(self.launch(runner, program))
         return Outcome(tuple(taken), True)
+
+    def in_turn(self, several: Sequence[Built], most_seconds: float) -> list[float]:
+        """The shortest run of each, one run of each after the other for about `most_seconds`, so
+        that whatever else the machine does is the same for all; infinity where results differ."""
+        runners = [self.load(built) for built in several]
+        shortest = [inf] * len(several)
+        enough = perf_counter() + most_seconds
+        turns = 0
+        while turns < _LEAST_TURNS or perf_counter() < enough:
+            for place, (built, runner) in enumerate(zip(several, runners)):
+                self.restore(built.program)
+                shortest[place] = min(shortest[place], self.launch(runner, built.program))
+                if turns == 0 and self.difference(built.program):
+                    shortest[place] = -inf
+            turns += 1
+        return [inf if seconds < 0 else seconds for seconds in shortest]
 
     def difference(self, program: LinearProgram) -> str:
         """How what was computed differs from all that was expected; nothing where it does not."""

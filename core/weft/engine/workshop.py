@@ -41,6 +41,9 @@ class Workshop(Protocol):
     def time(self, built: Any, good: float | None) -> Outcome | str:
         """Run it, or say why that failed."""
 
+    def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
+        """Time what was built run by run in turn, or say why that failed."""
+
     def end(self) -> None:
         """Give the memory back."""
 
@@ -101,6 +104,15 @@ class Elsewhere:
             return str(error)
         return answer
 
+    def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
+        first = self._first()
+        limit = max(RUN_SECONDS, 10 * seconds)
+        try:
+            answer: list[float] = first.ask("in_turn", several, seconds, seconds=limit)
+        except HelperFailed as error:
+            return str(error)
+        return answer
+
     def end(self) -> None:
         if self.helpers.first.life == self.life:
             try:
@@ -137,6 +149,12 @@ class Here:
     def time(self, built: Built, good: float | None) -> Outcome | str:
         try:
             return self.trial.time(built, _SPENT, good)
+        except (WeftError, ArithmeticError) as error:
+            return failure_text(error)
+
+    def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
+        try:
+            return self.trial.in_turn(several, seconds)
         except (WeftError, ArithmeticError) as error:
             return failure_text(error)
 

@@ -39,6 +39,7 @@ class Loaded:
     """
 
     __slots__ = ("_module", "_within", "function")
+    _process = PROCESS
 
     def __init__(self, within: Callable[..., Any], binary: bytes, name: str) -> None:
         self._within = within
@@ -51,7 +52,7 @@ class Loaded:
 
     def __del__(self) -> None:
         module = getattr(self, "_module", None)
-        if module is not None and not PROCESS.forked:
+        if module is not None and not self._process.over:
             try:
                 # What is on its way is waited for by the driver.
                 self._within(cuda.cuModuleUnload, module)
@@ -167,6 +168,8 @@ def forgive(code: Any) -> None:
 class KernelGraph:
     """A CUDA graph: a chain of kernels, since each may read what the one before it wrote."""
 
+    _process = PROCESS
+
     def __init__(self, within: Callable[..., Any], stream: Any, nodes: Sequence[Node]) -> None:
         self._within, self._stream = within, stream
         self._kept = [node.function for node in nodes]
@@ -193,8 +196,8 @@ class KernelGraph:
 
     def __del__(self) -> None:
         ready = self.__dict__.get("_ready")
-        if ready is not None and not PROCESS.forked:
-            # The codes do not matter: the driver may be gone already.
+        if ready is not None and not self._process.over:
+            # The codes do not matter: the context may be gone already.
             cuda.cuGraphExecDestroy(ready)
             cuda.cuGraphDestroy(self._graph)
 

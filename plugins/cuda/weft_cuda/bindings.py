@@ -51,6 +51,7 @@ class BindingsContext:
     """One GPU's primary context, which other libraries of this process share, and a stream."""
 
     graphs = True
+    _process = PROCESS
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
@@ -82,8 +83,8 @@ class BindingsContext:
         return int(call(cuda.cuMemAlloc, nbytes, doing=f"{nbytes} bytes"))
 
     def free(self, address: int) -> None:
-        if PROCESS.forked or self.closed:
-            return  # the memory went with the context
+        if self._process.over or self.closed:
+            return  # the memory goes with the context
         (code,) = cuda.cuCtxSetCurrent(self.handle)
         if code:
             forgive(code)

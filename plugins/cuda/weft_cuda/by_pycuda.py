@@ -105,7 +105,7 @@ class _Held:
         self.thing = thing
 
     def __del__(self) -> None:
-        if not (self.context.closed or PROCESS.forked):
+        if not (self.context.closed or self.context.process.over):
             self.context.within(self._let_go)
 
     def _let_go(self) -> None:
@@ -142,6 +142,8 @@ def _beyond(ordinal: int, context: int, stream: int, pools: bool) -> Beyond | No
 
 class PycudaContext:
     """One GPU's primary context, which other libraries of this process share, and a stream."""
+
+    process = PROCESS
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
@@ -184,7 +186,7 @@ class PycudaContext:
         return int(memory)
 
     def free(self, address: int) -> None:
-        if PROCESS.forked or self.closed:
+        if self.process.over or self.closed:
             return
         if self.pools and self.beyond is not None:
             self.within(self.beyond.free, address)

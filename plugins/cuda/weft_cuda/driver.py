@@ -10,6 +10,7 @@ put into one stream per device and runs in order; `wait` and `synchronize` are w
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib
 import os
@@ -213,20 +214,29 @@ def closed(ordinal: int) -> Exception:
 
 
 class _Process:
-    """Whether this process may use the driver: its state does not survive a fork."""
+    """Whether this process may use the driver: its state does not survive a fork.
+
+    :ivar over: nothing need be given back any more. What dies now may find modules empty, so those
+        who ask keep this object.
+    """
 
     def __init__(self) -> None:
-        self.forked = False
+        self.forked = self.over = False
         self._watched = False
 
     def watch(self) -> None:
         """From now on a fork has no GPU."""
-        if not self._watched and hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._lose)
+        if not self._watched:
             self._watched = True
+            atexit.register(self._end)
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=self._lose)
+
+    def _end(self) -> None:
+        self.over = True
 
     def _lose(self) -> None:
-        self.forked = True
+        self.forked = self.over = True
 
     def check(self) -> None:
         """:raises DeviceError: in a fork of the process that opened the GPU."""

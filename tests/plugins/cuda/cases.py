@@ -53,6 +53,10 @@ CASES = {
     "argmax": lambda: (t(64, 100).argmax(1),),
     "sine": lambda: (t(64).sin(),),
     "conv2d": lambda: (t(1, 2, 6, 6).conv2d(t(3, 2, 3, 3), padding=1).relu(),),
+    "conv2d_half": lambda: (
+        t(1, 32, 14, 14, dtype="half").conv2d(t(32, 32, 3, 3, dtype="half"), padding=1),
+    ),
+    "column_sums": lambda: (t(1024, 256).sum(0),),
     "max_pool2d": lambda: (t(1, 2, 6, 6).max_pool2d((2, 2)),),
     "gather_rows": lambda: (t(5, 4)[t(3, dtype="int32")],),
     "cumsum": lambda: (t(8).cumsum(),),

@@ -10,7 +10,7 @@ from weft.device import registry
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "toy_device"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no other test is to find it
 def example_device():
     """The device of the examples, installed or not: "" where it is not there at all."""
     if any(plugin.family == "TOY" for plugin in registry.current().plugins):

@@ -38,6 +38,18 @@ def test_what_gives_the_same_is_timed_several_times():
     assert outcome.best == min(outcome.seconds)
 
 
+def test_several_are_run_in_turn():
+    device = registry.open(DEVICE)
+    ast = product()
+    trial = Trial(ast, device)
+    right = build(ast, WRITTEN_DOWN, device)
+    trial.expect(right)
+    twice = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
+    wrong = build(twice, WRITTEN_DOWN, device)
+    first, second, third = trial.in_turn([right, wrong, right], 0.0)
+    assert 0 < first < 1 and second == float("inf") and 0 < third < 1
+
+
 def test_what_is_far_too_slow_runs_once():
     device = registry.open(DEVICE)
     ast = product()

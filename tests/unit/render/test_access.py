@@ -110,8 +110,8 @@ def test_pixels_are_read_and_written_as_the_language_says(write):
     pixel = source.index(at, gate).load(UOp.const(dtypes.float, 1.0).broadcast(4), dtype=four)
     text = renderer.render(write.program(target.index(at).store(pixel), loops=[loop]))
     assert "(out_image data0, in_image data1)" in text
-    assert "pixel(data1, (i32x2){ridx0, 0}) : " in text
-    assert "paint(data0, (i32x2){ridx0, 0}, " in text
+    assert "alu0 = (i32x2){ridx0, 0};" in text
+    assert "paint(data0, alu0, (ridx0 < 3) ? pixel(data1, alu0) : (f32x4)(1.0f));" in text
 
 
 def test_an_access_of_another_dtype_is_refused(write):

@@ -6,97 +6,38 @@ kept as a sum of axes, and an axis that is split becomes two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
-from weft.base.dtype import PtrDType, dtypes
+from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv, round_up
 from weft.base.sequences import prod
 from weft.base.text import identifiers
-from weft.codegen.affine import affine
-from weft.codegen.instances import INSTANTIATED
 from weft.codegen.opt import keep, padding, stage, tensor_cores
+from weft.codegen.opt.axes import (
+    Access,
+    Axis,
+    Pad,
+    Split,
+    Unit,
+    access_of,
+    reads_what_it_writes,
+    turns_of_last,
+)
+from weft.codegen.opt.legal import check, illegal
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
 from weft.codegen.substitute import substitute_ranges
 from weft.device.capabilities import Feature, Target
-from weft.device.tensor_core import TensorCore
 from weft.uop.args import AxisKind, KernelInfo
-from weft.uop.node import UOp, sint
+from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-MOST_INSTANCES = 1024
-MOST_ON_CHIP = 1 << 17  # bytes of all copies of one array
 _OUTPUT = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.LOOP})
 _LOOPS = _OUTPUT | {AxisKind.REDUCE}
 _SHARED_BY_GROUP = frozenset({OptKind.GROUP, OptKind.GROUPTOP})
 _PARALLEL = frozenset({AxisKind.GLOBAL, AxisKind.LOCAL, AxisKind.GROUP_REDUCE})
 _WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """One loop: its extent, what becomes of it, which RANGE of the lowered kernel it is of."""
-
-    number: int
-    extent: sint
-    kind: AxisKind
-    home: UOp
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One LOAD or STORE: by how much each RANGE moves its address.
-
-    hidden: ranges that move it by no fixed step, or that its gate depends on.
-    """
-
-    node: UOp
-    steps: dict[UOp, int]
-    hidden: frozenset[UOp]
-
-    def depends(self, loop: UOp) -> bool:
-        return loop in self.steps or loop in self.hidden
-
-
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """An axis is `outer * factor + inner`; the first part at most `last` where one is given.
-
-    rest: how many turns the inner loop has in the last turn of the outer one; 0: as many as ever.
-    """
-
-    outer: int
-    inner: int
-    factor: int
-    last: int | None
-    rest: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Pad:
-    """An axis became one of more turns, of which the first `extent` are real."""
-
-    home: UOp
-    longer: int
-    turns: int
-    extent: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A matrix unit and the numbers of the axes that are its fragments; lanes: the lowest first.
-
-    rows, columns: the axes of the lowered kernel that these are the innermost parts of.
-    """
-
-    core: TensorCore
-    rows: UOp
-    columns: UOp
-    m: int
-    n: int
-    k: int
-    lanes: tuple[int, ...]
 
 
 class Kernel:
@@ -125,8 +66,8 @@ class Kernel:
         self._nodes = nodes
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
-        self._splits: dict[int, _Split] = {}
-        self._pads: dict[int, _Pad] = {}
+        self._splits: dict[int, Split] = {}
+        self._pads: dict[int, Pad] = {}
         self._staged: int | None = None
         self._depth, self._before = 1, False
         self._kept: tuple[tuple[int, ...], tuple[int, ...]] | None = None
@@ -170,7 +111,7 @@ class Kernel:
         """Every LOAD and STORE, taken apart once."""
         if self._accesses is None:
             self._accesses = [
-                _access(node) for node in self._nodes if node.op in (Ops.LOAD, Ops.STORE)
+                access_of(node) for node in self._nodes if node.op in (Ops.LOAD, Ops.STORE)
             ]
         return self._accesses
 
@@ -193,7 +134,7 @@ class Kernel:
         before = (list(self.axes), dict(self._splits), dict(self._pads), list(self.units))
         try:
             self._apply(opt)
-            self._check(opt)
+            check(self, opt)
         except OptError:
             self.axes, self._splits, self._pads, self.units = before
             raise
@@ -207,11 +148,11 @@ class Kernel:
             self._thread(opt)
             return
         if self._staged is not None:
-            raise _illegal(opt, "what is staged depends on all loops: STAGE comes last, and once")
+            raise illegal(opt, "what is staged depends on all loops: STAGE comes last, and once")
         if self._kept is not None and kind not in (OptKind.STAGE, OptKind.PACK):
-            raise _illegal(opt, "what is kept depends on all loops: only STAGE comes after KEEP")
+            raise illegal(opt, "what is kept depends on all loops: only STAGE comes after KEEP")
         if not 0 <= opt.axis < len(self.axes):
-            raise _illegal(opt, f"there are {len(self.axes)} axes")
+            raise illegal(opt, f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
         if kind is OptKind.SWAP:
             self._swap(opt)
@@ -221,13 +162,13 @@ class Kernel:
             self._split(opt, AxisKind.UNROLL, {AxisKind.REDUCE})
         elif kind is OptKind.VECTOR:
             if self.units:
-                raise _illegal(opt, "what a matrix unit gives is in lanes already")
+                raise illegal(opt, "what a matrix unit gives is in lanes already")
             self._split(opt, AxisKind.VECTOR, _LOOPS - {AxisKind.LOCAL} | _WRITTEN_OUT)
         elif kind is OptKind.SPLIT:
             self._split(opt, axis.kind, _LOOPS - {AxisKind.LOCAL})
         elif kind is OptKind.LOCAL:
             if self.target.compute.limits.local_size is None:
-                raise _illegal(opt, "the target has no workgroups")
+                raise illegal(opt, "the target has no workgroups")
             self._split(opt, AxisKind.LOCAL, {AxisKind.GLOBAL})
         elif kind in _SHARED_BY_GROUP:
             self._group(opt)
@@ -253,19 +194,19 @@ class Kernel:
         """
         axis = self.axes[opt.axis]
         if axis.kind not in allowed:
-            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+            raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
-            raise _illegal(opt, "the extent of the axis is a variable")
+            raise illegal(opt, "the extent of the axis is a variable")
         if axis.number in self._ragged():
-            raise _illegal(opt, "its last part is shorter than the others")
+            raise illegal(opt, "its last part is shorter than the others")
         amount = opt.amount or axis.extent
         if amount < 1 or amount > axis.extent:
-            raise _illegal(opt, f"its extent is {axis.extent}")
+            raise illegal(opt, f"its extent is {axis.extent}")
         if amount == 1:
-            raise _illegal(opt, "a part of one turn changes nothing")
+            raise illegal(opt, "a part of one turn changes nothing")
         if amount == axis.extent:
             if axis.kind is inner_kind:
-                raise _illegal(opt, "the whole axis as one part changes nothing")
+                raise illegal(opt, "the whole axis as one part changes nothing")
             self.axes[opt.axis] = replace(axis, kind=inner_kind)
         else:
             last, rest = None, 0
@@ -279,11 +220,11 @@ class Kernel:
             inner = Axis(self._count + 1, amount, inner_kind, axis.home)
             self._count += 2
             self.axes[opt.axis : opt.axis + 1] = [outer, inner]
-            split = _Split(outer.number, inner.number, amount, last, rest)
+            split = Split(outer.number, inner.number, amount, last, rest)
             if stretches:
                 if last is not None:
-                    raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
-                split = _Split(inner.number, outer.number, axis.extent // amount, None)
+                    raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+                split = Split(inner.number, outer.number, axis.extent // amount, None)
             self._splits[axis.number] = split
         self.axes.sort(key=lambda one: one.kind)
 
@@ -291,37 +232,37 @@ class Kernel:
         """More turns, up to a multiple; those beyond the extent do nothing (see `padding`)."""
         axis = self.axes[opt.axis]
         if axis.kind not in _LOOPS - {AxisKind.LOCAL}:
-            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+            raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
-            raise _illegal(opt, "the extent of the axis is a variable")
+            raise illegal(opt, "the extent of the axis is a variable")
         if axis.number in self._ragged():
-            raise _illegal(opt, "its last part is shorter than the others")
+            raise illegal(opt, "its last part is shorter than the others")
         if opt.amount < 2 or axis.extent % opt.amount == 0:
-            raise _illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
+            raise illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
         turns = round_up(axis.extent, opt.amount)
         if turns > dtypes.int.max:
-            raise _illegal(opt, f"it would have {turns} turns")
+            raise illegal(opt, f"it would have {turns} turns")
         longer = self._count
         self._count += 1
-        self._pads[axis.number] = _Pad(axis.home, longer, turns, axis.extent)
+        self._pads[axis.number] = Pad(axis.home, longer, turns, axis.extent)
         self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.home)
 
     def _group(self, opt: Opt) -> None:
         """One part of an axis for each work item of a group: a reduce, or an output beside one."""
         compute = self.target.compute
         if compute.limits.local_size is None:
-            raise _illegal(opt, "the target has no workgroups")
+            raise illegal(opt, "the target has no workgroups")
         if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)):
-            raise _illegal(opt, "its work items can neither wait for each other nor share memory")
+            raise illegal(opt, "its work items can neither wait for each other nor share memory")
         if self.in_place:
-            raise _illegal(opt, "the kernel reads what it writes, and groups do not keep step")
+            raise illegal(opt, "the kernel reads what it writes, and groups do not keep step")
         if self.units:
-            raise _illegal(opt, "the lanes of a matrix unit are the first work items of a group")
+            raise illegal(opt, "the lanes of a matrix unit are the first work items of a group")
         extent, home = self.axes[opt.axis].extent, self.axes[opt.axis].home
         if any(self._splits[number].last is not None for number in self._parts_of(home)):
-            raise _illegal(opt, "work items would fill one place twice where parts overlap")
+            raise illegal(opt, "work items would fill one place twice where parts overlap")
         if isinstance(extent, int) and opt.amount and extent % opt.amount:
-            raise _illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
+            raise illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
 
@@ -344,28 +285,28 @@ class Kernel:
         """
         compute = self.target.compute
         if compute.limits.global_size is not None or not compute.has(Feature.THREADS):
-            raise _illegal(opt, "the target has no threads that would share a loop")
+            raise illegal(opt, "the target has no threads that would share a loop")
         if not 0 <= opt.axis < len(self.axes):
-            raise _illegal(opt, f"there are {len(self.axes)} axes")
+            raise illegal(opt, f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
         if axis.kind is not AxisKind.LOOP or opt.amount:
-            raise _illegal(opt, "it takes a whole loop over elements of the output")
+            raise illegal(opt, "it takes a whole loop over elements of the output")
         if any(axis.home not in self.nests[store] for store in self.sink.src):
-            raise _illegal(opt, "something is stored outside of this loop")
+            raise illegal(opt, "something is stored outside of this loop")
         if any(axis.home not in ranges_of(node) for node in (*self.reduces, *self.fills)):
-            raise _illegal(opt, "every thread would compute again what does not depend on it")
+            raise illegal(opt, "every thread would compute again what does not depend on it")
         if self._staged is not None:
             numbers = [one.number for one in self.axes]
             if numbers.index(self._staged) < opt.axis + self._before:
-                raise _illegal(opt, "what is staged is brought on chip in a loop around it")
+                raise illegal(opt, "what is staged is brought on chip in a loop around it")
         if self._kept is not None and axis.number in self._kept[1]:
-            raise _illegal(opt, "its sums are kept from one turn of a loop around it to the next")
+            raise illegal(opt, "its sums are kept from one turn of a loop around it to the next")
         taken = [one.extent for one in self.axes if one.kind is AxisKind.GLOBAL]
         if taken and not all(isinstance(extent, int) for extent in (*taken, axis.extent)):
-            raise _illegal(opt, "of loops as long as a variable it takes one alone")
+            raise illegal(opt, "of loops as long as a variable it takes one alone")
         turns = prod(e if isinstance(e, int) else int(e.vmax) for e in (*taken, axis.extent))
         if turns > dtypes.int.max:
-            raise _illegal(opt, f"a launch has at most {dtypes.int.max} turns")
+            raise illegal(opt, f"a launch has at most {dtypes.int.max} turns")
         self.axes[opt.axis] = replace(axis, kind=AxisKind.GLOBAL)
         self.axes.sort(key=lambda one: one.kind)
 
@@ -373,17 +314,17 @@ class Kernel:
         """The innermost parts of a sum's loop and of two output axes become a unit's fragments."""
         cores = self.target.compute.tensor_cores
         if not 0 <= opt.amount < len(cores):
-            raise _illegal(opt, f"the target has {len(cores)} tensor cores")
+            raise illegal(opt, f"the target has {len(cores)} tensor cores")
         core, axis = cores[opt.amount], self.axes[opt.axis]
         first = all(done.kind is OptKind.PADTO for done in self.applied)
         if axis.kind is not AxisKind.REDUCE or self.units or not first:
-            raise _illegal(opt, "it comes first, and its axis is the loop of a sum")
+            raise illegal(opt, "it comes first, and its axis is the loop of a sum")
         mine = [reduce for reduce in self.reduces if axis.home in loops_of(reduce)]
         found = [tensor_cores.product_of(reduce, core) for reduce in mine]
         (product, *others) = found
         if product is None or others:
             because = f"no sum of {core.dtype_in!r} products in {core.dtype_out!r}"
-            raise _illegal(opt, because)
+            raise illegal(opt, because)
         extents = {
             a.home: a.extent
             for a in self.axes
@@ -397,9 +338,9 @@ class Kernel:
             if rows and columns:
                 break
         else:
-            raise _illegal(opt, f"its factors have no axes of multiples of {m} and {n}")
+            raise illegal(opt, f"its factors have no axes of multiples of {m} and {n}")
         if not isinstance(axis.extent, int) or axis.extent % k:
-            raise _illegal(opt, f"the sum is no multiple of {k} terms")
+            raise illegal(opt, f"the sum is no multiple of {k} terms")
         parts = [
             self._cut(place, size)
             for place, size in ((rows[-1], m), (columns[-1], n), (axis.home, k))
@@ -421,47 +362,47 @@ class Kernel:
         outer, inner = self._count, self._count + 1
         self._count += 2
         self.axes[place] = Axis(outer, axis.extent // size, axis.kind, home)
-        self._splits[axis.number] = _Split(outer, inner, size, None)
+        self._splits[axis.number] = Split(outer, inner, size, None)
         return inner
 
     def _stage(self, opt: Opt) -> None:
         """Note that operands are brought on chip in every turn of an axis."""
         axis, limits = self.axes[opt.axis], self.target.compute.limits
         if axis.kind not in (AxisKind.LOOP, AxisKind.REDUCE):
-            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+            raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if self.in_place:
-            raise _illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
+            raise illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
         if self.fills or any(other.kind is AxisKind.GROUP_REDUCE for other in self.axes):
-            raise _illegal(opt, "rows on chip and shared loops leave no room for it")
+            raise illegal(opt, "rows on chip and shared loops leave no room for it")
         before = opt.kind is OptKind.PACK
         if before and (axis.kind is not AxisKind.LOOP or limits.global_size is not None):
-            raise _illegal(opt, "it takes an output loop of one processor")
+            raise illegal(opt, "it takes an output loop of one processor")
         graph, ranges = self._graph()
         found = stage.candidates(graph, ranges[axis.number], before)
         if not found:
-            raise _illegal(opt, "nothing in it is read more than once")
+            raise illegal(opt, "nothing in it is read more than once")
         room = limits.scratch_bytes
         threads = [int(one.extent) for one in self.axes if one.kind is AxisKind.LOCAL]
         if limits.local_size is not None:
             compute = self.target.compute
             if not (compute.has(Feature.BARRIER) and compute.has(Feature.SHARED) and threads):
-                raise _illegal(opt, "there is no group that could share memory")
+                raise illegal(opt, "there is no group that could share memory")
             room = limits.shared_bytes
             if any(prod(int(extent_of(r)) for r in one.inside) % prod(threads) for one in found):
-                raise _illegal(opt, f"its operands are no multiple of {prod(threads)} elements")
+                raise illegal(opt, f"its operands are no multiple of {prod(threads)} elements")
             most = stage.depth_at_most(graph, ranges[axis.number], found)
         else:
             most = 1
         depth = 1 if before else max(opt.amount, 1)
         if depth > most:
-            raise _illegal(opt, f"there can be {most} tiles of an operand at once here")
+            raise illegal(opt, f"there can be {most} tiles of an operand at once here")
         nbytes = sum(one.nbytes for one in found)
         if limits.local_size is not None:
             loop, compute = ranges[axis.number], self.target.compute
             tiles = stage.laid_out(graph, loop, found, depth, compute)
             nbytes = sum(one.nbytes * copying.tiles(one) for one, copying in tiles)
         if nbytes > room:
-            raise _illegal(opt, f"its operands are larger than {room} bytes")
+            raise illegal(opt, f"its operands are larger than {room} bytes")
         self._staged, self._depth, self._before = axis.number, depth, before
 
     def _keep(self, opt: Opt) -> None:
@@ -469,28 +410,28 @@ class Kernel:
         inside that one."""
         axis = self.axes[opt.axis]
         if axis.kind is not AxisKind.REDUCE:
-            raise _illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
+            raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         inside = [one for one in self.axes[opt.amount :] if one.kind is AxisKind.LOOP]
         if opt.amount < 0 or not inside or len(self.reduces) != 1:
-            raise _illegal(opt, "it needs one sum, and an output loop that it stands in")
+            raise illegal(opt, "it needs one sum, and an output loop that it stands in")
         if any(one.home not in self.nests[self.reduces[0]] for one in inside):
-            raise _illegal(opt, "the sum does not depend on all of the loops")
+            raise illegal(opt, "the sum does not depend on all of the loops")
         if not all(isinstance(one.extent, int) for one in inside):
-            raise _illegal(opt, "the extent of an output loop is a variable")
+            raise illegal(opt, "the extent of an output loop is a variable")
         if self.in_place or self.fills or self.units:
-            raise _illegal(opt, "the kernel reads what it writes, or has memory on chip already")
+            raise illegal(opt, "the kernel reads what it writes, or has memory on chip already")
         if any(one.kind in _PARALLEL for one in self.axes):
-            raise _illegal(opt, "work items have nowhere to keep sums but their registers")
+            raise illegal(opt, "work items have nowhere to keep sums but their registers")
         graph, ranges = self._graph()
         (reduce,) = (node for node in graph.toposort() if node.op is Ops.REDUCE)
         outside = [one for one in self.axes[: opt.axis + 1] if one.kind is AxisKind.REDUCE]
         if len(loops_of(reduce)) == len(outside):
-            raise _illegal(opt, "nothing is left of the sum inside: SPLIT it first")
+            raise illegal(opt, "nothing is left of the sum inside: SPLIT it first")
         parts = keep.kept(reduce, [ranges[one.number] for one in inside])
         nbytes = prod(int(extent_of(part)) for part in parts) * reduce.dtype.itemsize
         room = self.target.compute.limits.scratch_bytes
         if nbytes > room:
-            raise _illegal(opt, f"{nbytes} bytes would be kept, of at most {room}")
+            raise illegal(opt, f"{nbytes} bytes would be kept, of at most {room}")
         self._kept = (
             tuple(one.number for one in outside), tuple(one.number for one in inside)
         )  # fmt: skip
@@ -498,7 +439,7 @@ class Kernel:
     def _check_ragged(self, opt: Opt, axis: Axis, amount: int) -> None:
         """A sum may be done in parts of which the last is shorter, where loops are loops."""
         if self.target.compute.limits.global_size is not None or self.units:
-            raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+            raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
 
     def _ragged(self) -> set[int]:
         """Both loops of every axis whose last part is shorter."""
@@ -511,115 +452,19 @@ class Kernel:
         What both store is the same, so nothing is lost; unless the kernel reads what it stores.
         """
         if axis.kind not in (AxisKind.LOOP, AxisKind.GLOBAL):
-            raise _illegal(opt, f"{amount} does not divide its extent {axis.extent}")
+            raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
         if self.in_place:
-            raise _illegal(opt, "parts would overlap, and the kernel reads what it writes")
+            raise illegal(opt, "parts would overlap, and the kernel reads what it writes")
 
     def _swap(self, opt: Opt) -> None:
         if not 0 <= opt.amount < len(self.axes) or opt.amount == opt.axis:
-            raise _illegal(opt, "it needs two different axes")
+            raise illegal(opt, "it needs two different axes")
         a, b = self.axes[opt.axis], self.axes[opt.amount]
         if not self._ragged().isdisjoint((a.number, b.number)):
-            raise _illegal(opt, "the last part of an axis is shorter than the others")
+            raise illegal(opt, "the last part of an axis is shorter than the others")
         if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
-            raise _illegal(opt, "only loops of one kind can change places")
+            raise illegal(opt, "only loops of one kind can change places")
         self.axes[opt.axis], self.axes[opt.amount] = b, a
-
-    def _check(self, opt: Opt) -> None:
-        by_home: dict[UOp, list[Axis]] = {}
-        for axis in self.axes:
-            by_home.setdefault(axis.home, []).append(axis)
-        for fill in self.fills:
-            self._check_fill(opt, fill, by_home)
-        for nest in self.nests.values():
-            inside = [axis for home in nest for axis in by_home.get(home, ())]
-            if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
-                raise _illegal(opt, "a value would have the lanes of two vectors")
-            if sum(axis.kind is AxisKind.GROUP_REDUCE for axis in inside) > 1:
-                raise _illegal(opt, "work items would share two loops, one inside the other")
-            instances = 1
-            for axis in inside:
-                if axis.kind in (AxisKind.UPCAST, AxisKind.UNROLL, AxisKind.VECTOR):
-                    assert isinstance(axis.extent, int)
-                    instances *= axis.extent
-            if instances > MOST_INSTANCES:
-                raise _illegal(opt, f"more than {MOST_INSTANCES} values side by side")
-        if opt.kind in (OptKind.SWAP, OptKind.SPLIT):
-            self._check_nesting(opt)
-        self._check_groups(opt)
-
-    def _check_fill(self, opt: Opt, fill: UOp, by_home: dict[UOp, list[Axis]]) -> None:
-        """Every instance of what stands outside has an array of its own; lanes cannot have one."""
-        array = fill.src[0].src[0].src[0].dtype
-        assert isinstance(array, PtrDType)
-        count = 1
-        for axis in (axis for home in ranges_of(fill) for axis in by_home.get(home, ())):
-            if axis.kind is AxisKind.VECTOR:
-                raise _illegal(opt, "the lanes of a vector would each have an array of their own")
-            if axis.kind is AxisKind.UPCAST:
-                assert isinstance(axis.extent, int)
-                count *= axis.extent
-        if count > 1 and count * array.nbytes > MOST_ON_CHIP:
-            raise _illegal(opt, f"its arrays would be larger than {MOST_ON_CHIP} bytes")
-
-    def _check_nesting(self, opt: Opt) -> None:
-        """A store must not come to stand in a loop that its address does not know."""
-        loops = [axis.home for axis in self.axes if axis.kind is AxisKind.LOOP]
-        for store in self.stores:
-            mine = self.nests[store]
-            for other in self.stores:
-                theirs = [home for home in loops if home in self.nests[other]]
-                shared = [place for place, home in enumerate(theirs) if home in mine]
-                if shared and any(home not in mine for home in theirs[: shared[-1]]):
-                    raise _illegal(opt, "a store would be repeated by a loop it does not depend on")
-
-    def _check_groups(self, opt: Opt) -> None:
-        limits = self.target.compute.limits
-        shared = {axis.extent for axis in self.axes if axis.kind is AxisKind.GROUP_REDUCE}
-        if len(shared) > 1:
-            raise _illegal(opt, f"the loops that work items share have {sorted(shared)} parts")
-        threads = 1
-        for axis in self.axes:
-            if axis.kind is AxisKind.LOCAL:
-                assert isinstance(axis.extent, int)
-                threads *= axis.extent
-        if shared:
-            (parts,) = shared
-            sizes = limits.local_size
-            if sizes is not None and parts > sizes[0]:
-                raise _illegal(opt, f"a workgroup is at most {sizes[0]} wide")
-            # `launch_dims` may put them last, behind the others of the group
-            others = sum(axis.kind is AxisKind.LOCAL for axis in self.axes)
-            if sizes is not None and parts > min(sizes[: min(others, 2) + 1]):
-                raise _illegal(opt, f"a workgroup is at most {sizes} in its dimensions")
-            self._check_shared_memory(opt, threads, parts)
-            threads *= parts
-        if limits.local_threads is not None and threads > limits.local_threads:
-            raise _illegal(opt, f"a workgroup has at most {limits.local_threads} work items")
-
-    def _check_shared_memory(self, opt: Opt, rows: int, parts: int) -> None:
-        """Arrays that are filled together, and one value of each work item for a shared reduce."""
-        by_home: dict[UOp, list[Axis]] = {}
-        for axis in self.axes:
-            by_home.setdefault(axis.home, []).append(axis)
-        total = 0
-        for node in (*self.reduces, *self.fills):
-            own = [axis for loop in loops_of(node) for axis in by_home.get(loop, ())]
-            if not any(axis.kind is AxisKind.GROUP_REDUCE for axis in own):
-                continue
-            size = 2 * parts * node.dtype.itemsize
-            if node.op is Ops.FILL:
-                array = node.src[0].src[0].src[0].dtype
-                assert isinstance(array, PtrDType)
-                size = array.nbytes
-            for axis in (axis for home in ranges_of(node) for axis in by_home.get(home, ())):
-                if axis.kind in INSTANTIATED:
-                    assert isinstance(axis.extent, int)
-                    size *= axis.extent
-            total += size
-        limit = self.target.compute.limits.shared_bytes
-        if total * rows > limit:
-            raise _illegal(opt, f"it would need more than {limit} bytes of shared memory")
 
     # ---- the result ---------------------------------------------------------------------------
 
@@ -665,7 +510,7 @@ class Kernel:
         for split in self._splits.values():
             if split.rest:
                 outer, inner = new[split.outer], new[split.inner]
-                new[split.inner] = inner.replace(src=(_turns_of_last(outer, split),))
+                new[split.inner] = inner.replace(src=(turns_of_last(outer, split),))
         count = len(self.axes)
         for unit in self.units:
             for number, size in zip((unit.m, unit.n, unit.k), unit.core.dims):
@@ -709,45 +554,6 @@ class Kernel:
         return found
 
 
-def _turns_of_last(outer: UOp, split: _Split) -> UOp:
-    """The extent of an inner loop that is shorter in the last turn of the outer one."""
-    turns = extent_of(outer)
-    assert isinstance(turns, int)
-    whole, rest = outer.const_like(split.factor), outer.const_like(split.rest)
-    return UOp(Ops.WHERE, outer.dtype, (outer < outer.const_like(turns - 1), whole, rest))
-
-
-def _illegal(opt: Opt, because: str) -> OptError:
-    return OptError("this optimisation is not legal here", asked=repr(opt), because=because)
-
-
 def _word(extent: UOp) -> str:
     names = identifiers(variable.arg.name for variable in extent.variables())
     return "x".join(names) or "n"
-
-
-def reads_what_it_writes(nodes: Sequence[UOp]) -> bool:
-    """Whether a buffer of the kernel is both loaded from and stored to."""
-    stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
-    stored = {pointer for pointer in stored if pointer.op is not Ops.DEFINE_REG}
-    return any(node.op is Ops.LOAD and node.src[0].src[0] in stored for node in nodes)
-
-
-def _access(node: UOp) -> Access:
-    index = node.src[0]
-    terms, _ = affine(index.src[1])
-    steps: dict[UOp, int] = {}
-    hidden: set[UOp] = set()
-    for term, factor in terms.items():
-        if term.op is Ops.RANGE:
-            steps[term] = factor
-        else:
-            hidden |= ranges_of(term)
-    if len(index.src) > 2:
-        hidden |= ranges_of(index.src[2])
-    # each instance of a FILL has an array of its own
-    if node.src[-1].op is Ops.FILL:
-        hidden |= ranges_of(node.src[-1])
-    elif index.src[0].op is Ops.DEFINE_REG:
-        hidden |= ranges_of(node) - steps.keys()
-    return Access(node, steps, frozenset(hidden))

@@ -291,6 +291,10 @@ made = []
 thread = threading.Thread(target=lambda: made.append(Tensor([3.0], device="CUDA").realize()))
 thread.start()
 thread.join()
+# These die when modules are empty already.
+import builtins
+from weft.device import registry
+builtins.kept = [kept, other, made, step, registry.open("CUDA"), registry.open("CUDA:1")]
 print(kept.tolist())
 """
     assert python(code) == "[8.0, 10.0]\n"

@@ -1,0 +1,155 @@
+"""What a gate says of an address, used to simplify both.
+
+in:  spec.lowered
+out: the same, where gates and addresses that go round are sums, and one gate does for a product
+
+Moving windows back over what they were taken of (the gradient of a convolution is the case that
+matters) is a view that goes round: with x < 58 and k < 3 the place is (x + 58 k) % 59, gated by
+that being less than 56. As 58 = 59 - 1 this is x - k, or x - k + 59 where that is negative, and
+then the gate is closed. So under the gate the remainder is x - k, the quotient is k, and the gate
+is 0 <= x - k < 56: the form that padding has, which loops, lanes and panels can work with.
+
+A product of two elements that are both gated alike, and 0 where the gate is closed, is chosen as a
+whole instead; the factor whose address is in its buffer anyhow is then read without asking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weft.base.dtype import PtrDType, dtypes
+from weft.codegen.affine import affine, from_affine
+from weft.codegen.ranges import alternative_of, fill_of, loop_order
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+
+@dataclass(frozen=True)
+class _Round:
+    """`number % size` and `number // size`, as they are where `gate` holds."""
+
+    number: UOp
+    size: int
+    rest: UOp
+    quotient: UOp
+    gate: UOp
+
+
+def run(sink: UOp) -> UOp:
+    """The kernel with simpler gates; itself where there is nothing to do."""
+    nodes = list(sink.toposort())
+    if not any(node.op is Ops.INDEX and len(node.src) > 2 for node in nodes):
+        return sink
+    made: dict[UOp, UOp] = {}
+    for node in nodes:
+        src = tuple([made[source] for source in node.src])
+        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+        if node.op is Ops.INDEX and len(src) > 2:
+            same = _straight(same)
+        elif node.op is Ops.MUL and dtypes.is_float(node.dtype):
+            same = _chosen(same)
+        made[node] = same
+    return made[sink]
+
+
+# ---- going round ---------------------------------------------------------------------------------
+
+
+def _straight(index: UOp) -> UOp:
+    """An INDEX whose gate and address do not go round, as far as its gate says so."""
+    pointer, at, gate = index.src
+    changed: dict[UOp, UOp] = {}
+    conditions = []
+    for condition in _conjuncts(gate):
+        found = _round_of(condition)
+        if found is None:
+            conditions.append(condition)
+            continue
+        conditions.append(found.gate)
+        for node in (*at.toposort(), *gate.toposort()):
+            if node.op in (Ops.MOD, Ops.IDIV) and node.src[0] is found.number:
+                if node.src[1].op is Ops.CONST and node.src[1].arg == found.size:
+                    changed[node] = found.rest if node.op is Ops.MOD else found.quotient
+    if not changed:
+        return index
+    whole = conditions[0].substitute(changed)
+    for condition in conditions[1:]:
+        whole = whole & condition.substitute(changed)
+    at = at.substitute(changed).simplify()
+    return UOp(Ops.INDEX, index.dtype, (pointer, at, whole.simplify()))
+
+
+def _conjuncts(gate: UOp) -> list[UOp]:
+    found, stack = [], [gate]
+    while stack:
+        node = stack.pop()
+        if node.op is Ops.AND and node.dtype is dtypes.bool:
+            stack.extend(reversed(node.src))
+        else:
+            found.append(node)
+    return found
+
+
+def _round_of(condition: UOp) -> _Round | None:
+    """(number % size) < bound   ->   0 <= rest < bound   when wrapping round closes the gate."""
+    if condition.op is not Ops.CMPLT or condition.src[1].op is not Ops.CONST:
+        return None
+    remainder, bound = condition.src[0], condition.src[1].arg
+    if remainder.op is not Ops.MOD or remainder.src[1].op is not Ops.CONST:
+        return None
+    number, size = remainder.src[0], remainder.src[1].arg
+    if size < 2 or number.vmin < 0:
+        return None
+    terms, constant = affine(number)
+    if any(term.op is not Ops.RANGE for term in terms):
+        return None
+    times = {term: (factor + size // 2) // size for term, factor in terms.items()}
+    rest = {term: factor - times[term] * size for term, factor in terms.items()}
+    whole = (constant + size // 2) // size
+    left = constant - whole * size
+    least = left + sum(min(f * term.vmin, f * term.vmax) for term, f in rest.items())
+    most = left + sum(max(f * term.vmin, f * term.vmax) for term, f in rest.items())
+    if not any(times.values()) or not (bound - size <= least and least > -size and most < size):
+        return None
+    dtype = number.dtype
+    place = from_affine({t: f for t, f in rest.items() if f}, left, loop_order, dtype)
+    quotient = from_affine({t: f for t, f in times.items() if f}, whole, loop_order, dtype)
+    gate = place < place.const_like(bound)
+    if least < 0:
+        gate = gate & (place.const_like(-1) < place)
+    return _Round(number, size, place, quotient, gate)
+
+
+# ---- one gate for a product ----------------------------------------------------------------------
+
+
+def _chosen(product: UOp) -> UOp:
+    """a * b   ->   gate ? a * b : 0   when one gate is that of both, and b can be read anyhow."""
+    a, b = product.src
+    gate = _gate_of(a)
+    if gate is None or _gate_of(b) is not gate:
+        return product
+    for one, other in ((a, b), (b, a)):
+        if _is_inside(one.src[0]):
+            pointer, at, _ = one.src[0].src
+            free = UOp(Ops.LOAD, one.dtype, (UOp(Ops.INDEX, pointer.dtype, (pointer, at)),))
+            value = UOp(Ops.MUL, product.dtype, (other, free))
+            return UOp(Ops.WHERE, product.dtype, (gate, value, value.const_like(0)))
+    return product
+
+
+def _gate_of(load: UOp) -> UOp | None:
+    """The gate of an element that is 0 where it is closed."""
+    if load.op is not Ops.LOAD or len(load.src[0].src) < 3 or fill_of(load) is not None:
+        return None
+    other = alternative_of(load)
+    zero = other is not None and other.op is Ops.CONST and other.arg == 0
+    return load.src[0].src[2] if zero else None
+
+
+def _is_inside(index: UOp) -> bool:
+    """Whether an address is in its buffer, whatever its gate says."""
+    pointer = index.src[0].dtype
+    at = index.src[1]
+    assert isinstance(pointer, PtrDType)
+    return bool(pointer.size > 0 and at.vmin >= 0 and at.vmax < pointer.size)

@@ -1,0 +1,114 @@
+"""What `Kernel` keeps of a lowered kernel: its axes, how they were cut up, its accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.codegen.affine import affine
+from weft.codegen.ranges import extent_of, ranges_of
+from weft.device.tensor_core import TensorCore
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp, sint
+from weft.uop.ops import Ops
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One loop: its extent, what becomes of it, which RANGE of the lowered kernel it is of."""
+
+    number: int
+    extent: sint
+    kind: AxisKind
+    home: UOp
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One LOAD or STORE: by how much each RANGE moves its address.
+
+    hidden: ranges that move it by no fixed step, or that its gate depends on.
+    """
+
+    node: UOp
+    steps: dict[UOp, int]
+    hidden: frozenset[UOp]
+
+    def depends(self, loop: UOp) -> bool:
+        return loop in self.steps or loop in self.hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """An axis is `outer * factor + inner`; the first part at most `last` where one is given.
+
+    rest: how many turns the inner loop has in the last turn of the outer one; 0: as many as ever.
+    """
+
+    outer: int
+    inner: int
+    factor: int
+    last: int | None
+    rest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pad:
+    """An axis became one of more turns, of which the first `extent` are real."""
+
+    home: UOp
+    longer: int
+    turns: int
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A matrix unit and the numbers of the axes that are its fragments; lanes: the lowest first.
+
+    rows, columns: the axes of the lowered kernel that these are the innermost parts of.
+    """
+
+    core: TensorCore
+    rows: UOp
+    columns: UOp
+    m: int
+    n: int
+    k: int
+    lanes: tuple[int, ...]
+
+
+def turns_of_last(outer: UOp, split: Split) -> UOp:
+    """The extent of an inner loop that is shorter in the last turn of the outer one."""
+    turns = extent_of(outer)
+    assert isinstance(turns, int)
+    whole, rest = outer.const_like(split.factor), outer.const_like(split.rest)
+    return UOp(Ops.WHERE, outer.dtype, (outer < outer.const_like(turns - 1), whole, rest))
+
+
+def reads_what_it_writes(nodes: Sequence[UOp]) -> bool:
+    """Whether a buffer of the kernel is both loaded from and stored to."""
+    stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
+    stored = {pointer for pointer in stored if pointer.op is not Ops.DEFINE_REG}
+    return any(node.op is Ops.LOAD and node.src[0].src[0] in stored for node in nodes)
+
+
+def access_of(node: UOp) -> Access:
+    """A LOAD or STORE taken apart."""
+    index = node.src[0]
+    terms, _ = affine(index.src[1])
+    steps: dict[UOp, int] = {}
+    hidden: set[UOp] = set()
+    for term, factor in terms.items():
+        if term.op is Ops.RANGE:
+            steps[term] = factor
+        else:
+            hidden |= ranges_of(term)
+    if len(index.src) > 2:
+        hidden |= ranges_of(index.src[2])
+    # each instance of a FILL has an array of its own
+    if node.src[-1].op is Ops.FILL:
+        hidden |= ranges_of(node.src[-1])
+    elif index.src[0].op is Ops.DEFINE_REG:
+        hidden |= ranges_of(node) - steps.keys()
+    return Access(node, steps, frozenset(hidden))

@@ -1,0 +1,115 @@
+"""Addresses and gates that go round, and products that are gated as a whole."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from weft import Tensor
+from weft.base.dtype import dtypes
+from weft.codegen import gates
+from weft.codegen.affine import affine
+from weft.uop import AxisKind, Ops, UOp
+
+OUT = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(4096), (), 0)
+IN = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(4096), (), 1)
+OTHER = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(4096), (), 2)
+ZERO = UOp.const(dtypes.float, 0.0)
+
+
+def loop(extent, number):
+    return UOp.range(extent, number, AxisKind.LOOP)
+
+
+def load(pointer, at, gate):
+    return UOp(Ops.LOAD, dtypes.float, (pointer.index(at, gate), ZERO))
+
+
+def index_of(value):
+    """What `run` makes of the one load of a kernel."""
+    x = loop(1, 99)
+    sink = gates.run(UOp.sink(OUT.index(x).store(value)))
+    return next(u for u in sink.toposort() if u.op is Ops.LOAD).src[0]
+
+
+def numbers(expression, turns):
+    made = {loop: UOp.const(loop.dtype, turn) for loop, turn in turns.items()}
+    return expression.substitute(made).simplify().arg
+
+
+@pytest.mark.parametrize(
+    ("width", "parts", "size", "bound"),
+    [(58, 3, 59, 56), (30, 2, 31, 29), (16, 5, 17, 12), (7, 3, 8, 5)],
+)
+def test_a_window_moved_back_is_a_difference(width, parts, size, bound):
+    """(x + width k) % size < bound, and the address that goes with it."""
+    x, k = loop(width, 0), loop(parts, 1)
+    number = x + k * width
+    gate = number % size < bound
+    index = index_of(load(IN, number % size * 3 + number // size, gate))
+    terms, constant = affine(index.src[1])
+    assert (terms, constant) == ({x: 3, k: -2}, 0)  # 3 (x - k) + k
+    for turns in itertools.product(range(width), range(parts)):
+        place = turns[0] + width * turns[1]
+        opened = place % size < bound
+        assert numbers(index.src[2], dict(zip((x, k), turns))) == opened
+        if opened:
+            found = numbers(index.src[1], dict(zip((x, k), turns)))
+            assert found == place % size * 3 + place // size
+
+
+@pytest.mark.parametrize(
+    ("width", "parts", "size", "bound"),
+    [
+        (58, 3, 59, 58),  # what went round is not closed out
+        (58, 3, 40, 30),  # it goes round more than once
+        (58, 3, 5, 4),
+    ],
+)
+def test_where_the_gate_does_not_say_so_nothing_changes(width, parts, size, bound):
+    x, k = loop(width, 0), loop(parts, 1)
+    number = x + k * width
+    gate = number % size < bound
+    before = IN.index(number % size, gate)
+    assert index_of(UOp(Ops.LOAD, dtypes.float, (before, ZERO))) is before
+
+
+def product(a, b):
+    x = loop(1, 99)
+    sink = gates.run(UOp.sink(OUT.index(x).store(a * b)))
+    return sink.src[0].src[1]
+
+
+def test_a_product_is_gated_as_a_whole_and_one_factor_is_read_freely():
+    x = loop(64, 0)
+    gate = x < 50
+    value = product(load(IN, x - 3, gate), load(OTHER, x * 2, gate))
+    assert value.op is Ops.WHERE and value.src[0] is gate
+    first, second = value.src[1].src
+    assert (len(first.src[0].src), len(second.src[0].src)) == (3, 2)
+    assert second.src[0].src[0] is OTHER  # the other one would be read before its buffer
+
+
+@pytest.mark.parametrize("case", ["other gates", "no zero", "far"])
+def test_products_that_stay(case):
+    x = loop(64, 0)
+    gate = x < 50
+    a, b = load(IN, x - 3, gate), load(OTHER, x - 3, gate)
+    if case == "other gates":
+        b = load(OTHER, x, x < 51)
+    elif case == "no zero":
+        b = UOp(Ops.LOAD, dtypes.float, (OTHER.index(x, gate), UOp.const(dtypes.float, 1.0)))
+    value = product(a, b)
+    assert value.op is Ops.MUL
+
+
+def test_infinities_beyond_a_gate_do_not_count():
+    """0 * inf is not added, though the factor is read: the product is chosen, not multiplied."""
+    x = Tensor([1.0, 2.0], device="REF").realize()
+    y = Tensor([float("inf"), 3.0], device="REF").realize()
+    padded = (x.pad(((1, 0),)) * y.pad(((1, 0),))).numpy()
+    np.testing.assert_array_equal(padded, [0.0, np.inf, 6.0])
+    total = (x.shrink(((1, 2),)).pad(((1, 0),)) * y.shrink(((1, 2),)).pad(((1, 0),))).sum()
+    assert total.item() == 6.0
