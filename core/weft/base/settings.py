@@ -132,7 +132,7 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "FUSE_CONV_BW",
-        0,
+        1,
         "both reduces of a convolution's backward pass in one kernel, which adds zeros at the "
         "rims: 0 never, 1 where those are few, 2 always",
     ),

@@ -181,7 +181,11 @@ def _accumulate(
     _stand(result, inside, (total,))
     for value in values:
         total = _combined(op, total, value, dtype.scalar() in fused)
-        _stand(result, inside, (total.src[1], total) if total.op is Ops.WHERE else (total,))
+        _stand(result, inside, (total,))
+        made = total
+        while op is Ops.ADD and value.op is Ops.WHERE and made.op is Ops.WHERE:
+            made, value = made.src[1], value.src[1]  # a gate within a gate
+            _stand(result, inside, (made,))
     update = UOp(Ops.STORE, dtypes.void, (place, total))
     final = UOp(Ops.LOAD, dtype, (place,), AFTER)
     _stand(result, inside, (update,))

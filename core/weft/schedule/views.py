@@ -36,7 +36,7 @@ _MOST_NODES = 64
 # elements that are in the caches in whichever order they are walked
 _SMALL = 1 << 15
 # how much more one reduce may add than two of which it is made: for both axes of an image 1.25
-_MOST_ADDED = 1.12
+_MOST_ADDED = 1.4
 # elements that are walked in a row, so that it does not matter where the next row is
 _LONG = 512
 

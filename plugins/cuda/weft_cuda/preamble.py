@@ -106,6 +106,7 @@ struct {t} {{
   }}
 }};"""
 
+
 def _eight_bits(name: str, digits: int, bias: int, nan: int, greatest: int, beyond: int) -> str:
     """An 8-bit float with `digits` bits of the fraction, as OCP's specification has it.
 
