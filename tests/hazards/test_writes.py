@@ -94,3 +94,17 @@ def test_parameters_that_their_own_gradients_read(kind):
 
     for one, other in zip(steps(1), steps(0)):
         np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-4)
+
+
+def test_two_writers_of_one_memory_of_which_one_is_reached_through_a_constant():
+    """x >= x is True without x: the write below it is not carried out with the other one."""
+    t = Tensor(np.array([[2, 3], [4, 5]], np.uint16)).kernelize()
+    other = t.detach()
+    other.assign(t)
+    t *= other
+    other -= other
+    later = t + 1
+    other[None, :] = later >= later
+    assert other.sum(0).kernelize().tolist() == [2, 2]
+    assert later.tolist() == [[5, 10], [17, 26]]
+    assert t.tolist() == [[4, 9], [16, 25]] and other.tolist() == [[1, 1], [1, 1]]

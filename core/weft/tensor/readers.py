@@ -74,8 +74,12 @@ def _pending_writes(sink: UOp) -> dict[UOp, list[UOp]]:
 
 
 def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
-    """The live tensors that need a version of memory which is about to be overwritten."""
-    writers = {writer for found in writes.values() for writer in found}
+    """The live tensors that need a version of memory which is about to be overwritten.
+
+    Of several that write one version each needs it: what only one of them is reached through may
+    turn out to be a constant, and the others would overwrite what it still has to read.
+    """
+    writers = {found[0] for found in writes.values() if len(set(found)) == 1}
     live = live_tensors()
     reads: set[UOp] = set()
     for node in walk(sink_of(live)):

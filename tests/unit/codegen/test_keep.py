@@ -184,6 +184,4 @@ def test_a_sum_in_parts_of_which_the_last_is_shorter():
     program = program_of(matmul(6, 11, 5), PLAIN, Opt(OptKind.SPLIT, TERMS, 4))
     check(program, 6, 11, 5)
     with pytest.raises(OptError, match="shorter than the others"):
-        program_of(
-            matmul(6, 11, 5), PLAIN, Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.UNROLL, 3, 2)
-        )
+        program_of(matmul(6, 11, 5), PLAIN, Opt(OptKind.SPLIT, TERMS, 4), Opt(OptKind.UNROLL, 3, 2))

@@ -138,9 +138,7 @@ def _reads_before_writes(order: list[UOp]) -> list[tuple[UOp, UOp]]:
     ]
 
 
-def _blocks(
-    order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]
-) -> dict[Path, _Block]:
+def _blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict[Path, _Block]:
     blocks: dict[Path, _Block] = {(): _Block()}
     late = len(order)  # added to the place of a store: it comes last in its loop
     for position, node in enumerate(order):

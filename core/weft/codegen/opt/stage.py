@@ -86,6 +86,7 @@ def _staged(load: UOp, mine: list[UOp], shared: bool, held: frozenset[UOp]) -> S
 
     Fragments lie whole, lane by lane: what lanes read at once is one piece of memory.
     """
+
     def place(r: UOp) -> tuple[float, object]:
         whole = shared and held and r.arg.kind is AxisKind.UPCAST and r not in held
         return (_BEFORE_LANES if whole else _LAYOUT[r.arg.kind], loop_order(r))
