@@ -60,7 +60,9 @@ PAD_SUM = Opt(OptKind.PADTO, 1, 8)
 
 
 @pytest.mark.parametrize(
-    "op, reference", [(Ops.ADD, np.sum), (Ops.MAX, np.max), (Ops.MUL, np.prod)], ids=str
+    "op, reference",
+    [(Ops.ADD, np.sum), (Ops.MAX, np.max), (Ops.MUL, np.prod)],
+    ids=["sum", "max", "product"],
 )
 @pytest.mark.parametrize("target", [GRID, PLAIN], ids=["grid", "vector"])
 def test_idle_turns_give_a_reduce_its_identity(op, reference, target):

@@ -29,6 +29,7 @@ _SCATTER = 1.5  # a lane that is picked up or put down by itself
 _TILE_FACTORS = range(1, 9)
 _LATENCY = 4.0  # cycles of a multiply-add
 _MOST_BODY = 128  # values written out in one loop body
+_LONG_CHAIN = 40  # steps of an element that are worth several vectors at once
 _BLOCK = 8  # rows of a block where lanes jump
 _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
 _SAME_SET = 2048  # bytes apart at which lines get in each other's way in a first-level cache
@@ -120,8 +121,24 @@ class _Choice:
                     best = (cost, loop, width)
             if best is not None and best[0] < 0.7 * self.cost(best[1], 1):
                 axis = self.kernel.axis_of(best[1])
-                if _attempt(self.kernel, OptKind.VECTOR, axis, best[2]):
-                    self.lanes_of[best[1]] = best[2]
+                for width in self.widths(best[1], best[2]):
+                    if _attempt(self.kernel, OptKind.VECTOR, axis, width):
+                        self.lanes_of[best[1]] = width
+                        break
+
+    def widths(self, loop: UOp, width: int) -> list[int]:
+        """A number of lanes, after those that are worth trying before it.
+
+        A long chain of operations waits for itself at every step: several vectors side by side wait
+        at once. As one long vector they are no more text to compile.
+        """
+        extent = extent_of(loop)
+        if self.kernel.reduces or width < self.lanes or self.operations < _LONG_CHAIN:
+            return [width]
+        assert isinstance(extent, int)
+        more = [width * times for times in (4, 2)]
+        fits = [w for w in more if extent % w == 0 or (self.may_overlap(loop) and extent > 32 * w)]
+        return [*fits, width]
 
     def width(self, loop: UOp) -> int:
         """How many lanes would fit: a power of two, 0 for too few.
@@ -204,9 +221,22 @@ class _Choice:
                     continue
                 side = self.lanes_of[lane]
                 if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
-                    _attempt(self.kernel, OptKind.UPCAST, known[0], side)
+                    if _attempt(self.kernel, OptKind.UPCAST, known[0], side):
+                        self.two_lines(lane, across)
                 elif known[1] >= _BLOCK:
                     _attempt(self.kernel, OptKind.UPCAST, known[0], _BLOCK)
+
+    def two_lines(self, lane: UOp, across: UOp) -> None:
+        """Squares side by side along what is stored, so that two cache lines in a row are whole;
+        inside a walk along what is loaded."""
+        kinds = frozenset({AxisKind.LOOP})
+        known = self.axis(lane, kinds)
+        if known is None or known[1] < _BLOCK or known[1] % 2:
+            return
+        if _attempt(self.kernel, OptKind.UPCAST, known[0], 2):
+            outer, inner = self.kernel.axis_of(across, kinds), self.kernel.axis_of(lane, kinds)
+            if outer is not None and inner is not None and outer < inner:
+                _attempt(self.kernel, OptKind.SWAP, outer, inner)
 
     def widen(self, reduce: UOp) -> bool:
         """Accumulators side by side along the output's lanes, so that rows are read in runs."""
@@ -217,7 +247,9 @@ class _Choice:
         known = self.axis(lane, frozenset({AxisKind.LOOP}))
         if known is None or known[1] < 4 or not self.is_output(lane):
             return False
-        factor = next(f for f in (4, 2, 3, 4) if known[1] % f == 0 or f == 4)
+        long = [f for f in (16, 8) if f <= self.registers // 2 and known[1] % f == 0]
+        wide = [f for f in long if known[1] >= 8 * f and len(self.reduces) == 1]
+        factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
         return _attempt(self.kernel, OptKind.UPCAST, known[0], factor)
 
     # ---- register tiles -----------------------------------------------------------------------
