@@ -32,12 +32,12 @@ CASES = (
     "sum, 16 M",
     "training step",
 )
-ONE_THREAD = (
+THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "NUM_CPU_THREADS",
-    "WEFT_THREADS",
+    "WEFT_CPU_THREADS",
 )
 
 
@@ -93,9 +93,9 @@ class Worker:
         return {"missing": "its process ended"}
 
 
-def environment(folder: str) -> dict[str, str]:
-    """One thread for everybody, and the toolchain wheel's clang where a peer needs one."""
-    chosen = {**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "DEV": "CPU"}
+def environment(folder: str, threads: int = 1) -> dict[str, str]:
+    """As many threads for everybody, and the toolchain wheel's clang where a peer needs one."""
+    chosen = {**os.environ, **dict.fromkeys(THREADS, str(threads)), "DEV": "CPU"}
     try:
         import ziglang
     except ImportError:
