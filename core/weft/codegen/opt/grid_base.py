@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Axis, Kernel
-from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.opt.opts import OptKind
 from weft.codegen.ranges import extent_of
 from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
@@ -47,13 +47,7 @@ class GridChoice:
 
     def attempt(self, kind: OptKind, place: int | None, amount: int) -> bool:
         """Apply an Opt where it is legal."""
-        if place is None:
-            return False
-        try:
-            self.kernel.apply(Opt(kind, place, amount))
-        except OptError:
-            return False
-        return True
+        return self.kernel.attempt(kind, place, amount)
 
     def places(self, kind: AxisKind) -> Iterator[tuple[int, Axis]]:
         """The axes of one kind that have a fixed extent, innermost first."""

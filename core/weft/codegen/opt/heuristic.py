@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from weft.base.intmath import ceildiv
 from weft.codegen.opt import grid, threads
 from weft.codegen.opt.kernel import Access, Axis, Kernel
-from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.panels import Panels
 from weft.codegen.pairs import may_pack
 from weft.codegen.ranges import extent_of, loops_of, ranges_of
@@ -57,16 +57,6 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
 def _turns(loop: UOp) -> int:
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else _UNKNOWN
-
-
-def _attempt(kernel: Kernel, kind: OptKind, axis: int | None, amount: int) -> bool:
-    if axis is None:
-        return False
-    try:
-        kernel.apply(Opt(kind, axis, amount))
-    except OptError:
-        return False
-    return True
 
 
 # ---- one processor -------------------------------------------------------------------------------
@@ -122,7 +112,7 @@ class _Choice:
             if best is not None and best[0] < 0.7 * self.cost(best[1], 1):
                 axis = self.kernel.axis_of(best[1])
                 for width in self.widths(best[1], best[2]):
-                    if _attempt(self.kernel, OptKind.VECTOR, axis, width):
+                    if self.kernel.attempt(OptKind.VECTOR, axis, width):
                         self.lanes_of[best[1]] = width
                         break
 
@@ -221,10 +211,10 @@ class _Choice:
                     continue
                 side = self.lanes_of[lane]
                 if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
-                    if _attempt(self.kernel, OptKind.UPCAST, known[0], side):
+                    if self.kernel.attempt(OptKind.UPCAST, known[0], side):
                         self.two_lines(lane, across)
                 elif known[1] >= _BLOCK:
-                    _attempt(self.kernel, OptKind.UPCAST, known[0], _BLOCK)
+                    self.kernel.attempt(OptKind.UPCAST, known[0], _BLOCK)
 
     def two_lines(self, lane: UOp, across: UOp) -> None:
         """Squares side by side along what is stored, so that two cache lines in a row are whole;
@@ -233,10 +223,10 @@ class _Choice:
         known = self.axis(lane, kinds)
         if known is None or known[1] < _BLOCK or known[1] % 2:
             return
-        if _attempt(self.kernel, OptKind.UPCAST, known[0], 2):
+        if self.kernel.attempt(OptKind.UPCAST, known[0], 2):
             outer, inner = self.kernel.axis_of(across, kinds), self.kernel.axis_of(lane, kinds)
             if outer is not None and inner is not None and outer < inner:
-                _attempt(self.kernel, OptKind.SWAP, outer, inner)
+                self.kernel.attempt(OptKind.SWAP, outer, inner)
 
     def widen(self, reduce: UOp) -> bool:
         """Accumulators side by side along the output's lanes, so that rows are read in runs."""
@@ -250,7 +240,7 @@ class _Choice:
         long = [f for f in (16, 8) if f <= self.registers // 2 and known[1] % f == 0]
         wide = [f for f in long if known[1] >= 8 * f and len(self.reduces) == 1]
         factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
-        return _attempt(self.kernel, OptKind.UPCAST, known[0], factor)
+        return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
 
     # ---- register tiles -----------------------------------------------------------------------
 
@@ -293,7 +283,7 @@ class _Choice:
             return
         for (loop, _), factor in zip(loops, best[1]):
             if factor > 1:
-                _attempt(self.kernel, OptKind.UPCAST, self.kernel.axis_of(loop), factor)
+                self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), factor)
 
     def is_worth_a_tile(self, loop: UOp) -> bool:
         """Whether most of what is done in a loop reads something that does not move with it.
@@ -376,7 +366,7 @@ class _Choice:
             if known is None or known[1] == 1:
                 continue
             if known[1] <= min(room, 16):
-                if _attempt(self.kernel, OptKind.UNROLL, known[0], 0):
+                if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
                     room //= known[1]
                     work *= known[1]
                 continue
@@ -384,7 +374,7 @@ class _Choice:
             parts = range(wanted & ~1, 1, -2) if in_pairs else range(wanted, 1, -1)
             amount = next((n for n in parts if known[1] % n == 0), 1)
             if amount > 1:
-                _attempt(self.kernel, OptKind.UNROLL, known[0], amount)
+                self.kernel.attempt(OptKind.UNROLL, known[0], amount)
             return
 
     # ---- loop order ---------------------------------------------------------------------------
@@ -422,12 +412,12 @@ class _Choice:
             if not strip <= _STATIONARY < 4 * whole:
                 return
             if along:
-                _attempt(kernel, OptKind.SWAP, first, second)
+                kernel.attempt(OptKind.SWAP, first, second)
             elif _STATIONARY < whole and isinstance(inner.extent, int):
                 strips = ceildiv(inner.extent, _STATIONARY // strip)
                 part = ceildiv(inner.extent, strips)
-                if part > 1 and _attempt(kernel, OptKind.SPLIT, second, part):
-                    _attempt(kernel, OptKind.SWAP, first, second)
+                if part > 1 and kernel.attempt(OptKind.SPLIT, second, part):
+                    kernel.attempt(OptKind.SWAP, first, second)
             return
 
 

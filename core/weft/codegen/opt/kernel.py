@@ -140,6 +140,16 @@ class Kernel:
             raise
         self.applied.append(opt)
 
+    def attempt(self, kind: OptKind, axis: int | None, amount: int) -> bool:
+        """Note one optimisation; False where it is not legal, or its axis is gone (None)."""
+        if axis is None:
+            return False
+        try:
+            self.apply(Opt(kind, axis, amount))
+        except OptError:
+            return False
+        return True
+
     def _apply(self, opt: Opt) -> None:
         kind = opt.kind
         if kind is OptKind.NOLOCALS:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Access, Axis, Kernel
-from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.opt.opts import OptKind
 from weft.codegen.ranges import extent_of, loops_of
 from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
@@ -162,7 +162,7 @@ class Panels:
         deep, part = found
         home = sorted(loops_of(reduce), key=lambda u: u.arg.id)[deep]
         if len(self.kernel.reduces) > 1 or (not deep and part == _turns(home)):
-            return _attempt(kernel, OptKind.PACK, _outside_for_threads(kernel, first), 0)
+            return kernel.attempt(OptKind.PACK, _outside_for_threads(kernel, first), 0)
         inner = self._kept(kernel, reduce, first)
         place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
         if inner is None or place is None:
@@ -172,10 +172,10 @@ class Panels:
             return False
         if kernel.axes[place].extent == part // written_out:
             place -= 1
-        elif not _attempt(kernel, OptKind.SPLIT, place, part // written_out):
+        elif not kernel.attempt(OptKind.SPLIT, place, part // written_out):
             return False
-        return _attempt(kernel, OptKind.KEEP, place, inner) and _attempt(
-            kernel, OptKind.STAGE, place, 0
+        return kernel.attempt(OptKind.KEEP, place, inner) and kernel.attempt(
+            OptKind.STAGE, place, 0
         )
 
     def _kept(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
@@ -191,7 +191,7 @@ class Panels:
             return inner
         rows = _left(kernel.axes[inner - 1])
         block = ceildiv(rows, ceildiv(rows * turns * nbytes, _PANEL))
-        if not 1 < block < rows or not _attempt(kernel, OptKind.SPLIT, inner - 1, block):
+        if not 1 < block < rows or not kernel.attempt(OptKind.SPLIT, inner - 1, block):
             return None
         return inner
 
@@ -203,7 +203,7 @@ def _innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
     outer = [kernel.axes[i].number for i in places if kernel.axes[i].home not in loops]
     for place, number in zip(places, outer + inner):
         now = next(i for i in places if kernel.axes[i].number == number)
-        if now != place and not _attempt(kernel, OptKind.SWAP, place, now):
+        if now != place and not kernel.attempt(OptKind.SWAP, place, now):
             return None
     return places[len(outer)] if inner else None
 
@@ -221,16 +221,8 @@ def _outside_for_threads(kernel: Kernel, first: int) -> int:
     if parts < 2:
         return first
     if parts < rows:
-        _attempt(kernel, OptKind.SPLIT, first, ceildiv(rows, parts))
+        kernel.attempt(OptKind.SPLIT, first, ceildiv(rows, parts))
     return first + 1
-
-
-def _attempt(kernel: Kernel, kind: OptKind, axis: int, amount: int) -> bool:
-    try:
-        kernel.apply(Opt(kind, axis, amount))
-    except OptError:
-        return False
-    return True
 
 
 def _turns(loop: UOp) -> int:
