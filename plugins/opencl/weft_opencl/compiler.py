@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from weft.plugin import CompileError
+from weft.plugin import CompiledProgram, CompileError
 from weft_opencl.declarations import GUARD, declared
 from weft_opencl.driver import OpenCLDevice, bindings
 from weft_opencl.facts import Facts
+from weft_opencl.turns import turn
 
 
 def options(facts: Facts) -> tuple[str, ...]:
@@ -38,6 +40,10 @@ class DriverCompiler:
 
         :raises CompileError: with `source` and the driver's messages as `log`.
         """
+        with _turn(self.device, source):
+            return self._compile(source, name)
+
+    def _compile(self, source: str, name: str) -> bytes:
         cl = bindings()
         if self.device.facts.own_declarations:
             try:
@@ -80,13 +86,19 @@ class DriverCompiler:
             return ""
 
 
-def load(device: OpenCLDevice, binary: bytes) -> Any:
+def _turn(device: OpenCLDevice, source: str) -> AbstractContextManager[None]:
+    """Where compilers share files between processes without locks: nobody else has this program."""
+    return turn(source) if device.facts.objects else nullcontext()
+
+
+def load(device: OpenCLDevice, program: CompiledProgram) -> Any:
     """A program that kernels can be taken from; objects are linked.
 
     :raises pyopencl.Error: or RuntimeError, if the driver does not take it.
     """
     cl = bindings()
-    loaded = cl.Program(device.context, [device.handle], [binary])
     if not device.facts.objects:
-        return loaded.build()
-    return cl.link_program(device.context, [loaded], devices=[device.handle])
+        return cl.Program(device.context, [device.handle], [program.binary]).build()
+    with _turn(device, program.source):
+        loaded = cl.Program(device.context, [device.handle], [program.binary])
+        return cl.link_program(device.context, [loaded], devices=[device.handle])

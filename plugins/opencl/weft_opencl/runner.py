@@ -36,7 +36,7 @@ class KernelRunner:
             numpy.int64 if u.dtype is dtypes.int64 else numpy.int32 for u in linear.variables
         ]
         try:
-            self._loaded = load(device, program.binary)
+            self._loaded = load(device, program)
             self.kernel = self.another()
         except (self.cl.Error, RuntimeError) as error:
             raise CompileError(
