@@ -1,11 +1,13 @@
-"""The workloads of `workloads.py`, every peer in its own process, side by side in one run.
+"""The workloads of `workloads.py` and the models of `models.py`, every peer in its own process.
 
-`python benchmarks/limits.py` holds every process to one core, goes through all workloads round by
+`python benchmarks/limits.py` holds every process to one core, goes through all workloads, round by
 round with every peer in turn, and writes medians, rates and ratios to benchmarks/results/limits.md;
-`--threads 2` gives each two cores. weft, tinygrad and JAX run what they captured once (`jit`),
-PyTorch and NumPy compute as written. Results are compared; one that differs gets no figure.
+`--threads 2` gives each two cores. How the peers run what they are given is in `limit_peers.py`.
+Results are compared; one that differs gets no figure. A peer that takes longer than `--limit`
+seconds to prepare or to run a workload is ended, begun anew with the next one, and called over the
+limit. The file is written after every workload, so that a run that is stopped leaves what it has.
 
-Peers: `python -m pip install numpy torch==2.13.0 jax tinygrad==0.14.0`.
+Peers: `python -m pip install numpy torch==2.13.0 jax tinygrad==0.14.0`; torch.compile needs g++.
 """
 
 from __future__ import annotations
@@ -14,17 +16,21 @@ import argparse
 import json
 import math
 import os
+import select
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from ceiling import Ceiling, measured
+from limit_peers import PEERS, WARM_UP, Job
+from models import MODELS, Model
 from run import environment, machine
 from workloads import WORKLOADS, Workload
 
@@ -32,102 +38,11 @@ HERE = Path(__file__).resolve().parent
 LEAST_SECONDS = 0.1  # a short job is repeated until it has lasted this long
 SLOW_SECONDS = 2.0  # of what takes longer one sample is enough
 TOLERANCE = {None: 2e-3, "bfloat16": 3e-2}
+OVER = "over the limit"
+UNITS = {"flop": "GFLOP/s", "byte": "GB/s", "call": "ms", "kernel": "us a kernel"}
 
-
-# ---- peers ---------------------------------------------------------------------------------------
-
-
-class NumPy:
-    kind = "numpy"
-
-    def __init__(self, threads: int) -> None:
-        self.version, self.lib = np.__version__, np
-
-    def own(self, array: np.ndarray, cast: str | None) -> Any:
-        return array
-
-    def call(self, function: Callable[..., Any], given: list[Any]) -> Callable[[], Any]:
-        return lambda: function(self.lib, *given)
-
-    def numbers(self, result: Any) -> np.ndarray:
-        return np.asarray(result, np.float64)
-
-
-class Torch(NumPy):
-    kind = "torch"
-
-    def __init__(self, threads: int) -> None:
-        import torch
-
-        torch.set_num_threads(threads)
-        self.version, self.lib = torch.__version__, torch
-
-    def own(self, array: np.ndarray, cast: str | None) -> Any:
-        made = self.lib.from_numpy(array)
-        return made if cast is None else made.to(getattr(self.lib, cast))
-
-    def numbers(self, result: Any) -> np.ndarray:
-        return result.detach().double().numpy()
-
-
-class Jax(NumPy):
-    kind = "jax"
-
-    def __init__(self, threads: int) -> None:
-        import jax
-
-        self.version, self.lib = jax.__version__, jax
-
-    def own(self, array: np.ndarray, cast: str | None) -> Any:
-        return self.lib.numpy.asarray(array, None if cast is None else cast)
-
-    def call(self, function: Callable[..., Any], given: list[Any]) -> Callable[[], Any]:
-        captured = self.lib.jit(lambda *arrays: function(self.lib, *arrays))
-        return lambda: self.lib.block_until_ready(captured(*given))
-
-    def numbers(self, result: Any) -> np.ndarray:
-        return np.asarray(result.astype(self.lib.numpy.float32), np.float64)
-
-
-class Weft(NumPy):
-    kind = "lazy"
-
-    def __init__(self, threads: int) -> None:
-        from importlib.metadata import version
-
-        from weft import Tensor, jit
-
-        self.version, self.lib, self.capture, self.tensor = version("weft"), None, jit, Tensor
-
-    def own(self, array: np.ndarray, cast: str | None) -> Any:
-        made = self.tensor(array)
-        return (made if cast is None else made.cast(cast)).contiguous().realize()
-
-    def call(self, function: Callable[..., Any], given: list[Any]) -> Callable[[], Any]:
-        def all_of(*tensors: Any) -> Any:
-            found = function(self.lib, *tensors)
-            found = tuple(found) if isinstance(found, (list, tuple)) else (found,)
-            return tuple(one.realize() for one in found)
-
-        captured = self.capture(all_of)
-        return lambda: captured(*given)
-
-    def numbers(self, result: Any) -> np.ndarray:
-        return result.float().numpy().astype(np.float64)
-
-
-class Tinygrad(Weft):
-    def __init__(self, threads: int) -> None:
-        from importlib.metadata import version
-
-        from tinygrad import Tensor, TinyJit
-
-        self.version, self.lib, self.capture, self.tensor = (
-            version("tinygrad"), None, TinyJit, Tensor,
-        )  # fmt: skip
-
-
-PEERS = {"weft": Weft, "NumPy": NumPy, "PyTorch": Torch, "JAX": Jax, "tinygrad": Tinygrad}
+Row = Workload | Model
+ROWS: tuple[Row, ...] = (*WORKLOADS, *MODELS)
 
 
 # ---- one peer in its process ---------------------------------------------------------------------
@@ -141,43 +56,30 @@ def serve(name: str, threads: int) -> None:
         print(json.dumps({"missing": str(error)}), flush=True)
         return
     print(json.dumps({"version": peer.version}), flush=True)
-    known = {workload.name: workload for workload in WORKLOADS}
-    ready: dict[str, Callable[[], Any]] = {}
+    known = {row.name: row for row in ROWS}
+    ready: tuple[str, Job] | None = None  # one at a time: models take much memory
     for line in sys.stdin:
-        workload, answer = known[line.strip()], {}
+        row, answer = known[line.strip()], {}
         try:
-            if workload.name not in ready:
-                ready[workload.name], answer["numbers"] = prepared(peer, workload)
-            answer["seconds"] = measured(ready[workload.name])
+            if ready is None or ready[0] != row.name:
+                ready = None
+                peer.forget()
+                job = peer.job(row)
+                for _ in range(WARM_UP):
+                    result = job.call()
+                ready, answer["numbers"] = (row.name, job), job.numbers(result)
+                del result
+            answer["seconds"] = timed(ready[1])
         except Exception as error:
-            answer = {"failed": f"{type(error).__name__}: {error}".partition("\n")[0]}
+            answer = {"failed": f"{type(error).__name__}: {error}".partition("\n")[0][:200]}
         print(json.dumps(answer), flush=True)
 
 
-def prepared(peer: Any, workload: Workload) -> tuple[Callable[[], Any], list[float]]:
-    """The call to be measured, after what it takes to settle; some numbers of its result."""
-    function = workload.by.get(peer.kind)
-    if function is None:
-        raise LookupError("does not take part")
-    given = [
-        peer.own(array, workload.cast if array.dtype == np.float32 else None)
-        for array in workload.inputs()
-    ]
-    call = peer.call(function, given)
-    for _ in range(3):
-        result = call()
-    numbers: list[float] = []
-    for one in result if isinstance(result, (tuple, list)) else (result,):
-        values = peer.numbers(one).reshape(-1)
-        numbers += [float(values[len(values) * part // 7]) for part in range(7)]
-    return call, numbers
-
-
-def measured(call: Callable[[], Any]) -> float:
+def timed(job: Job) -> float:
     """Seconds of one call."""
     calls, began = 0, perf_counter()
     while True:
-        call()
+        job.call()
         calls += 1
         passed = perf_counter() - began
         if passed >= LEAST_SECONDS:
@@ -190,94 +92,175 @@ def measured(call: Callable[[], Any]) -> float:
 class Worker:
     """A peer in its own process, on as many cores as it may use."""
 
-    def __init__(self, name: str, threads: int, chosen: dict[str, str]) -> None:
-        self.name = name
+    def __init__(self, name: str, threads: int, chosen: dict[str, str], limit: float) -> None:
+        self.name, self.threads, self.chosen, self.limit = name, threads, chosen, limit
         self.samples: dict[str, list[float]] = {}
         self.numbers: dict[str, list[float]] = {}
         self.failures: dict[str, str] = {}
-        usable = sorted(os.sched_getaffinity(0))
+        self.about: dict[str, Any] = {}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        usable = sorted(os.sched_getaffinity(0))[-self.threads :]
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", name, "--threads", str(threads)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env=chosen, preexec_fn=lambda: os.sched_setaffinity(0, usable[-threads:]),
+            [sys.executable, __file__, "--serve", self.name, "--threads", str(self.threads)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env=self.chosen, start_new_session=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, usable),
         )  # fmt: skip
-        self.about = self.answer()
+        self.pending = b""
+        found = self.answer()
+        if not self.about or "version" in found:
+            self.about = found
+
+    def end(self) -> None:
+        """The process and what it has started, a compiler perhaps."""
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        self.process = None
 
     def answer(self) -> dict[str, Any]:
-        for line in self.process.stdout or ():
-            if line.startswith("{"):  # a library that prints must not be taken for an answer
-                return json.loads(line)
-        return {"missing": "its process ended", "failed": "its process ended"}
+        """What the process says next; after the limit, or its death, it is ended."""
+        assert self.process is not None and self.process.stdout is not None
+        source, until = self.process.stdout.fileno(), perf_counter() + self.limit
+        while True:
+            while b"\n" in self.pending:
+                line, _, self.pending = self.pending.partition(b"\n")
+                if line.startswith(b"{"):  # a library that prints is not taken for an answer
+                    return json.loads(line)
+            ready, _, _ = select.select([source], [], [], max(0.0, until - perf_counter()))
+            read = os.read(source, 1 << 16) if ready else b""
+            if not read:
+                self.end()
+                why = "its process ended" if ready else f"{OVER} of {self.limit:.0f} s"
+                return {"missing": why, "failed": why}
+            self.pending += read
 
-    def sample(self, workload: Workload) -> None:
-        name, known = workload.name, self.samples.get(workload.name, [])
+    def sample(self, row: Row) -> None:
+        name, known = row.name, self.samples.get(row.name, [])
         slow = bool(known) and known[0] > SLOW_SECONDS
         if "missing" in self.about or name in self.failures or slow:
             return
-        assert self.process.stdin is not None
-        self.process.stdin.write(name + "\n")
-        self.process.stdin.flush()
-        found = self.answer()
+        if self.process is None:
+            self.begin()
+        try:
+            assert self.process is not None and self.process.stdin is not None
+            self.process.stdin.write(name.encode() + b"\n")
+            self.process.stdin.flush()
+            found = self.answer()
+        except OSError:
+            self.end()
+            found = {"failed": "its process ended"}
         if "failed" in found:
             self.failures[name] = found["failed"]
             return
         self.samples.setdefault(name, []).append(found["seconds"])
-        self.numbers.setdefault(name, found.get("numbers", []))
+        if "numbers" in found:
+            self.numbers.setdefault(name, found["numbers"])
 
-    def seconds(self, workload: Workload, workers: list[Worker]) -> float | None:
+    def seconds(self, row: Row, workers: list[Worker]) -> float | None:
         """The median; None where there is none, or where the result is another than the others'."""
-        samples = self.samples.get(workload.name)
-        return statistics.median(samples) if samples and self.agrees(workload, workers) else None
+        samples = self.samples.get(row.name)
+        return statistics.median(samples) if samples and self.agrees(row, workers) else None
 
-    def agrees(self, workload: Workload, workers: list[Worker]) -> bool:
-        name = workload.name
-        others = [w.numbers[name] for w in workers if name in w.numbers]
-        middle = np.median(np.array(others), axis=0)
-        apart = np.abs(np.array(self.numbers[name]) - middle).max()
-        return bool(apart <= TOLERANCE[workload.cast] * max(1.0, np.abs(middle).max()))
+    def agrees(self, row: Row, workers: list[Worker]) -> bool:
+        name, mine = row.name, np.array(self.numbers[row.name])
+        every = [w.numbers[name] for w in workers if name in w.numbers]
+        same = [one for one in every if len(one) == len(mine)]
+        if 2 * len(same) < len(every) or not np.isfinite(mine).all():
+            return False
+        middle = np.median(np.array(same), axis=0)
+        apart = np.abs(mine - middle).max()
+        return bool(apart <= TOLERANCE[row.cast] * max(1.0, np.abs(middle).max()))
 
 
-def rows(workers: list[Worker], workloads: list[Workload]) -> tuple[list[str], list[float]]:
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def figure(row: Row, seconds: float) -> float:
+    """A rate of what is counted, a time of what is called."""
+    number, unit = row.work
+    if unit == "call":
+        return seconds * 1e3
+    return seconds / number * 1e6 if unit == "kernel" else number / seconds / 1e9
+
+
+def share(row: Row, seconds: float | None, ceiling: Ceiling | None) -> str:
+    """weft's part of what the machine can do; a narrower dtype has another ceiling."""
+    number, unit = row.work
+    if seconds is None or ceiling is None or unit not in ("flop", "byte") or row.cast:
+        return "-"
+    whole = ceiling.flops if unit == "flop" else ceiling.bytes
+    return f"{number / seconds / whole:.0%}"
+
+
+def lines_of(
+    workers: list[Worker], rows: list[Row], ceiling: Ceiling | None
+) -> tuple[list[str], dict[str, float]]:
     """The lines of the table, and weft's time over the best peer's for each."""
-    lines, ratios = [], []
-    for workload in workloads:
-        number, unit = workload.work
-        times = [worker.seconds(workload, workers) for worker in workers]
+    lines, ratios = [], {}
+    for row in rows:
+        times = [worker.seconds(row, workers) for worker in workers]
         others = [time for time in times[1:] if time]
-        cells = ["-" if time is None else f"{number / time / 1e9:.3g}" for time in times]
+        cells = []
+        for worker, time in zip(workers, times, strict=True):
+            missing = OVER if OVER in worker.failures.get(row.name, "") else "-"
+            cells.append(missing if time is None else f"{figure(row, time):.3g}")
         ratio = "-"
         if times[0] and others:
-            ratios.append(times[0] / min(others))
-            ratio = f"{ratios[-1]:.2f}"
-        rate = "GFLOP/s" if unit == "flop" else "GB/s"
-        lines.append(f"| {workload.name} | {rate} | {' | '.join(cells)} | {ratio} |")
+            ratios[row.name] = times[0] / min(others)
+            ratio = f"{ratios[row.name]:.2f}"
+        part = share(row, times[0], ceiling)
+        lines.append(
+            f"| {row.name} | {UNITS[row.work[1]]} | {' | '.join(cells)} | {ratio} | {part} |"
+        )
     return lines, ratios
 
 
-def report(workers: list[Worker], workloads: list[Workload], threads: int, rounds: int) -> str:
+def means(rows: list[Row], ratios: dict[str, float]) -> list[str]:
+    """The geometric mean of the ratios, of each sort of workload and of all."""
+    sorts = {"flop": "products and convolutions", "byte": "memory", "call": "models"}
+    found = []
+    for unit, name in ("", "all"), *sorts.items():
+        chosen = [ratios[r.name] for r in rows if r.name in ratios and unit in ("", r.work[1])]
+        if chosen:
+            mean = math.exp(statistics.fmean(map(math.log, chosen)))
+            won = sum(ratio < 1 for ratio in chosen)
+            found.append(f"- {name}: {mean:.2f}; the fastest in {won} of {len(chosen)}")
+    return found
+
+
+def report(
+    workers: list[Worker], rows: list[Row], ceiling: Ceiling | None, threads: int, rounds: int
+) -> str:
     names = [worker.name for worker in workers]
-    lines, ratios = rows(workers, workloads)
-    mean = math.exp(statistics.fmean(map(math.log, ratios))) if ratios else math.nan
+    lines, ratios = lines_of(workers, rows, ceiling)
+    limit = f" This machine, just before: {ceiling}." if ceiling else ""
     text = [
         "# At the machine's limit", "",
         f"One run of `python benchmarks/limits.py --threads {threads} --rounds {rounds}` on "
         f"{machine()}, {datetime.now(UTC):%Y-%m-%d}; {threads} core{'s'[: threads > 1]} for each; "
-        f"rates from medians of {rounds} interleaved rounds. The last column is weft's time over "
-        "that of the best peer: below 1 weft is the fastest.", "",
-        f"| workload | rate | {' | '.join(names)} | weft / best peer |",
-        "|" + "---|" * (len(names) + 3), *lines, "",
-        f"Geometric mean of the last column: {mean:.2f}; fastest in "
-        f"{sum(ratio < 1 for ratio in ratios)} of {len(ratios)}.", "",
+        f"medians of {rounds} interleaved rounds: rates, or times where milliseconds or "
+        f"microseconds are said.{limit} The last column but one is weft's time over that of the "
+        "best peer: below 1 weft is the fastest. The last is weft's share of what this machine "
+        "reaches: fused multiply-adds for arithmetic, a copy for what moves memory.", "",
+        f"| workload | in | {' | '.join(names)} | weft / best peer | of the limit |",
+        "|" + "---|" * (len(names) + 4), *lines, "",
+        "weft's time over the best peer's, geometric means:", "", *means(rows, ratios), "",
     ]  # fmt: skip
     for worker in workers:
         about = worker.about.get("version") or f"missing: {worker.about.get('missing')}"
         text.append(f"- {worker.name} {about}")
         failures = {n: why for n, why in worker.failures.items() if "take part" not in why}
         text += [f"  - {name}: {why}" for name, why in failures.items()]
-        wrong = [
-            w.name for w in workloads if w.name in worker.numbers and not worker.agrees(w, workers)
-        ]
-        text += [f"  - {name}: another result than the others'" for name in wrong]
+        wrong = [r for r in rows if r.name in worker.numbers and not worker.agrees(r, workers)]
+        text += [f"  - {row.name}: another result than the others'" for row in wrong]
     return "\n".join(text) + "\n"
 
 
@@ -288,26 +271,35 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
     parser.add_argument("--only", nargs="*", default=[], help="words of the workloads to run")
+    parser.add_argument("--limit", type=float, default=90.0, help="seconds for one answer")
     parser.add_argument("--output", type=Path, default=None)
     options = parser.parse_args()
     if options.serve:
         serve(options.serve, options.threads)
         return
-    chosen = [w for w in WORKLOADS if not options.only or any(o in w.name for o in options.only)]
+    chosen = [r for r in ROWS if not options.only or any(o in r.name for o in options.only)]
     names = ["weft", *(name for name in options.peers if name != "weft")]
-    several = {"1": "limits.md"}.get(str(options.threads), f"limits_{options.threads}.md")
-    output = options.output or HERE / "results" / several
-    with tempfile.TemporaryDirectory() as folder:
-        given = {**environment(folder, options.threads)}
-        workers = [Worker(name, options.threads, given) for name in names]
-        for number in range(options.rounds):
-            for workload in chosen:
-                print(f"{number + 1}/{options.rounds} {workload.name}", file=sys.stderr, flush=True)
-                for worker in workers:
-                    worker.sample(workload)
-    text = report(workers, chosen, options.threads, options.rounds)
+    usual = "limits.md" if options.threads == 1 else f"limits-{options.threads}-threads.md"
+    output = options.output or HERE / "results" / usual
     output.parent.mkdir(exist_ok=True)
-    output.write_text(text)
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.threads :])
+    ceiling = measured(options.threads)
+    workers: list[Worker] = []
+    text = ""
+    with tempfile.TemporaryDirectory() as folder:
+        given = {**environment(folder, options.threads), "CPU_COUNT": str(options.threads)}
+        try:
+            workers += [Worker(name, options.threads, given, options.limit) for name in names]
+            for count, row in enumerate(chosen, 1):
+                print(f"{count}/{len(chosen)} {row.name}", file=sys.stderr, flush=True)
+                for _ in range(options.rounds):
+                    for worker in workers:
+                        worker.sample(row)
+                text = report(workers, chosen[:count], ceiling, options.threads, options.rounds)
+                output.write_text(text)
+        finally:
+            for worker in workers:
+                worker.end()
     print(text)
 
 

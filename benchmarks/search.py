@@ -1,10 +1,12 @@
 """How near the heuristic comes to what a search finds, kernel by kernel.
 
-`python benchmarks/search.py` searches for every kernel of `CASES`, with `--programs` also of
-`programs.py` (`weft bench kernel` shows a single one), and writes benchmarks/search.md: the
+`python benchmarks/search.py` searches for every kernel of `search_cases.py`, with `--programs` also
+of `programs.py` (`weft bench kernel` shows a single one), and writes benchmarks/search.md: the
 heuristic's time, the best time that was found, their ratio, and what was done differently. Both
 times are the shortest of several runs in turn, on memory of their own, in a process of their own.
-What was searched for before is taken from the disk cache, unless `--anew`.
+What was searched for before is taken from the disk cache, unless `--anew`, so that a run that was
+interrupted goes on where it was. WEFT_CPU_THREADS says for how many threads; how busy the machine
+was is written down.
 
 The heuristic should stay within 1.15 of what is found.
 """
@@ -13,8 +15,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,36 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from programs import PROGRAMS
 from run import machine
+from search_cases import LAYERS, SINGLE
 
 HERE = Path(__file__).resolve().parent
 GOAL = 1.15
-
-
-def _square(tensor: Any, size: int = 4096) -> Any:
-    return tensor.empty(size, size)
-
-
-CASES: dict[str, Callable[[Any], list[Any]]] = {
-    "matmul 512": lambda t: [_square(t, 512) @ _square(t, 512)],
-    "matmul 1024": lambda t: [_square(t, 1024) @ _square(t, 1024)],
-    "matmul 1000": lambda t: [_square(t, 1000) @ _square(t, 1000)],
-    "matmul, transposed": lambda t: [_square(t, 512) @ _square(t, 512).transpose(0, 1)],
-    "matvec 4096": lambda t: [_square(t) @ t.empty(4096)],
-    "elementwise chain, 4 M": lambda t: [_chain(*(t.empty(1 << 22) for _ in range(3)))],
-    "transcendentals, 4 M": lambda t: [(t.empty(1 << 22).exp() + 1).log().tanh()],
-    "sum, 16 M": lambda t: [t.empty(1 << 24).sum()],
-    "max, 16 M": lambda t: [t.empty(1 << 24).max()],
-    "sum of rows": lambda t: [_square(t).sum(1)],
-    "sum of columns": lambda t: [_square(t).sum(0)],
-    "softmax 4096": lambda t: [_square(t).softmax()],
-    "layernorm 4096": lambda t: [_square(t).layernorm()],
-    "transpose": lambda t: [_square(t).transpose(0, 1).contiguous()],
-    "conv 3x3": lambda t: [t.empty(8, 64, 56, 56).conv2d(t.empty(64, 64, 3, 3), padding=1)],
-}
-
-
-def _chain(a: Any, b: Any, c: Any) -> Any:
-    return (a * b + c).relu() * 0.5 - a / (c * c + 1)
 
 
 def kernels(names: list[str], device: str, programs: bool) -> Iterator[tuple[str, Any]]:
@@ -62,9 +39,10 @@ def kernels(names: list[str], device: str, programs: bool) -> Iterator[tuple[str
     from weft.uop import Ops
 
     seen = set()
-    builds = {**CASES, **{program.name: program.build for program in PROGRAMS}}
+    ours = {**SINGLE, **LAYERS}
+    builds = {**ours, **{program.name: program.build for program in PROGRAMS}}
     for name, build in builds.items():
-        if name not in names if names else not programs and name not in CASES:
+        if name not in names if names else not programs and name not in ours:
             continue
         with settings.override(DEVICE=device):
             first, *others = build(Tensor)
@@ -102,8 +80,8 @@ def ratio(row: dict[str, Any]) -> float:
     return row["heuristic"] / row["best"] if row["best"] else math.nan
 
 
-def report(rows: list[dict[str, Any]], width: int, device: str) -> str:
-    """The whole of search.md."""
+def report(rows: list[dict[str, Any]], width: int, device: str, loads: list[float]) -> str:
+    """The whole of search.md. loads: of the machine, before each search."""
     from weft.device import registry
 
     speed = registry.capabilities(device).speed
@@ -117,7 +95,8 @@ def report(rows: list[dict[str, Any]], width: int, device: str) -> str:
         f"({speed}), "
         f"{datetime.now(UTC):%Y-%m-%d}: {len(known)} kernels, the heuristic's choice takes "
         f"{mean:.2f} times as long as the best that was found in the geometric mean, and more than "
-        f"{GOAL} times as long in {len(over)} of them. Times are the shortest of several runs.",
+        f"{GOAL} times as long in {len(over)} of them. Times are the shortest of several runs. "
+        f"{_load(loads)}",
         "",
         "| program | kernel | heuristic | best | ratio | tried | found | instead of |",
         "|" + "---|" * 8,
@@ -137,6 +116,17 @@ def report(rows: list[dict[str, Any]], width: int, device: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _load(loads: list[float]) -> str:
+    """How busy the machine was with other work."""
+    if not loads:
+        return ""
+    middle = sorted(loads)[len(loads) // 2]
+    return (
+        f"The machine's load was {min(loads):.1f} to {max(loads):.1f} meanwhile, {middle:.1f} in "
+        f"the median, on {os.cpu_count()} processors; a search alone makes a load of up to as many."
+    )
+
+
 def _shown(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} us" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms"
 
@@ -150,16 +140,17 @@ def main() -> None:
     parser.add_argument("--anew", action="store_true", help="search again for what is known")
     parser.add_argument("--no-write", action="store_true", help="only print the table")
     chosen = parser.parse_args()
-    rows = []
+    rows, loads = [], []
     for case, ast in kernels(chosen.names, chosen.device, chosen.programs):
         row = searched(case, ast, chosen.device, chosen.width, chosen.anew)
         rows.append(row)
+        loads.append(os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0)
         print(
             f"{case}: {row['kernel']}: {ratio(row):.2f}  {row['plan']}", file=sys.stderr, flush=True
         )
         for because in row["failed"]:
             print(f"    failed: {because}", file=sys.stderr, flush=True)
-    text = report(rows, chosen.width, chosen.device)
+    text = report(rows, chosen.width, chosen.device, loads)
     print(text)
     if not (chosen.no_write or chosen.names):
         (HERE / "search.md").write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,17 @@ class Workload:
 
     :param name: its name there.
     :param inputs: makes the arguments, the same for every peer.
-    :param work: (number, unit) done by one call: "flop" or "byte".
+    :param work: (number, unit) done by one call: "flop", "byte" or "kernel".
     :param by: the function for each kind of peer; a kind that is left out does not take part.
+        "compiled" compiles what "torch" has, unless it has its own, or None; "jax as written" is
+        not captured.
     :param cast: the dtype the peers hold the inputs in, where that is another.
     """
 
     name: str
     inputs: Callable[[], list[np.ndarray]]
     work: tuple[float, str]
-    by: dict[str, Function] = field(default_factory=dict)
+    by: dict[str, Function | None] = field(default_factory=dict)
     cast: str | None = None
 
 
@@ -123,6 +126,41 @@ def _layernorm(lib: Any, x: Any) -> Any:
     return centred / lib.sqrt((centred * centred).mean(1, keepdims=True) + 1e-5)
 
 
+SMALL_KERNELS = 1000
+
+
+def replayed() -> Workload:
+    """A thousand kernels of sixteen numbers, each of the result of the one before.
+
+    PyTorch and NumPy compute a thousand operations; JAX calls a thousand times what it compiled.
+    Inside one `jax.jit`, and compiled by PyTorch, they become one kernel or one loop, which is
+    another thing (a step of such a loop takes JAX 9 ns; jit_replay.md has it).
+    """
+
+    def at_once(_: Any, x: Any) -> Any:
+        for _ in range(SMALL_KERNELS):
+            x = x + 1
+        return x
+
+    def lazy(_: Any, x: Any) -> Any:
+        for _ in range(SMALL_KERNELS):
+            x = (x + 1).contiguous().realize()
+        return x
+
+    @cache
+    def small(lib: Any) -> Function:
+        return lib.jit(lambda x: x + 1)
+
+    def jax(lib: Any, x: Any) -> Any:
+        kernel = small(lib)
+        for _ in range(SMALL_KERNELS):
+            x = kernel(x)
+        return lib.block_until_ready(x)
+
+    by = {"lazy": lazy, "torch": at_once, "numpy": at_once, "jax as written": jax, "compiled": None}
+    return Workload("replay of 1,000 small kernels", floats((16,)), (SMALL_KERNELS, "kernel"), by)
+
+
 LONG, SQUARE, BLOCKS = (1 << 24,), (4096, 4096), (64, 64, 64, 64)
 
 WORKLOADS = (
@@ -198,5 +236,6 @@ WORKLOADS = (
     ),
     convolution("convolution 3 x 3, forward", backward=False),
     convolution("convolution 3 x 3, gradients of both", backward=True),
+    replayed(),
 )  # fmt: skip
 """All rows, in the order of the table."""

@@ -25,7 +25,8 @@ def blocks(name: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text_of(name), re.M | re.S)
 
 
-PYTHON = [(name, n) for name in DOCUMENTS for n in range(len(blocks(name, "python")))]
+EXECUTED = [*DOCUMENTS, "docs/performance.md"]
+PYTHON = [(name, n) for name in EXECUTED for n in range(len(blocks(name, "python")))]
 
 
 @pytest.mark.parametrize(("name", "number"), PYTHON)

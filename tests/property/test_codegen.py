@@ -56,6 +56,20 @@ THREADED = replace(
         pair_dots=(PairDot(dtypes.int16, dtypes.int32, (2, 3, 4, 8)),),
     ),
 )
+# One that adds two or four products of narrow integers to each lane, and has room for panels.
+WORDS = replace(
+    VECTOR,
+    compute=replace(
+        VECTOR.compute,
+        limits=replace(VECTOR.compute.limits, scratch_bytes=1 << 16),
+        pair_dots=(
+            PairDot(dtypes.int16, dtypes.int32, (VECTOR.compute.vector_bytes // 4,)),
+            PairDot(
+                dtypes.uint8, dtypes.int32, (VECTOR.compute.vector_bytes // 4,), dtypes.int8
+            ),
+        ),
+    ),
+)
 KINDS_WITH_THREADS = (*KINDS_OF_OPT, OptKind.THREAD, OptKind.THREAD, OptKind.THREAD)
 SEEDS = st.integers(0, 1 << 32)
 
@@ -203,6 +217,44 @@ def test_sums_of_products_in_tiles(seed: int, choice: int) -> None:
 @given(SEEDS, SEEDS)
 def test_sums_of_products_in_tiles_that_threads_share(seed: int, choice: int) -> None:
     check_product(seed, THREADED, tiled_choice(choice, KINDS_WITH_THREADS))
+
+
+@given(SEEDS, SEEDS)
+def test_sums_over_words_in_tiles(seed: int, choice: int) -> None:
+    """Two or four narrow numbers in a word, in loops of any form."""
+    pick = random.Random(seed)
+    m, k, n = pick.choice((32, 33)), pick.choice((4, 8)), pick.randint(4, 6)
+    kinds = tuple(pick.choice((dtypes.int8, dtypes.uint8, dtypes.int16)) for _ in range(2))
+    result, *factors = (
+        UOp(Ops.DEFINE_GLOBAL, dtype.ptr(size), (), slot)
+        for slot, (dtype, size) in enumerate(
+            ((dtypes.int32, m * n), (kinds[0], m * k), (kinds[1], k * n))
+        )
+    )
+    rows = ShapeTracker.from_shape((m, 1, k)).expand((m, n, k))
+    columns = ShapeTracker.from_shape((k, n)).permute((1, 0)).reshape((1, n, k)).expand((m, n, k))
+    a, b = (
+        factor.view(view).load().cast(dtypes.int32)
+        for factor, view in zip(factors, (rows, columns))
+    )
+    total = (a * b).reduce(Ops.ADD, (2,))
+    ast = UOp.sink(result.view(ShapeTracker.from_shape((m, n, 1))).store(total))
+    draw = np.random.default_rng(seed)
+    given_ = [
+        draw.integers(int(kind.min), int(kind.max), shape, endpoint=True)
+        for kind, shape in zip(kinds, ((m, k), (k, n)))
+    ]
+    arrays = {
+        slot: array.astype(f"{'u' if dtypes.is_unsigned(kind) else ''}int{8 * kind.itemsize}")
+        for slot, (array, kind) in enumerate(zip(given_, kinds), start=1)
+    }
+    arrays[0] = np.full((m, n), 77, np.int32)
+    with settings.override(SPEC=1):
+        program = lower(
+            ast, WORDS, tiled_choice(choice, KINDS_OF_OPT) if choice % 4 else None, prepared=True
+        )
+    run(program, arrays)
+    np.testing.assert_array_equal(arrays[0], (given_[0] @ given_[1]).astype(np.int32))
 
 
 @given(SEEDS, SEEDS)

@@ -53,14 +53,24 @@ class Paths:
 
     def _order(self, root: UOp) -> dict[UOp, None]:
         order: dict[UOp, None] = {}
-        stack: list[tuple[UOp, bool]] = [(root, False)]
+        stack: list[UOp | None] = [root]
+        path: list[UOp] = []  # nodes whose sources come first, each with a None on the stack
+        pop, push = stack.pop, stack.append
         while stack:
-            node, done = stack.pop()
-            if done:
-                order[node] = None
+            node = pop()
+            if node is None:
+                order[path.pop()] = None
             elif node not in order:
-                stack.append((node, True))
-                stack.extend([(s, False) for s in reversed(self._sources(node)) if s not in order])
+                op = node.op
+                sources = self._sources(node) if op in _MEMORY or op in STOPS else node.src
+                if not sources:
+                    order[node] = None
+                    continue
+                path.append(node)
+                push(None)
+                for source in sources[::-1]:
+                    if source not in order:
+                        push(source)
         return order
 
     def _sources(self, node: UOp) -> tuple[UOp, ...]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from weft.autograd.crop import cropped
 from weft.autograd.slopes import AGAIN, is_checkpoint, sloped
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
@@ -293,9 +294,11 @@ def _product_of_others(source: UOp, axes: tuple[int, ...], value: UOp) -> UOp:
 
 @rule(*GroupOp.Movement)
 def movement(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """Moved back; repeated elements are summed"""
+    """Moved back; repeated elements are summed, and of a sum no more than will be seen"""
     shape = node.src[0].shape
     op, arg = inverse_move(node.op, node.arg, shape)
     if op is Ops.REDUCE_AXIS:
         return (summed(upstream, arg),)
+    if op is Ops.SHRINK:
+        return (cropped(upstream, arg),)
     return (UOp(op, upstream.dtype, (upstream,), arg),)

@@ -13,9 +13,9 @@ import os
 import re
 import sqlite3
 import threading
-from pathlib import Path
 
 from weft.base.errors import ArgumentError
+from weft.base.locks import lock_around_forks
 from weft.base.settings import settings
 
 _FILE = "cache.sqlite3"
@@ -27,10 +27,12 @@ class _Connections(threading.local):
 
     def __init__(self) -> None:
         self.process = os.getpid()
-        self.open: dict[Path, tuple[sqlite3.Connection, int]] = {}
+        self.open: dict[str, tuple[sqlite3.Connection, int]] = {}
 
 
 _connections = _Connections()
+_inside = lock_around_forks()
+"""Held while SQLite is at work: a child forked then could not take its locks."""
 _of_parents: list[object] = []
 
 
@@ -81,7 +83,14 @@ class DiskCache:
         """Run one statement; the first row of its answer. None where the cache does not serve."""
         if not settings.CACHE:
             return None
-        path = Path(settings.CACHE_DIR).absolute() / _FILE
+        path = os.path.abspath(os.path.join(os.fspath(settings.CACHE_DIR), _FILE))
+        with _inside:
+            return self._tried(path, statement, values)
+
+    def _tried(
+        self, path: str, statement: str, values: tuple[bytes, ...]
+    ) -> tuple[object, ...] | None:
+        """The same from this file, which is made anew where it is damaged."""
         for _attempt in range(2):
             try:
                 return self._execute(path, statement, values)
@@ -98,7 +107,7 @@ class DiskCache:
         return None
 
     def _execute(
-        self, path: Path, statement: str, values: tuple[bytes, ...]
+        self, path: str, statement: str, values: tuple[bytes, ...]
     ) -> tuple[object, ...] | None:
         connection = _connect(path)
         try:
@@ -123,7 +132,7 @@ def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=20).digest()
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: str) -> sqlite3.Connection:
     """This thread's connection to the file, which is made where it is missing."""
     if _connections.process != os.getpid():
         # SQLite forbids even closing what the parent opened, so it is kept from being collected.
@@ -136,7 +145,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         if known[1] == _inode(path):
             return known[0]
         _close(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
         # With a write-ahead log readers never wait for a writer. Losing the last writes in a
@@ -150,28 +159,28 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _inode(path: Path) -> int:
+def _inode(path: str) -> int:
     try:
-        return path.stat().st_ino
+        return os.stat(path).st_ino
     except OSError:
         return -1
 
 
-def _close(path: Path) -> None:
+def _close(path: str) -> None:
     known = _connections.open.pop(path, None)
     if known is not None:
         known[0].close()
 
 
-def _discard(path: Path) -> None:
+def _discard(path: str) -> None:
     """Throw a damaged file away, unless another process has put a new one in its place."""
     known = _connections.open.get(path)
     renewed = known is not None and known[1] != _inode(path)
     _close(path)
     if renewed:
         return
-    for name in (path.name, path.name + "-wal", path.name + "-shm"):
+    for name in (path, path + "-wal", path + "-shm"):
         try:
-            path.with_name(name).unlink()
+            os.unlink(name)
         except OSError:
             pass  # gone already, or held open on a system that forbids it: then it stays a miss

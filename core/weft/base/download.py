@@ -6,13 +6,14 @@ written under another name first. With the setting CACHE off it is fetched every
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from weft.base.errors import ArgumentError, FileError, FormatError
 from weft.base.settings import settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SCHEMES = ("http", "https", "file")
 _PIECE = 1 << 20
@@ -33,6 +34,9 @@ def download(url: str, gunzip: bool = False, timeout: float = 60.0) -> Path:
             because="it begins with none of " + ", ".join(f"{s}://" for s in _SCHEMES),
             try_="a file of this machine: Tensor(pathlib.Path(...))",
         )
+    import hashlib
+    from pathlib import Path
+
     name = hashlib.sha256(url.encode()).hexdigest() + (".unpacked" if gunzip else "")
     path = Path(settings.CACHE_DIR).absolute() / "downloads" / name
     if not settings.CACHE or not path.is_file():
@@ -42,6 +46,7 @@ def download(url: str, gunzip: bool = False, timeout: float = 60.0) -> Path:
 
 def _fetch(url: str, path: Path, gunzip: bool, timeout: float) -> None:
     import gzip
+    import tempfile
     import zlib
     from http.client import HTTPException
     from urllib.request import urlopen

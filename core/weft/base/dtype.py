@@ -7,7 +7,6 @@ and `base` lead back.
 
 from __future__ import annotations
 
-import difflib
 import enum
 import math
 import sys
@@ -544,6 +543,8 @@ def element_dtype(given: Any) -> DType:
 
 
 def _unknown(name: str, asked: str) -> UnknownDType:
+    import difflib  # only who errs needs it
+
     close = difflib.get_close_matches(name, _by_name, 3, 0.5)
     return UnknownDType(
         f"no dtype is called {name!r}",

@@ -10,7 +10,6 @@ A value that does not parse raises ArgumentError that names the variable.
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -313,6 +312,8 @@ class Settings:
 
 
 def _unknown(name: str) -> ArgumentError:
+    import difflib  # only who errs needs it
+
     close = difflib.get_close_matches(name.upper(), _rows, 3, 0.5)
     return ArgumentError(
         f"there is no setting {name!r}",

@@ -42,6 +42,11 @@ def pad(text: str, columns: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
+def cut(text: str, columns: int) -> str:
+    """`text`, or as much of it as fits with an ellipsis of three dots."""
+    return text if len(text) <= columns else f"{text[: columns - 3]}..."
+
+
 def _scaled(value: float, units: tuple[str, ...], step: float, between: str) -> str:
     """`value` in the greatest unit of which there is at least one, with three digits."""
     place = 0

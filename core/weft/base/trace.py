@@ -40,6 +40,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
+from weft.base.locks import lock
+
 
 @dataclass(frozen=True)
 class Event:
@@ -69,7 +71,7 @@ Subscriber: TypeAlias = Callable[[Event], None]
 
 _subscribers: tuple[_Subscription, ...] = ()
 _wanted: frozenset[str] | None = frozenset()  # None: some subscriber wants everything
-_lock = threading.Lock()
+_lock = lock()
 _numbers = itertools.count(1)
 _around: ContextVar[int | None] = ContextVar("weft_trace_span", default=None)
 

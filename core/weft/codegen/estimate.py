@@ -44,7 +44,7 @@ def run(nodes: Sequence[UOp]) -> Estimates:
             work = prod(node.arg.dims)
             operations = operations + times[-1] * 2 * work // node.arg.threads
         elif op is Ops.DOT:
-            operations = operations + times[-1] * 4 * node.dtype.count
+            operations = operations + times[-1] * 2 * node.arg.terms * node.dtype.count
         elif op is Ops.LOAD or op is Ops.STORE:
             pointer = node.src[0].dtype
             if isinstance(pointer, PtrDType) and pointer.space is not AddrSpace.REG:

@@ -39,6 +39,7 @@ from weft.codegen.instances import (
     strides_of,
     width_of,
 )
+from weft.codegen.lookups import is_looked_up
 from weft.codegen.pairs import TAKES_SUM, packed
 from weft.codegen.ranges import (
     CLOSING,
@@ -51,6 +52,7 @@ from weft.codegen.ranges import (
     values_of,
 )
 from weft.codegen.transpose import columns_of
+from weft.codegen.words import spelt_out
 from weft.device.pair_dot import PairDot
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -85,6 +87,7 @@ class _Expander:
         self.maps: dict[tuple[Ranges, Ranges], list[int]] = {}
         self.filled: dict[UOp, _Filled] = {}
         self.closing: set[UOp] = set()  # what is computed from a REDUCE or FILL
+        self.from_memory: set[UOp] = set()  # parts of addresses that are vectors
         self.sink = sink
         arrays = [node.arg for node in sink.toposort() if node.op is Ops.DEFINE_REG]
         self.names = itertools.count(max(arrays, default=0) + 1)
@@ -116,9 +119,25 @@ class _Expander:
             node = stack.pop()
             if node not in found:
                 found.add(node)
-                if node.op is not Ops.INDEX:
-                    stack.extend(node.src)
+                stack.extend(self.looked_up(node) if node.op is Ops.INDEX else node.src)
         return [node for node in nodes if node in found]
+
+    def looked_up(self, index: UOp) -> list[UOp]:
+        """Parts of an address that lanes look up: computed as vectors, used lane by lane."""
+        if not self.wide or not any(_is_lanes(loop) for loop in ranges_of(index)):
+            return []
+        terms = [
+            term
+            for term in affine(index.src[1])[0]
+            if term.op is not Ops.RANGE and any(_is_lanes(loop) for loop in ranges_of(term))
+        ]
+        found = [
+            term
+            for term in terms
+            if term not in self.closing and any(map(is_looked_up, term.toposort()))
+        ]
+        self.from_memory.update(found)
+        return found
 
     # ---- the value side -----------------------------------------------------------------------
 
@@ -140,7 +159,7 @@ class _Expander:
             return self.reduce(node)
         if op is Ops.WMMA:
             return self.unit(node)
-        return self.elementwise(node)
+        return self.dots_of(self.elementwise(node))
 
     def unchanged(self, node: UOp) -> Instances:
         """A node that no unrolled range reaches; what is below (a REDUCE) may have changed."""
@@ -148,7 +167,14 @@ class _Expander:
             return Instances((), None, [node])
         src = tuple([self.vector[source].values[0] for source in node.src])
         same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
-        return Instances((), None, [same])
+        return self.dots_of(Instances((), None, [same]))
+
+    def dots_of(self, found: Instances) -> Instances:
+        """The same, with ordinary operations for DOTs of a width that their unit does not have."""
+        one = found.values[0]
+        if one.op is not Ops.DOT or one.dtype.count in one.arg.lanes:
+            return found
+        return Instances(found.over, found.lane, [spelt_out(value) for value in found.values])
 
     def elementwise(self, node: UOp) -> Instances:
         sources = [self.vector[source] for source in node.src]
@@ -497,6 +523,9 @@ class _Expander:
         known = self.scalar
         if root in known:
             return known[root]
+        if root in self.from_memory:
+            known[root] = self.by_lane(self.vector[root])
+            return known[root]
         for node in root.toposort(gate=lambda u: u not in known and u.op not in CLOSING):
             if node in known:
                 continue
@@ -563,6 +592,10 @@ class _Expander:
         return [[first + step * turn for turn in turns] for first in offsets(rest, factors, 0)]
 
 
+def _is_lanes(loop: UOp) -> bool:
+    return loop.arg.kind is AxisKind.VECTOR
+
+
 def _check_over(value: Instances, loops: Ranges) -> None:
     if not set(value.over) <= set(loops):
         raise SpecError(
@@ -627,6 +660,7 @@ def run(
     if not any(
         (node.op is Ops.RANGE and node.arg.kind in INSTANTIATED)
         or (node.op is Ops.FILL and node.arg.flies)
+        or node.op is Ops.DOT
         for node in nodes
     ):
         return sink

@@ -10,16 +10,18 @@ then the gate is closed. So under the gate the remainder is x - k, the quotient 
 is 0 <= x - k < 56: the form that padding has, which loops, lanes and panels can work with.
 
 A product of two elements that are both gated alike, and 0 where the gate is closed, is chosen as a
-whole instead; the factor whose address is in its buffer anyhow is then read without asking.
+whole instead; the factor whose address is in its buffer anyhow is then read without asking. Where
+only one of them is gated the other is read at the address that it has under that gate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weft.base.dtype import PtrDType, dtypes
 from weft.codegen.affine import affine, from_affine
-from weft.codegen.ranges import alternative_of, fill_of, loop_order
+from weft.codegen.ranges import alternative_of, fill_of, loop_order, ranges_of
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -47,7 +49,7 @@ def run(sink: UOp) -> UOp:
         if node.op is Ops.INDEX and len(src) > 2:
             same = _straight(same)
         elif node.op is Ops.MUL and dtypes.is_float(node.dtype):
-            same = _chosen(same)
+            same = _chosen(_under_the_gate_of_one(same, node.src))
         made[node] = same
     return made[sink]
 
@@ -58,6 +60,18 @@ def run(sink: UOp) -> UOp:
 def _straight(index: UOp) -> UOp:
     """An INDEX whose gate and address do not go round, as far as its gate says so."""
     pointer, at, gate = index.src
+    conditions, changed = _said_by(gate, at)
+    if not changed:
+        return index
+    whole = conditions[0].substitute(changed)
+    for condition in conditions[1:]:
+        whole = whole & condition.substitute(changed)
+    at = at.substitute(changed).simplify()
+    return UOp(Ops.INDEX, index.dtype, (pointer, at, whole.simplify()))
+
+
+def _said_by(gate: UOp, at: UOp) -> tuple[list[UOp], dict[UOp, UOp]]:
+    """The conditions of a gate, and what under it becomes of what goes round in it and in `at`."""
     changed: dict[UOp, UOp] = {}
     conditions = []
     for condition in _conjuncts(gate):
@@ -70,13 +84,7 @@ def _straight(index: UOp) -> UOp:
             if node.op in (Ops.MOD, Ops.IDIV) and node.src[0] is found.number:
                 if node.src[1].op is Ops.CONST and node.src[1].arg == found.size:
                     changed[node] = found.rest if node.op is Ops.MOD else found.quotient
-    if not changed:
-        return index
-    whole = conditions[0].substitute(changed)
-    for condition in conditions[1:]:
-        whole = whole & condition.substitute(changed)
-    at = at.substitute(changed).simplify()
-    return UOp(Ops.INDEX, index.dtype, (pointer, at, whole.simplify()))
+    return conditions, changed
 
 
 def _conjuncts(gate: UOp) -> list[UOp]:
@@ -136,6 +144,63 @@ def _chosen(product: UOp) -> UOp:
             value = UOp(Ops.MUL, product.dtype, (other, free))
             return UOp(Ops.WHERE, product.dtype, (gate, value, value.const_like(0)))
     return product
+
+
+def _under_the_gate_of_one(product: UOp, factors: Sequence[UOp]) -> UOp:
+    """a * b, where a has a gate and is 0 where that is closed: b is read where it is under it.
+
+    Under a closed gate b is whichever element that address is of, times zero. factors: as they
+    were before their own addresses were made simpler.
+    """
+    src = list(product.src)
+    for one, other in ((0, 1), (1, 0)):
+        gate, free = _gate_of(factors[one]), src[other]
+        if gate is None or free.op is not Ops.LOAD or fill_of(free) is not None:
+            continue
+        if _gate_of(free) is gate:
+            continue
+        index = _index_under(gate, free.src[0])
+        if index is not None:
+            src[other] = UOp(Ops.LOAD, free.dtype, (index, *free.src[1:]), free.arg)
+    changed = any(new is not old for new, old in zip(src, product.src))
+    return UOp(Ops.MUL, product.dtype, tuple(src), product.arg) if changed else product
+
+
+def _index_under(gate: UOp, index: UOp) -> UOp | None:
+    """An INDEX as it is under a gate that is not its own; None where that changes nothing.
+
+    It stays in its buffer where the gate is closed: as numbers say where it has no gate of its own.
+    Where it has one, quotients alone become others of the same values, each of loops of its own,
+    and so nothing that its own gate lets through can be anywhere else.
+    """
+    pointer, at, *own = index.src
+    _, changed = _said_by(gate, UOp.sink(at, *own))
+    changed = {node: new for node, new in changed.items() if node in UOp.sink(at, *own).toposort()}
+    if not changed:
+        return None
+    if own and not _stays_inside(at, own[0], changed):
+        return None
+    parts = [part.substitute(changed).simplify() for part in (at, *own)]
+    found = UOp(Ops.INDEX, index.dtype, (pointer, *parts))
+    return found if own or _is_inside(found) else None
+
+
+def _stays_inside(at: UOp, gate: UOp, changed: dict[UOp, UOp]) -> bool:
+    """Whether what changes can be looked at as numbers that depend on nothing else."""
+    numbers: dict[UOp, None] = {}
+    loops: set[UOp] = set()
+    for node, new in changed.items():
+        if node.op is not Ops.IDIV or new.vmin < node.vmin or new.vmax > node.vmax:
+            return False
+        numbers[node.src[0]] = None
+    for number in numbers:
+        mine = ranges_of(number)
+        if not loops.isdisjoint(mine):
+            return False
+        loops |= mine
+    opened = {node: node.const_like(0) for node in changed}
+    rest = ranges_of(UOp.sink(at.substitute(opened), gate.substitute(opened)))
+    return loops.isdisjoint(rest)
 
 
 def _gate_of(load: UOp) -> UOp | None:

@@ -31,7 +31,7 @@ _ZERO_STAYS = frozenset({Ops.CAST, Ops.NEG, Ops.TRUNC, Ops.SQRT})
 
 
 @dataclass(frozen=True, slots=True)
-class _Pick:
+class Pick:
     """A loop of which one turn counts: its range, which turn, and whether there is such a turn.
 
     settled: the comparison that holds there, and need not be asked again; None if it must be.
@@ -77,23 +77,23 @@ def _picked(reduce: UOp) -> UOp | None:
         # a maximum of floors and one value: of two turns or more, one is the floor
         if value.op is not Ops.WHERE or value.src[2].op is not Ops.CONST:
             return None
-        conditions, rest, floor = _all_of(value.src[0]), value.src[1], value.src[2]
+        conditions, rest, floor = all_of(value.src[0]), value.src[1], value.src[2]
     elif op is Ops.ADD or op is Ops.MAX:
-        conditions, rest = _masked(value, reduce.dtype)
+        conditions, rest = masked(value, reduce.dtype)
         floor = UOp.const(reduce.dtype, 0)
     else:
         return None
-    pick = _pick_among(conditions, frozenset(loops))
+    pick = pick_among(conditions, frozenset(loops))
     if pick is None:
         return None
     floored = op is Ops.MAX and reduce.dtype is not dtypes.bool
     if floored and pick.loop.src[0].vmin < 2:
         return None
-    replaced = _Replacement(pick)
+    replaced = Replacement(pick)
     condition = pick.inside
     for other in conditions:
         if other is not pick.settled:
-            condition = _both(condition, replaced.value(other))
+            condition = both(condition, replaced.value(other))
     there = replaced.value(rest)
     if floored:
         there = UOp(Ops.MAX, reduce.dtype, (there, floor))
@@ -107,21 +107,21 @@ def _picked(reduce: UOp) -> UOp | None:
 # ---- taking masks off --------------------------------------------------------------------------
 
 
-def _masked(value: UOp, dtype: DType) -> tuple[list[UOp], UOp]:
+def masked(value: UOp, dtype: DType) -> tuple[list[UOp], UOp]:
     """(conditions, rest) such that `value` is rest where all conditions hold, and 0 elsewhere."""
     conditions: list[UOp] = []
     around: list[tuple[Ops, DType, UOp | None]] = []
     while True:
         op = value.op
         if value.dtype is dtypes.bool and op is not Ops.WHERE:
-            conditions += _all_of(value)
+            conditions += all_of(value)
             value = UOp.const(dtypes.bool, True)
             break
         if op is Ops.WHERE and _is_zero(value.src[2]):
-            conditions += _all_of(value.src[0])
+            conditions += all_of(value.src[0])
             value = value.src[1]
         elif op is Ops.WHERE and _is_zero(value.src[1]):
-            conditions += _all_of(_negated(value.src[0]))
+            conditions += all_of(_negated(value.src[0]))
             value = value.src[2]
         elif op in _ZERO_STAYS:
             around.append((op, value.dtype, None))
@@ -161,7 +161,7 @@ def _is_zero(node: UOp) -> bool:
     return node.op is Ops.CONST and node.arg == 0
 
 
-def _all_of(condition: UOp) -> list[UOp]:
+def all_of(condition: UOp) -> list[UOp]:
     """The conditions that are and-ed (or, being truths, multiplied)."""
     found: list[UOp] = []
     stack = [condition]
@@ -183,7 +183,7 @@ def _negated(condition: UOp) -> UOp:
 # ---- solving for a counter ---------------------------------------------------------------------
 
 
-def _pick_among(conditions: list[UOp], loops: frozenset[UOp]) -> _Pick | None:
+def pick_among(conditions: list[UOp], loops: frozenset[UOp]) -> Pick | None:
     for condition in conditions:
         sides = _equated(condition)
         if sides is None:
@@ -214,7 +214,7 @@ def _equated(condition: UOp) -> tuple[UOp, UOp] | None:
     return (sides[0], sides[1]) if dtypes.is_int(sides[0].dtype) else None
 
 
-def _solved(counter: UOp, other: UOp, loops: frozenset[UOp], equality: UOp) -> _Pick | None:
+def _solved(counter: UOp, other: UOp, loops: frozenset[UOp], equality: UOp) -> Pick | None:
     """The loop r of factor * r + ... == other, r being one of `loops`.
 
     A counter over several axes is undone from its largest factor on: r is the quotient, and the
@@ -249,7 +249,7 @@ def _solved(counter: UOp, other: UOp, loops: frozenset[UOp], equality: UOp) -> _
         inside = _within(at, loop)
         if inside is not None:
             settled = equality if abs(factor) == 1 else None
-            return _Pick(loop, at.cast(loop.dtype), inside, settled)
+            return Pick(loop, at.cast(loop.dtype), inside, settled)
     return None
 
 
@@ -268,24 +268,24 @@ def _within(at: UOp, loop: UOp) -> UOp | None:
     dtype, end = at.dtype, loop.src[0]
     result = UOp.const(dtypes.bool, True)
     if at.vmin < 0:
-        result = _both(result, UOp(Ops.CMPLT, dtypes.bool, (UOp.const(dtype, -1), at)))
+        result = both(result, UOp(Ops.CMPLT, dtypes.bool, (UOp.const(dtype, -1), at)))
     if end.op is not Ops.CONST:
         if dtype is dtypes.ulong:
             return None  # no dtype holds both
         wide = (at.cast(dtypes.long), end.cast(dtypes.long))
-        result = _both(result, UOp(Ops.CMPLT, dtypes.bool, wide))
+        result = both(result, UOp(Ops.CMPLT, dtypes.bool, wide))
     elif at.vmax >= end.arg:
-        result = _both(result, UOp(Ops.CMPLT, dtypes.bool, (at, UOp.const(dtype, end.arg))))
+        result = both(result, UOp(Ops.CMPLT, dtypes.bool, (at, UOp.const(dtype, end.arg))))
     return result
 
 
 # ---- putting the place in ----------------------------------------------------------------------
 
 
-class _Replacement:
+class Replacement:
     """Expressions with a place instead of a range; loads that depend on it gated by its bounds."""
 
-    def __init__(self, pick: _Pick) -> None:
+    def __init__(self, pick: Pick) -> None:
         self.pick, self.gate = pick, pick.inside
         self.made: dict[UOp, UOp] = {pick.loop: pick.at}
 
@@ -316,7 +316,7 @@ class _Replacement:
         index, rest = src[0], src[1:]
         gate = self.gate
         if len(index.src) > 2:
-            gate = _both(gate, index.src[2])
+            gate = both(gate, index.src[2])
         else:
             rest = (UOp.const(node.dtype, 0), *rest)
         place = UOp(Ops.INDEX, index.dtype, (*index.src[:2], gate), index.arg)
@@ -324,7 +324,7 @@ class _Replacement:
         return UOp(Ops.LOAD, node.dtype, (place, *after), node.arg)
 
 
-def _both(a: UOp, b: UOp) -> UOp:
+def both(a: UOp, b: UOp) -> UOp:
     if a is b:
         return a
     return folded(Ops.AND, dtypes.bool, (a, b))

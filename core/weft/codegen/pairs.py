@@ -26,7 +26,8 @@ TAKES_SUM = frozenset({Ops.WMMA, Ops.DOT})
 def packed(terms: list[UOp], units: Sequence[PairDot]) -> list[UOp]:
     """The terms of a sum, with a DOT for each two that a unit takes."""
     dtype = terms[0].dtype
-    fitting = (u for u in units if u.dtype_out is dtype.scalar() and dtype.count in u.lanes)
+    found = (u for u in units if u.terms == 2 and u.dtype_out is dtype.scalar())
+    fitting = (u for u in found if dtype.count in u.lanes)
     unit = next(fitting, None)
     if unit is None or len(terms) < 2:
         return terms
@@ -49,7 +50,7 @@ def may_pack(reduce: UOp, units: Sequence[PairDot]) -> bool:
     """Whether the terms of a REDUCE, not expanded yet, are ones that a unit takes."""
     if reduce.arg.op is not Ops.ADD:
         return False
-    found = [u for u in units if u.dtype_out is reduce.dtype.scalar()]
+    found = [u for u in units if u.terms == 2 and u.dtype_out is reduce.dtype.scalar()]
     return any(_words(term, unit) is not None for unit in found for term in values_of(reduce))
 
 
@@ -57,17 +58,17 @@ def _words(term: UOp, unit: PairDot) -> tuple[UOp, UOp] | None:
     """Both factors of a term in the lower halves of words; None where one is not narrow."""
     if term.op is not Ops.MUL:
         return None
-    left, right = (_word(factor, unit.dtype_in) for factor in term.src)
+    left, right = (word_of(factor, unit.dtype_in) for factor in term.src)
     return None if left is None or right is None else (left, right)
 
 
-def _word(factor: UOp, narrow: DType) -> UOp | None:
+def word_of(factor: UOp, narrow: DType) -> UOp | None:
     """The word in whose lower half the bits of a factor are; nothing else is said of the upper.
 
     Of bfloat16 the bits are the upper half of the float32, of an integer they are its lower half.
     """
     if factor.op is Ops.VECTORIZE and all(lane is factor.src[0] for lane in factor.src):
-        one = _word(factor.src[0], narrow)
+        one = word_of(factor.src[0], narrow)
         return None if one is None else one.broadcast(factor.dtype.count)
     if not factor.src:
         return None

@@ -14,6 +14,8 @@ from typing import TypeAlias
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen import (
+    ahead,
+    digits,
     epilogue,
     estimate,
     expander,
@@ -22,14 +24,17 @@ from weft.codegen import (
     groups,
     images,
     launch_dims,
+    lookups,
     lowerer,
     merge,
+    scatter,
     stream,
     tails,
     wide,
+    words,
 )
 from weft.codegen.decompose import run as decompose
-from weft.codegen.linearize import order
+from weft.codegen.linearize import order, skip
 from weft.codegen.opt import heuristic
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt
@@ -66,6 +71,20 @@ def _lowerer(ast: UOp, ctx: Context) -> UOp:
     return lowerer.run(ast, together=ctx.target.compute.limits.global_size is not None)
 
 
+def _lookups(sink: UOp, ctx: Context) -> UOp:
+    return lookups.run(sink) if _lanes(ctx) else sink
+
+
+def _lanes(ctx: Context) -> int:
+    """How many lanes of 32 bits one processor computes with; 0 for none, or for a grid."""
+    compute = ctx.target.compute
+    return 0 if compute.limits.global_size is not None else compute.vector_bytes // 4
+
+
+def _words(sink: UOp, ctx: Context) -> UOp:
+    return words.run(sink, ctx.target) if ctx.prepared else sink
+
+
 def _tails(sink: UOp, ctx: Context) -> UOp:
     # part of the heuristic: whoever chooses otherwise is given the loops as they are
     return tails.run(sink, ctx.target) if ctx.prepared else sink
@@ -87,6 +106,12 @@ def _groups(sink: UOp, ctx: Context) -> UOp:
     return groups.run(sink, compute.warp_size if compute.has(Feature.WARP_REDUCE) else 0)
 
 
+def _linearize(sink: UOp, ctx: Context) -> tuple[object, list[UOp]]:
+    nodes = order.run(sink, ctx.fused)
+    alone = ctx.target.compute.limits.global_size is None
+    return sink.arg, skip.run(nodes) if alone else nodes
+
+
 def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
     return sink if ctx.target.rules is None else graph_rewrite(sink, ctx.target.rules)
 
@@ -95,12 +120,16 @@ BEFORE = (
     Pass("epilogue", _epilogue, kernel_ast.verify),
     Pass("lowerer", _lowerer, lowered.verify),
     Pass("gather", lambda sink, ctx: gather.run(sink), lowered.verify),
+    Pass("scatter", lambda sink, ctx: scatter.run(sink, ctx.target), lowered.verify),
     Pass("gates", lambda sink, ctx: gates.run(sink), lowered.verify),
+    Pass("lookups", _lookups, lowered.verify),
+    Pass("digits", lambda sink, ctx: digits.run(sink, _lanes(ctx)), lowered.verify),
     Pass("merge", lambda sink, ctx: merge.run(sink), lowered.verify),
     Pass("decompose", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
     Pass("channels", lambda sink, ctx: images.channels(sink), lowered.verify),
 )
 AFTER = (
+    Pass("words", _words, lowered.verify),
     Pass("tails", _tails, lowered.verify),
     Pass("optimise", _optimise, lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
@@ -108,10 +137,10 @@ AFTER = (
     Pass("expander", _expander, lowered.verify),
     Pass("groups", _groups, lowered.verify),
     Pass("pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
+    Pass("ahead", lambda sink, ctx: ahead.run(sink, ctx.target.compute), lowered.verify),
     Pass("stream", lambda sink, ctx: stream.run(sink, ctx.target.compute), lowered.verify),
     Pass("last_rewrites", _last_rewrites),
-    Pass("linearize", lambda sink, ctx: (sink.arg, order.run(sink, ctx.fused)),
-         lambda result: linear.verify(result[1])),
+    Pass("linearize", _linearize, lambda result: linear.verify(result[1])),
 )  # fmt: skip
 
 

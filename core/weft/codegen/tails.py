@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from weft.base.dtype import dtypes
 from weft.codegen.affine import affine
-from weft.codegen.ranges import CLOSING, extent_of, loops_of, values_of
+from weft.codegen.ranges import CLOSING, extent_of, loops_of, ranges_of, values_of
 from weft.codegen.substitute import substitute_ranges
 from weft.device.capabilities import Target
-from weft.uop.args import AxisKind
+from weft.uop.args import AxisKind, RangeArg
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -67,23 +67,43 @@ def run(sink: UOp, target: Target) -> UOp:
             continue
         (loop,) = loops_of(node)
         rest = _cut(loop, lanes)
-        if not rest or not _in_a_row(node, loop):
+        if not rest or not _in_a_row(node, loop) or _fills(node, loop):
             continue
         if loop not in parts:
             whole = extent_of(loop) - rest
             main = UOp.range(whole, numbers + 1, AxisKind.REDUCE)
             parts[loop] = main, UOp.range(rest, numbers + 2, AxisKind.REDUCE)
             numbers += 2
-        made[node] = _in_two(same, loop, *parts[loop])
+        others = {}
+        for number, inner in enumerate(_turning_inside(same, loop), numbers + 1):
+            own = RangeArg(number, inner.arg.kind)
+            others[inner] = UOp(Ops.RANGE, inner.dtype, inner.src, own)
+        numbers += len(others)
+        made[node] = _in_two(same, loop, *parts[loop], others)
     return made[sink]
 
 
-def _in_two(reduce: UOp, loop: UOp, main: UOp, rest: UOp) -> UOp:
+def _fills(reduce: UOp, loop: UOp) -> bool:
+    """Whether an array is filled anew in every turn: both parts would share it."""
+    return any(node.op is Ops.FILL and loop in ranges_of(node) for node in reduce.toposort())
+
+
+def _turning_inside(reduce: UOp, loop: UOp) -> list[UOp]:
+    """The loops that turn in every turn of `loop`."""
+    (value,) = values_of(reduce)
+    closed = [u for u in value.toposort() if u.op is Ops.REDUCE and loop in ranges_of(u)]
+    return list(dict.fromkeys(inner for node in closed for inner in loops_of(node)))
+
+
+def _in_two(reduce: UOp, loop: UOp, main: UOp, rest: UOp, others: dict[UOp, UOp]) -> UOp:
+    """The reduce as two; in the second one, loops that turn inside of it are `others`: what both
+    read in one loop would stand in two."""
     (value,) = values_of(reduce)
     inside = list(value.toposort())
     after = rest + UOp.const(dtypes.int, extent_of(main))
     first = substitute_ranges(inside, {loop: main}, {})
-    second = substitute_ranges(inside, {loop: after}, {})
+    own = {inner: (other,) for inner, other in others.items()}
+    second = substitute_ranges(inside, {loop: after, **others}, own)
     op, dtype = reduce.arg.op, reduce.dtype
     both = tuple(
         UOp(Ops.REDUCE, dtype, (part, own), reduce.arg)

@@ -6,7 +6,6 @@ plugin becomes the ``cause`` of its record and harms nobody else.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 import sys
@@ -27,6 +26,7 @@ from weft.device.calls import HookCalls
 from weft.device.deprecations import notes_on
 from weft.device.hookspecs import API_VERSION
 from weft.device.identity import DeviceFamily
+from weft.device.installed import entry_points
 
 GROUP = "weft.devices"
 """The entry-point group; an entry's name is the family it serves."""
@@ -86,17 +86,15 @@ class Plugin:
 
 def installed_plugins() -> list[Plugin]:
     """One record per installed entry point, the core's own last. Imports none of them."""
-    from importlib.metadata import entry_points
-
     found = [
         Plugin(
             family=entry.name.strip().upper(),
-            distribution=entry.dist.name if entry.dist else "",
-            version=entry.dist.version if entry.dist else "",
+            distribution=entry.distribution,
+            version=entry.version,
             where=entry.value,
             entry=entry,
         )
-        for entry in entry_points(group=GROUP)
+        for entry in entry_points(GROUP)
     ]
     unique = {(p.family, p.distribution, p.where): p for p in found}
     return sorted(unique.values(), key=lambda p: (p.from_core, p.family, p.distribution))
@@ -214,6 +212,8 @@ def _register(module: object, calls: HookCalls) -> None:
 
 def _misspelt(said: str) -> PluginError:
     """The error for a hook that is not one, from what pluggy says in several lines."""
+    import difflib
+
     if unknown := re.search(r"unknown hook '(\w+)'", said):
         known = [name for name in vars(hookspecs) if name.startswith("weft_")]
         close = difflib.get_close_matches(unknown[1], known, n=1)

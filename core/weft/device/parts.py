@@ -149,6 +149,10 @@ class Renderer(Protocol):
 class Compiler(Protocol):
     """Turns source into bytes.
 
+    A compiler may have a second method, `compile_many(sources) -> list[bytes]`, of pairs of source
+    and name: where kernels may be compiled side by side (`Feature.PARALLEL_COMPILE`), several are
+    given to one call of it. What it raises is a reason to compile each by itself.
+
     :ivar fingerprint: changes whenever the same source could give other bytes; keys the disk cache.
     """
 

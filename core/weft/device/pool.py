@@ -8,13 +8,13 @@ Only for devices whose memory is ours alone; persistent memory is never pooled.
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Hashable
 from typing import Any
 
 from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory
+from weft.base.locks import lock
 from weft.base.text import human_size
 from weft.device.parts import NO_HINTS, Allocator, BufferHints
 from weft.device.usage import usage
@@ -62,7 +62,7 @@ class Pool:
         # Buffers die whenever the garbage collector says so, even in the middle of `take`; what
         # they return then waits here until whoever holds the lock is done.
         self._returned: deque[tuple[Any, int, BufferHints]] = deque()
-        self._lock = threading.Lock()
+        self._lock = lock()
 
     def take(self, nbytes: int, hints: BufferHints) -> Any:
         """A handle of exactly ``nbytes``.

@@ -5,7 +5,6 @@ Each names the plugin at fault by its distribution, and what to do about it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from weft.base.errors import PluginError, UnknownDevice
@@ -16,6 +15,8 @@ from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, known_
 def unknown_family(family: str, plugins: Sequence[Plugin]) -> UnknownDevice:
     """Nobody serves it; the nearest name that somebody does, and how to install it."""
     known = known_names(plugins)
+    import difflib
+
     close = difflib.get_close_matches(family, known, n=1)
     advice = f"did you mean {close[0]}? Otherwise: " if close else ""
     return UnknownDevice(

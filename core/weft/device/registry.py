@@ -9,7 +9,6 @@ imports the plugin it names.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -24,6 +23,7 @@ from weft.base.errors import (
     UnknownDevice,
     WeftError,
 )
+from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
 from weft.device.calls import HookCalls, failure_text
 from weft.device.capabilities import Capabilities, Target
@@ -68,7 +68,7 @@ class Registry:
         self._spelt: dict[DeviceLike, DeviceId] = {}
         self._opened: dict[DeviceLike, OpenDevice] = {}
         self._default: DeviceId | None = None
-        self._lock = threading.RLock()
+        self._lock = reentrant_lock()
 
     # ---- plugins ------------------------------------------------------------------------------
 

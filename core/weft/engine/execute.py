@@ -62,7 +62,8 @@ def run_steps(steps: Sequence[ExecItem]) -> None:
 def _run_watched(step: ExecItem, wait: bool) -> None:
     with trace.span("run", name=step.prg.name, device=step.bufs[0].device) as span:
         seconds = step.run(wait=wait)
-        span.note(seconds=seconds, program=step.prg.p and step.prg.p.program)
+        program = step.prg.p and step.prg.p.program
+        span.note(seconds=seconds, program=program, metadata=step.metadata)
 
 
 def _count_room(layout: Layout) -> None:

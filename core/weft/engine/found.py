@@ -7,6 +7,7 @@ another version of the house, or by a heuristic that has chosen otherwise since,
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,10 +16,11 @@ from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
+from weft.device.calls import failure_text
 from weft.device.opened import OpenDevice
 from weft.uop import UOp, to_text
 
-cache = DiskCache("search", 1)
+cache = DiskCache("search", 2)
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,14 @@ class Try:
 
 @dataclass
 class Found:
-    """What a search found. tries: in the order of trying; notes: for people."""
+    """What a search found. tries: in the order of trying; notes: for people; complete: whether it
+    came to its end."""
 
     best: Plan
     heuristic: Plan
     tries: list[Try] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    complete: bool = True
 
     def ranked(self) -> list[Try]:
         """Those that ran, the fastest first, the chosen one before its equals."""
@@ -49,7 +53,12 @@ def kept(key: str, ast: UOp, device: OpenDevice) -> Found | None:
     """What was found before, as long as all of it still holds."""
     data = cache.get(key)
     found = None if data is None else decoded(data)
-    return found if found is not None and _holds(found, ast, device) else None
+    if found is None:
+        return None
+    because = _outdated(found, ast, device)
+    if because and settings.DEBUG >= 1:
+        print(f"search: what was found before is searched for again: {because}", file=sys.stderr)
+    return None if because else found
 
 
 def keep(key: str, found: Found) -> None:
@@ -58,17 +67,19 @@ def keep(key: str, found: Found) -> None:
         cache.put(key, encoded(found))
 
 
-def _holds(found: Found, ast: UOp, device: OpenDevice) -> bool:
-    """Whether the plan is still legal, and the heuristic still that which it was compared with."""
-    if by_heuristic(loops_for(ast, device.target, True)) != found.heuristic:
-        return False
-    kernel = loops_for(ast, device.target, found.best.prepared)
+def _outdated(found: Found, ast: UOp, device: OpenDevice) -> str:
+    """Why the plan does not hold any more; nothing where it is legal, and the heuristic still
+    chooses what it was compared with."""
     try:
+        chosen = by_heuristic(loops_for(ast, device.target, True))
+        kernel = loops_for(ast, device.target, found.best.prepared)
         for opt in found.best.opts:
             kernel.apply(opt)
-    except OptError:
-        return False
-    return True
+    except OptError as error:
+        return f"{found.best} is not legal any more ({failure_text(error)})"
+    except Exception as error:  # what is on disk may be anything
+        return f"{found.best} is no plan for it ({failure_text(error)})"
+    return "" if chosen == found.heuristic else "the heuristic chooses otherwise"
 
 
 def key_of(ast: UOp, device: OpenDevice, width: int) -> str:
@@ -96,15 +107,15 @@ def _plan_of(data: Any) -> Plan:
 
 def encoded(found: Found) -> bytes:
     tries = [[_plan_data(one.plan), one.seconds, one.because] for one in found.tries]
-    data = [_plan_data(found.best), _plan_data(found.heuristic), tries, found.notes]
+    data = [_plan_data(found.best), _plan_data(found.heuristic), tries, found.notes, found.complete]
     return json.dumps(data, separators=(",", ":")).encode()
 
 
 def decoded(data: bytes) -> Found | None:
     """None for what another version of the house has kept."""
     try:
-        best, heuristic, tries, notes = json.loads(data)
+        best, heuristic, tries, notes, complete = json.loads(data)
         made = [Try(_plan_of(plan), seconds, because) for plan, seconds, because in tries]
-        return Found(_plan_of(best), _plan_of(heuristic), made, notes)
+        return Found(_plan_of(best), _plan_of(heuristic), made, notes, bool(complete))
     except (ValueError, TypeError):
         return None

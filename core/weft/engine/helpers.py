@@ -12,6 +12,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +27,8 @@ T = TypeVar("T")
 MODULE = "weft.engine.helper_main"
 START_SECONDS = 60.0
 MOST = 16
+_LONGEST = 3600.0  # seconds: more than a clock counts is asked for where a time was none
+_MOMENT = 0.02
 _QUIET = {"BEAM": 0, "DEBUG": 0, "VIZ": "", "PROCESS_REPLAY": "", "SPEC": 0, "TRACE_PLUGINS": 0}
 
 
@@ -48,7 +51,9 @@ class Helper:
     def __init__(self, device: str, fingerprint: str, command: Sequence[str] | None = None) -> None:
         self.device = device
         self.fingerprint = fingerprint
-        self.command = list(command or (sys.executable, "-m", MODULE))
+        # -P: a file of the user's must not be taken for a module of ours
+        self.command = list(command or (sys.executable or "python3", "-P", "-m", MODULE))
+        self.refuses = False
         self._lives = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.Queue[Any] = queue.Queue()
@@ -61,13 +66,20 @@ class Helper:
 
     def ask(self, *question: Any, seconds: float) -> Any:
         """What it answers. :raises HelperFailed: where it refuses, dies or takes too long."""
-        if self._process is None:
-            self._start()
+        self.ready()
         return self._ask(question, seconds)
+
+    def ready(self) -> None:
+        """Have a process. :raises HelperFailed: where none opens the device."""
+        if self._process is None:
+            if self.refuses:
+                raise HelperFailed("interrupted", lost=True)
+            self._start()
 
     def _ask(self, question: tuple[Any, ...], seconds: float) -> Any:
         process = self._process
         assert process is not None and process.stdin is not None
+        seconds = seconds if 0 <= seconds <= _LONGEST else _LONGEST  # not for one that is no number
         try:
             write_message(process.stdin, question)  # type: ignore[arg-type]
             verdict, value = self._answers.get(timeout=seconds)
@@ -176,12 +188,22 @@ class Helpers:
                 free.put(helper)
 
         with ThreadPoolExecutor(len(self.all)) as pool:
+            given = [pool.submit(run, thing) for thing in things]
             try:
-                yield from pool.map(run, things)
+                for one in given:
+                    yield one.result()
             except BaseException:  # an interrupt does not wait for what is still to be done
                 pool.shutdown(wait=False, cancel_futures=True)
+                for helper in self.all:
+                    helper.refuses = True  # to start a process in the place of one that is ended
                 self.stop()
+                while not all(one.done() for one in given):
+                    time.sleep(_MOMENT)
+                    self.stop()  # what was just about to start
                 raise
+            finally:
+                for helper in self.all:
+                    helper.refuses = False
 
     def stop(self) -> None:
         """End all processes."""

@@ -4,7 +4,7 @@ Two caches: programs in memory by AST and device, binaries on disk by compiler a
 entry that does not read back as it was written is a miss (see base/disk_cache.py), and the kernel
 is compiled again.
 
-Compilers that may run side by side do: while one kernel is compiled the next is generated.
+Compilers that may run side by side do: while some kernels are compiled the next is generated.
 """
 
 from __future__ import annotations
@@ -12,26 +12,24 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from weft.base import trace
 from weft.base.arguments import kind_of
+from weft.base.collector import Uncollected
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import PluginError, WeftError
 from weft.base.settings import settings
-from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.device.capabilities import ComputeCaps, Feature
 from weft.device.opened import OpenDevice
 from weft.device.parts import Runner
 from weft.device.program import CompiledProgram, Estimates, LinearProgram
 from weft.engine import stored
+from weft.engine.compiling import Compilations
 from weft.schedule.cache import schedules
 from weft.uop import UOp
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
 
 Made = TypeVar("Made")
 
@@ -39,8 +37,6 @@ _binaries = DiskCache("binaries", 1)
 _loaded: WeakKeyDictionary[OpenDevice, dict[Any, Program]] = WeakKeyDictionary()
 # what was generated, for further devices of the same kind: the parts of a sharded value
 _generated: dict[Any, tuple[ComputeCaps | None, LinearProgram, str]] = {}
-# compilations under way, by key of the binary
-_under_way: dict[str, Future[bytes]] = {}
 _MOST_COMPILERS = 16
 
 
@@ -111,21 +107,44 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
     missing = [(key, device) for key, device in missing if key not in _loaded.get(device, {})]
     if len(missing) < 2 or settings.BEAM > 0:
         return
-    from concurrent.futures import ThreadPoolExecutor  # and with it logging: late
-
-    with ThreadPoolExecutor(_compilers(), "weft-compile") as pool:
-        try:
+    ahead = _Ahead()
+    try:
+        with Uncollected():
             for key, device in missing:
                 if _compiles_side_by_side(device):
-                    program, source = _generate(key, device)
-                    _start(pool, source, program.name, device)
-            for key, device in missing:
-                _loaded.setdefault(device, {})[key] = _build(key, device)
-        except WeftError:
-            return  # of the first of them, in the order of the schedule
-        finally:
-            pool.shutdown(cancel_futures=True)
-            _under_way.clear()
+                    ahead.start(*_generate(key, device), device)
+        for key, device in missing:
+            _loaded.setdefault(device, {})[key] = _build(key, device, ahead)
+    except WeftError:
+        return  # of the first of them, in the order of the schedule
+    finally:
+        ahead.end()
+
+
+class _Ahead:
+    """Binaries of a schedule's kernels, before they are asked for: read, or being compiled."""
+
+    def __init__(self) -> None:
+        self.read: dict[str, bytes] = {}
+        self.compilations: Compilations | None = None
+
+    def start(self, program: LinearProgram, source: str, device: OpenDevice) -> None:
+        """Read a kernel's binary, or have it compiled."""
+        compiler, key = device.compiler, _binary_key(source, program.name, device)
+        if compiler is None or key in self.read:
+            return
+        found = _binaries.get(key)
+        if found is not None:
+            self.read[key] = found
+            return
+        if self.compilations is None:
+            self.compilations = Compilations(_compilers())
+        self.compilations.start(key, compiler, source, program.name)
+
+    def end(self) -> None:
+        """Let go of what nobody asked for."""
+        if self.compilations is not None:
+            self.compilations.end()
 
 
 def _key(ast: UOp) -> Any:
@@ -143,15 +162,7 @@ def _compiles_side_by_side(device: OpenDevice) -> bool:
     return able and device.compiler is not None and bool(device.capabilities.fingerprint)
 
 
-def _start(pool: ThreadPoolExecutor, source: str, name: str, device: OpenDevice) -> None:
-    """Have a kernel compiled, unless its binary is known or under way."""
-    compiler = device.compiler
-    key = _binary_key(source, name, device)
-    if compiler is not None and key not in _under_way and _binaries.get(key) is None:
-        _under_way[key] = pool.submit(compiler.compile, source, name)
-
-
-def _build(key: Any, device: OpenDevice) -> Program:
+def _build(key: Any, device: OpenDevice, ahead: _Ahead | None = None) -> Program:
     ast = key[0]
     with trace.span("kernel", device=device.name) as span:
         program, source = _generate(key, device)
@@ -160,7 +171,7 @@ def _build(key: Any, device: OpenDevice) -> Program:
             "source", name=program.name, device=device.name, source=source, ast=ast,
             program=program,
         )  # fmt: skip
-        binary = _compile(source, program.name, device)
+        binary = _compile(source, program.name, device, ahead)
         compiled = CompiledProgram(program.name, binary, source, program)
         return Program(ProgramSpec(program, source, binary), device, device.runner(compiled))
 
@@ -187,6 +198,8 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
 
 
 def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
+    # A process that finds all of its kernels on disk need not read how they are made.
+    lower = importlib.import_module("weft.codegen.pipeline").lower
     plan = None
     if searching:  # who never searches need not read how
         plan = importlib.import_module("weft.engine.search").plan_for(ast, device)
@@ -196,16 +209,19 @@ def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
         return lower(ast, device.target, plan.choose, prepared=plan.prepared)
 
 
-def _compile(source: str, name: str, device: OpenDevice) -> bytes:
+def _compile(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -> bytes:
     compiler = device.compiler
     if compiler is None:
         return source.encode()
     key = _binary_key(source, name, device)
-    begun = _under_way.pop(key, None)
-    binary = _binaries.get(key) if begun is None else None
+    begun = ahead.compilations if ahead is not None else None
+    begun = begun if begun is not None and key in begun else None
+    binary = ahead.read.get(key) if ahead is not None else None
+    if binary is None and begun is None:
+        binary = _binaries.get(key)
     if binary is None:
         with trace.span("compile", name=name, device=device.name):
-            binary = compiler.compile(source, name) if begun is None else begun.result()
+            binary = compiler.compile(source, name) if begun is None else begun.result(key)
             _must_be(bytes, binary, "its compiler", device)
         _binaries.put(key, binary)
     return binary

@@ -6,32 +6,32 @@ that gives the same results, and keeps the best few; it ends with a round that g
 best are then timed once more in turn with the heuristic's own, which stays where it is as fast.
 
 What was found is kept on disk by kernel, by what the device's code is keyed to, and by width, with
-everything that was tried. Where nothing can be tried (no helper opens the device and it is not safe
-or not possible to run here) the heuristic chooses.
+everything that was tried; an interrupt keeps what was found so far, and the next search goes on
+from there. Where nothing can be tried (no helper opens the device and it is not safe or not
+possible to run here) the heuristic chooses.
 
 in: the AST of a kernel and a device    out: a `Plan`
 """
 
 from __future__ import annotations
 
-import sys
+import os
 import threading
 from collections.abc import Iterable, Sequence
 from math import inf
-from time import perf_counter
 from typing import Any
 
 from weft.base import trace
 from weft.base.errors import WeftError
 from weft.base.settings import settings
-from weft.base.text import human_time
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.search import Plan, by_heuristic, near
 from weft.codegen.pipeline import loops_for
 from weft.device.calls import failure_text
 from weft.device.opened import OpenDevice
 from weft.engine.found import Found, Try, keep, kept, key_of
-from weft.engine.helpers import HelperFailed
+from weft.engine.helpers import HelperFailed, stop_helpers
+from weft.engine.progress import Progress
 from weft.engine.trial import WRITTEN_DOWN, Outcome
 from weft.engine.workshop import RUN_SECONDS, workshop_for
 from weft.uop import UOp
@@ -47,6 +47,16 @@ _LEAST_SECONDS, _MOST_SECONDS = 0.3, 8.0  # that this takes
 _lock = threading.RLock()
 
 
+def _unlocked() -> None:
+    """A forked child has none of the threads that may hold it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlocked)
+
+
 def plan_for(ast: UOp, device: OpenDevice) -> Plan:
     """The plan for a kernel: found before, or searched for now. Never raises for what is tried."""
     return search(ast, device, settings.BEAM).best
@@ -59,11 +69,17 @@ def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> Foun
     """
     key = key_of(ast, device, width)
     with _lock:
-        found = None if anew else kept(key, ast, device)
-        if found is not None:
-            return found
+        known = None if anew else kept(key, ast, device)
+        if known is not None and known.complete:
+            return known
         with trace.span("search", device=device.name, width=width) as span:
-            found = _Search(ast, device, width).run()
+            ours = _Search(ast, device, width)
+            try:
+                found = ours.run([] if known is None else [known.best])
+            except BaseException:  # an interrupt
+                stop_helpers()
+                keep(key, ours.so_far())
+                raise
             span.note(tries=len(found.tries))
         keep(key, found)
         return found
@@ -87,23 +103,48 @@ class _Search:
         self.tried: set[Plan] = {heuristic}
         self.built: dict[Plan, Any] = {}
         self.known: dict[bytes, Try] = {}  # by source: plans may come to the same
-        self.progress = _Progress(self.loops[True].name)
+        self.progress = Progress(self.loops[True].name)
 
-    def run(self) -> Found:
+    def run(self, begun: Sequence[Plan] = ()) -> Found:
+        """All of it. begun: what a search that was interrupted had found, to go on from."""
         found = self.found
+        result = "interrupted"
         try:
             self.workshop = workshop_for(self.ast, self.device, found.notes)
             try:
                 if self.prepare():
-                    self.rounds()
+                    self.rounds(begun)
                     found.best = self.decided()
             finally:
                 self.workshop.end()
+            result = self.result()
         except (WeftError, HelperFailed, OSError) as error:
-            found.notes.append(f"the search ended early: {failure_text(error)}")
-            found.best = found.heuristic
-        self.progress.end(self.seconds, found)
+            result = self.ended_early(failure_text(error))
+        except Exception as error:  # a fault of ours: the program can do without a search
+            result = self.ended_early(f"fault: {failure_text(error)}")
+        finally:
+            self.progress.end(len(found.tries), result, found.notes)
         return found
+
+    def ended_early(self, because: str) -> str:
+        """Nothing can be said of what was found: the heuristic chooses. Answers what to tell."""
+        self.found.notes.append(f"the search ended early: {because}")
+        self.found.best = self.found.heuristic
+        return "the heuristic's choice stays"
+
+    def result(self) -> str:
+        """What came of it, for people."""
+        found = self.found
+        if found.best == found.heuristic:
+            return "the heuristic's choice stays"
+        gain = self.seconds[found.heuristic] / self.seconds[found.best]
+        return f"{found.best}, {gain:.2f} times as fast as the heuristic's choice"
+
+    def so_far(self) -> Found:
+        """What was found by now, to go on from."""
+        self.found.best = min(self.seconds, key=self.seconds.__getitem__, default=self.found.best)
+        self.found.complete = False
+        return self.found
 
     def prepare(self) -> bool:
         """Get right results, and the heuristic's time; False where there is nothing to go by."""
@@ -136,10 +177,12 @@ class _Search:
         self.note(found.heuristic, chosen, first)
         return True
 
-    def rounds(self) -> None:
+    def rounds(self, begun: Sequence[Plan]) -> None:
         """Widen and narrow until nothing is gained."""
-        start = [Plan((), prepared) for prepared in self.loops]
-        self.attempt([plan for plan in start if plan != self.found.heuristic])
+        start = [*begun, *(Plan((), prepared) for prepared in self.loops)]
+        start = [plan for plan in dict.fromkeys(start) if plan != self.found.heuristic]
+        self.progress.begin(0, len(start))
+        self.attempt(start)
         beam = [self.found.heuristic, *filter(self.is_worth_a_start, start)]
         for number in range(1, MOST_ROUNDS + 1):
             before = min(self.seconds.values())
@@ -165,7 +208,10 @@ class _Search:
     def attempt(self, plans: Sequence[Plan]) -> None:
         """Build them all, then run one after the other."""
         self.tried.update(plans)
-        answers = list(self.workshop.built(plans))
+        answers = []
+        for answer in self.workshop.built(plans):
+            answers.append(answer)
+            self.progress.step_built()
         for plan, answer in zip(plans, answers):
             good = min(self.seconds.values())
             if isinstance(answer, str):
@@ -175,7 +221,7 @@ class _Search:
                 self.found.tries.append(Try(plan, same.seconds, same.because))
             else:
                 self.note(plan, answer, self.workshop.time(answer[1], good))
-            self.progress.step(min(self.seconds.values()), self.seconds[self.found.heuristic])
+            self.progress.step_ran(min(self.seconds.values()), self.seconds[self.found.heuristic])
 
     def note(self, plan: Plan, answer: tuple[bytes, Any], outcome: Outcome | str) -> None:
         """Remember how one plan fared."""
@@ -218,46 +264,3 @@ def _turns(nest: Iterable[UOp]) -> int:
     for loop in nest:
         total *= loop.vmax + 1
     return total
-
-
-class _Progress:
-    """A line on stderr that says how far it is; from WEFT_DEBUG=1 on, and anew where it is shown to
-    nobody who sees it change."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.round, self.done, self.of = name, 0, 0, 0
-        self.shown = settings.DEBUG >= 1
-        self.live = self.shown and sys.stderr.isatty()
-        self.started = perf_counter()
-
-    def begin(self, number: int, of: int) -> None:
-        """A round begins."""
-        self.round, self.done, self.of = number, 0, of
-
-    def step(self, best: float, heuristic: float) -> None:
-        """One more was tried."""
-        self.done += 1
-        if self.live:
-            filled = 20 * self.done // max(1, self.of)
-            bar = "#" * min(20, filled) + "." * max(0, 20 - filled)
-            print(
-                f"\rsearch {self.name}: round {self.round} [{bar}] {self.done} of {self.of}, "
-                f"best {human_time(best)}, heuristic {human_time(heuristic)} ",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
-
-    def end(self, seconds: dict[Plan, float], found: Found) -> None:
-        """All is done."""
-        if not self.shown:
-            return
-        took = f"{len(found.tries)} tried in {perf_counter() - self.started:.1f} s"
-        result = "the heuristic's choice stays"
-        if found.best != found.heuristic:
-            gain = seconds[found.heuristic] / seconds[found.best]
-            result = f"{found.best}, {gain:.2f} times as fast as the heuristic's choice"
-        lead = "\r" if self.live else ""
-        print(f"{lead}search {self.name}: {took}: {result}", file=sys.stderr)
-        for note in found.notes:
-            print(f"search {self.name}: {note}", file=sys.stderr)

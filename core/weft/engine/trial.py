@@ -23,6 +23,7 @@ from weft.device.buffer import Buffer
 from weft.device.opened import OpenDevice
 from weft.device.parts import Runner
 from weft.device.program import CompiledProgram, LinearProgram
+from weft.engine.stopwatch import timed
 from weft.uop import Ops, UOp
 
 WRITTEN_DOWN = Plan((), prepared=False)
@@ -92,7 +93,8 @@ class Trial:
         for node in nodes:
             if node.op is Ops.DEFINE_GLOBAL:
                 self._add(node, divides)
-        self.wanted: list[dict[int, Any]] = []
+        self.wanted: list[dict[int, bytes]] = []
+        self.wanted_half: list[dict[int, bytes]] = []
 
     def _add(self, node: UOp, divides: bool) -> None:
         kind = node.dtype
@@ -113,17 +115,21 @@ class Trial:
         name = built.program.name
         return self.device.runner(CompiledProgram(name, built.binary, built.source, built.program))
 
-    def launch(self, runner: Runner, program: LinearProgram) -> float:
-        """Seconds of one run; variables are as large as they may be."""
-        variables = {v: v.const_like(v.vmax) for v in program.variables}
+    def launch(self, runner: Runner, program: LinearProgram, half: bool = False) -> float:
+        """Seconds of one run; variables are as large as they may be, or half as large."""
+        values = [(v.vmin + v.vmax) // 2 if half else v.vmax for v in program.variables]
+        variables = {v: v.const_like(n) for v, n in zip(program.variables, values)}
+        handles = [self.buffers[slot].handle for slot in program.globals]
+        groups, items = (_fixed(s, variables) for s in (program.global_size, program.local_size))
         started = perf_counter()
-        taken = runner(
-            [self.buffers[slot].handle for slot in program.globals],
-            global_size=_fixed(program.global_size, variables),
-            local_size=_fixed(program.local_size, variables),
-            values=[v.vmax for v in program.variables],
-            wait=True,
-        )
+
+        def run() -> float | None:
+            return runner(handles, global_size=groups, local_size=items, values=values, wait=True)
+
+        if self.device.compute.limits.global_size is None:  # a call: this thread does it
+            elapsed, taken = timed(run)
+            return elapsed if taken is None else min(elapsed, taken)  # neither is too short
+        taken = run()
         return perf_counter() - started if taken is None else taken
 
     def restore(self, program: LinearProgram) -> None:
@@ -131,19 +137,31 @@ class Trial:
         for slot in program.outs:
             self.buffers[slot].copy_in(self.content[slot])
 
-    def results(self, built: Built) -> tuple[float, dict[int, Any]]:
+    def results(self, built: Built) -> tuple[float, dict[int, bytes]]:
         """Seconds of a run, and what is in all that it writes."""
         program = built.program
         self.restore(program)
         seconds = self.launch(self.load(built), program)
-        outs = program.outs
-        return seconds, {slot: bytes(self.buffers[slot].copy_out()) for slot in outs}
+        return seconds, self.written(program)
+
+    def written(self, program: LinearProgram) -> dict[int, bytes]:
+        """What is in all that a kernel writes, by slot."""
+        return {slot: bytes(self.buffers[slot].copy_out()) for slot in program.outs}
 
     def expect(self, built: Built) -> float:
         """Its results are right from now on, beside others; seconds that they took."""
         seconds, results = self.results(built)
         self.wanted.append(results)
+        if built.program.variables:
+            self.wanted_half.append(self.halved(self.load(built), built.program))
         return seconds
+
+    def halved(self, runner: Runner, program: LinearProgram) -> dict[int, bytes]:
+        """The results where variables are half as large: what is right for the largest value may
+        be wrong for others."""
+        self.restore(program)
+        self.launch(runner, program, half=True)
+        return self.written(program)
 
     def time(self, built: Built, most_seconds: float, good: float | None) -> Outcome:
         """Run it some times, in about `most_seconds`; once where that takes far more than `good`
@@ -151,7 +169,9 @@ class Trial:
         program, runner = built.program, self.load(built)
         self.restore(program)
         taken = [self.launch(runner, program)]
-        because = self.difference(program)
+        because = self.difference(self.written(program), self.wanted)
+        if not because and program.variables:
+            because = self.difference(self.halved(runner, program), self.wanted_half)
         if because:
             return Outcome(tuple(taken), False, because)
         again = set(program.outs) & set(program.ins)
@@ -173,18 +193,19 @@ class Trial:
         turns = 0
         while turns < _LEAST_TURNS or perf_counter() < enough:
             for place, (built, runner) in enumerate(zip(several, runners)):
-                self.restore(built.program)
-                shortest[place] = min(shortest[place], self.launch(runner, built.program))
-                if turns == 0 and self.difference(built.program):
+                program = built.program
+                if turns == 0 or set(program.outs) & set(program.ins):
+                    self.restore(program)
+                shortest[place] = min(shortest[place], self.launch(runner, program))
+                if turns == 0 and self.difference(self.written(program), self.wanted):
                     shortest[place] = -inf
             turns += 1
         return [inf if seconds < 0 else seconds for seconds in shortest]
 
-    def difference(self, program: LinearProgram) -> str:
+    def difference(self, got: dict[int, bytes], expected: Sequence[dict[int, bytes]]) -> str:
         """How what was computed differs from all that was expected; nothing where it does not."""
-        got = {slot: bytes(self.buffers[slot].copy_out()) for slot in program.outs}
         found = ""
-        for wanted in self.wanted:
+        for wanted in expected:
             told = (
                 apart(self.dtypes[slot], data, wanted[slot])
                 for slot, data in got.items()

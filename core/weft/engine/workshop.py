@@ -54,9 +54,8 @@ class Elsewhere:
     most_plain = _MOST_PLAIN
 
     def __init__(self, ast: UOp, device: OpenDevice) -> None:
-        parallel = device.compiler is None or device.compute.has(Feature.PARALLEL_COMPILE)
         self.ast = ast
-        self.helpers: Helpers = helpers_for(device.name, device.capabilities.fingerprint, parallel)
+        self.helpers = helpers_of(device)
         self.right: list[Any] = []
         self.life: int | None = None
         self._first()
@@ -136,43 +135,53 @@ class Here:
                 built = build(self.ast, plan, self.device)
             except WeftError as error:
                 yield failure_text(error)
+            except Exception as error:  # a fault of ours in one plan is no reason to end the rest
+                yield f"fault: {failure_text(error)}"
             else:
                 yield built.digest, built
 
     def expect(self, built: Built, seconds: float) -> str:
         try:
             self.trial.expect(built)
-        except (WeftError, ArithmeticError) as error:
+        except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
             return failure_text(error)
         return ""
 
     def time(self, built: Built, good: float | None) -> Outcome | str:
         try:
             return self.trial.time(built, _SPENT, good)
-        except (WeftError, ArithmeticError) as error:
+        except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
             return failure_text(error)
 
     def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
         try:
             return self.trial.in_turn(several, seconds)
-        except (WeftError, ArithmeticError) as error:
+        except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
             return failure_text(error)
 
     def end(self) -> None:
         self.trial.buffers.clear()
 
 
+def helpers_of(device: OpenDevice) -> Helpers:
+    """The helper processes for a device, as many at once as its compiler bears."""
+    parallel = device.compiler is None or device.compute.has(Feature.PARALLEL_COMPILE)
+    return helpers_for(device.name, device.capabilities.fingerprint, parallel)
+
+
 def workshop_for(ast: UOp, device: OpenDevice, notes: list[str]) -> Workshop:
     """Helpers where they have the same device, else this process.
 
     :raises WeftError: where neither can do it.
+    :raises HelperFailed: where a helper has no room for the kernel: nor has this process then.
     """
     here = "kernels are tried in this process"
     if not registry.current().is_installed(device.id.family):
         notes.append(f"{here}: the plugin was registered by hand")
         return Here(ast, device)
     try:
-        return Elsewhere(ast, device)
+        helpers_of(device).first.ready()
     except HelperFailed as error:
         notes.append(f"{here}: no helper process opens {device.name} ({error})")
         return Here(ast, device)
+    return Elsewhere(ast, device)

@@ -28,6 +28,7 @@ from weft.render.expressions import (
 )
 from weft.render.helpers import Helpers
 from weft.uop import Ops, UOp
+from weft.uop.args import AHEAD
 
 
 class Accesses(Expressions):
@@ -102,6 +103,12 @@ class Accesses(Expressions):
             value=name,
             plain=f"{self.written(index, dtype, name)};",
         )
+
+    def ahead(self, load: UOp) -> str:
+        """The statement that asks for what comes after a LOAD; empty where none is wanted."""
+        if load.arg != AHEAD or not self.dialect.ahead:
+            return ""
+        return self.dialect.ahead.format(pointer=self._address(load.src[0]))
 
     def _read(self, index: UOp, dtype: DType) -> Expression:
         images = self.dialect.images

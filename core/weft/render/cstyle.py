@@ -15,6 +15,7 @@ from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
 from weft.render import parts
 from weft.render.access import Accesses
+from weft.render.crowded import crowded_loops
 from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
 from weft.render.helpers import Helpers
@@ -101,6 +102,7 @@ class _Kernel:
         self.in_part = False
         self.streams = False
         self.counts: dict[str, int] = {}
+        self.crowded = crowded_loops(program.uops) if self.dialect.crowded else frozenset()
 
     def source(self) -> str:
         uops = self.program.uops
@@ -212,6 +214,8 @@ class _Kernel:
         elif u.op is Ops.SHUFFLE:
             found = Expression(self.renderer.shuffle(u, self.values.text(u.src[0])))
         else:
+            if u.op is Ops.LOAD and (ahead := self.values.ahead(u)):
+                self._line(ahead)
             found = self.values.of(u)
         if len(found.text) <= length:
             self.values.known[u] = found
@@ -229,8 +233,14 @@ class _Kernel:
         end = self.values.text(u.src[0], COMPARE + 1)
         kind = self.helpers.type(u.dtype)
         self._line(f"for ({kind} {name} = 0; {name} < {end}; {name}++) {{")
+        self._opened(u, name)
+
+    def _opened(self, u: UOp, name: str) -> None:
+        """Within a loop from here on."""
         self.depth += 1
         self.values.known[u] = Expression(name)
+        if u in self.crowded:
+            self._line(self.dialect.crowded)
 
     def _if(self, u: UOp) -> None:
         self._line(f"if ({self.values.text(u.src[0])}) {{")
@@ -276,9 +286,8 @@ class _Kernel:
             end = self.values.text(u.src[0])
             for line in parts.loop(u.arg, self.helpers.type(u.dtype), end):
                 self._line(line)
-            self.depth += 1
             self.in_part = True
-            self.values.known[u] = Expression(u.arg)
+            self._opened(u, u.arg)
             return
         if prefix not in self.dialect.index:
             raise self._lacks("launch indices", "KernelLimits(global_size=None, local_size=None)")

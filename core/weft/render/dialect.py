@@ -160,7 +160,11 @@ class CDialect:
     :param stream: the statement of a store past the caches, at any alignment; fields ``pointer``
         (to the first element), ``type``, ``bytes`` (of all lanes), ``value`` (a name), ``plain``
         (the statement without it); empty: it is a store like others.
+    :param ahead: the statement that asks for what is to be read later, beside a load from a long
+        stretch; field ``pointer`` (to the first element); empty: there is none.
     :param streamed: the statement at the end of a kernel after which others see such stores.
+    :param crowded: the statement at the head of innermost loops with very many stores, which tells
+        the compiler not to look for what one turn leaves for the next; empty: there is none.
     :param parts: gidx0 is a loop in the kernel, over the part of it that a call is given: for
         devices with ``Feature.THREADS``. See `weft.render.parts`.
     :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).
@@ -193,7 +197,9 @@ class CDialect:
     barrier: str | None = None
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
     stream: str = ""
+    ahead: str = ""
     streamed: str = ""
+    crowded: str = ""
     parts: bool = False
     buffer_suffix: str = ""
     variable_parameter: str = "const {type} {name}"

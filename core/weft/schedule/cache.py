@@ -6,11 +6,11 @@ watches the passes nothing is looked up, so that there is something to be seen.
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from typing import Any
 
 from weft.base import trace
+from weft.base.locks import lock
 from weft.base.settings import settings
 from weft.schedule.pipeline import kernelize_map
 from weft.schedule.recipe import Recipe, recipe_for
@@ -29,7 +29,7 @@ class ScheduleCache:
         self._most_nodes = most_nodes
         self._nodes = 0
         self._recipes: OrderedDict[Any, Recipe] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = lock()
 
     def get(self, structure: Structure) -> Recipe | None:
         """The recipe of an equal structure."""

@@ -85,6 +85,8 @@ def near_products(products: Products, rows: int) -> bool:
 
     Of its operands one moves from row to row, and the other is used for several rows, yet not for
     all of them: it is small, and other rows have another one. That is attention over its heads.
+    An image under a window is none: its lines are too short for vectors, so that a convolution
+    takes them along its channels, which row by row it could not.
     """
     return all(
         any(_is_near(operand, node, axes, rows) for operand, axes in operands)
@@ -98,7 +100,15 @@ def _is_near(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> boo
     moved = [axis for axis in outer if shape[axis] != 1 and axis not in still]
     stays = [axis for axis in outer if axis in still]
     read = rows_of_view(operand.st, operand.base.size)
-    if not moved or not stays or read is None or rows in read:
+    if not moved or not stays or read is None or rows in read or _is_under_window(operand, still):
         return False
+    if stays[-1] < moved[-1]:
+        return False  # one row after the other has another one
     beside = prod(extent for axis, extent in enumerate(shape) if axis not in still | set(outer))
     return beside * operand.dtype.itemsize <= _NEAR
+
+
+def _is_under_window(operand: UOp, still: frozenset[int]) -> bool:
+    """Whether elements are read several times for one result: windows that overlap."""
+    moved = prod(extent for axis, extent in enumerate(operand.shape) if axis not in still)
+    return moved > operand.base.size

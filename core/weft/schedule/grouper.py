@@ -2,7 +2,8 @@
 
 Each reduce follows its readers, as long as they are elementwise over a reshape of the same elements
 and meet again; where that ends, the value is stored, before a cast that would only make it wider.
-Reduces whose chains meet share a kernel.
+Reduces whose chains meet share a kernel; of long products of matrices only the longest goes on
+where they meet, since what such a product reads again and again is brought near for it alone.
 
 in:  the set of must_realize      out: the same set, and the ends of all chains of reduces
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from weft.base.sequences import prod
 from weft.schedule.fuse_marks import NONE, Marks
+from weft.schedule.group_facts import is_tiled
 from weft.schedule.uses import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
@@ -18,6 +20,8 @@ from weft.uop import GroupOp, Ops, UOp
 _STORES = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN})
 # how many readers of a value are followed until they meet
 _WIDEST = 64
+# terms that products of matrices may have, together, to share a kernel
+_LONG_PRODUCTS = 2048
 
 
 def group_reduces(uses: Uses, realized: dict[UOp, None], marks: Marks = NONE) -> dict[UOp, None]:
@@ -27,24 +31,40 @@ def group_reduces(uses: Uses, realized: dict[UOp, None], marks: Marks = NONE) ->
     """
     place = {node: number for number, node in enumerate(uses.order)}
     chosen = dict(realized)
+    chains: dict[UOp, list[list[UOp]]] = {}
     for node in uses.order:
         inside = node in marks.inside
         if node in marks.ends or (node.op is Ops.REDUCE_AXIS and not inside):
-            chosen[_end_of_chain(node, uses, chosen, place)] = None
+            chain = _chain(node, uses, chosen, place)
+            chosen[chain[-1]] = None
+            if node.op is Ops.REDUCE_AXIS and is_tiled(node):
+                chains.setdefault(chain[-1], []).append(chain)
+    for meeting in chains.values():
+        chosen.update(dict.fromkeys(_apart(meeting)))
     return {node: None for node in uses.order if node in chosen}
 
 
-def _end_of_chain(reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]) -> UOp:
-    """The last node that can be computed where `reduce` ends."""
-    current = reduce
-    while current not in realized:
+def _chain(reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]) -> list[UOp]:
+    """What can be computed where `reduce` ends, one after the other, the last of it stored."""
+    chain = [reduce]
+    while (current := chain[-1]) not in realized:
         joined = _next_join(current, uses, realized, place)
         if joined is None:
-            return _before_widening(current)
+            return [*chain, _before_widening(current)]
         if joined.op in _STORES:
-            return joined if _stores_directly(joined, current, reduce) else current
-        current = joined
-    return current
+            return [*chain, joined] if _stores_directly(joined, current, reduce) else chain
+        chain.append(joined)
+    return chain
+
+
+def _apart(meeting: list[list[UOp]]) -> list[UOp]:
+    """The ends of chains of products that meet, where they are too long to share a kernel."""
+    turns = [prod(chain[0].src[0].shape[axis] for axis in chain[0].arg.axes) for chain in meeting]
+    if not all(isinstance(n, int) for n in turns) or sum(turns) <= _LONG_PRODUCTS:
+        return []
+    longest = set(meeting[turns.index(max(turns))])
+    alone = ([node for node in chain if node not in longest] for chain in meeting)
+    return [_before_widening(own[-1]) for own in alone if own]
 
 
 def _before_widening(end: UOp) -> UOp:

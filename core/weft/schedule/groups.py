@@ -91,6 +91,10 @@ class _Draft:
     def members(self) -> list[UOp]:
         return [known.root for known in self.facts]
 
+    @property
+    def work(self) -> int:
+        return sum(known.work for known in self.facts)
+
 
 def single_groups(realized: Iterable[UOp]) -> list[Group]:
     """Every node a kernel of its own."""
@@ -309,10 +313,17 @@ class _Grouping:
         and where what comes first is small beside what needs it."""
         if not self.at_the_end or self.ctx.is_wide(str(a.device)):
             return False
-        work = [sum(known.work for known in draft.facts) for draft in (a, b)]
-        if self.ctx.is_parallel(str(a.device)) and max(work) > _ALONE:
-            return False  # threads need a loop that everything stands in
+        work = [draft.work for draft in (a, b)]
+        if self._for_threads(a, b):
+            return False
         return min(work) * 8 <= max(work) and self._read_in_order(a, b)
+
+    def _for_threads(self, a: _Draft, b: _Draft) -> bool:
+        """Whether one of two groups is shared by threads of a processor: these need a loop that
+        everything in a kernel stands in."""
+        device = str(a.device)
+        shared = self.ctx.is_parallel(device) and not self.ctx.is_wide(device)
+        return shared and max(a.work, b.work) > _ALONE
 
     def _read_in_order(self, a: _Draft, b: _Draft) -> bool:
         """Whether no reduce of one group is computed where the other reads it, if that is across
@@ -328,6 +339,8 @@ class _Grouping:
         """A sum that comes with a product of matrices, as the gradient of a bias with that of the
         weights: over the same loops, for some of the axes. It stands beside the blocks."""
         if a.device is None or a.device != b.device or a.shapes or b.shapes:
+            return None
+        if self._for_threads(a, b):
             return None
         (product, others) = (a, b) if a.facts[0].tiled else (b, a)
         large, size = product.facts[0], others.facts[0].size

@@ -135,16 +135,31 @@ def _store(node: UOp, target: UOp, shape: tuple[Any, ...] | None, builder: AstBu
     if node.op is Ops.ASSIGN and node.arg is not None:
         window = node.arg.st if shape is None else node.arg.st.reshape(shape)
     else:
-        window = ShapeTracker.from_shape(loop_shape(node) if shape is None else shape)
+        window = ShapeTracker.from_shape(_own_shape(node) if shape is None else shape)
     free, bound = window.unbind()
     builder.sources.bind(bound)
     part = node.op is Ops.ASSIGN and node.arg is not None
+    if shape is None and not part:
+        shape = window.shape
     built = builder.value(node.src[1] if part else node, shape)
     builder.nodes[node] = None
     memory = storage_under(target)
     slot = builder.sources.slots[target]
     pointer = UOp(Ops.DEFINE_GLOBAL, pointer_to(memory), (), slot)
     return pointer.view(free).store(built)
+
+
+def _own_shape(node: UOp) -> tuple[Any, ...]:
+    """The loops of a member: where a whole buffer is written, those in which its value is made.
+
+    Memory is one run of elements, and a sum that is written to it need not be computed in one loop.
+    """
+    shape = loop_shape(node)
+    if node.op is not Ops.ASSIGN or node.src[1].base is node.src[1]:
+        return shape
+    value = node.src[1]
+    whole = value.st.contiguous and value.size == value.base.size
+    return tuple(value.base.shape) if whole else shape
 
 
 def _one_device(node: UOp) -> str:

@@ -22,6 +22,13 @@ _DEEPEST_CHAIN = 256
 _CHEAP = 16
 # ... and so may one whose result serves at least so many elements in a row
 _STRETCH = 32
+# Numbers that take less than half the room in memory are unpacked again where they are read so many
+# times at most, by so few steps: quantised weights beside a few rows.
+_FEW_TIMES = 8
+_FEW_STEPS = 6
+_UNPACKING = frozenset(
+    {Ops.ADD, Ops.MUL, Ops.SHL, Ops.SHR, Ops.AND, Ops.OR, Ops.XOR, Ops.CAST, Ops.BITCAST}
+)
 
 
 def must_realize(
@@ -58,6 +65,7 @@ def must_realize(
             and _grows(node, uses, picks)
             and not _is_cheap(node, depth[node], uses, realized)
             and not (_is_widening(node) and _stays_narrow(node, reads_narrow))
+            and not _is_unpacked(node, uses, realized)
         ):
             held = _worth_storing(node)
             if not is_stored(held):
@@ -124,6 +132,34 @@ def _is_widening(node: UOp) -> bool:
     """Only makes wider what stands in memory."""
     source = node.src[0] if node.op is Ops.CAST else node
     return node.dtype.itemsize > source.dtype.itemsize and is_stored(source.base)
+
+
+def _is_unpacked(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool:
+    """A few steps from much smaller memory, read by few: to store it would be most of the work."""
+    size = prod(node.shape)
+    if node.op not in _UNPACKING or not isinstance(size, int):
+        return False
+    for use in uses.of[node]:
+        count = _elements_read(use.source) if use.source is not node else size
+        if not isinstance(count, int) or count > _FEW_TIMES * size:
+            return False
+    steps = nbytes = 0
+    largest = (0, 0)
+    leaves = {u for u in realized if u is not node}
+    for u in node.toposort(gate=lambda u: not (is_stored(u) or u in leaves)):
+        if is_stored(u) or u in leaves:
+            elements = prod(u.shape)
+            if not isinstance(elements, int):
+                return False
+            nbytes += elements * u.dtype.itemsize
+            largest = max(largest, (elements, u.dtype.itemsize))
+        elif u.op in _UNPACKING:
+            steps += 1
+        elif u.op not in GroupOp.Movement and u.op not in (Ops.CONST, Ops.DEVICE):
+            return False
+    # not what is small because it is repeated: that is no unpacking
+    narrow = largest[1] < node.dtype.itemsize and 2 * largest[0] >= size
+    return steps <= _FEW_STEPS and narrow and 2 * nbytes <= size * node.dtype.itemsize
 
 
 def _stays_narrow(node: UOp, reads_narrow: Callable[[str, DType, DType], bool]) -> bool:

@@ -11,10 +11,11 @@ in:  spec.tensor      out: `Structure`, or None for graphs that hold kernels alr
 
 from __future__ import annotations
 
-import gc
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
+from weft.base.collector import Uncollected
 from weft.base.settings import settings
 from weft.device import binding, registry
 from weft.shape import ShapeTracker
@@ -58,21 +59,16 @@ class _TwoValues(Exception):
     """One variable, two values: there is no schedule for that."""
 
 
-def structure_of(sink: UOp) -> Structure | None:
-    """The structure of the graph below `sink`.
+def structure_of(sink: UOp, order: Iterable[UOp] | None = None) -> Structure | None:
+    """The structure of the graph below `sink`; order: what `walk(sink)` gave, if that is known.
 
     None where kernels are pending in it, or where one variable is bound to two values.
     """
-    collecting = gc.isenabled()
-    gc.disable()  # thousands of tuples and no garbage among them
-    try:
-        return _structure_of(sink)
-    finally:
-        if collecting:
-            gc.enable()
+    with Uncollected():  # thousands of tuples and no garbage among them
+        return _structure_of(sink, walk(sink) if order is None else order)
 
 
-def _structure_of(sink: UOp) -> Structure | None:
+def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
     places: dict[UOp, int] = {}
     buffers: list[UOp] = []
     values: dict[UOp, int] = {}
@@ -82,7 +78,7 @@ def _structure_of(sink: UOp) -> Structure | None:
     numbered: dict[Any, int] = {}
     has_writes = False
     try:
-        for node in walk(sink):
+        for node in order:
             op = node.op
             below: tuple[int, ...] = ()
             if op is Ops.BUFFER:

@@ -26,6 +26,7 @@ from weft.schedule.moves import (
     through,
     undone,
 )
+from weft.schedule.rims import rims_of_one_factor
 from weft.schedule.uses import LEAVES, Use, Uses, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, Reduce, UOp
@@ -35,9 +36,10 @@ _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 _MOST_NODES = 64
 # elements that are in the caches in whichever order they are walked
 _SMALL = 1 << 15
-# how much more one reduce may add along an axis than two of which it is made: images of 14 pixels
-# and more gain by one kernel where windows are 3 wide, those of 7 do not
-_MOST_ADDED = 1.2
+# how much more one reduce may add than two of which it is made, whatever it adds; and where each
+# element is read for a vector of results at least, as for the channels of an image
+_LITTLE_ADDED, _MOST_ADDED = 1.2, 1.9
+_MANY = 16
 # elements that are walked in a row, so that it does not matter where the next row is
 _LONG = 512
 
@@ -89,9 +91,38 @@ def _adds_zeros(node: UOp, moves: list[UOp]) -> bool:
 
 
 def _adds_little(node: UOp, inner: UOp) -> bool:
-    """Whether one reduce adds about as much as the two do: few zeros, as at large images' rims."""
+    """Whether one reduce adds about as much as the two do: few zeros, as at large images' rims.
+
+    Where windows are two elements apart, a third of their places are zeros: still less than what
+    it takes to write all products to memory, and read them again.
+    """
     before, turns = prod(inner.src[0].shape), prod(inner.src[0].shape[a] for a in inner.arg.axes)
-    return prod(node.src[0].shape) * turns <= _MOST_ADDED * before
+    after = prod(node.src[0].shape) * turns
+    if after <= _LITTLE_ADDED * before:
+        return True
+    return after <= _MOST_ADDED * before and _serves_many(node, inner, turns)
+
+
+def _serves_many(node: UOp, reduce: UOp, turns: int) -> bool:
+    """Whether what is moved in a sum of many products is used again along a long axis that stays:
+    all channels of an image are made of the same elements."""
+    source = reduce.src[0]
+    if turns < _MANY or source.base.op is not Ops.MUL:
+        return turns < _MANY
+    after = node.src[0].st.real_strides(ignore_valid=True)
+    whole = ShapeTracker.from_shape(reduce.shape).views[0].strides
+    there = {pair for a, pair in enumerate(zip(node.src[0].shape, after)) if a not in node.arg.axes}
+    kept = [a for a, n in enumerate(source.shape) if a not in reduce.arg.axes and n != 1]
+    moved = [a for a in kept if (source.shape[a], whole[a]) not in there]
+    if not moved:
+        return False
+    longest = max(moved, key=lambda a: source.shape[a])
+    for factor in source.base.src:
+        steps = same_moves(source, source.base, factor).st.real_strides(ignore_valid=True)
+        still = [a for a in kept if a not in moved and source.shape[a] >= _MANY and steps[a] == 0]
+        if still and steps[longest] != 0:
+            return True
+    return False
 
 
 def _is_product(reduce: UOp) -> bool:
@@ -131,6 +162,8 @@ def _merged(node: UOp, inner: UOp, moves: list[UOp]) -> Edit:
             return reduced_as(node, source, every).reshape(node.shape)
         moved, first = _reduced_last(inner, source, moves)
         axes = (*node.arg.axes, *range(first, len(moved.shape)))
+        if any(move.op is Ops.PAD for move in moves):
+            moved = rims_of_one_factor(moved)
         reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
         return reduced.reshape(node.shape)
 

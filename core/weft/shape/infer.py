@@ -50,7 +50,7 @@ def _sources(node: UOp) -> Iterable[UOp]:
 def _elementwise_shape(node: UOp) -> Shape | None:
     shape: Shape = ()
     for source in node.src:
-        other = _shape(source)
+        other = source._shape  # which is there: an analysis has what it needs first
         if other is None:
             return None
         if other != () and other != shape:

@@ -7,6 +7,7 @@ fit. Sizes may be symbolic ints.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from weft.uop.symbolic.sint import (
     unbind_sint,
 )
 
+_INT = frozenset({int})
 Shape = tuple[sint, ...]
 Pairs = tuple[tuple[sint, sint], ...]
 
@@ -108,6 +110,25 @@ def normalise_axes(axes: Any, ndim: int, asked: str = "") -> tuple[int, ...]:
 
 # ---- the arguments of each move ------------------------------------------------------------------
 
+# Nearly all are plain numbers that fit: then there is nothing to be worked out, and nothing to say.
+
+
+def _are_sizes(values: Sequence[Any]) -> bool:
+    """Whether these are ints from 0 on, and nothing else."""
+    return set(map(type, values)) <= _INT and min(values, default=0) >= 0
+
+
+def _are_inside(window: Sequence[Any], shape: Shape) -> bool:
+    """Whether there is a pair of ints for every axis, within it."""
+    if len(window) != len(shape) or not _are_sizes(shape):
+        return False
+    for pair, extent in zip(window, shape):
+        if pair.__class__ is not tuple or len(pair) != 2 or not set(map(type, pair)) <= _INT:
+            return False
+        if not 0 <= pair[0] <= pair[1] <= extent:
+            return False
+    return True
+
 
 def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
     """The new shape: one -1 is worked out, None keeps the size that stood there.
@@ -115,6 +136,8 @@ def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
     Symbolic sizes fit where they do for all values of their variables (`fits_always`), or for those
     that they are bound to.
     """
+    if _are_sizes(new) and _are_sizes(shape) and math.prod(new) == math.prod(shape):
+        return tuple(new)
     asked = f"reshape {say_shape(shape)} -> {say_shape(tuple(new))}"
     sizes: list[sint] = []
     unknown: int | None = None
@@ -237,6 +260,9 @@ def _not_once(order: tuple[int, ...], ndim: int) -> str:
 
 def expand_arg(shape: Shape, new: Sequence[Any]) -> Shape:
     """The full new shape: -1 or None keeps an axis, further axes may stand in front."""
+    if len(new) == len(shape) and _are_sizes(new) and _are_sizes(shape):
+        if all([old == 1 or old == size for old, size in zip(shape, new)]):
+            return tuple(new)
     asked = f"expand {say_shape(shape)} -> {say_shape(tuple(new))}"
     if len(new) < len(shape):
         raise ShapeError(
@@ -333,6 +359,8 @@ def split_padding(shape: Shape, padding: Pairs) -> tuple[Pairs, Pairs]:
 
 def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
     """[start, stop) per axis; None keeps an axis whole."""
+    if _are_inside(window, shape):
+        return tuple(map(tuple, window))
     asked = f"shrink {say_shape(shape)} to {say_shape(tuple(window))}"
     if len(window) != len(shape):
         raise ShapeError(

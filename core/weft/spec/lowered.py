@@ -39,7 +39,7 @@ def dot_objection(node: UOp) -> str | None:
         return "a DOT has two factors of one dtype, and perhaps a sum so far"
     words = node.src[0].dtype
     if words.itemsize != node.dtype.itemsize or words.count != node.dtype.count:
-        return "a DOT has a word of two numbers for each lane"
+        return "a DOT has a word of narrow numbers for each lane"
     if len(node.src) == 3 and node.src[2].dtype is not node.dtype:
         return "a DOT adds to a sum of its own dtype"
     return None

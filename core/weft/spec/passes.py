@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from weft.base import trace
+from weft.base.collector import Uncollected
 from weft.base.errors import WeftError
 from weft.base.settings import settings
 from weft.uop import UOp, to_text
@@ -50,13 +50,8 @@ def run_passes(passes: Sequence[Pass], subject: Any, context: Any) -> Any:
     Each is published as a span "pass" with its name; with `before` and `after`, where it came to an
     end. Graphs have no cycles, so that searching them for garbage finds none: a sixth of the time.
     """
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with Uncollected():
         return _one_by_one(passes, subject, context)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _one_by_one(passes: Sequence[Pass], subject: Any, context: Any) -> Any:

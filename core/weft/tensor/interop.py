@@ -7,6 +7,7 @@ where it is wanted: COPY(BUFFER on staging, device).
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -176,9 +177,9 @@ def _of_rows(data: Sequence[Any], kind: DType | None, where: str | tuple[str, ..
 
 
 def _packed(flat: list[Any], kind: DType) -> Any:
-    import numpy
-
-    if texts := {str, bytes}.intersection(map(type, flat)):
+    """Numbers as memory: what is made of Python's own needs no NumPy."""
+    types = set(map(type, flat))
+    if texts := {str, bytes}.intersection(types):
         name = texts.pop().__name__
         raise DTypeError(
             "a tensor holds numbers",
@@ -190,6 +191,11 @@ def _packed(flat: list[Any], kind: DType) -> Any:
         try:
             if dtypes.is_float(kind) or all(kind.min <= x <= kind.max for x in flat):
                 if not dtypes.is_int(kind) or not any(isinstance(x, float) for x in flat):
+                    if types <= _NUMBERS:
+                        is_bool = kind is dtypes.bool
+                        return bytearray(map(bool, flat)) if is_bool else array(kind.fmt, flat)
+                    import numpy
+
                     return numpy.array(flat, dtype=numpy_dtype(kind))
         except (OverflowError, TypeError):
             pass  # the slow way knows what to say

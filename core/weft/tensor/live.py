@@ -123,6 +123,22 @@ def _with_ways_back(
     """
     own = {node.base for node in leaves}
     known = {becomes.get(node, node).base for node in own}
+    # what is to be computed first, for others, has no memory yet
+    if any(n in on_the_way and storage(v.base).op in _HOLDS for n, v in becomes.items()):
+        _keep_graphs(_computed_of(becomes, on_the_way, known, finals), becomes, finals)
+    result = dict(becomes)
+    for node, value in becomes.items():
+        if node not in on_the_way and node not in own and not _is_kernel(node):
+            memory = storage(value.base)
+            if memory in known or way_back(memory) is not None:
+                result[node] = UOp(Ops.DETACH, value.dtype, (value,))
+    return result
+
+
+def _computed_of(
+    becomes: Mapping[UOp, UOp], on_the_way: set[UOp], known: set[UOp], finals: Mapping[UOp, UOp]
+) -> dict[UOp, tuple[UOp, UOp]]:
+    """By memory what was computed into it, and what shows it: where gradients lead through it."""
     order = UOp(Ops.SINK, src=tuple(becomes)).toposort()
     given = {u for u in order if u.op is Ops.BUFFER}
     first: dict[UOp, UOp] = {}
@@ -139,14 +155,7 @@ def _with_ways_back(
         is_new = memory not in given or node in finals
         if node in on_the_way and is_new and memory.op in _HOLDS and memory not in known:
             fresh[memory] = node, value
-    _keep_graphs(fresh, becomes, finals)
-    result = dict(becomes)
-    for node, value in becomes.items():
-        if node not in on_the_way and node not in own and not _is_kernel(node):
-            memory = storage(value.base)
-            if memory in known or way_back(memory) is not None:
-                result[node] = UOp(Ops.DETACH, value.dtype, (value,))
-    return result
+    return fresh
 
 
 def _unmarked(node: UOp) -> UOp:
@@ -176,6 +185,8 @@ def _keep_graphs(
     fresh: Mapping[UOp, tuple[UOp, UOp]], becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]
 ) -> None:
     """Every memory in `fresh` remembers its graph, over the memory of what was computed below."""
+    if not fresh:
+        return
     there = dict(becomes)
     for last, memory in finals.items():
         version, there[memory] = last.src[0].base, history.old_value(memory)

@@ -7,7 +7,7 @@ tensors that are alive elsewhere are known here only.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weft.device import registry
@@ -43,9 +43,18 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
     A live tensor with work pending on memory that is about to be overwritten is computed in the
     same schedule, before the write; one that is a mere view of it gets a copy. Returns them.
     """
+    return protected_graph(tensors)[0]
+
+
+def protected_graph(
+    tensors: Sequence[TensorBase],
+) -> tuple[list[TensorBase], UOp, Mapping[UOp, None]]:
+    """The same; and the SINK over all of them together, and its `walk`."""
     protected: dict[int, TensorBase] = {}
     copies: dict[UOp, UOp] = {}
-    writes = _pending_writes(sink_of(tensors))
+    sink = sink_of(tensors)
+    order = walk(sink)
+    writes = _pending_writes(order)
     while writes:
         computed: dict[UOp, None] = {}
         for tensor in _readers(writes):
@@ -53,17 +62,18 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
             protected[id(tensor)] = tensor
         put_back(_stored_once(computed))
         # what is computed along with the others may write as well
-        before = writes
-        writes = _pending_writes(sink_of([*tensors, *protected.values()]))
+        before, sink = writes, sink_of([*tensors, *protected.values()])
+        order = walk(sink)
+        writes = _pending_writes(order)
         if writes.keys() <= before.keys():
             break
-    return list(protected.values())
+    return list(protected.values()), sink, order
 
 
-def _pending_writes(sink: UOp) -> dict[UOp, list[UOp]]:
-    """The ASSIGN nodes below that are not kernels yet, by the version that they overwrite."""
+def _pending_writes(order: Iterable[UOp]) -> dict[UOp, list[UOp]]:
+    """The ASSIGN nodes among these that are not kernels yet, by the version that they overwrite."""
     writes: dict[UOp, list[UOp]] = {}
-    for node in walk(sink):
+    for node in order:
         if node.op is Ops.ASSIGN and node.src[1].op is not Ops.KERNEL:
             version = node.src[0].base
             writes.setdefault(version, []).append(node)

@@ -16,7 +16,7 @@ from weft.schedule.cache import prepare
 from weft.schedule.kernels import storage_under
 from weft.schedule.structure import Structure, structure_of
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
-from weft.tensor.readers import protect_readers, sink_of
+from weft.tensor.readers import protect_readers, protected_graph, sink_of
 from weft.uop import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def schedule_tensors(
 
     The tensors stand for the memory that the items will fill: run them before reading it.
     """
-    protected = protect_readers(tensors)
-    structure = structure_of(sink_of([*tensors, *protected]))
+    _, whole, order = protected_graph(tensors)
+    structure = structure_of(whole, order)
     if structure is not None:
         filled = prepare(structure).fill(structure, _touched(structure), plan=False)
         put_back(filled.becomes, _writes(structure))
         return filled.items, filled.values
-    put_back(kernelize_map(sink_of([*tensors, *protected])))
+    put_back(kernelize_map(whole))
     sink = _with_readers(sink_of(tensors))
     items, values = create_schedule_with_vars(sink)
     put_back(_settled(kernel_writes(sink)))
@@ -61,11 +61,10 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
         return
     recorder = recording()
     with trace.span("realize"):
-        protected = protect_readers(pending)
+        protected, sink, order = protected_graph(pending)
         if recorder is not None:
             recorder.protected.extend(protected)
-        sink = sink_of([*pending, *protected])
-        structure = structure_of(sink)
+        structure = structure_of(sink, order)
         if structure is None:
             _realize_kernels(sink)
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import os
-import pickle
 from collections.abc import Iterator
 from contextlib import ContextDecorator, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -620,7 +619,7 @@ class Tensor(
         if value is not None:
             return interop.nested([value] * held.numel(), shape)
         buffer = held._buffer()
-        return interop.nested(unpack(buffer.as_memoryview(), buffer.dtype), shape)
+        return interop.nested(unpack(buffer.copy_out(), buffer.dtype), shape)
 
     def item(self) -> Any:
         """The only element, as a Python number.
@@ -713,6 +712,8 @@ class Tensor(
         """
         held = self._settled()
         raw: Any = held.data().cast("B") if held.numel() else b""
+        import pickle
+
         packed = pickle.PickleBuffer(raw) if protocol >= 5 else bytes(raw)
         where = self._uop.device
         kept = isinstance(where, str) and where != registry.canonical(None)

@@ -32,6 +32,12 @@ def analysis(
                 return get(node)
             except AttributeError:
                 pass
+            for source in needs(node):
+                if not hasattr(source, slot):
+                    break
+            else:  # as it mostly is where graphs grow node by node
+                put(node, compute(node))
+                return get(node)
             path, pending = [node], [iter(needs(node))]
             while path:
                 for source in pending[-1]:

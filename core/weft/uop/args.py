@@ -14,6 +14,9 @@ ASYNC = "async"
 STREAM = "stream"
 """STORE to memory that nobody reads soon: it need not stay in a cache."""
 
+AHEAD = "ahead"
+"""LOAD from a long stretch that is read in a row: what comes later may be asked for now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reduce:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
@@ -99,6 +98,8 @@ def _multiply_add(a: Any, b: Any, c: Any) -> Any:
     plain = a * b + c
     if not math.isfinite(plain):
         return plain
+    from fractions import Fraction  # and with it decimal: late
+
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     return float(exact) if exact else plain  # which knows the sign of zero
 

@@ -62,7 +62,10 @@ _unique_numbers = itertools.count()
 
 def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
     if table.get(entry.key) is entry:
-        del table[entry.key]
+        other = table.pop(entry.key, None)
+        if other is not entry and other is not None:
+            # another thread made an equal node meanwhile
+            table.setdefault(entry.key, other)
 
 
 def _exact(arg: Any) -> Any:
@@ -128,7 +131,14 @@ class UOp(MathMixin):
         _set_arg(node, arg)
         entry = _Entry(node, _forget)
         entry.key = key
-        _interned[key] = entry
+        # one step, so that of two threads that make equal nodes one gets the other's
+        found = _interned.setdefault(key, entry)
+        while found is not entry:
+            other = found()
+            if other is not None:
+                return other
+            _forget(found)
+            found = _interned.setdefault(key, entry)
         return node
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -119,7 +119,7 @@ class Ops(IntEnum):
     # between work items
     COMMIT = auto()  # what was copied asynchronously since the last one belongs together; arg: name
     WAIT = auto()  # arg: (n, name): until all is there but what the last n COMMITs closed
-    DOT = auto()  # (words, words[, sum]): sum + low * low + high * high in lanes; arg: PairDot
+    DOT = auto()  # (words, words[, sum]): sum + products of what both hold, in lanes; arg: PairDot
     SHUFFLE = auto()  # what another lane of the warp holds: its number differs by XOR with arg
 
     __str__ = Enum.__str__

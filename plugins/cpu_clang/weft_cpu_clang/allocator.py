@@ -7,6 +7,7 @@ import mmap
 from typing import Any
 
 from weft.plugin import Allocator, BufferHints, OutOfMemory
+from weft_cpu_clang.mapped import private
 from weft_cpu_clang.room import room
 
 ALIGNMENT = 64
@@ -90,10 +91,10 @@ def _small(nbytes: int) -> Memory:
 
 def _mapped(nbytes: int) -> Memory:
     if nbytes < 2 * HUGE_PAGE:
-        block = mmap.mmap(-1, nbytes)
+        block = private(nbytes)
         return Memory(_address(block), memoryview(block), block)
     # whole huge pages, from the first that begins in the block: what is before is never touched
-    block = mmap.mmap(-1, -(-nbytes // HUGE_PAGE) * HUGE_PAGE + HUGE_PAGE)
+    block = private(-(-nbytes // HUGE_PAGE) * HUGE_PAGE + HUGE_PAGE)
     if hasattr(mmap, "MADV_HUGEPAGE"):
         try:
             block.madvise(mmap.MADV_HUGEPAGE)

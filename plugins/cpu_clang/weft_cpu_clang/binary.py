@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import tempfile
 
 from weft.plugin import CompileError
 from weft_cpu_clang import elf
@@ -19,6 +18,8 @@ class SharedLibrary:
     """
 
     def __init__(self, binary: bytes, kernel: str) -> None:
+        import tempfile
+
         self._kernel = kernel
         handle, path = tempfile.mkstemp(prefix="weft-", suffix=".so")
         try:

@@ -34,6 +34,7 @@ SCRATCH_BYTES = 1 << 20
 _PAIR_DOTS = {
     "bfloat16": PairDot(dtypes.bfloat16, dtypes.float32, lanes=(16,)),
     "int16": PairDot(dtypes.int16, dtypes.int32, lanes=(16,)),
+    "uint8": PairDot(dtypes.uint8, dtypes.int32, lanes=(16,), dtype_other=dtypes.int8),
 }
 
 

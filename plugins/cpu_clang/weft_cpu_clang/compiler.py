@@ -1,16 +1,17 @@
 """Source to an object file in one run of clang: source on its input, object on its output.
 
+Several sources are one run as well, where the compiler can do that (`batch`).
 Where objects cannot be loaded by `elf` (other processors, other systems) a shared library is linked
 instead, which the system's own loader takes.
 """
 
 from __future__ import annotations
 
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from weft.plugin import CompileError
-from weft_cpu_clang import elf
+from weft_cpu_clang import batch, elf
 from weft_cpu_clang.toolchain import FLAGS, Toolchain, run
 
 
@@ -39,7 +40,19 @@ class ClangCompiler:
             error.asked = f"kernel {name}"
             raise
 
+    def compile_many(self, sources: Sequence[tuple[str, str]]) -> list[bytes]:
+        """The binaries of several (source, name), in one run where that is possible.
+
+        :raises CompileError: if any of them is refused.
+        """
+        command = () if self.shared else batch.compiler_proper(self.toolchain)
+        if not command:
+            return [self.compile(*one) for one in sources]
+        return batch.compile_all(command, [source for source, _ in sources])
+
     def _link(self, source: str, name: str) -> bytes:
+        import tempfile
+
         hidden = ("-nostdlib", "-fvisibility=hidden", "-ffreestanding")
         flags = tuple(flag for flag in FLAGS if flag not in hidden)
         with tempfile.TemporaryDirectory(prefix="weft-") as folder:

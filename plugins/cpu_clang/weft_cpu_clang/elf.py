@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from weft.plugin import CompileError
+from weft_cpu_clang.mapped import private
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -189,7 +190,7 @@ class LoadedObject:
         return self._base + self._inside(section, value)
 
     def _map(self) -> None:
-        self._memory = mmap.mmap(-1, self._size)
+        self._memory = private(self._size)
         start = ctypes.c_char.from_buffer(self._memory)
         self._base = ctypes.addressof(start)
         del start  # the export; the mapping itself is kept by self

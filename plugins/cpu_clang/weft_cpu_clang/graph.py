@@ -18,6 +18,7 @@ from weft_cpu_clang import elf
 from weft_cpu_clang.allocator import Memory
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.runner import FunctionRunner
+from weft_cpu_clang.stack import elsewhere, has_room, this_thread
 from weft_cpu_clang.toolchain import Toolchain
 
 MOST_ARGUMENTS = 24
@@ -151,7 +152,10 @@ class LaunchTable:
 
     def launch(self) -> None:
         """Run all of them with what stands in their places."""
-        self._run(*self._arguments)
+        if this_thread.roomy or has_room():
+            self._run(*self._arguments)
+        else:
+            elsewhere(self._run, *self._arguments)
 
     def __call__(
         self, handles: Sequence[Sequence[Memory]], values: Sequence[Sequence[int]], *, wait: bool

@@ -13,11 +13,16 @@ _STREAM = (
     "if ((unsigned long long)({pointer}) % {bytes} == 0) "
     "__builtin_nontemporal_store({value}, ({type}*)({pointer})); else {plain}"
 )
+# Code of which nothing is known, which does nothing: only stores of one turn are compared.
+_CROWDED = '__asm__ volatile("");'
+_AHEAD = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 4096));"  # a page further on
 _AFTER = "#pragma clang attribute pop\n"
 _SPELT = {
     dtypes.bfloat16: "({kind}){name}({2}, (pairs16)({0}), (pairs16)({1}))",
     dtypes.int16: "({kind}){name}({2}, {0}, {1})",
+    dtypes.uint8: "({kind}){name}({2}, {0}, {1})",
 }
+_NAMES = {dtypes.bfloat16: "bfloat16", dtypes.int16: "int16", dtypes.uint8: "uint8"}
 
 
 def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
@@ -29,6 +34,8 @@ def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
         native_ops=native,
         parts=True,
         stream=_STREAM,
+        ahead=_AHEAD,
+        crowded=_CROWDED,
         streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",
     )
 
@@ -52,7 +59,7 @@ class ClangRenderer(CStyleRenderer):
         kind = f"{'f' if dtypes.is_float(call.dtype.scalar()) else 'i'}32x{lanes}"
         given = call.arg.dtype_in
         operands = [*sources, f"({kind})(0)"][:3]
-        _, name, _ = PAIRS["bfloat16" if given is dtypes.bfloat16 else "int16"]
+        _, name, _ = PAIRS[_NAMES[given]]
         return _SPELT[given].format(*operands, kind=kind, name=name)
 
 

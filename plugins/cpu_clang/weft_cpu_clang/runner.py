@@ -13,6 +13,7 @@ from time import perf_counter
 from weft.plugin import CompiledProgram, Dims, LinearProgram, UOp, dtypes
 from weft_cpu_clang.allocator import Memory
 from weft_cpu_clang.binary import load
+from weft_cpu_clang.stack import elsewhere, has_room, this_thread
 from weft_cpu_clang.threads import ThreadPool
 
 PARTS_PER_THREAD = 4
@@ -70,13 +71,19 @@ class FunctionRunner:
         arguments = [handle.address for handle in handles]
         arguments += values
         started = perf_counter() if wait else 0.0
+        if this_thread.roomy or has_room():
+            self._launch(arguments)
+        else:
+            elsewhere(self._launch, arguments, handles)  # they live as long as it runs
+        return perf_counter() - started if wait else None
+
+    def _launch(self, arguments: Sequence[int], _owners: Sequence[Memory] = ()) -> None:
         if not self.parts:
             self._call(*arguments)
         elif self.pool is None:
             self._call(self._words(*arguments), 0, 1)
         else:
             self.pool.spread(self.address, self._words(*arguments), self.parts)
-        return perf_counter() - started if wait else None
 
 
 def parts_of(program: LinearProgram, threads: int) -> int:

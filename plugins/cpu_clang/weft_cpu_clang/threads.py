@@ -21,9 +21,9 @@ import os
 import platform
 import sys
 from functools import cache
-from pathlib import Path
 
 from weft.plugin import ArgumentError, DiskCache
+from weft_cpu_clang import share
 from weft_cpu_clang.binary import load
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.toolchain import Toolchain
@@ -43,16 +43,7 @@ _cache = DiskCache("cpu_threads", 1)
 
 def available() -> int:
     """How many threads this process can run at once: its processors, its share of their time."""
-    try:
-        usable = len(os.sched_getaffinity(0))
-    except (AttributeError, OSError):
-        usable = os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        usable = min(usable, max(1, -(-int(quota) // int(period))))
-    except (OSError, ValueError):
-        pass  # no limit, or no such group
-    return min(usable, MOST)
+    return min(share.available(), MOST)
 
 
 def wanted() -> int:
@@ -60,7 +51,7 @@ def wanted() -> int:
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return available()
-    if not text.isdigit() or not 1 <= int(text) <= MOST:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MOST:
         raise ArgumentError(
             f"{VARIABLE} must be a number of threads",
             asked=f"{VARIABLE}={text!r}",

@@ -14,8 +14,6 @@ import os
 import platform
 import re
 import shlex
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -59,6 +57,7 @@ _PROBE_PAIRS = (
     "#pragma clang attribute pop\n"
 )
 _DOT_BF16, _DOT_INT16 = "__builtin_ia32_dpbf16ps_512", "__builtin_ia32_vpdpwssd512"
+_DOT_UINT8 = "__builtin_ia32_vpdpbusd512"
 PAIRS = {
     "bfloat16": (
         "__AVX512BF16__",
@@ -70,8 +69,14 @@ PAIRS = {
         _DOT_INT16,
         _PROBE_PAIRS.format(target='"avx512vnni"', sum="int", lane="int", builtin=_DOT_INT16),
     ),
+    "uint8": (
+        "__AVX512VNNI__",
+        _DOT_UINT8,
+        _PROBE_PAIRS.format(target='"avx512vnni"', sum="int", lane="int", builtin=_DOT_UINT8),
+    ),
 }
-"""By dtype: the macro of processors that add two products at once, the builtin, a probe of it."""
+"""By dtype of the first factor: the macro of processors that add several products at once, the
+builtin, a probe of it. Of 8 bits the second factor has a sign, and the first has none."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class Facts:
     :param bfloat16: ``__bf16`` likewise.
     :param vector_bytes: size of the widest vector registers.
     :param vector_registers: how many of those there are.
-    :param pairs: of which dtypes it adds two products at once: "bfloat16", "int16".
+    :param pairs: of which dtypes it adds several products at once: "bfloat16", "int16", "uint8".
     :param fused: the processor multiplies and adds in one rounding.
     :param flags: for every compilation, after FLAGS.
     """
@@ -121,6 +126,8 @@ class Toolchain:
 
 def run(command: tuple[str, ...], source: str = "") -> bytes:
     """Standard output of a compiler. :raises CompileError: with its messages, if it fails."""
+    import subprocess  # where all is known nothing is run
+
     try:
         done = subprocess.run(command, input=source.encode(), capture_output=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -146,7 +153,7 @@ def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         yield command, command
         return
     for name in ("clang", *(f"clang-{n}" for n in range(30, OLDEST - 1, -1))):
-        path = shutil.which(name)
+        path = _on_path(name)
         if path:
             yield (path,), (path,)
     wheel = importlib.util.find_spec("ziglang")
@@ -154,6 +161,17 @@ def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         zig = Path(folder, "zig.exe" if os.name == "nt" else "zig")
         if zig.exists():
             yield (str(zig), "clang"), (str(zig), "cc")
+
+
+def _on_path(name: str) -> str | None:
+    """Where a program is that may be run, without what else `shutil` brings."""
+    if os.name == "nt":
+        import shutil
+
+        return shutil.which(name)
+    folders = [""] if os.path.dirname(name) else os.get_exec_path()
+    places = (os.path.join(folder, name) for folder in folders)
+    return next((one for one in places if os.path.isfile(one) and os.access(one, os.X_OK)), None)
 
 
 @cache
@@ -179,7 +197,7 @@ def find_toolchain() -> Toolchain:
 
 def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
     key = _identity(command)
-    kept = DiskCache("cpu_clang_probe", 3)
+    kept = DiskCache("cpu_clang_probe", 4)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -200,13 +218,15 @@ def _decoded(text: bytes) -> Facts | None:
 
 def _identity(command: tuple[str, ...]) -> str:
     """Which compiler file, and which processor."""
-    path = shutil.which(command[0]) or command[0]
+    path = _on_path(command[0]) or command[0]
     try:
         stat = os.stat(path)
     except OSError as error:
         raise CompileError("there is no such compiler", because=str(error)) from error
     file = f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
-    return "\n".join((*command, file, platform.platform(), _processor()))
+    system = platform.uname()
+    system_name = f"{system.system} {system.release} {system.machine}"
+    return "\n".join((*command, file, system_name, _processor()))
 
 
 @cache
@@ -226,11 +246,7 @@ def _ask(command: tuple[str, ...]) -> Facts:
         raise CompileError(
             "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
         )
-    flags = ["-march=native"]
-    if not _accepts(command, flags):  # some targets spell it so
-        flags = ["-mcpu=native"] if _accepts(command, ["-mcpu=native"]) else []
-    macros = run((*command, *flags, "-dM", "-E", "-x", "c", "-")).decode(errors="replace")
-    defined = set(re.findall(r"^#define (\w+)", macros, re.MULTILINE))
+    flags, defined = _native(command)
     if "__AVX512BF16__" in defined:
         # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
         flags.append("-mno-avx512bf16")
@@ -244,17 +260,30 @@ def _ask(command: tuple[str, ...]) -> Facts:
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
     pairs = ()
     if size == 64:  # the narrower forms are of extensions of their own
+        probes = {dtype: probe for dtype, (macro, _, probe) in PAIRS.items() if macro in defined}
+        # Mostly there are all or none: one run says so.
+        apart = {d: re.sub(r"\b([fsv])\b", rf"\1_{d}", probe) for d, probe in probes.items()}
+        all_there = bool(probes) and _compiles(command, flags, "".join(apart.values()))
         pairs = tuple(
-            dtype
-            for dtype, (macro, _, probe) in PAIRS.items()
-            if macro in defined and _compiles(command, flags, probe)
-        )
+            dtype for dtype, probe in probes.items()
+            if all_there or _compiles(command, flags, probe)
+        )  # fmt: skip
     halves = narrow["_Float16"], narrow["__bf16"]
     return Facts(version, *halves, size, count, fused, tuple(flags), pairs)
 
 
-def _accepts(command: tuple[str, ...], flags: list[str]) -> bool:
-    return _compiles(command, flags, "int f(int a) { return a; }\n", "-Werror")
+def _native(command: tuple[str, ...]) -> tuple[list[str], set[str]]:
+    """Flags for the processor that is here, and the macros that are defined with them."""
+    for flags in (["-march=native"], ["-mcpu=native"], []):  # targets spell it differently
+        try:
+            said = run((*command, *flags, "-Werror", "-dM", "-E", "-x", "c", "-"))
+        except CompileError:
+            if flags:
+                continue
+            raise
+        text = said.decode(errors="replace")
+        return flags, set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+    return [], set()
 
 
 def _compiles(command: tuple[str, ...], flags: list[str], source: str, *more: str) -> bool:

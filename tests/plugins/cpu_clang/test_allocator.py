@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import gc
+import os
 
 import pytest
 
@@ -73,3 +74,17 @@ def test_a_tensor_over_memory_at_an_address_shares_it():
     x[0] = 7
     x.realize()
     assert list(numbers) == [7, 7, 9, 4]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("nbytes", [100, LARGE, 5 << 20])
+def test_a_forked_child_has_memory_of_its_own(allocator, nbytes):
+    memory = allocator.allocate(nbytes, BufferHints())
+    memory.window[:4] = b"mine"
+    child = os.fork()
+    if not child:
+        kept = bytes(memory.window[:4]) == b"mine"
+        memory.window[:4] = b"his!"
+        os._exit(0 if kept else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert bytes(memory.window[:4]) == b"mine"

@@ -70,6 +70,28 @@ def test_integers_wrap_as_they_should(dtype, m, k, n):
     np.testing.assert_array_equal(found.numpy(), wide.astype(np.int32))
 
 
+@needs(dtypes.uint8)
+@pytest.mark.parametrize("left,right", [
+    ("int8", "int8"), ("uint8", "int8"), ("int8", "uint8"), ("uint8", "uint8"),
+])  # fmt: skip
+@pytest.mark.parametrize("m,k,n", [(64, 64, 64), (37, 132, 51)])
+def test_four_products_at_once_whatever_has_a_sign(left, right, m, k, n):
+    draw = np.random.default_rng(k)
+    a, b = (
+        draw.integers(np.iinfo(t).min, np.iinfo(t).max, shape, endpoint=True).astype(t)
+        for t, shape in ((left, (m, k)), (right, (k, n)))
+    )
+    a[:, :4], b[:4] = np.iinfo(left).min, np.iinfo(right).min
+    a[0], b[:, 0] = np.iinfo(left).max, np.iinfo(right).max
+    wide = (a.astype(np.int64) @ b).astype(np.int32)
+    x, y = on_cpu(a), on_cpu(b)
+    found = x.cast("int32") @ y.cast("int32")
+    assert uses_dots(x.cast("int32") @ y.cast("int32"))
+    np.testing.assert_array_equal(found.numpy(), wide)
+    turned = x.cast("int32") @ on_cpu(b.T.copy()).cast("int32").T
+    np.testing.assert_array_equal(turned.numpy(), wide)
+
+
 @needs(dtypes.int16)
 def test_a_dot_along_the_sum_and_a_convolution():
     draw = np.random.default_rng(8)

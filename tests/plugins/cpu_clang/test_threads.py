@@ -159,7 +159,7 @@ def test_after_the_pool_has_ended_launches_go_on_alone(bench):
 FORKING = """
 import multiprocessing, os, sys, threading
 import numpy as np
-from weft import Tensor
+from weft import Tensor, jit
 x = Tensor(np.ones((512, 1024), np.float32), "CPU").realize()
 
 def total(_=None):
@@ -179,8 +179,22 @@ assert os.waitpid(child, 0)[1] == 0
 with multiprocessing.get_context("fork").Pool(2) as pool:
     assert pool.map(total, range(4)) == [first] * 4
 assert total() == first
-# a thread that is still computing when the interpreter ends
-threading.Thread(target=lambda: [total() for _ in range(10**6)], daemon=True).start()
+
+# threads that compute while the process forks, and still when the interpreter ends
+captured = jit(lambda a: (a * 2).exp().sum().realize())
+assert [captured(x).item() for _ in range(3)] == [first] * 3
+
+def always(function):
+    for _ in range(10**6):
+        function()
+
+for function in (total, lambda: captured(x).item()):
+    threading.Thread(target=always, args=(function,), daemon=True).start()
+for _ in range(4):
+    child = os.fork()
+    if not child:
+        os._exit(0 if [total(), captured(x).item()] == [first] * 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
 total()
 print("done")
 """
@@ -200,7 +214,7 @@ def test_the_number_of_threads(monkeypatch):
     assert threads.wanted() == threads.available() >= 1
     monkeypatch.setenv(threads.VARIABLE, "5")
     assert threads.wanted() == 5
-    for wrong in ("0", "-1", "many", "1000"):
+    for wrong in ("0", "-1", "many", "1000", "2.5", "\N{SUPERSCRIPT TWO}"):
         monkeypatch.setenv(threads.VARIABLE, wrong)
         with pytest.raises(ArgumentError, match=threads.VARIABLE):
             threads.wanted()

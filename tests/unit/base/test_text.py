@@ -7,6 +7,7 @@ import pytest
 from weft.base.errors import ArgumentError
 from weft.base.text import (
     colour,
+    cut,
     human_count,
     human_size,
     human_time,
@@ -71,3 +72,8 @@ def test_identifiers_are_words_of_no_language_and_differ() -> None:
     ]  # fmt: skip
     made = identifiers(["n", "n", "n ", "n_", "Float", "\u00e9", "\u00e8"])
     assert len(set(made)) == len(made) and all(name.isidentifier() for name in made)
+
+
+def test_long_texts_are_cut():
+    assert cut("as long", 7) == "as long"
+    assert cut("too long", 7) == "too ..."

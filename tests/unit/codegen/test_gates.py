@@ -113,3 +113,23 @@ def test_infinities_beyond_a_gate_do_not_count():
     np.testing.assert_array_equal(padded, [0.0, np.inf, 6.0])
     total = (x.shrink(((1, 2),)).pad(((1, 0),)) * y.shrink(((1, 2),)).pad(((1, 0),))).sum()
     assert total.item() == 6.0
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_other_factor_is_read_where_it_is_under_the_gate(swapped):
+    """What goes round in an address without a gate, as the gate of the factor beside it says."""
+    x, k = loop(58, 0), loop(3, 1)
+    number = x + k * 58
+    gated = load(IN, number % 59, number % 59 < 56)
+    free = UOp(Ops.LOAD, dtypes.float, (OTHER.index(number // 59 * 7),))
+    value = product(*((free, gated) if swapped else (gated, free)))
+    found = next(u for u in value.src if u.src[0].src[0] is OTHER)
+    assert affine(found.src[0].src[1]) == ({k: 7}, 0) and len(found.src[0].src) == 2
+
+
+def test_without_a_gate_beside_it_an_address_stays():
+    x, k = loop(58, 0), loop(3, 1)
+    number = x + k * 58
+    free = UOp(Ops.LOAD, dtypes.float, (OTHER.index(number // 59 * 7),))
+    other = load(IN, x, x < 40)  # says nothing of what goes round
+    assert product(other, free).src[1] is free

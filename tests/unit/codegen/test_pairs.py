@@ -155,12 +155,11 @@ def kernel_of(ast):
     return found[0]
 
 
-def test_the_heuristic_writes_out_two_terms_and_still_packs_panels():
-    ast = product(256, 512, 64, dtypes.bfloat16, dtypes.float32)
+def test_the_heuristic_writes_out_two_terms_of_few_rows():
+    ast = product(16, 512, 64, dtypes.bfloat16, dtypes.float32)
     program = lower(ast, target(scratch=1 << 20))
     assert dots(program)
-    kinds = [opt.kind for opt in program.applied]
-    assert OptKind.UNROLL in kinds and OptKind.PACK in kinds
+    assert OptKind.UNROLL in [opt.kind for opt in program.applied]
     assert not dots(lower(ast, target(dots=(), scratch=1 << 20)))
 
 

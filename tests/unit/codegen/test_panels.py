@@ -31,14 +31,18 @@ def pointer(slot, size):
     return UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(size), (), slot)
 
 
-def matmul(m, k, n, transposed=False, in_place=False):
+def matmul(m, k, n, transposed=False, in_place=False, factor_in_place=False):
     a, b = pointer(1, m * k), pointer(2, k * n)
     left = a.view(ShapeTracker.from_shape((m, 1, k)).expand((m, n, k))).load()
     st = ShapeTracker.from_shape((n, k) if transposed else (k, n))
     st = st if transposed else st.permute((1, 0))
     right = b.view(st.reshape((1, n, k)).expand((m, n, k))).load()
-    total = (left * right).reduce(Ops.ADD, (2,))
-    out = pointer(0, m * n).view(ShapeTracker.from_shape((m, n, 1)))
+    written = ShapeTracker.from_shape((m, n, 1))
+    term = left * right
+    if factor_in_place:
+        term = term * pointer(0, m * n).view(written.expand((m, n, k))).load()
+    total = term.reduce(Ops.ADD, (2,))
+    out = pointer(0, m * n).view(written)
     return UOp.sink(out.store(total + out.load() if in_place else total))
 
 
@@ -67,22 +71,56 @@ def test_a_long_sum_is_done_in_stretches():
     assert kinds.index(OptKind.KEEP) < kinds.index(OptKind.STAGE)
 
 
+def test_a_sum_is_spared_its_stretches_where_one_panel_still_fits():
+    kinds = chosen(matmul(256, 5000, 256), target())
+    assert OptKind.PACK in kinds and OptKind.KEEP not in kinds
+    narrow = chosen(matmul(256, 5000, 256), target(scratch=300_000))
+    assert OptKind.KEEP in narrow
+
+
 def test_what_lanes_would_gather_is_packed_however_little_it_is():
     assert OptKind.PACK in chosen(matmul(64, 24, 64, transposed=True), target())
     assert OptKind.PACK not in chosen(matmul(64, 24, 64), target())
+
+
+@pytest.mark.parametrize("k", [24, 13])
+def test_what_lanes_would_gather_is_turned_in_squares(k):
+    """Every row of a panel's square is one vector in memory, the last square overlaps."""
+    ast = matmul(64, k, 16, transposed=True)
+    program = lower(ast, target())
+    lanes = {u.dtype.count for u in program.uops if u.op is Ops.LOAD and u.src[0].src[0].arg == 2}
+    assert lanes == {4}
+    a, b = (np.arange(n * k, dtype=np.float32).reshape(n, k) % 7 for n in (64, 16))
+    got = run(ast, target(), np.zeros((64, 16), np.float32), a, b)
+    np.testing.assert_array_equal(got, a @ b.T)
 
 
 @pytest.mark.parametrize(
     ("ast", "where"),
     [
         (matmul(256, 1024, 256), target(scratch=0)),
-        (matmul(256, 1024, 256, in_place=True), target()),
+        (matmul(256, 1024, 256, factor_in_place=True), target()),
         (matmul(8, 1024, 256), target()),  # too few rows to pay for it
     ],
-    ids=["no room", "reads what it writes", "few rows"],
+    ids=["no room", "sums what it writes", "few rows"],
 )
 def test_where_nothing_is_packed(ast, where):
     assert not {OptKind.PACK, OptKind.KEEP, OptKind.STAGE} & set(chosen(ast, where))
+
+
+@pytest.mark.parametrize(("m", "k"), [(256, 1024), (256, 9973), (768, 512)])
+def test_what_a_sum_is_added_to_in_place_is_no_reason_against_panels(m, k):
+    """Gradients are subtracted from weights where they are computed."""
+    kinds = chosen(matmul(m, k, 256, in_place=True), target())
+    assert {OptKind.PACK, OptKind.STAGE} & set(kinds)
+
+
+def test_lanes_are_along_the_output_where_panels_can_be_had():
+    """Although the terms of a sum lie side by side in both factors."""
+    applied = lower(matmul(256, 3072, 256, transposed=True), target()).applied
+    assert applied[0].kind is OptKind.VECTOR and applied[0].axis == 1
+    few = lower(matmul(8, 3072, 8, transposed=True), target()).applied
+    assert few[0].kind is OptKind.VECTOR and few[0].axis == 2
 
 
 def test_threads_are_left_a_loop_outside():
@@ -100,5 +138,8 @@ def test_any_size(seed):
     a = numbers.integers(-9, 9, (m, k)).astype(np.float32)
     b = numbers.integers(-9, 9, (k, n)).astype(np.float32)
     given = np.ascontiguousarray(b.T) if transposed else b
-    got = run(matmul(m, k, n, transposed), where, np.zeros((m, n), np.float32), a, given)
-    np.testing.assert_array_equal(got, a @ b)
+    before = numbers.integers(-9, 9, (m, n)).astype(np.float32)
+    for in_place in (False, True):
+        ast = matmul(m, k, n, transposed, in_place)
+        got = run(ast, where, before.copy(), a, given)
+        np.testing.assert_array_equal(got, a @ b + before * in_place)

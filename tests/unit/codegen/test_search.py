@@ -10,7 +10,7 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search import MOST_BODY, Plan, by_heuristic, near, parts
+from weft.codegen.opt.search import MOST_BODY, MOST_TEXT, Plan, by_heuristic, near, parts
 from weft.codegen.pipeline import loops_for, lower
 from weft.device.capabilities import ComputeCaps, Feature, Target
 from weft.device.program import CompiledProgram
@@ -50,6 +50,21 @@ def test_each_is_legal_and_comes_once():
             done = kernel.copy()
             for opt in other.opts:
                 done.apply(opt)  # OptError where it is not legal
+
+
+def test_long_texts_are_not_written_out_often():
+    value = buffer(64 * 64).reshape((64, 64))
+    for step in range(100):
+        value = value * value + UOp.const(dtypes.float32, float(step))
+    (long,) = kernels(value.contiguous())
+    many = Plan((Opt(OptKind.UPCAST, 0, 8),))
+    for ast, most in ((long, MOST_TEXT // 200), (matmul(64, 64, 64), 128)):
+        kernel = loops_for(ast, VECTOR, True)
+        sides = set()
+        for other in near(kernel, many):
+            parts = [o.amount for o in other.opts if o.kind is OptKind.UPCAST]
+            sides.add(int(np.prod(parts)) if parts else 1)
+        assert max(sides) == most <= MOST_BODY
 
 
 def test_the_order_is_always_the_same():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 
 import pytest
 
@@ -93,6 +94,45 @@ def test_an_interrupt_ends_what_is_still_to_be_done():
     with pytest.raises(KeyboardInterrupt):
         list(helpers.spread(work, range(2000)))
     assert len(done) < 1999
+
+
+def test_an_interrupt_leaves_no_process_behind():
+    """Nor one that was started while the others were ended."""
+    helpers = Helpers("X", "bad", parallel=False)
+    helpers.all = [Helper("X", "bad", [sys.executable, "-c", BAD]) for _ in range(2)]
+    busy = threading.Event()
+
+    def work(helper, number):
+        if number == 0:
+            busy.wait(20.0)
+            raise KeyboardInterrupt
+        for _ in range(3):
+            busy.set()
+            try:
+                helper.ask("hang" if number == 1 else "who", seconds=20.0)
+            except HelperFailed:
+                pass  # ended: the next question starts another
+
+    with pytest.raises(KeyboardInterrupt):
+        list(helpers.spread(work, range(2)))
+    assert [helper.life for helper in helpers.all] == [None, None]
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e300, -1.0])
+def test_a_limit_that_is_none_is_a_long_one(bad, seconds):
+    assert bad.ask("who", seconds=seconds) != os.getpid()
+
+
+def test_a_module_of_the_user_is_not_taken_for_ours(tmp_path, monkeypatch):
+    (tmp_path / "queue.py").write_text("raise SystemExit('taken')")
+    (tmp_path / "weft.py").write_text("raise SystemExit('taken')")
+    monkeypatch.chdir(tmp_path)
+    helper = Helper(DEVICE, registry.open(DEVICE).capabilities.fingerprint)
+    try:
+        helper.ready()
+        assert helper.life == 1
+    finally:
+        helper.stop()
 
 
 def test_another_device_is_not_taken():

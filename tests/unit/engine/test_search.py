@@ -186,6 +186,67 @@ def test_what_is_not_legal_any_more_is_searched_for_again(scripted):
     assert scripted(ast, seconds=by_length)[1].timed
 
 
+def test_a_line_says_why_what_was_found_does_not_hold(scripted, capsys):
+    ast, device = sums(), registry.open(DEVICE)
+    chosen = by_heuristic(loops_for(ast, device.target, True))
+    for plan, heuristic, why in (
+        (Plan((Opt(OptKind.LOCAL, 0, 4),)), chosen, "is not legal any more"),
+        (Plan((Opt(OptKind.UPCAST, "one", None),)), chosen, "is "),
+        (chosen, Plan((BEST, BEST)), "the heuristic chooses otherwise"),
+    ):
+        known = found_room.Found(plan, heuristic, [found_room.Try(plan, 1.0)])
+        found_room.keep("a key", known)
+        with settings.override(DEBUG=1):
+            assert found_room.kept("a key", ast, device) is None
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "searched for again" in line and why in line
+        assert found_room.kept("a key", ast, device) is None
+        assert capsys.readouterr().err == ""
+
+
+def test_an_interrupt_keeps_what_was_found_and_the_next_goes_on(scripted, monkeypatch):
+    ended = []
+    monkeypatch.setattr(search, "stop_helpers", lambda: ended.append(True))
+    longest = scripted(sums(), seconds=by_length)[0].best
+    found_room.cache.clear()
+
+    class Interrupted(Scripted):
+        def time(self, built, good):
+            if len(built.opts) == 3:
+                raise KeyboardInterrupt
+            return super().time(built, good)
+
+    with pytest.raises(KeyboardInterrupt):
+        scripted(sums(), kind=Interrupted, seconds=by_length)
+    assert ended
+    ast, device = sums(), registry.open(DEVICE)
+    known = found_room.kept(found_room.key_of(ast, device, 1), ast, device)
+    assert not known.complete and BEST in known.best.opts and len(known.best.opts) == 2
+    found, shop = scripted(sums(), seconds=by_length)
+    assert known.best in shop.timed[:3] and found.complete
+    assert len(found.best.opts) >= len(longest.opts)
+    _, shop = scripted(sums(), seconds=by_length)
+    assert not shop.timed
+
+
+def test_a_fault_of_ours_leaves_the_heuristic(scripted, monkeypatch):
+    def faulty(kernel, plan):
+        raise KeyError("an axis")
+
+    monkeypatch.setattr(search, "near", faulty)
+    found, shop = scripted(sums(), seconds=by_length)
+    assert found.best == found.heuristic and shop.ended
+    assert any("fault: " in note for note in found.notes)
+
+
+def test_a_cache_that_cannot_be_written_harms_nobody(scripted, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with settings.override(CACHE_DIR=str(blocked / "below")):
+        found, shop = scripted(sums(), seconds=by_length)
+    assert BEST in found.best.opts and shop.timed
+
+
 def test_another_machine_searches_for_itself(scripted, monkeypatch):
     _, shop = scripted(sums(), seconds=by_length)
     assert shop.timed
@@ -271,6 +332,43 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
     ]  # fmt: skip
 
 
+def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
+    """What ends a helper for want of memory would end the program."""
+
+    class NoRoom:
+        def __init__(self, ast, device):
+            raise HelperFailed("OutOfMemory: no room for it")
+
+    class Opens:
+        @staticmethod
+        def ready():
+            return None
+
+    monkeypatch.setattr(workshop, "helpers_of", lambda device: type("All", (), {"first": Opens}))
+    monkeypatch.setattr(workshop, "Elsewhere", NoRoom)
+    monkeypatch.setattr(workshop, "Here", lambda *_: pytest.fail("tried here"))
+    with settings.override(CACHE=0):
+        found = search.search(sums(), registry.open(DEVICE), 1)
+    assert found.best == found.heuristic and not found.tries
+    assert "OutOfMemory" in found.notes[-1]
+
+
+def test_here_a_fault_in_one_plan_leaves_the_others(monkeypatch):
+    ast, device = sums(), registry.open(DEVICE)
+    build = workshop.build
+
+    def faulty(ast, plan, device):
+        if plan.opts:
+            raise KeyError("an axis")
+        return build(ast, plan, device)
+
+    monkeypatch.setattr(workshop, "build", faulty)
+    shop = workshop.Here(ast, device)
+    bad, good = shop.built([Plan((BEST,)), Plan()])
+    assert bad.startswith("fault: KeyError")
+    assert shop.expect(good[1], 1.0) == "" and shop.time(good[1], None).equal
+
+
 # ---- with the reference device -------------------------------------------------------------------
 
 
@@ -321,6 +419,20 @@ def test_in_place_under_jit_and_with_variables(few):
     for count in (2, 5):
         total = rows[: n.bind(count)].sum(0)
         assert total.tolist() == np.arange(2 * count).reshape(-1, 2).sum(0).tolist()
+
+
+def test_devices_that_are_alike_search_once(few):
+    devices = (DEVICE, f"{DEVICE}:1")
+    x = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=DEVICE).shard(devices, axis=0)
+    spans = []
+    stop = trace.subscribe(spans.append, only=("search", "kernel"))
+    try:
+        assert (x * 2.0).sum(1).tolist() == [12.0, 30.0]
+    finally:
+        stop()
+    made = [span.facts["name"] for span in spans if span.name == "kernel"]
+    assert len(made) > len(set(made))
+    assert sum(span.name == "search" for span in spans) == len(set(made))
 
 
 def test_noopt_searches_for_nothing(few, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from weft import Tensor, Variable
 from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
+from weft.codegen import pipeline
 from weft.engine import forget_programs, lower_schedule_item, programs, stored
 from weft.testing.running import DEVICE
 
@@ -32,8 +33,8 @@ def lowered(monkeypatch):
         seen.append(ast)
         return programs_lower(ast, *more, **options)
 
-    programs_lower = programs.lower
-    monkeypatch.setattr(programs, "lower", lower)
+    programs_lower = pipeline.lower
+    monkeypatch.setattr(pipeline, "lower", lower)
     return seen
 
 

@@ -137,6 +137,17 @@ def test_variables_are_as_large_as_they_may_be():
     np.testing.assert_array_equal(np.frombuffer(wanted[slot], np.float32), given.sum(0))
 
 
+def test_what_is_right_for_the_largest_value_only_is_wrong():
+    device = registry.open(DEVICE)
+    n = Variable("n", 1, 7).bind(3)
+    x = Tensor.empty(7, 2, device=DEVICE)
+    ast, other = kernel_of(x[:n].sum(0)), kernel_of(x[: (n + 7) // 2].sum(0))
+    trial = Trial(ast, device)
+    trial.expect(build(ast, WRITTEN_DOWN, device))
+    outcome = trial.time(build(other, WRITTEN_DOWN, device), 0.0, None)
+    assert not outcome.equal and "element" in outcome.because
+
+
 def test_memory_of_unknown_size_is_refused():
     device = registry.open(DEVICE)
     ast = product()

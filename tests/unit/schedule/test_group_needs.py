@@ -10,6 +10,7 @@ from weft.schedule.group_needs import (
     steps_of,
     turns_of,
 )
+from weft.tensor import Tensor
 from weft.testing.graphs import buffer
 from weft.uop import Ops, UOp
 
@@ -60,6 +61,14 @@ def test_a_product_is_near_where_each_batch_has_its_own_small_operand():
     assert near_products(products_below(batched, read), 8)
     flat = product(buffer(48).reshape((8, 6)), buffer(30).reshape((6, 5)))
     assert not near_products(products_below(flat, read), 8)
+
+
+def test_weights_and_images_under_a_window_are_not_near():
+    """A convolution is not done line by line for the sake of what reads its result."""
+    total = Tensor.empty(2, 3, 6, 6).conv2d(Tensor.empty(4, 3, 3, 3), padding=1).uop
+    products = products_below(total, lambda node: node.op is Ops.BUFFER)
+    assert len(products) == 1
+    assert not near_products(products, 2) and not near_products(products, 8)
 
 
 def test_loops_side_by_side():

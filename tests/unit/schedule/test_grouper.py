@@ -26,6 +26,28 @@ def test_reduces_that_meet_share_a_kernel():
     assert len(kernels(x.reduce(Ops.ADD, (1,)) + x.reduce(Ops.MAX, (1,)))) == 1
 
 
+def product(k):
+    """(4, k) by (k, 5)."""
+    a, b = buffer(4 * k).reshape((4, 1, k)), buffer(5 * k).reshape((1, 5, k))
+    return (a.expand((4, 5, k)) * b.expand((4, 5, k))).reduce(Ops.ADD, (2,))
+
+
+def test_short_products_that_meet_share_a_kernel():
+    assert len(kernels(product(64) + product(128) * 2)) == 1
+
+
+def test_of_long_products_the_longest_goes_on():
+    first, second = kernels((product(300) * 2 + product(2000)).exp2())
+    assert first.src[0].src[1].op is Ops.MUL  # as far as the chain goes alone
+    assert {reduced.src[0].shape[2] for reduced in sums(first)} == {300}
+    assert {reduced.src[0].shape[2] for reduced in sums(second)} == {2000}
+    assert Ops.EXP2 in ops_of(second)
+
+
+def sums(ast):
+    return [node for node in ast.toposort() if node.op is Ops.REDUCE_AXIS]
+
+
 def test_readers_that_meet_again_are_followed():
     total = buffer(12).reshape((3, 4)).reduce(Ops.ADD, (1,))
     relu = (total < 0).where(total * 0, total)

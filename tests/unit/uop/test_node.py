@@ -2,13 +2,16 @@
 
 import gc
 import pickle
+import sys
+import threading
 
 import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, SpecError
 from weft.uop import Ops, UOp
-from weft.uop.node import interned_count
+from weft.uop.node import _Entry, _forget, interned_count
+from weft.uop.node import _interned as interned
 
 
 def seventeen() -> UOp:
@@ -153,3 +156,67 @@ def test_variables_have_names_and_take_whole_numbers_of_any_kind():
     for wrong in ("", None, 3):
         with pytest.raises(ArgumentError, match="a name"):
             UOp.variable(wrong, 1, 10)
+
+
+def test_equal_nodes_of_several_threads_are_one():
+    rounds, count = 60, 4
+    barrier, made = threading.Barrier(count), [[] for _ in range(count)]
+
+    def make(own):
+        for number in range(rounds):
+            barrier.wait()
+            nodes = [UOp(Ops.CONST, dtypes.int, (), 7_000_000 + number)]
+            for _ in range(20):
+                nodes.append(UOp(Ops.NEG, dtypes.int, (nodes[-1],)))
+            own.append(nodes)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=make, args=(own,)) for own in made]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    for own in made[1:]:
+        assert all(a is b for one, other in zip(made[0], own) for a, b in zip(one, other))
+
+
+@pytest.mark.parametrize("lost", ["before", "between"])
+def test_a_node_that_another_thread_made_is_not_forgotten(lost):
+    """The entry of a dead node is replaced before, or while, it takes itself out."""
+    node = UOp(Ops.CONST, dtypes.int, (), 7_100_000)
+    old, new = _Entry(node), _Entry(node)
+    old.key = new.key = "key"
+
+    class Table(dict):
+        def get(self, key):
+            found = super().get(key)
+            self[key] = new
+            return found
+
+    table = Table(key=old) if lost == "between" else {"key": new}
+    _forget(old, table)
+    assert dict.get(table, "key") is new
+
+
+def test_the_entry_of_a_dead_node_is_replaced():
+    """Its callback may be under way in another thread."""
+    node = UOp(Ops.CONST, dtypes.int, (), 7_200_000)
+    key = (Ops.CONST, dtypes.int, (), 7_200_000)
+    del node
+    gc.collect()
+    dead = _Entry(_Dies())
+    dead.key = key
+    interned[key] = dead
+    made = UOp(Ops.CONST, dtypes.int, (), 7_200_000)
+    assert interned[key]() is made
+    del made
+    gc.collect()
+    assert key not in interned
+
+
+class _Dies:
+    """What a weak reference loses at once."""

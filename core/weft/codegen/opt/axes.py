@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weft.codegen.affine import affine
@@ -86,15 +86,30 @@ def turns_of_last(outer: UOp, split: Split) -> UOp:
     return UOp(Ops.WHERE, outer.dtype, (outer < outer.const_like(turns - 1), whole, rest))
 
 
+def written(nodes: Sequence[UOp]) -> set[UOp]:
+    """The buffers that a kernel stores to."""
+    stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
+    return {pointer for pointer in stored if pointer.op is not Ops.DEFINE_REG}
+
+
+def reads_any(nodes: Iterable[UOp], buffers: set[UOp]) -> bool:
+    """Whether anything is loaded from one of these buffers."""
+    return any(node.op is Ops.LOAD and node.src[0].src[0] in buffers for node in nodes)
+
+
 def reads_what_it_writes(nodes: Sequence[UOp]) -> bool:
     """Whether a buffer of the kernel is both loaded from and stored to."""
-    stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
-    stored = {pointer for pointer in stored if pointer.op is not Ops.DEFINE_REG}
-    return any(node.op is Ops.LOAD and node.src[0].src[0] in stored for node in nodes)
+    return reads_any(nodes, written(nodes))
 
 
-def access_of(node: UOp) -> Access:
-    """A LOAD or STORE taken apart."""
+def sums_what_it_writes(nodes: Sequence[UOp]) -> bool:
+    """Whether any sum has a term from a buffer that is stored to."""
+    stored = written(nodes)
+    return any(reads_any(node.toposort(), stored) for node in nodes if node.op is Ops.REDUCE)
+
+
+def access_of(node: UOp, word: UOp | None = None) -> Access:
+    """A LOAD or STORE taken apart; or a word, by the first LOAD of its numbers."""
     index = node.src[0]
     terms, _ = affine(index.src[1])
     steps: dict[UOp, int] = {}
@@ -111,4 +126,4 @@ def access_of(node: UOp) -> Access:
         hidden |= ranges_of(node.src[-1])
     elif index.src[0].op is Ops.DEFINE_REG:
         hidden |= ranges_of(node) - steps.keys()
-    return Access(node, steps, frozenset(hidden))
+    return Access(node if word is None else word, steps, frozenset(hidden))

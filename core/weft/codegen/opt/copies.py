@@ -31,7 +31,7 @@ _FEW = 8  # bytes that a copy of several elements moves at least, if nobody wait
 
 @dataclass(frozen=True)
 class Staged:
-    """One LOAD to be staged: the ranges that its array has as axes, and how long a row of it is.
+    """One LOAD to be staged, or a word: the ranges that its array has as axes, how long a row is.
 
     strides: of each range in the array; steps: in memory; size: elements of the array.
     """

@@ -8,16 +8,15 @@ instruction for all lanes, one that does not move is one as well, any other is o
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt import grid, threads
+from weft.codegen.opt import grid, streams, sums, threads, tiles
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.panels import Panels
+from weft.codegen.opt.panels import REUSED, Panels
 from weft.codegen.pairs import may_pack
 from weft.codegen.ranges import extent_of, loops_of, ranges_of
 from weft.uop.args import AxisKind
@@ -27,12 +26,15 @@ from weft.uop.ops import GroupOp, Ops
 _UNKNOWN = 64  # taken for an extent that is a variable
 _SCATTER = 1.5  # a lane that is picked up or put down by itself
 _TILE_FACTORS = range(1, 9)
+_FAR = 0.5  # a vector that comes from further away than a panel would be
+_LONG_PRODUCT = 1024  # terms of which rows of operands are better packed than read as they lie
+_UNPACKED = 1.5  # how much longer it takes where they are not
 _LATENCY = 4.0  # cycles of a multiply-add
 _MOST_BODY = 128  # values written out in one loop body
 _LONG_CHAIN = 40  # steps of an element that are worth several vectors at once
+_LONG_SUM = 32  # terms, beside which it does not matter how what else there is is read
 _BLOCK = 8  # rows of a block where lanes jump
 _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
-_SAME_SET = 2048  # bytes apart at which lines get in each other's way in a first-level cache
 
 
 def choose(kernel: Kernel) -> Sequence[Opt]:
@@ -41,6 +43,8 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
         grid.choose(kernel)
     else:
         choice = _Choice(kernel)
+        for reduce in choice.reduces:
+            sums.along_memory(kernel, reduce, choice.reads_of(reduce))
         choice.vectors()
         choice.blocks()
         for reduce in choice.reduces:
@@ -101,20 +105,36 @@ class _Choice:
         for root in sorted(nests, key=lambda one: -self.sizes[one]):
             if any(loop in self.lanes_of for loop in nests[root]):
                 continue
-            best: tuple[float, UOp, int] | None = None
+            best: tuple[float, float, UOp, int] | None = None
             for loop in sorted(nests[root], key=lambda u: -u.arg.id):
                 width = self.width(loop)
-                if width < 2 or not self.is_free(loop):
+                if width < 2 or loop in self.kernel.ordered or not self.is_free(loop):
                     continue
                 cost = self.cost(loop, width)
-                if best is None or cost < best[0]:
-                    best = (cost, loop, width)
-            if best is not None and best[0] < 0.7 * self.cost(best[1], 1):
-                axis = self.kernel.axis_of(best[1])
-                for width in self.widths(best[1], best[2]):
+                whole = cost + self.beside(root, loop)
+                if best is None or whole < best[0]:
+                    best = (whole, cost, loop, width)
+            if best is None:
+                continue
+            _, cost, loop, most = best
+            if cost < 0.7 * self.cost(loop, 1):
+                axis = self.kernel.axis_of(loop)
+                for width in self.widths(loop, most):
                     if self.kernel.attempt(OptKind.VECTOR, axis, width):
-                        self.lanes_of[best[1]] = width
+                        self.lanes_of[loop] = width
                         break
+
+    def beside(self, root: UOp, loop: UOp) -> float:
+        """The cost of nests around and beside one, where its lanes are along a loop that these do
+        not have: they have lanes if they can along loops that are theirs alone."""
+        nests, total = self.kernel.nests, 0.0
+        for other, nest in nests.items():
+            if loop in nest or nest.isdisjoint(nests[root]):
+                continue
+            widths = {own: self.width(own) for own in nest - nests[root]}
+            lanes = [self.nest_cost(other, own, n) for own, n in widths.items() if n > 1]
+            total += min(lanes, default=self.nest_cost(other, loop, 1))
+        return total
 
     def widths(self, loop: UOp, width: int) -> list[int]:
         """A number of lanes, after those that are worth trying before it.
@@ -123,12 +143,31 @@ class _Choice:
         at once. As one long vector they are no more text to compile.
         """
         extent = extent_of(loop)
+        if 2 * width > self.registers and self.is_turned(loop):
+            return [max(2, self.registers // 2), width]  # of narrow numbers; see `blocks`
         if self.kernel.reduces or width < self.lanes or self.operations < _LONG_CHAIN:
             return [width]
         assert isinstance(extent, int)
         more = [width * times for times in (4, 2)]
         fits = [w for w in more if extent % w == 0 or (self.may_overlap(loop) and extent > 32 * w)]
         return [*fits, width]
+
+    def is_turned(self, lane: UOp) -> bool:
+        """Whether a store along these lanes loads something that lies along another loop."""
+        return any(
+            self.lies_along(access, lane) is not None
+            for store in self.kernel.stores
+            if lane in self.kernel.nests[store]
+            for access in self.inside[store]
+        )
+
+    def lies_along(self, access: Access, lane: UOp) -> UOp | None:
+        """The loop along which a load that jumps from lane to lane has its neighbours."""
+        if access.node.op is not Ops.LOAD or access.steps.get(lane, 1) == 1:
+            return None
+        across = next((u for u, step in access.steps.items() if abs(step) == 1), None)
+        hidden = lane in access.hidden or across in access.hidden
+        return None if hidden or across is lane else across
 
     def width(self, loop: UOp) -> int:
         """How many lanes would fit: a power of two, 0 for too few.
@@ -157,7 +196,7 @@ class _Choice:
     def may_overlap(self, loop: UOp) -> bool:
         """Whether parts that do not divide the extent are allowed."""
         place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
-        return place is not None and not self.kernel.in_place
+        return place is not None and not self.kernel.in_place and loop not in self.kernel.once
 
     def is_free(self, loop: UOp) -> bool:
         """Whether no nest of this loop has lanes already."""
@@ -167,18 +206,42 @@ class _Choice:
         )
 
     def cost(self, loop: UOp, width: int) -> float:
-        total = 0.0
-        for root, nest in self.kernel.nests.items():
-            if loop not in nest:
-                continue
-            size = self.sizes[root] / width
-            total += size * self.operations
-            for access in self.inside[root]:
-                total += size * self.access_cost(access, loop, width)
-            if root.op is Ops.REDUCE and loop in loops_of(root) and width > 1:
-                done = self.sizes[root] / math.prod(_turns(own) for own in loops_of(root))
-                total += done * 2.0 * math.log2(width)
+        """The cost of all nests of a loop."""
+        nests = self.kernel.nests
+        return sum(self.nest_cost(root, loop, width) for root in nests if loop in nests[root])
+
+    def nest_cost(self, root: UOp, loop: UOp, width: int) -> float:
+        nest = self.kernel.nests[root]
+        size = self.sizes[root] / width
+        if width > 1 and self.is_far(root, loop):
+            size *= _UNPACKED
+        total = size * self.operations
+        for access in self.inside[root]:
+            total += size * self.access_cost(access, loop, width)
+        if root.op is Ops.REDUCE and loop in loops_of(root) and width > 1:
+            done = self.sizes[root] / math.prod(_turns(own) for own in loops_of(root))
+            total += done * 2.0 * math.log2(width)
+            total += size * _FAR * sum(self.is_read_again(a, nest) for a in self.inside[root])
         return total
+
+    def is_read_again(self, access: Access, nest: frozenset[UOp]) -> bool:
+        """Whether many turns read the same, which a panel could hold for lanes along the output."""
+        turns = math.prod(_turns(loop) for loop in nest if not access.depends(loop))
+        return self.panels.possible and turns >= REUSED
+
+    def is_far(self, root: UOp, loop: UOp) -> bool:
+        """Whether lanes along a long sum of products would keep its operands from being packed.
+
+        Rows are then read as they lie, each of them longer than a cache is deep, and again for
+        every other row.
+        """
+        if root.op is not Ops.REDUCE or loop not in loops_of(root) or not self.panels.possible:
+            return False
+        own = loops_of(root)
+        loads = [access for access in self.inside[root] if access.node.op is Ops.LOAD]
+        again = [self.panels.turns_again(access, root) for access in loads]
+        terms = math.prod(map(_turns, own))
+        return terms >= _LONG_PRODUCT and len(loads) > 1 and min(again) >= REUSED
 
     def access_cost(self, access: Access, loop: UOp, width: int) -> float:
         if width == 1 or not access.depends(loop):
@@ -187,24 +250,32 @@ class _Choice:
             return 1.0
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
-            return (1.5 if apart % _SAME_SET else 6.0) * _SCATTER * width
+            once = apart % tiles.SAME_SET or self.run(access) >= _BLOCK
+            return (1.5 if once else 6.0) * _SCATTER * width
         packed = 1.0 + _SCATTER * width / self.panels.turns_for(access, loop)
         return min(_SCATTER * width, packed)
+
+    def run(self, store: Access) -> int:
+        """How many neighbours are stored by loops short enough to be written out."""
+        length = 1
+        for loop, step in sorted(store.steps.items(), key=lambda pair: abs(pair[1])):
+            if abs(step) == length and _turns(loop) <= _TILE_FACTORS[-1]:
+                length *= _turns(loop)
+        return length
 
     # ---- blocks -------------------------------------------------------------------------------
 
     def blocks(self) -> None:
         """Loads that jump from lane to lane are done in blocks: whole cache lines are used."""
+        compute = self.kernel.target.compute
         for store in self.kernel.stores:
             nest = self.kernel.nests[store]
             lane = next((loop for loop in nest if loop in self.lanes_of), None)
-            if lane is None:
+            if lane is None or self.is_after_a_long_sum(store):
                 continue
             for access in self.inside[store]:
-                if access.node.op is not Ops.LOAD or access.hidden or not access.depends(lane):
-                    continue
-                across = next((u for u, step in access.steps.items() if abs(step) == 1), None)
-                if access.steps[lane] == 1 or across is None or across is lane:
+                across = self.lies_along(access, lane)
+                if across is None:
                     continue
                 known = self.axis(across, frozenset({AxisKind.LOOP}))
                 if known is None or self.present(nest) > 1:
@@ -212,9 +283,18 @@ class _Choice:
                 side = self.lanes_of[lane]
                 if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
                     if self.kernel.attempt(OptKind.UPCAST, known[0], side):
-                        self.two_lines(lane, across)
+                        if 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes:
+                            self.two_lines(lane, across)
                 elif known[1] >= _BLOCK:
                     self.kernel.attempt(OptKind.UPCAST, known[0], _BLOCK)
+
+    def is_after_a_long_sum(self, store: UOp) -> bool:
+        """Whether what is stored takes so long to add up that the loops had better suit the sum."""
+        return any(
+            self.sizes[reduce] >= _LONG_SUM * self.sizes[store]
+            for reduce in self.reduces
+            if reduce in store.toposort(gate=lambda u: u is store or u.op is not Ops.STORE)
+        )
 
     def two_lines(self, lane: UOp, across: UOp) -> None:
         """Squares side by side along what is stored, so that two cache lines in a row are whole;
@@ -258,6 +338,8 @@ class _Choice:
         own = set(loops_of(reduce))
         if math.prod(_turns(loop) for loop in own) < 4:
             return
+        if self.is_walked(reduce, accesses):
+            return
         loops = []
         for loop in sorted(nest - own, key=lambda u: u.arg.id):
             known = self.axis(loop, frozenset({AxisKind.LOOP}))
@@ -267,15 +349,25 @@ class _Choice:
             # what another reduce put side by side is enough for this one
             if self.present(frozenset((loop,))) == 1 and self.is_worth_a_tile(loop):
                 loops.append((loop, known[1]))
-        loops = loops[-3:]
+        # three loops, and the one that vectors are of
+        loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
         if not loops:
             return
         present = self.present(nest)
         reads = self.reads(accesses, [loop for loop, _ in loops])
+        asked = any(
+            len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
+            for access in accesses
+        )
         best: tuple[float, tuple[int, ...]] | None = None
         for factors in self.tilings(loops):
-            cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)])
+            cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)], asked)
             if cost is not None:
+                nbytes = self.fetched(reduce, accesses, [loop for loop, _ in loops], factors)
+                if nbytes is not None:
+                    work = math.prod(factors) * present * self.together[loops_of(reduce)]
+                    cost = tiles.fetched_cost(cost, nbytes, work)
+                cost += self.put_down(reduce, [loop for loop, _ in loops], factors)
                 cost /= math.prod(_share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - 1e-9):
                 best = (cost, factors)
@@ -284,6 +376,17 @@ class _Choice:
         for (loop, _), factor in zip(loops, best[1]):
             if factor > 1:
                 self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), factor)
+
+    def is_walked(self, reduce: UOp, accesses: list[Access]) -> bool:
+        """Whether there is nothing to use again in a sum over a matrix, which is read in runs."""
+        loop = streams.walked(self.kernel, reduce, accesses)
+        if loop is None:
+            return False
+        if any(own in self.lanes_of for own in loops_of(reduce)):
+            return True
+        known = self.axis(loop, frozenset({AxisKind.LOOP}))
+        run = streams.run_of(known[1], self.registers) if known and loop in self.lanes_of else 0
+        return run > 0 and self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), run)
 
     def is_worth_a_tile(self, loop: UOp) -> bool:
         """Whether most of what is done in a loop reads something that does not move with it.
@@ -316,7 +419,40 @@ class _Choice:
             [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_overlap(loop))]
             for loop, extent in loops
         ]
-        return itertools.product(*choices)
+        return tiles.tilings(choices, self.registers)
+
+    def fetched(
+        self, reduce: UOp, accesses: list[Access], loops: list[UOp], factors: tuple[int, ...]
+    ) -> int | None:
+        """How many bytes of vectors each turn of a product come from further than the nearest
+        cache: those of a long strip, which the next tile reads again; None where none is."""
+        if len(loops_of(reduce)) != 1:
+            return None
+        terms, count = math.prod(_turns(loop) for loop in loops_of(reduce)), None
+        for access in accesses:
+            lane = next((own for own in self.lanes_of if access.depends(own)), None)
+            again = any(not access.depends(loop) for loop in loops)
+            if lane is None or not again:
+                continue
+            side = math.prod(f for loop, f in zip(loops, factors) if access.depends(loop))
+            each = side * self.lanes_of[lane] * access.node.dtype.itemsize
+            count = (count or 0) + (each if terms * each > tiles.NEAREST else 0)
+        return count
+
+    def put_down(self, reduce: UOp, loops: list[UOp], factors: tuple[int, ...]) -> float:
+        """Cycles per multiply-add that storing the lanes of a tile one by one takes."""
+        cost = 0.0
+        for access in (a for store in self.kernel.stores for a in self.inside[store]):
+            nest = self.kernel.nests.get(access.node, frozenset())
+            lane = next((own for own in self.lanes_of if own in nest), None)
+            if lane is None or lane in access.hidden:
+                continue
+            parts = [(abs(access.steps.get(u, 0)), f) for u, f in zip(loops, factors)]
+            cost += tiles.scattered_cost(
+                access.node.src[1].dtype.itemsize, abs(access.steps.get(lane, 0)),
+                self.lanes_of[lane], parts,
+            )  # fmt: skip
+        return cost / math.prod(_turns(loop) for loop in loops_of(reduce))
 
     def reads(
         self, accesses: list[Access], loops: list[UOp]
@@ -335,10 +471,14 @@ class _Choice:
         factors: tuple[int, ...],
         present: int,
         sums: int,
+        asked: bool,
     ) -> float | None:
-        """Cycles per multiply-add of one turn of the reduce loop; None where registers run out."""
+        """Cycles per multiply-add of one turn of the reduce loop; None where registers run out.
+
+        asked: whether single elements have gates, so that they are in registers before their use.
+        """
         work = math.prod(factors) * present * sums
-        if work + max(factors) + 2 > self.registers and work > 1:
+        if work + max(factors) + (4 if asked else 2) > self.registers and work > 1:
             return None
         loads = 0.0
         for (cost, of), times in reads.items():
@@ -361,7 +501,7 @@ class _Choice:
         )
         room = _MOST_BODY // (4 if scattered else 1) // work
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
-        for loop in sorted(loops, key=lambda u: -u.arg.id):
+        for loop in reversed(sums.in_order(self.kernel, loops)):
             known = self.axis(loop, frozenset({AxisKind.REDUCE}))
             if known is None or known[1] == 1:
                 continue

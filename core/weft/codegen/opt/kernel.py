@@ -21,13 +21,18 @@ from weft.codegen.opt.axes import (
     Split,
     Unit,
     access_of,
+    reads_any,
     reads_what_it_writes,
+    sums_what_it_writes,
     turns_of_last,
+    written,
 )
 from weft.codegen.opt.legal import check, illegal
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
+from weft.codegen.scatter import accumulates, in_order
 from weft.codegen.substitute import substitute_ranges
+from weft.codegen.words import words_of
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind, KernelInfo
 from weft.uop.node import UOp
@@ -44,7 +49,8 @@ class Kernel:
     """The loops of a kernel. `axes` is in loop order; `apply` changes it, or raises OptError.
 
     nests: for every STORE and REDUCE the ranges that meet in it; accesses: every LOAD and STORE;
-    fills: what is kept on chip, its STOREs are among `stores`.
+    fills: what is kept on chip, its STOREs are among `stores`. ordered: loops whose turns have an
+    order, since they add to what is kept on chip; once: all that are closed by what does.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
@@ -56,6 +62,8 @@ class Kernel:
         self.stores = [node for node in nodes if node.op is Ops.STORE]
         self.reduces = [node for node in nodes if node.op is Ops.REDUCE]
         self.fills = [node for node in nodes if node.op is Ops.FILL]
+        self.ordered = frozenset[UOp]().union(*map(in_order, self.fills))
+        self.once = frozenset(u for one in self.fills if accumulates(one) for u in loops_of(one))
         self.nests: dict[UOp, frozenset[UOp]] = {}
         for node in self.stores:
             self.nests[node] = ranges_of(node)
@@ -75,6 +83,7 @@ class Kernel:
         self._count = len(ranges)
         self._roots = {axis.home: axis.number for axis in self.axes}
         self.in_place = reads_what_it_writes(nodes)
+        self.sums_in_place = self.in_place and sums_what_it_writes(nodes)
         if target.compute.limits.global_size is not None:
             self._launch()
 
@@ -108,10 +117,14 @@ class Kernel:
 
     @property
     def accesses(self) -> list[Access]:
-        """Every LOAD and STORE, taken apart once."""
+        """Every LOAD and STORE, taken apart once; of a word that is made of several, one."""
         if self._accesses is None:
+            words = words_of(self._nodes)  # one access each
+            parts = {u for word in words for u in word.toposort() if u.op is Ops.LOAD}
             self._accesses = [
-                access_of(node) for node in self._nodes if node.op in (Ops.LOAD, Ops.STORE)
+                access_of(words.get(node, node), node)
+                for node in self._nodes
+                if node in words or (node.op in (Ops.LOAD, Ops.STORE) and node not in parts)
             ]
         return self._accesses
 
@@ -164,6 +177,8 @@ class Kernel:
         if not 0 <= opt.axis < len(self.axes):
             raise illegal(opt, f"there are {len(self.axes)} axes")
         axis = self.axes[opt.axis]
+        if axis.home in self.ordered:
+            raise illegal(opt, "its turns add to one array, one after the other")
         if kind is OptKind.SWAP:
             self._swap(opt)
         elif kind is OptKind.UPCAST:
@@ -249,6 +264,8 @@ class Kernel:
             raise illegal(opt, "its last part is shorter than the others")
         if opt.amount < 2 or axis.extent % opt.amount == 0:
             raise illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
+        if axis.home in self.once:
+            raise illegal(opt, "what its turns add to is on chip, where nothing is gated")
         turns = round_up(axis.extent, opt.amount)
         if turns > dtypes.int.max:
             raise illegal(opt, f"it would have {turns} turns")
@@ -380,8 +397,6 @@ class Kernel:
         axis, limits = self.axes[opt.axis], self.target.compute.limits
         if axis.kind not in (AxisKind.LOOP, AxisKind.REDUCE):
             raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
-        if self.in_place:
-            raise illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
         if self.fills or any(other.kind is AxisKind.GROUP_REDUCE for other in self.axes):
             raise illegal(opt, "rows on chip and shared loops leave no room for it")
         before = opt.kind is OptKind.PACK
@@ -391,6 +406,8 @@ class Kernel:
         found = stage.candidates(graph, ranges[axis.number], before)
         if not found:
             raise illegal(opt, "nothing in it is read more than once")
+        if self.in_place and any(self._is_written(one.load) for one in found):
+            raise illegal(opt, "the kernel reads what it writes, and a copy would be out of date")
         room = limits.scratch_bytes
         threads = [int(one.extent) for one in self.axes if one.kind is AxisKind.LOCAL]
         if limits.local_size is not None:
@@ -415,6 +432,10 @@ class Kernel:
             raise illegal(opt, f"its operands are larger than {room} bytes")
         self._staged, self._depth, self._before = axis.number, depth, before
 
+    def _is_written(self, value: UOp) -> bool:
+        """Whether a value is loaded from what the kernel stores to."""
+        return reads_any(value.toposort(), written(self._nodes))
+
     def _keep(self, opt: Opt) -> None:
         """Note that a loop of a sum, and those around it, go outside an output loop and those
         inside that one."""
@@ -428,8 +449,8 @@ class Kernel:
             raise illegal(opt, "the sum does not depend on all of the loops")
         if not all(isinstance(one.extent, int) for one in inside):
             raise illegal(opt, "the extent of an output loop is a variable")
-        if self.in_place or self.fills or self.units:
-            raise illegal(opt, "the kernel reads what it writes, or has memory on chip already")
+        if self.sums_in_place or self.fills or self.units:
+            raise illegal(opt, "the sum reads what is written, or memory on chip is there already")
         if any(one.kind in _PARALLEL for one in self.axes):
             raise illegal(opt, "work items have nowhere to keep sums but their registers")
         graph, ranges = self._graph()
@@ -463,7 +484,7 @@ class Kernel:
         """
         if axis.kind not in (AxisKind.LOOP, AxisKind.GLOBAL):
             raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
-        if self.in_place:
+        if self.in_place or axis.home in self.once:
             raise illegal(opt, "parts would overlap, and the kernel reads what it writes")
 
     def _swap(self, opt: Opt) -> None:

@@ -18,18 +18,23 @@ from collections.abc import Mapping, Sequence
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import OptKind
+from weft.codegen.opt.sums import in_order
+from weft.codegen.opt.tiles import SAME_SET
 from weft.codegen.ranges import extent_of, loops_of
 from weft.device.capabilities import Feature
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_REUSED = 32  # turns after which packing what they all read is paid for
+REUSED = 32  # turns after which packing what they all read is paid for
 _PARTS = 8  # of the work that share one panel, where threads share the work
 _SMALL = 1 << 15  # bytes that the first-level cache holds however they lie
 _PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
+_WHOLE = 3 << 17  # bytes of one that spares a sum its stretches: what is kept is paid for as well
+_NEAR = 7 << 16  # bytes of an operand that the second-level cache holds as it lies
 _ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
 _SHORTEST = 16  # terms for which it is worth taking up the sums so far
+_MANY_TILES = 4 * REUSED
 _LOOP = frozenset({AxisKind.LOOP})
 
 
@@ -45,7 +50,7 @@ class Panels:
         self.reduces = reduces
         self.lanes = lanes
         self.room = kernel.target.compute.limits.scratch_bytes
-        self.possible = self.room > 0 and not kernel.in_place and not kernel.fills
+        self.possible = self.room > 0 and not kernel.sums_in_place and not kernel.fills
 
     def turns_for(self, access: Access, lane: UOp) -> int:
         """How many turns read what a panel would put side by side for these lanes; 1: none."""
@@ -55,6 +60,11 @@ class Panels:
         if reduce is None or self._stretch(reduce, lane) is None:
             return 1
         return math.prod(_turns(loop) for loop in self._shared(access, reduce, lane))
+
+    def turns_again(self, access: Access, reduce: UOp) -> int:
+        """How many turns of output loops read what an access of a sum reads again."""
+        loops = self.kernel.nests[reduce].difference(loops_of(reduce))
+        return math.prod(_turns(loop) for loop in loops if not access.depends(loop))
 
     def fill(self, lane: UOp) -> bool:
         """Apply what fills panels for these lanes; False where it is not worth it or not legal."""
@@ -66,6 +76,8 @@ class Panels:
             terms = math.prod(_turns(loop) for loop in loops_of(reduce))
             largest = max(largest, terms * self._beside(lane) * reduce.dtype.itemsize)
         if not loops or (largest < _SMALL and not self._gathered(lane)):
+            return False
+        if self._is_near(lane, loops):
             return False
         first = _innermost(trial, loops)
         if first is None or not self._fill(trial, lane, first):
@@ -91,7 +103,7 @@ class Panels:
             and not access.depends(loop)
             and isinstance(extent_of(loop), int)
         ]
-        return loops if math.prod(_turns(loop) for loop in loops) >= _REUSED else []
+        return loops if math.prod(_turns(loop) for loop in loops) >= REUSED else []
 
     def _turning(self, lane: UOp) -> list[UOp]:
         """The loops that are left and share what the lanes read, in every sum that has such."""
@@ -104,12 +116,35 @@ class Panels:
         return [u for u in shared or () if self.kernel.axis_of(u, _LOOP) is not None]
 
     def _gathered(self, lane: UOp) -> bool:
-        """Whether lanes read what does not lie side by side, or is not there for all of them."""
+        """Whether lanes read what does not lie side by side, or is not there for all of them, or
+        words that have to be made."""
         return any(
-            access.depends(lane) and (lane in access.hidden or access.steps[lane] != 1)
+            access.depends(lane)
+            and (
+                lane in access.hidden or access.steps[lane] != 1 or access.node.op is not Ops.LOAD
+            )
             for reduce in self.reduces
             for access in self.inside[reduce]
         )
+
+    def _is_near(self, lane: UOp, loops: Sequence[UOp]) -> bool:
+        """Whether what lanes read in a product is as well read as it lies: in vectors, of rows that
+        do not get in each other's way, and from a cache that holds all of it. Only many tiles
+        after that would pay for packing it."""
+        if self._gathered(lane) or len(self.reduces) != 1 or len(loops_of(self.reduces[0])) != 1:
+            return False
+        tiles = math.prod(_left(a) for a in self.kernel.axes if a.home in loops and a.kind in _LOOP)
+        mine = [access for access in self.inside[self.reduces[0]] if access.depends(lane)]
+        (term,) = loops_of(self.reduces[0])
+        for access in mine:
+            itemsize = access.node.dtype.itemsize
+            row = access.steps.get(term, 0) * itemsize
+            own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
+            if term in access.hidden or row % SAME_SET == 0:
+                return False
+            if math.prod(map(_turns, own)) * itemsize > _NEAR:
+                return False
+        return bool(mine) and tiles < _MANY_TILES
 
     def _beside(self, home: UOp) -> int:
         """How many elements of a loop are done side by side."""
@@ -123,7 +158,7 @@ class Panels:
         All loops outside of that one are outside of the panel as well. (0, all turns): nothing has
         to be split. None: no panel will do.
         """
-        extents = [extent_of(loop) for loop in sorted(loops_of(reduce), key=lambda u: u.arg.id)]
+        extents = [extent_of(loop) for loop in in_order(self.kernel, loops_of(reduce))]
         if not all(isinstance(extent, int) for extent in extents):
             return None
         across = any(self._is_across(a, reduce, lane) for a in self.inside[reduce])
@@ -132,10 +167,13 @@ class Panels:
         room = _ROWS if across else _PANEL
         if len(self.kernel.reduces) > 1:
             room = self.room // len(self.kernel.reduces)
+        alone = not across and len(self.kernel.reduces) == 1
+        whole = max(room, min(_WHOLE, self.room)) if alone else room
         for place, extent in enumerate(extents):
             assert isinstance(extent, int)
-            most = room // (column * math.prod(map(int, extents[place + 1 :])))
-            if extent <= most:
+            each = column * math.prod(map(int, extents[place + 1 :]))
+            most = room // each
+            if extent <= most or (not place and extent * each <= whole):
                 return place, extent
             if len(self.kernel.reduces) > 1:
                 return None
@@ -160,9 +198,11 @@ class Panels:
         if found is None:
             return False
         deep, part = found
-        home = sorted(loops_of(reduce), key=lambda u: u.arg.id)[deep]
+        home = in_order(kernel, loops_of(reduce))[deep]
         if len(self.kernel.reduces) > 1 or (not deep and part == _turns(home)):
-            return kernel.attempt(OptKind.PACK, _outside_for_threads(kernel, first), 0)
+            first = _outside_for_threads(kernel, first, 4 * REUSED)
+            return kernel.attempt(OptKind.PACK, first, 0)
+        first = _outside_for_threads(kernel, first, REUSED)
         inner = self._kept(kernel, reduce, first)
         place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
         if inner is None or place is None:
@@ -187,10 +227,12 @@ class Panels:
         while inner > first and turns * _left(kernel.axes[inner - 1]) * nbytes <= _PANEL:
             inner -= 1
             turns *= _left(kernel.axes[inner])
-        if turns >= _REUSED or inner == first:
+        if turns >= REUSED or inner == first:
             return inner
         rows = _left(kernel.axes[inner - 1])
         block = ceildiv(rows, ceildiv(rows * turns * nbytes, _PANEL))
+        if kernel.in_place:  # parts may not overlap
+            block = max(n for n in range(1, block + 1) if rows % n == 0)
         if not 1 < block < rows or not kernel.attempt(OptKind.SPLIT, inner - 1, block):
             return None
         return inner
@@ -208,16 +250,17 @@ def _innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
     return places[len(outer)] if inner else None
 
 
-def _outside_for_threads(kernel: Kernel, first: int) -> int:
+def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
     """The place before which a panel is filled: a loop that threads can share is left outside.
 
-    Where there is none the first of those inside is split, and each part fills its own.
+    Where there is none the first of those inside is split, and each part fills its own, for `least`
+    turns at least.
     """
     rows = kernel.axes[first].extent
     if first or not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
         return first
     turns = math.prod(_left(axis) for axis in kernel.axes if axis.kind is AxisKind.LOOP)
-    parts = min(_PARTS, rows, turns // (4 * _REUSED))
+    parts = min(_PARTS, rows, turns // least)
     if parts < 2:
         return first
     if parts < rows:

@@ -19,9 +19,14 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
+from weft.uop.ops import GroupOp
 
 MOST_BODY = 256
 """Values side by side in one loop body: more would only keep the compiler busy."""
+MOST_TEXT = 8192
+"""Operations of a loop body, written out: a random number takes a hundred, and a compiler minutes
+for hundreds of them side by side. A few values may always stand side by side."""
+_FEW = 16
 
 _PARTS = {
     OptKind.UPCAST: (2, 3, 4, 5, 6, 7, 8, 12, 16),
@@ -72,11 +77,13 @@ def near(kernel: Kernel, plan: Plan) -> list[Plan]:
     """All legal plans one step from `plan` for a kernel, in a fixed order."""
     seen = {plan.opts}
     found = []
+    operations = sum(node.op in GroupOp.ALU for node in kernel.sink.toposort())
+    most = min(MOST_BODY, max(_FEW, MOST_TEXT // max(1, operations)))
     for opts in (*_longer(kernel, plan.opts), *_other(kernel, plan.opts)):
         if opts not in seen:
             seen.add(opts)
             done = _applied(kernel, opts)
-            if done is not None and _body(done) <= MOST_BODY:
+            if done is not None and _body(done) <= most:
                 found.append(Plan(opts, plan.prepared))
     return found
 

@@ -21,6 +21,7 @@ from weft.codegen.affine import affine
 from weft.codegen.opt.copies import Copying, Staged
 from weft.codegen.ranges import CLOSING, Fill, extent_of, loop_order, loops_of, most_of, ranges_of
 from weft.codegen.substitute import replace_nodes, substitute_ranges
+from weft.codegen.words import words_of
 from weft.device.capabilities import ComputeCaps
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -46,17 +47,20 @@ def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
     held = frozenset(
         r for node in nodes if node.op is Ops.WMMA for r in node.src[2:-1] if r.op is Ops.RANGE
     )
+    words = words_of(nodes)  # are brought whole, and not number by number
+    parts = {u for word in words for u in word.toposort() if u.op is Ops.LOAD}
     found = []
     for node in nodes:
-        nest = nests.get(node, frozenset())
-        if loop not in nest or node.src[0].src[0].op is not Ops.DEFINE_GLOBAL:
+        load = words.get(node, node)
+        nest = nests.get(load, frozenset())
+        if node in parts or loop not in nest or load.src[0].src[0].op is not Ops.DEFINE_GLOBAL:
             continue
         around = ranges_of(node)
         mine = [r for r in inner if r in around]
         again = any(r in nest and r not in around for r in turns)
         fixed = all(not r.src[0].variables() for r in mine)
         if mine and again and fixed and not any(u.op in CLOSING for u in node.toposort()):
-            found.append(_staged(node, mine, bool(group), held))
+            found.append(_staged(node, _steps(load), mine, bool(group), held))
     return found
 
 
@@ -81,7 +85,9 @@ def _is_inside(one: UOp, loop: UOp) -> bool:
     return kind is AxisKind.LOCAL or loop_order(one) > loop_order(loop)
 
 
-def _staged(load: UOp, mine: list[UOp], shared: bool, held: frozenset[UOp]) -> Staged:
+def _staged(
+    load: UOp, steps: dict[UOp, int], mine: list[UOp], shared: bool, held: frozenset[UOp]
+) -> Staged:
     """held: the ranges over what a lane holds of a fragment.
 
     Fragments lie whole, lane by lane: what lanes read at once is one piece of memory.
@@ -92,7 +98,6 @@ def _staged(load: UOp, mine: list[UOp], shared: bool, held: frozenset[UOp]) -> S
         return (_BEFORE_LANES if whole else _LAYOUT[r.arg.kind], loop_order(r))
 
     order = sorted(mine, key=place)
-    steps = _steps(load)
     strides: dict[UOp, int] = {}
     size = 1
     for r in reversed(order):
@@ -151,7 +156,7 @@ def run(sink: UOp, loop: UOp, depth: int, compute: ComputeCaps, before: bool = F
         else:
             whole = load.dtype.ptr(staged.size, AddrSpace.REG)
             array = UOp(Ops.DEFINE_REG, whole, (), arrays + len(made))
-            places, loops = _alone(staged, numbers)
+            places, loops = _alone(staged, numbers, compute)
             numbers += len(loops)
             value = substitute_ranges(list(load.toposort()), places, {})
             store = UOp(Ops.STORE, dtypes.void, (array.index(staged.place(places)), value))
@@ -167,17 +172,52 @@ def _group(nodes: Sequence[UOp]) -> list[UOp]:
     return sorted(group, key=loop_order)
 
 
-def _alone(staged: Staged, number: int) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
-    """Loops of its own over all of an array, in the order of what is read; lanes stay lanes."""
-    steps = _steps(staged.load)
+def _alone(
+    staged: Staged, number: int, compute: ComputeCaps
+) -> tuple[dict[UOp, UOp], tuple[UOp, ...]]:
+    """Loops of its own over all of an array, in the order of what is read; lanes stay lanes.
+
+    Where these jump in memory, as many neighbours as there are lanes are read for each: squares,
+    which are turned in registers. The last square may overlap the one before it.
+    """
     order: list[UOp] = []
-    for r in sorted(staged.inside, key=lambda r: -abs(steps.get(r, 1 << 62))):
+    for r in sorted(staged.inside, key=lambda r: -abs(staged.steps.get(r, 1 << 62))):
         # a loop whose last part is shorter stands in the one that counts its parts
         parts = ranges_of(r.src[0]).intersection(staged.inside)
         order += [one for one in (*parts, r) if one not in order]
+    across, side = _across(staged, compute)
     places: dict[UOp, UOp] = {}
-    for i, r in enumerate(order):
+    loops: list[UOp] = []
+    for r in order:
+        if r is across:
+            turns = UOp.range(-(-most_of(r) // side), number + len(loops), AxisKind.LOOP, r.dtype)
+            inner = UOp.range(side, number + len(loops) + 1, AxisKind.UPCAST, r.dtype)
+            last, start = r.const_like(most_of(r) - side), turns * r.const_like(side)
+            if most_of(r) % side:
+                start = UOp(Ops.WHERE, r.dtype, (start < last, start, last))
+            places[r] = start + inner
+            loops += [turns, inner]
+            continue
         end = substitute_ranges(list(r.src[0].toposort()), places, {})
         kind = r.arg.kind if r.arg.kind is AxisKind.VECTOR else AxisKind.LOOP
-        places[r] = UOp.range(end, number + i, kind, r.dtype)
-    return places, tuple(sorted(places.values(), key=loop_order))
+        places[r] = UOp.range(end, number + len(loops), kind, r.dtype)
+        loops.append(places[r])
+    return places, tuple(sorted(loops, key=loop_order))
+
+
+def _across(staged: Staged, compute: ComputeCaps) -> tuple[UOp | None, int]:
+    """The loop along which memory lies in a row, if the lanes do not; and the number of lanes."""
+    lanes = next((r for r in staged.inside if r.arg.kind is AxisKind.VECTOR), None)
+    load = staged.load
+    if lanes is None or load.op is not Ops.LOAD or len(load.src) > 1 or load.dtype is dtypes.bool:
+        return None, 0
+    side = most_of(lanes)
+    jumps = abs(staged.steps.get(lanes, 0)) > 1 and side & (side - 1) == 0
+    if not jumps or 2 * side > compute.vector_registers:
+        return None, 0
+    ends = {end for r in staged.inside for end in r.src[0].toposort()}
+    for r in staged.inside:
+        fits = isinstance(extent_of(r), int) and most_of(r) >= side and r not in ends
+        if staged.steps.get(r) == 1 and fits and r.arg.kind in _SERIAL:
+            return r, side
+    return None, 0

@@ -18,7 +18,7 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
-LEAST = 1 << 18
+LEAST = 1 << 19
 """Operations and accesses of elements below which one thread is done before another has started."""
 ENOUGH = 64
 """Turns that can be handed out evenly to all threads there may be."""

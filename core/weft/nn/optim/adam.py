@@ -95,8 +95,8 @@ class Adam(Optimizer):
             reached = self.largest[index]
             reached.assign(reached.maximum(square))
             state.append(reached)
-        ones = self._beside(self.averages_of_one, value)[index]
-        return (mean / ones[0]) / ((reached / ones[1]).sqrt() + self.eps), state
+        ones = self._beside(self.averages_of_one, value)
+        return (mean / ones[index, 0]) / ((reached / ones[index, 1]).sqrt() + self.eps), state
 
 
 class AdamW(Adam):

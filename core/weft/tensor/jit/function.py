@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 from weft.autograd import history
 from weft.base.errors import ArgumentError, CaptureError
+from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
 from weft.device import binding, registry
 from weft.engine.capture import recording
@@ -106,7 +106,7 @@ class Jit:
             )
         self._function = function
         self._limit = limit
-        self._lock = threading.RLock()
+        self._lock = reentrant_lock()
         self._attribute = ""
         self._classes: WeakKeyDictionary[type, BoundJit] = WeakKeyDictionary()
         self._roots: list[Any] = [function]

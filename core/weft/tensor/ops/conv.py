@@ -16,6 +16,7 @@ from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dt
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.tensor.ops.images import drawn
+from weft.tensor.ops.windows import in_steps, windows_of_steps
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 from weft.uop.symbolic.sint import fold
@@ -196,7 +197,10 @@ class ConvMixin(TensorBase):
         if settings.IMAGE:
             x, weight = drawn(self, weight, 1, 1, groups)
             x, inputs = x.pad(around), weight.shape[1]
-        x = x._pool(tuple(kernel), step, apart)
+        if not settings.IMAGE and in_steps(self.shape[2:], kernel, step, apart, around[2:]):
+            x = windows_of_steps(self, kernel, step, around[2:])
+        else:
+            x = x._pool(tuple(kernel), step, apart)
         batch, _, *rest = x.shape
         out = rest[:axes]
         each = outputs // groups

@@ -7,7 +7,6 @@ display of notebooks work as for numbers and sequences.
 
 from __future__ import annotations
 
-import html
 import importlib
 from collections.abc import Iterator
 from types import ModuleType
@@ -293,6 +292,8 @@ class ExchangeMixin(TensorBase):
 
     def _repr_html_(self) -> str:
         """For notebooks: what it is, and its values if they are there already and few."""
+        import html
+
         rows = self._told()
         cells = "".join(
             f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>"

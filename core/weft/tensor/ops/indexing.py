@@ -485,8 +485,8 @@ class IndexingMixin(TensorBase):
         turns = self.__class__.arange(1, count + 1, device=self.device)
         hits = (index == places).where(turns, 0)
         last = hits._reduce(Ops.MAX, -1, True)
-        chosen = (hits == last) & (last > 0)
-        value = chosen.where(new, False)._reduce(Ops.ADD, -1, False)
+        # the last write to a place is known by its turn, so that it is looked up and not sought
+        value = (turns == last).where(new, False)._reduce(Ops.ADD, -1, False)
         return (last.squeeze(-1) > 0).where(value, self)
 
     # ---- masks --------------------------------------------------------------------------------

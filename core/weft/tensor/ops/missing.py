@@ -5,7 +5,6 @@ Looked up only after everything else has failed, so that attributes that are the
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, NoReturn
 
 from weft.base.errors import MissingName
@@ -44,6 +43,8 @@ class MissingMixin(TensorBase):
 
 def _missing(tensor: Any, name: str) -> MissingName:
     known = [n for n in dir(type(tensor)) if not n.startswith("_")]
+    import difflib
+
     close = difflib.get_close_matches(name, known, 3, 0.6)
     try_ = _ELSEWHERE.get(name) or (" or ".join(f"x.{n}" for n in close) if close else None)
     return MissingName(

@@ -23,8 +23,9 @@ from weft.uop.symbolic.sint import fold, high_of
 # A scan looks at so many elements at once, and does so many of them in one row.
 _BLOCK = 16
 _SCANNED_ROW = 4096
+_FAR, _POSITIONS = 1 << 18, 4096  # elements of an axis to be searched in blocks, and of a block
 # A running log of sums has one kernel for so many elements; beyond that it looks at such blocks.
-_LOG_WINDOWS, _LOG_BLOCK = 256, 64
+_LOG_WINDOWS, _LOG_BLOCK = 64, 16
 
 
 class ReduceMixin(TensorBase):
@@ -307,6 +308,9 @@ class ReduceMixin(TensorBase):
                 try_="look at x.shape first, or at another axis",
             )
         x = self.detach()
+        if isinstance(size, int) and size >= _FAR and isinstance(self.device, str):
+            found = x._position_by_blocks(at)
+            return found if keepdim else found.squeeze(at)
         top = x.max(at, True)
         hits = x == top
         if dtypes.is_float(x._uop.dtype):
@@ -316,6 +320,35 @@ class ReduceMixin(TensorBase):
         turned = ~self.__class__.arange(size, device=self.device).reshape(shape)
         found = ~hits.where(turned, dtypes.int32.min)._reduce(Ops.MAX, at, keepdim)
         return found.cast(dtypes.int32)
+
+    def _position_by_blocks(self, at: int) -> Any:
+        """`argmax` along a long axis, which is kept: the maxima of blocks, and then one block.
+
+        The axis is too long for a cache to hold what a second look for the maximum needs.
+        """
+        size = self.shape[at]
+        block = next((b for b in range(2 * _POSITIONS, _POSITIONS // 4, -16) if not size % b), 0)
+        block = block or _POSITIONS
+        rest = size % block
+
+        def part(first: int, last: int) -> Any:
+            return self.shrink(tuple((first, last) if i == at else None for i in range(self.ndim)))
+
+        blocks = part(0, size - rest).unflatten(at, (size // block, block))
+        tops = blocks.max(at + 1)
+        first = tops.argmax(at, True)
+        picked = (first == self.__class__.arange(size // block, device=self.device).reshape(
+            tuple(-1 if i == at else 1 for i in range(self.ndim))
+        )).unsqueeze(at + 1).where(blocks, 0)._reduce(Ops.ADD, at, False)  # fmt: skip
+        found = first * block + picked.argmax(at, True)
+        if not rest:
+            return found
+        top, last = tops.max(at, True), part(size - rest, size)
+        later = last.max(at, True)
+        beyond = later > top
+        if dtypes.is_float(self._uop.dtype):
+            beyond = (beyond | later.isnan()) & ~top.isnan()
+        return beyond.where(last.argmax(at, True) + (size - rest), found)
 
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
         """Index (int32) of the first minimum; NaN counts as one.
@@ -337,8 +370,8 @@ class ReduceMixin(TensorBase):
         at = self._resolve_dim(axis)
         return self._wrap(self._uop) if 0 in self.shape else self._scanned(op, at, start)
 
-    def _scanned(self, op: Ops, at: int, start: Any) -> Any:
-        """Within blocks, upon what comes before each block.
+    def _scanned(self, op: Ops, at: int, start: Any, own: int = 1) -> Any:
+        """Within blocks, upon what comes before each block; `own` as in `_scan_block`.
 
         Blocks are short, since every element looks at all of its block; a long axis is cut in rows
         first, each of which is scanned in one go.
@@ -346,15 +379,15 @@ class ReduceMixin(TensorBase):
         size = self.shape[at]
         most = high_of(size)  # one way for all values of a variable
         if most <= _BLOCK:
-            return self._scan_block(op, at, start)
+            return self._scan_block(op, at, start, own)
         if most <= _SCANNED_ROW:
-            return self._scan_blocks(op, at, start, _BLOCK)
+            return self._scan_blocks(op, at, start, _BLOCK, own)
         if isinstance(size, UOp):
-            return self._scan_blocks(op, at, start, _SCANNED_ROW)
+            return self._scan_blocks(op, at, start, _SCANNED_ROW, own)
         length = round_up(ceildiv(size, ceildiv(size, _SCANNED_ROW)), _BLOCK)
-        return self._scan_blocks(op, at, start, length)
+        return self._scan_blocks(op, at, start, length, own)
 
-    def _scan_blocks(self, op: Ops, at: int, start: Any, block: int) -> Any:
+    def _scan_blocks(self, op: Ops, at: int, start: Any, block: int, own: int) -> Any:
         """Each block scanned by itself, and upon the totals of the blocks before."""
         size = self.shape[at]
         count = fold(ceildiv(size, block))
@@ -366,14 +399,8 @@ class ReduceMixin(TensorBase):
         if isinstance(size, UOp) or size % block:
             cut = self.pad(along(self, 0, count * block - size), value=start)
         cut = cut.unflatten(at, (count, block))
-        totals = cut._reduce(op, at + 1, False)
-        if high_of(count) <= _SCANNED_ROW:
-            before = totals._scan_block(op, at, start, 0)
-        else:
-            before = totals._scanned(op, at, start)
-            before = before.shrink(along(before, 0, count - 1))
-            before = before.pad(along(before, 1, 0), value=start)
-        before, inside = before.unsqueeze(at + 1), cut._scanned(op, at + 1, start)
+        before = cut._reduce(op, at + 1, False)._scanned(op, at, start, 0)
+        before, inside = before.unsqueeze(at + 1), cut._scanned(op, at + 1, start, own)
         if op is Ops.MUL:
             whole = before * inside
         else:

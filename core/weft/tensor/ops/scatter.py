@@ -127,7 +127,8 @@ class ScatterMixin(TensorBase):
         turns = self.__class__.arange(1, count + 1, device=self.device)
         turn = hits.where(turns, 0)
         last = turn._reduce(Ops.MAX, -1, True)
-        value = ((turn == last) & hits).where(values, False)._reduce(Ops.ADD, -1, False)
+        # the last write to a place is known by its turn, so that it is looked up and not sought
+        value = (turns == last).where(values, False)._reduce(Ops.ADD, -1, False)
         written = (last.squeeze(-1) > 0).where(value, self.permute(*order))
         return written.permute(*self._inverse(tuple(order)))
 

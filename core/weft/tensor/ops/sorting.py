@@ -3,16 +3,20 @@ last; short rows by counting how many elements come before each."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
+from weft.base.intmath import ceildiv
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops
 
 _COUNTED = 512
 """Rows up to this length are sorted by counting: n * n comparisons, in two kernels."""
+_FEW, _SHARE = 64, 8
+"""Of longer rows, the k largest are looked for in blocks where there are so many times as many."""
 
 
 class SortingMixin(TensorBase):
@@ -76,9 +80,35 @@ class SortingMixin(TensorBase):
                 f"there are no {k} elements along axis {dim}",
                 asked=f"topk({k}) of shape {self.shape}",
             )
-        values, places = self.sort(at, largest)
-        window = tuple((0, k) if i == at else None for i in range(len(self.shape)))
-        return values.shrink(window), places.shrink(window)
+        if size < _SHARE * k or size <= _FEW or not k or 0 in self.shape:
+            values, places = self.sort(at, largest)
+            window = tuple((0, k) if i == at else None for i in range(len(self.shape)))
+            return values.shrink(window), places.shrink(window)
+        order = [i for i in range(len(self.shape)) if i != at] + [at]
+        back = self._inverse(tuple(order))
+        rows = self.permute(*order)
+        places = rows.detach()._sort_keys(largest)._first_places(k)
+        return rows.gather(-1, places).permute(*back), places.permute(*back)
+
+    def _first_places(self, k: int) -> Any:
+        """Places of the k smallest of each row, in order; of equal ones the first.
+
+        All of them are in the k blocks with the smallest minima, of equal ones the first: an
+        element elsewhere has k minima before it. So it is two short rows that are put in order.
+        """
+        size = self.shape[-1]
+        if size < _SHARE * k or size <= _FEW:
+            places = self.sort(-1)[1]
+            return places.shrink((*(None for _ in self.shape[:-1]), (0, k)))
+        length = max(4, 1 << round(math.log2(size / k) / 2))
+        count = ceildiv(size, length)
+        fill = (*(None for _ in self.shape[:-1]), (0, count * length - size))
+        # what fills up comes after everything that is as large, since its place is larger
+        blocks = self.pad(fill, value=self._uop.dtype.max).unflatten(-1, (count, length))
+        chosen = blocks.min(-1).contiguous()._first_places(k).sort(-1)[0].contiguous()
+        inside = blocks.gather(-2, chosen.unsqueeze(-1)._expanded((*chosen.shape, length)))
+        places = inside.flatten(-2).contiguous()._first_places(k).contiguous()
+        return chosen.gather(-1, places // length) * length + places % length
 
     def _counted_places(self, index: Any, descending: bool) -> Any:
         """The inverse of each element's rank: how many come before it."""

@@ -38,7 +38,7 @@ def test_lanes_of_a_warp_show_each_other_what_they_hold(
     assert found == [given[lane ^ step] for step in steps for lane in range(threads)]
 
 
-def test_products_that_are_added_in_pairs(weft_device, weft_compute):
+def test_products_that_are_added_several_at_once(weft_device, weft_compute):
     """Every instruction that is declared, with every number of lanes; the numbers are small and
     whole, so that no order of adding rounds."""
     if not weft_compute.pair_dots:
@@ -57,14 +57,18 @@ def test_products_that_are_added_in_pairs(weft_device, weft_compute):
             wide = kind.vec(lanes) if lanes > 1 else kind
             so_far = b.load(sums, 0, dtype=wide)
             b.store(out, 0, b.add(UOp(Ops.DOT, wide, (*factors, so_far), unit)))
-            low = [truncate(n % 7 - 3, unit.dtype_in) for n in range(2 * lanes)]
-            high = [truncate(n % 5 - 2, unit.dtype_in) for n in range(2 * lanes)]
+            one, other = unit.given
+            terms = unit.terms
+            # what has no sign uses its highest bit: other numbers than with one
+            by = [200 if dtype is dtypes.uint8 else 0 for dtype in unit.given]
+            low = [truncate(n % 7 - 3 + by[0], one) for n in range(terms * lanes)]
+            high = [truncate(n % 5 - 2 + by[1], other) for n in range(terms * lanes)]
             start = [truncate(100 - n, kind) for n in range(lanes)]
-            words = [list(unpack(pack(each, unit.dtype_in), word)) for each in (low, high)]
+            words = [list(unpack(pack(x, d), word)) for x, d in zip((low, high), unit.given)]
             inputs = [(kind, start), (word, words[0]), (word, words[1])]
             (found,) = run(weft_device, b, [(kind, lanes)], inputs)
+            products = [x * y for x, y in zip(low, high)]
             wanted = [
-                start[n] + low[2 * n] * high[2 * n] + low[2 * n + 1] * high[2 * n + 1]
-                for n in range(lanes)
+                start[n] + sum(products[terms * n : terms * n + terms]) for n in range(lanes)
             ]
             assert found == wanted, f"{unit} of {lanes} lanes"

@@ -151,9 +151,10 @@ class _Writer:
         self._emit("yield")
 
     def _dot(self, node: UOp) -> None:
-        """Two products in each lane, which are added one after the other."""
+        """Products in each lane, which are added one after the other."""
         words, scalar = node.src[0].dtype, node.dtype.scalar()
-        given = f"dtypes.{_attribute(words.scalar())}, dtypes.{_attribute(node.arg.dtype_in)}"
+        both = ", ".join(f"dtypes.{_attribute(dtype)}" for dtype in node.arg.given)
+        given = f"dtypes.{_attribute(words.scalar())}, ({both})"
         operands = [self.names[source] for source in node.src]
         if words.count == 1:
             operands = [f"({operand},)" for operand in operands]

@@ -96,14 +96,15 @@ def _multiplied(core: TensorCore, held: dict[int, Any], item: int) -> tuple[Any,
 
 
 def _paired(
-    words: DType, given: DType, wanted: DType, a: Sequence[Any], b: Sequence[Any],
+    words: DType, given: tuple[DType, DType], wanted: DType, a: Sequence[Any], b: Sequence[Any],
     sums: Sequence[Any] = (),
 ) -> tuple[Any, ...]:  # fmt: skip
-    """DOT: to each lane of the sums the two products of what its words hold."""
-    left, right = (list(unpack(pack(factor, words), given)) for factor in (a, b))
+    """DOT: to each lane of the sums the products of what its words hold."""
+    left, right = (list(unpack(pack(f, words), d)) for f, d in zip((a, b), given))
     totals = list(sums) or [0] * len(a)
+    terms = len(left) // len(totals)
     for number, (x, y) in enumerate(zip(left, right)):
-        totals[number // 2] = truncate(totals[number // 2] + x * y, wanted)
+        totals[number // terms] = truncate(totals[number // terms] + x * y, wanted)
     return tuple(totals)
 
 

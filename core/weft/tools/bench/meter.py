@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from weft.base.provenance import describe
 from weft.base.trace import Event
 from weft.device import registry
 from weft.device.program import LinearProgram
@@ -24,13 +25,15 @@ AGAIN = 7
 
 @dataclass
 class Measured:
-    """One kernel of a program. seconds: of each of its runs, or of those by itself (`alone`)."""
+    """One kernel of a program. seconds: of each of its runs, or of those by itself (`alone`);
+    metadata: the operations that were fused in it, when it ran first."""
 
     program: LinearProgram
     device: str
     launches: int = 0
     seconds: list[float] = field(default_factory=list)
     alone: bool = False
+    metadata: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:
@@ -58,6 +61,17 @@ class Measured:
         moved = self.program.estimates.bytes
         return moved if isinstance(moved, int) else None
 
+    @property
+    def operations(self) -> list[str]:
+        """The names of what was fused in it, each once."""
+        return list(dict.fromkeys(str(one) for one in self.metadata))
+
+    @property
+    def place(self) -> str:
+        """The line of the program that asked for the last of them, as far as that is known."""
+        places = [one.where for one in self.metadata if getattr(one, "where", None)]
+        return describe(places[-1]) if places else ""
+
 
 class Meter:
     """`trace.subscribe(meter, only=EVENTS)`. Kernels are in the order of their first launch;
@@ -77,6 +91,7 @@ class Meter:
             found = self.kernels.get(program)
             if found is None:
                 found = self.kernels[program] = Measured(program, str(event.facts["device"]))
+                found.metadata = event.facts.get("metadata", ())
             found.launches += 1
             if seconds is not None:
                 found.seconds.append(seconds)

@@ -29,7 +29,7 @@ _TIMES = 40
 _TERMS = 4096  # of one sum: their factors fit the smallest cache
 _MOST_PRODUCTS = 1 << 28  # multiply-adds for each accumulator
 _MOST_COPIED = 1 << 25  # elements: more than caches hold
-_cache = DiskCache("peaks", 1)
+_cache = DiskCache("peaks", 2)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """What ran when, as trace events in JSON: for Perfetto (ui.perfetto.dev) and others that read them.
 
-Every span that the house publishes while work is done is one complete event, on the track of its
-thread; runs of kernels are on the track of their device. Times are microseconds since the first.
+Every span that the house publishes while work is done is one complete event (ph X), on the track
+of its thread; runs of kernels are on the track of their device. An arrow (a flow: ph s, then f)
+leads from where a kernel was made to its first run. Times are microseconds since the first event.
 """
 
 from __future__ import annotations
@@ -45,21 +46,25 @@ class Timeline:
         began = events[0].start if events else 0
         tracks: dict[Any, int] = {}
         rows: list[dict[str, Any]] = []
+        made: dict[str, dict[str, Any]] = {}  # kernels that have not run yet
         for event in events:
             track = _track(event)
             number = tracks.setdefault(track, len(tracks) + 1)
-            rows.append(
-                {
-                    "name": str(event.facts.get("name", event.name)),
-                    "cat": event.name,
-                    "ph": "X",
-                    "ts": round((event.start - began) / 1000, 3),
-                    "dur": round((event.end - event.start) / 1000, 3),
-                    "pid": 1,
-                    "tid": number,
-                    "args": _facts(event),
-                }
-            )
+            row = {
+                "name": str(event.facts.get("name", event.name)),
+                "cat": event.name,
+                "ph": "X",
+                "ts": round((event.start - began) / 1000, 3),
+                "dur": round((event.end - event.start) / 1000, 3),
+                "pid": 1,
+                "tid": number,
+                "args": _facts(event),
+            }
+            rows.append(row)
+            if event.name == "kernel":
+                made[row["name"]] = row
+            elif event.name == "run" and row["name"] in made:
+                rows += _flow(made.pop(row["name"]), row, len(rows))
         names = [_named("process_name", 0, "weft")]
         names += [_named("thread_name", number, track[1]) for track, number in tracks.items()]
         return {
@@ -81,6 +86,16 @@ class Timeline:
         return target
 
 
+def _flow(made: dict[str, Any], ran: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    """An arrow between two events; each end must lie within its event."""
+    start = min(round(made["ts"] + made["dur"] / 2, 3), ran["ts"])
+    common = {"name": "first run", "cat": "flow", "id": number, "pid": 1}
+    return [
+        {**common, "ph": "s", "ts": start, "tid": made["tid"]},
+        {**common, "ph": "f", "bp": "e", "ts": ran["ts"], "tid": ran["tid"]},
+    ]
+
+
 def _track(event: Event) -> tuple[int, str]:
     if event.name == "run":
         return 0, f"{event.facts.get('device')} kernels"
@@ -98,6 +113,9 @@ def _facts(event: Event) -> dict[str, Any]:
         estimates = program.estimates
         facts |= {"operations": str(estimates.ops), "bytes": str(estimates.bytes)}
         facts["opts"] = ", ".join(map(str, program.applied))
+    made_of = event.facts.get("metadata")
+    if made_of:
+        facts["from"] = ", ".join(dict.fromkeys(map(str, made_of)))
     if event.error is not None:
         facts["error"] = event.error
     return {name: _finite(value) for name, value in facts.items()}

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weft.base.errors import CapabilityError
-from weft.base.text import human_count, human_time
+from weft.base.text import cut, human_count, human_time
+from weft.tools.bench import raster
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.peaks import Peaks
 
 WIDTH, HEIGHT = 960, 600
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 24, 56, 64
 _NAMED = 12  # the costliest kernels have their names beside them
+_LONGEST = 24  # characters of such a name
 _STYLE = """
 svg { font: 13px system-ui, sans-serif; background: #fff }
 .grid { stroke: #e4e4e8; stroke-width: 1 }
@@ -79,18 +81,22 @@ def svg(kernels: Iterable[Measured], peaks: Sequence[Peaks], title: str) -> str:
 
 
 def png(picture: str) -> bytes:
-    """An SVG text as a PNG.
+    """An SVG text of ours as a PNG, by Pillow or by CairoSVG, whichever is installed.
 
-    :raises CapabilityError: where CairoSVG is not installed.
+    :raises CapabilityError: where neither is.
     """
+    try:
+        return raster.png(picture)
+    except ImportError as error:
+        because = str(error)
     try:
         import cairosvg
     except (ImportError, OSError) as error:
         raise CapabilityError(
-            "a PNG needs CairoSVG",
+            "a PNG needs Pillow or CairoSVG",
             asked="the roofline as a PNG",
-            because=str(error),
-            try_="pip install cairosvg; the SVG is written in any case",
+            because=f"{because}; {error}",
+            try_="pip install pillow; the SVG is written in any case",
         ) from error
     data: bytes = cairosvg.svg2png(bytestring=picture.encode(), scale=2)
     return data
@@ -167,20 +173,23 @@ def _discs(kernels: Sequence[Measured], x: _Scale, y: _Scale) -> list[str]:
             f'<circle class="kernel" cx="{across:.1f}" cy="{up:.1f}" r="{size:.1f}">'
             f"<title>{html.escape(told)}</title></circle>"
         )
-        if number < _NAMED:
-            place = _free(up + 4, across, taken)
+        place = _free(up + 4, across, taken) if number < _NAMED else None
+        if place is not None:
             end = across > WIDTH - _RIGHT - 180
             beside = across - size - 4 if end else across + size + 4
-            parts.append(_text(beside, place, kernel.name, "name", "end" if end else "start"))
+            name = cut(kernel.name, _LONGEST)
+            parts.append(_text(beside, place, name, "name", "end" if end else "start"))
     return parts
 
 
-def _free(place: float, across: float, taken: list[tuple[float, float]]) -> float:
-    """A line for a name that no other name near it has."""
-    while any(abs(place - up) < 12 and abs(across - other) < 170 for other, up in taken):
-        place += 12
-    taken.append((across, place))
-    return place
+def _free(place: float, across: float, taken: list[tuple[float, float]]) -> float | None:
+    """A line for a name that no other name near it has; None where all near by are taken."""
+    for step in (0, -12, 12, -24, 24):
+        line = place + step
+        if not any(abs(line - up) < 12 and abs(across - other) < 170 for other, up in taken):
+            taken.append((across, line))
+            return line
+    return None
 
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:

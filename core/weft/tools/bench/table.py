@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from weft.base.text import human_size, human_time, pad, plural
+from weft.base.text import cut, human_size, human_time, pad, plural
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.peaks import Peaks
 
 Roofs = Mapping[str, Sequence[Peaks]]  # by device: one thread, then all of them
 _HEAD = (
     "#", "kernel", "runs", "each", "total", "share", "GFLOP/s", "GB/s", "limit", "of it",
-    "bound by",
+    "bound by", "from",
 )  # fmt: skip
-_LEFT = (1, 10)
+_LEFT = (1, 10, 11)
+_LAUNCH = 2e-6  # seconds: what takes no longer than that waits for being started
+_NAME, _FROM = 28, 48  # characters of a kernel's name, and of where it comes from
 
 
 def of_limit(kernel: Measured, roofs: Roofs) -> tuple[float, str] | None:
@@ -25,6 +27,8 @@ def of_limit(kernel: Measured, roofs: Roofs) -> tuple[float, str] | None:
     whole = known[-1]
     if not (kernel.ops or kernel.bytes):
         return None
+    if kernel.each < _LAUNCH:
+        return whole.least(kernel.ops, kernel.bytes) / kernel.each, "launch"
     word = "memory" if whole.is_bound_by_memory(kernel.ops, kernel.bytes) else "arithmetic"
     return whole.least(kernel.ops, kernel.bytes) / kernel.each, word
 
@@ -43,7 +47,21 @@ def row(number: int, kernel: Measured, whole: float, roofs: Roofs) -> list[str]:
     share = f"{kernel.total / whole:.1%}" if whole else "-"
     runs = f"{kernel.launches}{'*' if kernel.alone else ''}"
     times = [human_time(each), human_time(kernel.total)]
-    return [str(number), kernel.name, runs, *times, share, computed, moved, limit, part, word]
+    name = cut(kernel.name, _NAME)
+    facts = [share, computed, moved, limit, part, word, origin(kernel)]
+    return [str(number), name, runs, *times, *facts]
+
+
+def origin(kernel: Measured, most: int = _FROM) -> str:
+    """The operations that were fused in a kernel, the last ones where there are too many, and the
+    line that asked for the last of them."""
+    names, place = kernel.operations, kernel.place
+    room = most - len(place) - 2
+    shown = " ".join(names)
+    while len(names) > 1 and len(shown) > room:
+        names = names[1:]
+        shown = "... " + " ".join(names)
+    return ", ".join(filter(None, (shown, place)))
 
 
 def text(kernels: Iterable[Measured], others: float, roofs: Roofs, most: int = 0) -> str:

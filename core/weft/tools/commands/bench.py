@@ -4,40 +4,40 @@
     weft bench package.model:step            a function: called once, then some times more
     weft bench -- -m package.model           a module of it
     weft bench kernel r_512 model.py         what a search tries for one kernel of it
+    weft bench --device NAME model.py        on another device than the default
+    weft bench --json - model.py             the same as numbers, for other programs
 
 For every kernel its time (the median of its runs; what ran seldom is timed by itself), operations
 and bytes a second, its share, and how near it is to the least time that its device could take: the
 multiply-adds and the bandwidth of copies that were measured on it once. A kernel whose memory lies
-in a cache may be faster than that.
+in a cache may be faster than that. A program that is interrupted (Ctrl-C), or fails, has its table
+all the same.
 
 Files are written to a folder: trace.json for Perfetto, page.html (the page of `weft viz`), and
-roofline.svg.
+roofline.svg (with --png also roofline.png).
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import runpy
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 from weft.base import trace
 from weft.base.errors import ArgumentError, FileError, WeftError
 from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.search import search
-from weft.tools.bench import perfetto, roofline, table, tried
+from weft.tools.bench import as_json, perfetto, roofline, table, tried
 from weft.tools.bench.meter import EVENTS, Measured, Meter
 from weft.tools.bench.peaks import Peaks, peaks_of
+from weft.tools.bench.start import USAGE, started
 from weft.tools.viz import Recorder, write_page
 from weft.tools.viz.recorder import EVENTS as RECORDED
 
 DEFAULT_FOLDER = "weft-bench"
-USAGE = "FILE.py [arguments], -- -m MODULE [arguments], or MODULE:FUNCTION"
 _WIDTH = 2
 
 
@@ -45,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's options."""
     parser.add_argument("--out", default=DEFAULT_FOLDER, help=f"{DEFAULT_FOLDER} by default")
     parser.add_argument("--no-files", action="store_true", help="only print the table")
-    parser.add_argument("--png", action="store_true", help="the roofline as a PNG too (CairoSVG)")
+    parser.add_argument("--png", action="store_true", help="the roofline as a PNG too")
+    parser.add_argument(
+        "--json", metavar="FILE", help="the numbers as JSON; -: in place of the table"
+    )
+    parser.add_argument("--device", help="the default device, in the place of WEFT_DEVICE")
     parser.add_argument("--repeat", type=int, default=10, help="calls of a function, 10 by default")
     parser.add_argument("--most", type=int, default=40, help="rows that are shown; 0: all")
     parser.add_argument("--measure", action="store_true", help="measure the device's limits anew")
@@ -65,98 +69,63 @@ def run(arguments: argparse.Namespace) -> int:
         which, words = words[1], _without_dashes(words[2:])
     if not words:
         raise ArgumentError("no program was named", asked="nothing", try_=USAGE)
+    with ExitStack() as around:
+        if arguments.device:
+            name = registry.open(arguments.device).name
+            around.enter_context(settings.override(DEVICE=name))
+        return _run(words, which, arguments)
+
+
+def _run(words: Sequence[str], which: str | None, arguments: argparse.Namespace) -> int:
     meter, timeline, recorder = Meter(), perfetto.Timeline(), Recorder()
     with ExitStack() as listening:
         listening.callback(trace.subscribe(meter, only=EVENTS))
         if which is None and not arguments.no_files:
             listening.callback(trace.subscribe(timeline, only=perfetto.EVENTS))
             listening.callback(trace.subscribe(recorder, only=RECORDED))
-        started(words, arguments.repeat, meter.forget)
+        if arguments.json == "-":  # what the program prints is not part of it
+            listening.enter_context(redirect_stdout(sys.stderr))
+        ending = started(words, arguments.repeat, meter.forget)
     kernels = list(meter.kernels.values())
+    if ending.because:
+        so_far = "what ran until then:" if kernels else "no kernel had run"
+        print(f"weft bench: {ending.because}; {so_far}", file=sys.stderr)
+    elif not kernels:
+        print("weft bench: no kernel ran: nothing was computed on a device", file=sys.stderr)
     if not kernels:
-        print("no kernel ran")
-        return 1
+        return ending.code or 1
     if which is not None:
-        return show_tried(kernels, which, arguments)
+        return show_tried(kernels, which, arguments) or ending.code
     meter.run_again(lambda line: print(line, file=sys.stderr))
     ran = [kernel for kernel in kernels if kernel.launches] or kernels
     roofs = roofs_of(ran, arguments.measure)
-    print(table.text(ran, meter.others, roofs, arguments.most))
+    if arguments.json != "-":
+        print(table.text(ran, meter.others, roofs, arguments.most))
+    told = sys.stderr if arguments.json == "-" else sys.stdout
+    written = []
+    if arguments.json:
+        data = as_json.measured(title_of(words), ran, meter.others, roofs)
+        written.append(as_json.write(data, arguments.json))
     if not arguments.no_files:
         folder = Path(arguments.out).expanduser()
-        written = [timeline.write(folder / "trace.json")]
+        written.append(timeline.write(folder / "trace.json"))
         written.append(write_page(recorder.as_json(), folder / "page.html", title_of(words)))
         written += pictures(folder, ran, roofs, title_of(words), arguments.png)
-        print("written: " + ", ".join(str(path) for path in written))
-    return 0
+    if any(written):
+        print("written: " + ", ".join(_shown(path) for path in written if path), file=told)
+    if timeline.dropped:
+        print(f"trace.json holds the first {timeline.most} events only", file=told)
+    return ending.code
+
+
+def _shown(path: Path) -> str:
+    """A path as short as it can be said from here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _without_dashes(words: Sequence[str]) -> list[str]:
     return list(words[1:] if words[:1] == ["--"] else words)
-
-
-def started(words: Sequence[str], repeat: int, warm: Callable[[], None]) -> None:
-    """Run a program, or a function of one: once before `warm` is called, then `repeat` times."""
-    name, colon, function = words[0].rpartition(":")
-    if not colon or words[0].endswith(".py"):
-        with _as_main(words):
-            if words[0] == "-m" and len(words) > 1:
-                runpy.run_module(words[1], run_name="__main__", alter_sys=True)
-            else:
-                runpy.run_path(_file(words[0]), run_name="__main__")
-        return
-    with _as_main([name, *words[1:]]):
-        job = _function(name, function)
-        _realized(job())
-        warm()
-        for _ in range(repeat):
-            _realized(job())
-
-
-def _file(name: str) -> str:
-    if not Path(name).is_file():
-        raise ArgumentError("there is no such program", asked=name, try_=USAGE)
-    return name
-
-
-def _function(name: str, function: str) -> Callable[[], Any]:
-    if name.endswith(".py"):
-        found = runpy.run_path(_file(name), run_name="weft_bench").get(function)
-    else:
-        try:
-            found = getattr(importlib.import_module(name), function, None)
-        except ModuleNotFoundError as error:
-            raise ArgumentError(
-                "there is no such module", asked=name, because=str(error), try_=USAGE
-            ) from error
-    if not callable(found):
-        raise ArgumentError(f"{name} has no function {function!r}", asked=f"{name}:{function}")
-    return found
-
-
-def _realized(result: Any) -> None:
-    """What a function gives may still have to be computed."""
-    if isinstance(result, dict):
-        result = list(result.values())
-    for one in result if isinstance(result, list | tuple) else [result]:
-        if callable(getattr(one, "realize", None)):
-            one.realize()
-
-
-@contextmanager
-def _as_main(words: Sequence[str]) -> Iterator[None]:
-    """The command line and the path that a program has when Python starts it."""
-    before, path = sys.argv, list(sys.path)
-    sys.argv = list(words[1:] if words[0] == "-m" else words)
-    folder = Path(words[0]).parent if words[0].endswith(".py") else Path.cwd()
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    except SystemExit as end:
-        if end.code not in (None, 0):
-            raise
-    finally:
-        sys.argv, sys.path[:] = before, path
 
 
 def roofs_of(kernels: Sequence[Measured], anew: bool) -> dict[str, list[Peaks]]:
@@ -175,7 +144,10 @@ def show_tried(kernels: Sequence[Measured], which: str, arguments: argparse.Name
     width = arguments.width or settings.BEAM or _WIDTH
     with settings.override(DEBUG=max(1, settings.DEBUG)):
         found = search(ast, registry.open(kernel.device), width, anew=arguments.measure)
-    print(tried.text(kernel.name, found, arguments.most))
+    if arguments.json:
+        as_json.write(as_json.searched(kernel.name, found), arguments.json)
+    if arguments.json != "-":
+        print(tried.text(kernel.name, found, arguments.most))
     return 0
 
 

@@ -30,8 +30,8 @@ def _rest(
     """(quotient, rest, least, greatest) with form = quotient * divisor + rest and least >= 0.
 
     Coefficients of the rest are either all taken as remainders in 0 ... divisor, or toward zero,
-    whichever leaves the rest fewer values: `3 - x` is better kept than turned into `3 + 3*x`. A
-    rest that might not fit the dtype is not taken: then the form is its own rest.
+    whichever leaves the rest below the divisor, and then whichever leaves it fewer values: `3 - x`
+    is better kept than turned into `3 + 3*x`. A rest that might not fit the dtype is not taken: then the form is its own rest.
     """
     best: tuple[Linear, Linear, int, int] | None = None
     signed = any(c < 0 for c in form.terms.values())
@@ -51,11 +51,19 @@ def _rest(
         times = (low + form.const) // divisor
         quotient.const, rest.const = times, form.const - times * divisor
         low, high = low + rest.const, high + rest.const
-        if high <= dtype.max and (best is None or high - low < best[3] - best[2]):
-            best = quotient, rest, low, high
+        found = quotient, rest, low, high
+        if high <= dtype.max and (best is None or _fewer(found, best, divisor)):
+            best = found
     if best is None:
         return Linear(), form.copy(), *form.bounds(bounds)
     return best
+
+
+def _fewer(
+    one: tuple[Linear, Linear, int, int], other: tuple[Linear, Linear, int, int], divisor: int
+) -> bool:
+    """Whether the rest of `one` is the better one: a remainder already, or of fewer values."""
+    return (one[3] >= divisor, one[3] - one[2]) < (other[3] >= divisor, other[3] - other[2])
 
 
 def _split(rest: Linear, divisor: int, bounds: BoundsOf) -> tuple[int, Linear, Linear] | None:

@@ -82,8 +82,11 @@ void r_2_2_4_2(float* restrict data0, const float* restrict data1, const float* 
 }
 
 // opts: none
-void E_6(float* restrict data0, const float* restrict data1) {
-  for (long long ridx0 = 0; ridx0 < 6ll; ridx0++) {
-    data0[ridx0] = data0[ridx0] - data1[ridx0 % 2ll * 3ll + ridx0 / 2ll] * 0.1f;
+void E_3_2(float* restrict data0, const float* restrict data1) {
+  for (long long ridx0 = 0; ridx0 < 3ll; ridx0++) {
+    long long alu0 = ridx0 * 2ll;
+    for (long long ridx1 = 0; ridx1 < 2ll; ridx1++) {
+      data0[alu0 + ridx1] = data0[alu0 + ridx1] - data1[ridx0 + ridx1 * 3ll] * 0.1f;
+    }
   }
 }

@@ -5,6 +5,7 @@ import pytest
 from weft import Tensor
 from weft.base import trace
 from weft.base.errors import FileError
+from weft.engine import forget_programs
 from weft.tools.bench.perfetto import EVENTS, Timeline
 
 DEVICE = "REF"
@@ -12,6 +13,7 @@ DEVICE = "REF"
 
 @pytest.fixture
 def timeline():
+    forget_programs()
     timeline = Timeline()
     stop = trace.subscribe(timeline, only=EVENTS)
     x = Tensor([1.0, 2.0, 3.5], device=DEVICE)
@@ -26,7 +28,7 @@ def test_what_perfetto_asks_of_a_file(timeline, tmp_path):
     assert data["displayTimeUnit"] == "ms" and data["otherData"] == {"dropped": 0}
     events = data["traceEvents"]
     spans = [event for event in events if event["ph"] == "X"]
-    assert len(spans) + sum(event["ph"] == "M" for event in events) == len(events)
+    assert {event["ph"] for event in events} == {"X", "M", "s", "f"}
     for event in spans:
         assert isinstance(event["name"], str) and event["cat"] in EVENTS
         assert event["ts"] >= 0 and event["dur"] >= 0
@@ -41,6 +43,27 @@ def test_spans_on_one_track_lie_inside_each_other_or_apart(timeline):
             if one["tid"] == other["tid"] and one["ts"] < other["ts"]:
                 end, last = one["ts"] + one["dur"], other["ts"] + other["dur"]
                 assert other["ts"] >= end - 0.002 or last <= end + 0.002
+
+
+def test_an_arrow_leads_from_the_making_of_a_kernel_to_its_first_run(timeline):
+    events = timeline.as_json()["traceEvents"]
+    (start,) = (event for event in events if event["ph"] == "s")
+    (end,) = (event for event in events if event["ph"] == "f")
+    assert start["id"] == end["id"] and start["name"] == end["name"] and end["bp"] == "e"
+
+    def around(flow, kind):
+        return [
+            event
+            for event in events
+            if event.get("cat") == kind
+            and event["tid"] == flow["tid"]
+            and event["ts"] <= flow["ts"] <= event["ts"] + event["dur"]
+        ]
+
+    (made,), (ran,) = around(start, "kernel"), around(end, "run")
+    assert made["name"] == ran["name"]
+    first = min(event["ts"] for event in events if event["name"] == made["name"] != made["cat"])
+    assert first <= ran["ts"] and "from" in ran["args"]
 
 
 def test_kernels_have_a_track_of_their_device_and_say_what_they_are(timeline):

@@ -82,6 +82,7 @@ def test_nothing_to_show_is_a_picture_too():
 
 
 def test_a_png_needs_somebody_who_makes_one(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
     monkeypatch.setitem(sys.modules, "cairosvg", None)
-    with pytest.raises(CapabilityError, match="CairoSVG"):
+    with pytest.raises(CapabilityError, match="Pillow or CairoSVG"):
         roofline.png(roofline.svg([], [], ""))

@@ -1,4 +1,5 @@
 from weft.base.dtype import dtypes
+from weft.base.provenance import Metadata
 from weft.device.program import Estimates, LinearProgram
 from weft.tools.bench import table
 from weft.tools.bench.meter import Measured
@@ -38,10 +39,34 @@ def test_how_near_a_kernel_is_to_the_limit():
     assert table.of_limit(kernel("empty", [1.0]), ROOFS) is None
 
 
+def test_what_takes_no_longer_than_a_launch_waits_for_that():
+    quick = kernel("quick", [1e-6], ops=1000, moved=1000)
+    assert table.of_limit(quick, ROOFS)[1] == "launch"
+
+
+def test_where_a_kernel_comes_from():
+    one = kernel("k", [1.0])
+    assert table.origin(one) == ""
+    place = ("/home/me/model.py", 41, "forward")
+    names = ("matmul", "add", "matmul", "relu")
+    one.metadata = tuple(Metadata(name, place) for name in names)
+    assert table.origin(one) == "matmul add relu, model.py:41 in forward"
+    assert table.origin(one, most=38) == "... add relu, model.py:41 in forward"
+    assert table.origin(one, most=8) == "... relu, model.py:41 in forward"
+    one.metadata = (Metadata("sum"),)
+    assert table.origin(one) == "sum"
+
+
+def test_long_names_are_cut():
+    name = "r_" + "_".join(["16"] * 20)
+    row = rows(table.text([kernel(name, [1.0])], 0.0, ROOFS))[1]
+    assert row[1] == name[:25] + "..."
+
+
 def test_costs_that_depend_on_a_variable_are_left_out():
     n = UOp.variable("n", 1, 8, dtypes.int)
     text = table.text([kernel("open", [1e-3], ops=n * 2, moved=n * 4)], 0.0, ROOFS)
-    assert rows(text)[1][-5:] == ["-"] * 5
+    assert rows(text)[1][-5:] == ["-"] * 5  # and nothing of where it comes from
 
 
 def test_what_stands_below():

@@ -76,6 +76,9 @@ def test_what_a_search_tried(program, capsys, monkeypatch):
     assert "tried in" in captured.err
     assert cli.main(["bench", "kernel", "r_", str(program)]) == 0  # and kept
     assert "tried in" not in capsys.readouterr().err
+    file = program.parent / "tried.json"
+    assert cli.main(["bench", "--json", str(file), "kernel", "0", str(program)]) == 0
+    assert len(json.loads(file.read_text())["tries"]) > 3
 
 
 @pytest.mark.parametrize(
@@ -97,4 +100,34 @@ def test_a_program_without_kernels(tmp_path, capsys):
     path = tmp_path / "empty.py"
     path.write_text("")
     assert cli.main(["bench", str(path)]) == 1
-    assert "no kernel ran" in capsys.readouterr().out
+    assert "no kernel ran" in capsys.readouterr().err
+    path.write_text("raise SystemExit(5)")
+    assert cli.main(["bench", str(path)]) == 5
+    assert "no kernel had run" in capsys.readouterr().err
+
+
+def test_what_ran_before_a_program_failed_is_told(program, capsys):
+    with program.open("a") as file:
+        file.write("    raise KeyError('the end')\n")
+    assert cli.main(["bench", "--no-files", str(program)]) == 1
+    told = capsys.readouterr()
+    assert "KeyError: 'the end'" in told.err and "what ran until then" in told.err
+    assert "100.0%" in told.out
+
+
+def test_numbers_in_the_place_of_the_table(program, capsys):
+    assert cli.main(["bench", "--json", "-", "--no-files", str(program)]) == 0
+    told = capsys.readouterr()
+    data = json.loads(told.out)
+    assert "arguments []" in told.err  # what the program prints is out of the way
+    (kernel,) = (one for one in data["kernels"] if one["name"].startswith("r_"))
+    assert kernel["launches"] == 3 and "matmul" in str(kernel["from"])
+
+
+def test_on_another_device_than_the_default(tmp_path, program, capsys):
+    text = "from weft import Tensor\n(Tensor([1.0, 2.0]) + 1.0).realize()"
+    program.write_text(text)
+    assert cli.main(["bench", "--device", "REF", "--no-files", str(program)]) == 0
+    assert "REF: at most" in capsys.readouterr().out
+    assert cli.main(["bench", "--device", "NOSUCHDEVICE", str(program)]) == 1
+    assert "NOSUCHDEVICE" in capsys.readouterr().err

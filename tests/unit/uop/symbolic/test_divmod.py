@@ -80,3 +80,17 @@ def test_long_index_arithmetic():
     wide = r.cast(dtypes.long) * (1 << 40) + q.cast(dtypes.long)
     assert (wide // (1 << 40)).simplify() is r.cast(dtypes.long)
     assert (wide % (1 << 40)).simplify() is q.cast(dtypes.long)
+
+
+def test_places_in_a_window_moved_back_are_told_apart():
+    """24 places of a channel, 2 of a window, 6 columns: each is found again in their sum."""
+    c, k, x = Variable("c", 0, 23), Variable("k", 0, 1), Variable("x", 0, 4)
+    place = c - 72 * k + 96 * x + 96  # 24 k + 48 * 2 (x - k + 1)
+    assert (place % 24).simplify() is c
+    assert ((place // 24) % 2).simplify() is (k % 2).simplify()
+    column = ((place // 24) // 2 // 2).simplify()
+    for turn in range(2):
+        for at in range(5):
+            bound = {k: UOp.const(dtypes.int, turn), x: UOp.const(dtypes.int, at)}
+            assert column.substitute(bound).simplify().arg == at - turn + 1
+    assert column.op is not Ops.IDIV

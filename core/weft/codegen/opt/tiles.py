@@ -1,0 +1,61 @@
+"""Register tiles: which are tried, and what the stores of one cost beside its arithmetic.
+
+Lanes that lie far apart are stored one by one, each into a cache line of its own, which is fetched
+for it; so a tile had better have the neighbours of an element in it. That matters where sums are
+short, and where lanes lie so that their lines get in each other's way: those are fetched and
+written again for every piece of them.
+
+What a tile reads again a tile later is fetched from further away where a strip of it, as long as
+the sum, is more than the nearest cache holds; then few rows of many vectors wait for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+SAME_SET = 2048  # bytes apart at which lines get in each other's way in a first-level cache
+NEAREST = 1 << 15  # bytes that a first-level cache holds
+_FETCHED = 0.025  # cycles for a byte of a vector from the second-level cache
+_MANY, _WAITING = 12, 0.15  # sums side by side that hide all of that, and what half as many wait
+_LINE = 8.0  # cycles for a line that is not in the first-level cache yet
+_LINE_AGAIN = 30.0  # and for one that was thrown out of it before all of it was stored
+
+
+def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, ...]]:
+    """One factor of each of `choices`, in order, whose product is `most` at most."""
+    if not choices:
+        yield ()
+        return
+    for factor in choices[0]:
+        if factor <= most:
+            for rest in tilings(choices[1:], most // factor):
+                yield (factor, *rest)
+
+
+def fetched_cost(cost: float, nbytes: int, work: int) -> float:
+    """Cycles per multiply-add of a tile whose vectors come from the second-level cache.
+
+    cost: what it takes without that; nbytes: what comes from there each turn; work: multiply-adds
+    of a turn. Few of them wait for what is fetched as they wait for each other. Among tiles
+    that wait for that cache alone the better one by `cost` is better.
+    """
+    cost += _WAITING * max(0.0, _MANY / work - 1.0)
+    fetched = _FETCHED * nbytes / work
+    return cost if fetched <= cost else fetched + 0.1 * cost
+
+
+def scattered_cost(
+    itemsize: int, apart: int, lanes: int, parts: Sequence[tuple[int, int]]
+) -> float:
+    """Cycles of putting down one vector whose lanes lie `apart` elements from each other.
+
+    parts: (step, factor) of every loop in the tile, in elements.
+    """
+    if apart in (0, 1):
+        return 0.0
+    line = _LINE if apart * itemsize % SAME_SET else _LINE_AGAIN
+    run = 1
+    for step, factor in sorted(parts):
+        if step == run:
+            run *= factor
+    return lanes * (1.0 + line / run)

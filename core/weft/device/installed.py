@@ -1,0 +1,133 @@
+"""Entry points of installed distributions, read from their files.
+
+In: a group's name. Out: its entries, each with the distribution that has it. The standard library
+knows them too (`importlib.metadata`), at the price of importing half of it to parse letters; a
+process that starts to compute three numbers should not pay that. Where distributions may lie
+elsewhere than in folders on `sys.path` (in archives, with a finder of somebody's own) it is asked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_FOLDERS = (".dist-info", ".egg-info")
+_FACTS = ("METADATA", "PKG-INFO")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry point.
+
+    :ivar value: ``module`` or ``module:object``.
+    :ivar distribution: what pip calls the package that has it; empty where nobody says.
+    """
+
+    name: str
+    value: str
+    distribution: str
+    version: str
+
+    def load(self) -> Any:
+        """The module or object, imported."""
+        module, _, path = self.value.partition("[")[0].partition(":")
+        found = importlib.import_module(module.strip())
+        for name in filter(None, path.strip().split(".")):
+            found = getattr(found, name)
+        return found
+
+
+def entry_points(group: str) -> list[Entry]:
+    """All entries of a group; of a distribution that is on the path twice, those of the first."""
+    if _elsewhere():
+        return _by_the_library(group)
+    found: list[Entry] = []
+    seen: set[str] = set()
+    for folder in _metadata_folders():
+        name = _normal(os.path.basename(folder).partition("-")[0])
+        if name in seen:
+            continue
+        seen.add(name)
+        text = _read(folder, "entry_points.txt")
+        if group in text:
+            facts = _facts(folder)
+            found += [
+                Entry(key, value, facts.get("name", ""), facts.get("version", ""))
+                for key, value in _entries(text, group)
+            ]
+    return found
+
+
+def _elsewhere() -> bool:
+    """Whether distributions may lie where this module does not look."""
+    if any(path and os.path.isfile(path) for path in sys.path):
+        return True
+    return any(
+        hasattr(finder, "find_distributions")
+        for finder in sys.meta_path
+        if getattr(finder, "__module__", type(finder).__module__).partition(".")[0]
+        not in ("importlib_metadata", "_frozen_importlib_external")
+    )
+
+
+def _by_the_library(group: str) -> list[Entry]:
+    from importlib import metadata
+
+    return [
+        Entry(
+            entry.name,
+            entry.value,
+            entry.dist.name if entry.dist else "",
+            entry.dist.version if entry.dist else "",
+        )
+        for entry in metadata.entry_points(group=group)
+    ]
+
+
+def _metadata_folders() -> Iterator[str]:
+    for path in dict.fromkeys(sys.path):
+        if path.endswith(".egg"):
+            yield os.path.join(path, "EGG-INFO")
+        try:
+            with os.scandir(path or ".") as entries:
+                yield from sorted(entry.path for entry in entries if entry.name.endswith(_FOLDERS))
+        except OSError:
+            continue
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _read(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _facts(folder: str) -> dict[str, str]:
+    """The headers of a distribution's metadata, by their names in small letters."""
+    text = next(filter(None, (_read(folder, name) for name in _FACTS)), "")
+    head = text.partition("\n\n")[0]
+    pairs = (line.partition(":") for line in head.splitlines() if not line.startswith((" ", "\t")))
+    facts: dict[str, str] = {}
+    for name, _, value in pairs:
+        facts.setdefault(name.strip().lower(), value.strip())
+    return facts
+
+
+def _entries(text: str, group: str) -> Iterator[tuple[str, str]]:
+    section = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1].strip()
+        elif section == group and "=" in line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            yield name.strip(), value.strip()

@@ -1,0 +1,105 @@
+"""Sources compiled beside the generation of others: several at a time, in few calls.
+
+In: sources as they are generated. Out: their binaries, waited for one by one. Each thread takes its
+share of what waits whenever it has nothing to do, so that the first source starts at once, calls
+grow as generation outruns the compiler, and threads end at about the same time. A compiler that
+takes several sources in one call (`compile_many`) is asked that way; what fails there is compiled
+again source by source, so that each error is told of the kernel that it is of.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from weft.base.errors import WeftError
+from weft.device.parts import Compiler
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+_MOST_AT_ONCE = 32  # compilers keep what they needed until they end
+
+
+@dataclass
+class _Source:
+    compiler: Compiler
+    source: str
+    name: str
+    binary: Future[bytes]
+
+
+@dataclass
+class Compilations:
+    """Compilations under way, by the key of the binary.
+
+    :param threads: how many calls of compilers there may be at a time.
+    """
+
+    threads: int
+    _waiting: list[_Source] = field(default_factory=list)
+    _under_way: dict[str, Future[bytes]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        from concurrent.futures import Future, ThreadPoolExecutor  # and with it logging: late
+
+        self._future: Callable[[], Future[bytes]] = Future
+        self._pool = ThreadPoolExecutor(self.threads, "weft-compile")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._under_way
+
+    def start(self, key: str, compiler: Compiler, source: str, name: str) -> None:
+        """Have a source compiled."""
+        if key in self._under_way:
+            return
+        begun = self._under_way[key] = self._future()
+        with self._lock:
+            self._waiting.append(_Source(compiler, source, name, begun))
+        self._pool.submit(self._work)
+
+    def result(self, key: str) -> bytes:
+        """The binary of a source that was started, which is given out once.
+
+        :raises WeftError: what its compiler raised.
+        """
+        return self._under_way.pop(key).result()
+
+    def end(self) -> None:
+        """Wait for calls that run, and forget what waits."""
+        with self._lock:
+            self._waiting.clear()
+        self._pool.shutdown(cancel_futures=True)
+
+    def _share(self) -> list[_Source]:
+        """What one thread does next, all by one compiler; nothing where nothing waits."""
+        with self._lock:
+            if not self._waiting:
+                return []
+            compiler, most = self._waiting[0].compiler, 1
+            if hasattr(compiler, "compile_many"):
+                most = min(-(-len(self._waiting) // self.threads), _MOST_AT_ONCE)
+            taken = [one for one in self._waiting if one.compiler is compiler][:most]
+            self._waiting = [one for one in self._waiting if one not in taken]
+            return taken
+
+    def _work(self) -> None:
+        taken = self._share()
+        if len(taken) > 1:
+            try:
+                sources = [(one.source, one.name) for one in taken]
+                binaries = taken[0].compiler.compile_many(sources)  # type: ignore[attr-defined]
+            except WeftError:
+                pass  # of one of them: below it is seen of which
+            else:
+                for one, binary in zip(taken, binaries, strict=True):
+                    one.binary.set_result(binary)
+                return
+        for one in taken:
+            try:
+                one.binary.set_result(one.compiler.compile(one.source, one.name))
+            except BaseException as error:
+                one.binary.set_exception(error)

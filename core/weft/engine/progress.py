@@ -1,0 +1,96 @@
+"""How far a search is, for whoever waits for it.
+
+Where stderr is a terminal one line of it is drawn again and again, and what came of the search
+stays there; else with WEFT_DEBUG=1 a plain line for each round and one for the end; else nothing.
+
+in: what the search says of itself    out: text on stderr
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import perf_counter
+
+from weft.base.settings import settings
+from weft.base.text import human_time
+
+_BAR = 20  # characters
+_EVERY = 0.1  # seconds between two drawings of the line
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """Of the search for one kernel.
+
+    :param name: the kernel's.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.live = _is_terminal()
+        self.told = settings.DEBUG >= 1
+        self.started = perf_counter()
+        self.round = self.of = self.built = self.ran = 0
+        self.times = ""
+        self._drawn = 0.0
+
+    def begin(self, number: int, of: int) -> None:
+        """A round of so many plans begins."""
+        if self.told and not self.live and self.ran:
+            self._line(f"{self._round()}: {self.ran} tried, {self.times}")
+        self.round, self.of, self.built, self.ran = number, of, 0, 0
+        self._draw(anyway=True)
+
+    def step_built(self) -> None:
+        """One more was built, or cannot be."""
+        self.built += 1
+        self._draw()
+
+    def step_ran(self, best: float, heuristic: float) -> None:
+        """One more was run."""
+        self.ran += 1
+        self.times = f"best {human_time(best)}, heuristic {human_time(heuristic)}"
+        self._draw()
+
+    def end(self, count: int, result: str, notes: list[str]) -> None:
+        """All is done. count: how many were tried; result: what came of it."""
+        if self.live:
+            print(_CLEAR, end="", file=sys.stderr)
+        if self.live or self.told:
+            took = f"{count} tried in {perf_counter() - self.started:.1f} s"
+            self._line(f"{took}: {result}")
+        if self.told:
+            for note in notes:
+                self._line(note)
+
+    def _round(self) -> str:
+        return f"round {self.round}" if self.round else "start"
+
+    def _line(self, text: str) -> None:
+        print(f"search {self.name}: {text}", file=sys.stderr, flush=True)
+
+    def _draw(self, anyway: bool = False) -> None:
+        if not self.live or not (anyway or perf_counter() > self._drawn + _EVERY):
+            return
+        self._drawn = perf_counter()
+        done, of = self.built + self.ran, 2 * self.of  # each is built, then run
+        filled = min(_BAR, _BAR * done // max(1, of))
+        bar = "#" * filled + "." * (_BAR - filled)
+        what = f"built {self.built}" if self.built < self.of else f"ran {self.ran}"
+        text = f"search {self.name}: {self._round()} [{bar}] {what} of {self.of} {self.times}"
+        print(_CLEAR + text[: _columns() - 1], end="", file=sys.stderr, flush=True)
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # there is none, or it is closed
+        return False
+
+
+def _columns() -> int:
+    try:
+        return max(20, os.get_terminal_size(sys.stderr.fileno()).columns)
+    except (OSError, ValueError):
+        return 80

@@ -1,0 +1,55 @@
+"""How long a piece of work takes on a machine that others use too.
+
+While a thread waits for a processor that somebody else has, wall time goes on. Where the system
+counts that waiting (Linux: /proc/thread-self/schedstat, its second number) it is taken off, as long
+as nobody worked meanwhile: it stays in where other threads of this process did some of the work.
+For work that only a processor does which this thread holds; not for what is given to a device.
+
+in: something to call    out: seconds, and what the call gave
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from time import perf_counter, process_time, thread_time
+from typing import TypeVar
+
+T = TypeVar("T")
+_FILE = "/proc/thread-self/schedstat"
+_COUNTED = os.path.exists(_FILE)
+_LITTLE = 2e-5  # seconds of other threads that are not work: a clock that is looked at, say
+
+
+def waited() -> float:
+    """Seconds that this thread has waited for a processor; 0 where nobody counts."""
+    if not _COUNTED:
+        return 0.0
+    try:
+        with open(_FILE, "rb", buffering=0) as file:
+            return int(file.read(64).split()[1]) * 1e-9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def timed(work: Callable[[], T]) -> tuple[float, T]:
+    """Seconds of a call, without those of waiting for a processor, and its result.
+
+    The counters are read outside of what is timed, which may be a microsecond. Where the thread did
+    wait, that may have been beside the call: then the time is taken around the readings too, from
+    which no more can be taken off than is in it.
+    """
+    began = perf_counter()
+    others, before = _of_others(), waited()
+    start = perf_counter()
+    result = work()
+    end = perf_counter()
+    lost, others = waited() - before, _of_others() - others
+    if lost <= 0 or others > max(_LITTLE, 0.02 * (end - start)):
+        return end - start, result
+    return max(perf_counter() - began - lost, 0.0), result
+
+
+def _of_others() -> float:
+    """Seconds that other threads of this process have computed."""
+    return process_time() - thread_time()

@@ -1,0 +1,39 @@
+"""Innermost loops with so many stores that a compiler would compare each with each.
+
+in: spec.linear    out: the loops
+
+What compilers look for in a loop, values that one turn leaves in memory for the next, they look for
+pair by pair of its accesses. Loops that were written out to hundreds of stores have nothing of the
+kind, and the search takes longer than all the rest of their compilation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.uop import Ops, UOp
+
+MOST_STORES = 32
+_LOOPS = frozenset({Ops.RANGE, Ops.SPECIAL})
+
+
+def crowded_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
+    """Loops (RANGE, and the launch index that is a loop) of more than MOST_STORES stores."""
+    crowded: set[UOp] = set()
+    open_loops: list[UOp] = []
+    stores = 0  # since the last loop was opened or closed: in the innermost, all there are
+    for u in uops:
+        if u.op is Ops.STORE:
+            stores += 1
+        elif u.op in _LOOPS:
+            open_loops.append(u)
+            stores = 0
+        elif u.op is Ops.ENDRANGE:
+            if stores > MOST_STORES:
+                crowded.add(u.src[0])
+            if u.src[0] in open_loops:
+                open_loops.remove(u.src[0])
+            stores = -len(uops)  # what is around it is not innermost
+    if stores > MOST_STORES and open_loops:
+        crowded.add(open_loops[-1])
+    return frozenset(crowded)

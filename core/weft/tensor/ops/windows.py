@@ -1,0 +1,68 @@
+"""Windows that are several elements apart, as windows of whole steps.
+
+An axis is cut into steps of as many elements as two windows are apart. Then a window is a number of
+steps, the first and last of them in part, and the next window begins one step later: so windows
+meet step by step, and the gradient of a convolution with a stride is one sum over the steps that
+meet. Nothing has to ask whether a window begins where an element is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.base.intmath import ceildiv
+
+Edges = Sequence[tuple[int, int]]
+
+
+def in_steps(
+    shape: Sequence[Any], size: Sequence[int], step: Sequence[int], dilation: Sequence[int],
+    pads: Edges,
+) -> bool:  # fmt: skip
+    """Whether windows meet that are more than one element apart, each of neighbours.
+
+    shape, size, step, dilation, pads: of the axes that have windows. Every window looks at elements.
+    """
+    if not any(k > s > 1 for k, s in zip(size, step)) or any(d != 1 for d in dilation):
+        return False
+    return all(
+        isinstance(n, int) and n > 0 and 0 <= before < k and 0 <= after
+        for n, k, (before, after) in zip(shape, size, pads)
+    )
+
+
+def windows_of_steps(x: Any, size: Sequence[int], step: Sequence[int], pads: Edges) -> Any:
+    """Windows of the last axes of x, with zeros around it: (..., *windows, *size).
+
+    x: a tensor (..., *spatial). Window o, place k is x[o * step + k - before].
+    """
+    axes = len(size)
+    front = tuple(x.shape[: len(x.shape) - axes])
+    kept = (None,) * len(front)
+    counts, shifts, parts, whole, around = [], [], [], [], []
+    for length, k, s, (before, after) in zip(x.shape[len(front) :], size, step, pads):
+        count = (length + before + after - k) // s + 1
+        steps = ceildiv(before, s)
+        shift = steps * s - before
+        part = ceildiv(shift + k, s)
+        own = ceildiv(length, s)
+        counts.append(count)
+        shifts.append(shift)
+        parts.append(part)
+        whole.append((own, own * s - length))
+        around.append((steps, count + part - 1 - own - steps))
+    x = x.pad((*kept, *((0, more) for _, more in whole)))
+    x = x.reshape((*front, *(n for (own, _), s in zip(whole, step) for n in (own, s))))
+    # what no window reaches is cut off, the rest is filled up with zeros
+    x = x.shrink((*kept, *(n for (own, _), (_, more) in zip(whole, around)
+                           for n in ((0, own + min(more, 0)), None))))  # fmt: skip
+    x = x.pad((*kept, *(n for before, more in around for n in ((before, max(more, 0)), None))))
+    for axis, part in enumerate(parts):
+        x = x._windows(len(front) + 2 * axis, part, 1, 1)
+    first = len(front)
+    inner = (n for axis in range(axes) for n in (first + 2 * axes + axis, first + 2 * axis + 1))
+    x = x.permute(*range(first), *(first + 2 * axis for axis in range(axes)), *inner)
+    x = x.reshape((*front, *counts, *(part * s for part, s in zip(parts, step))))
+    places = ((shift, shift + k) for shift, k in zip(shifts, size))
+    return x.shrink((*kept, *(None,) * axes, *places))

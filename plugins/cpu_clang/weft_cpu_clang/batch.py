@@ -1,0 +1,86 @@
+"""Several sources in one run of the compiler, an object file of each.
+
+clang's driver starts a process for every source; the compiler proper, which it runs with `-cc1`,
+takes several in one and writes an object beside each. Its command line is asked of the driver once
+and kept on disk, if the second of two sources compiled that way gives what it gives by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from weft.plugin import CompileError, DiskCache
+from weft_cpu_clang.toolchain import Toolchain, run
+
+_FROM_INPUT = ("-c", "-x", "c", "-", "-o", "-")
+_PROBES = (
+    "typedef float v __attribute__((ext_vector_type(8)));\nv f(v a, v b) { return a * b; }\n",
+    "static const int rows[4] = {3, 1, 2, 5};\nint g(int i) { return rows[i & 3]; }\n",
+)
+
+
+@cache
+def compiler_proper(toolchain: Toolchain) -> tuple[str, ...]:
+    """The command that takes several sources; empty where this compiler has none that serves."""
+    kept = DiskCache("cpu_clang_batch", 2)
+    known = kept.get(toolchain.fingerprint)
+    if known is not None:
+        try:
+            return tuple(map(str, json.loads(known)))
+        except ValueError:
+            pass
+    try:
+        found = _asked(toolchain)
+    except (CompileError, OSError):
+        return ()  # every source is a run of its own; another process may have more luck
+    kept.put(toolchain.fingerprint, json.dumps(found).encode())
+    return found
+
+
+def compile_all(command: tuple[str, ...], sources: Sequence[str]) -> list[bytes]:
+    """An object file of each source. :raises CompileError: if one of them is refused."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+        # The name stands in the object: that of standard input, as if there were only one source.
+        files = [Path(folder, str(number), "-") for number in range(len(sources))]
+        for file, source in zip(files, sources, strict=True):
+            file.parent.mkdir()
+            file.write_text(source)
+        run((*command, *map(str, files)))
+        return [file.with_name("-.o").read_bytes() for file in files]
+
+
+def _asked(toolchain: Toolchain) -> tuple[str, ...]:
+    asked = (*toolchain.arguments, *_FROM_INPUT)
+    command = _without_files(_said((*asked, "-###")))
+    if command and compile_all(command, _PROBES)[1] == run(asked, _PROBES[1]):
+        return command
+    return ()
+
+
+def _said(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The one line of what the driver would run that is the compiler proper."""
+    import subprocess
+
+    try:
+        done = subprocess.run(command, input=b"", capture_output=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return ()
+    lines = done.stderr.decode(errors="replace").splitlines()
+    found = [line for line in lines if '"-cc1"' in line]
+    return tuple(shlex.split(found[0])) if len(found) == 1 else ()
+
+
+def _without_files(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Without input and output, which the compiler proper names after the inputs."""
+    if command[-1:] != ("-",) or "-o" not in command:
+        return ()
+    place = command.index("-o")
+    rest = command[:place] + command[place + 2 : -1]
+    # Where the driver was run is of no concern to code without debugging information.
+    return tuple(word for word in rest if "-compilation-dir=" not in word)

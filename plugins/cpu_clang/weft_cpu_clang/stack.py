@@ -1,0 +1,83 @@
+"""Room for a kernel's arrays on the stack of whoever launches it.
+
+Kernels keep packed operands on the stack (`SCRATCH_BYTES` at most). The first thread of a process
+has 8 MiB by default, and so do Python's others; but `threading.stack_size`, `ulimit -s` and some C
+libraries (128 KiB with musl) give less. A thread that has too little has its launches done by
+another that is made for each of them: that takes some 50 us, and only such threads pay for it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from weft_cpu_clang.capabilities import SCRATCH_BYTES
+
+NEEDED = SCRATCH_BYTES + (1 << 20)
+"""Bytes that a thread's stack should have: the arrays, and what is under way on it already."""
+LENT = 16 << 20
+"""Bytes of the stack of a thread that launches for another. Only what is touched is used."""
+
+_one_at_a_time = threading.Lock()
+
+
+class _OfThread(threading.local):
+    roomy = False
+
+
+this_thread = _OfThread()
+"""`this_thread.roomy`: whether this thread is known to have room."""
+
+
+def stack_bytes() -> int | None:
+    """The size of this thread's stack; None where the system does not say."""
+    attributes = (ctypes.c_longlong * 64)()
+    start, size = ctypes.c_void_p(), ctypes.c_size_t()
+    try:
+        library = ctypes.CDLL(None)
+        library.pthread_self.restype = ctypes.c_void_p
+        if library.pthread_getattr_np(ctypes.c_void_p(library.pthread_self()), attributes):
+            return None
+        library.pthread_attr_getstack(attributes, ctypes.byref(start), ctypes.byref(size))
+        library.pthread_attr_destroy(attributes)
+    except (AttributeError, OSError, TypeError):
+        return None
+    return size.value
+
+
+def has_room() -> bool:
+    """Whether this thread can launch any kernel; the system is asked once for each thread."""
+    if not this_thread.roomy:
+        size = stack_bytes()
+        this_thread.roomy = size is None or size >= NEEDED
+    return this_thread.roomy
+
+
+def elsewhere(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What `function` gives, called by a thread whose stack is large enough.
+
+    :raises RuntimeError: where the system has no more threads.
+    """
+    done: list[Any] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        this_thread.roomy = True
+        try:
+            done.append(function(*arguments))
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=work, name="weft-launch", daemon=True)
+    with _one_at_a_time:
+        before = threading.stack_size(LENT)
+        try:
+            thread.start()
+        finally:
+            threading.stack_size(before)
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]

@@ -1,0 +1,36 @@
+"""Register tiles: what is tried, and what storing lanes one by one costs."""
+
+import itertools
+
+import pytest
+
+from weft.codegen.opt.tiles import SAME_SET, scattered_cost, tilings
+
+
+@pytest.mark.parametrize(
+    ("choices", "most"),
+    [([range(1, 9)] * 3, 32), ([(1, 2), (1, 3, 5)], 6), ([(2, 4)], 1), ([], 4)],
+)
+def test_tilings_are_all_products_that_fit(choices, most):
+    def size(factors):
+        return factors[0] * size(factors[1:]) if factors else 1
+
+    wanted = [f for f in itertools.product(*choices) if size(f) <= most]
+    assert list(tilings(choices, most)) == wanted
+
+
+def test_lanes_side_by_side_cost_nothing():
+    assert scattered_cost(4, 1, 16, [(1, 8)]) == 0 == scattered_cost(4, 0, 16, [])
+
+
+def test_neighbours_in_a_tile_share_lines():
+    alone = scattered_cost(4, 9, 16, [(5000, 4)])
+    three = scattered_cost(4, 9, 16, [(5000, 4), (1, 3)])
+    nine = scattered_cost(4, 9, 16, [(3, 3), (1, 3)])
+    apart = scattered_cost(4, 9, 16, [(3, 3)])
+    assert nine < three < alone == apart
+
+
+def test_lines_in_each_others_way_are_dear():
+    assert scattered_cost(4, SAME_SET // 4, 16, []) > scattered_cost(4, SAME_SET // 4 + 1, 16, [])
+    assert scattered_cost(8, SAME_SET // 4, 8, []) > scattered_cost(8, SAME_SET // 4 + 1, 8, [])

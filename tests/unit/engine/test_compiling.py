@@ -1,0 +1,122 @@
+"""Sources compiled beside the generation of others."""
+
+import threading
+
+import pytest
+
+from weft.base.errors import CompileError, WeftError
+from weft.engine.compiling import Compilations
+
+
+class Compiler:
+    """Gives each source back in capitals, when `gate` is open; refuses those that say so."""
+
+    fingerprint = "test"
+
+    def __init__(self):
+        self.calls, self.gate = [], threading.Event()
+
+    def compile(self, source, name):
+        return self._made([(source, name)])[0]
+
+    def _made(self, sources):
+        self.calls.append([name for _, name in sources])
+        self.gate.wait(10)
+        if any("refused" in source for source, _ in sources):
+            raise CompileError("no", source=sources[0][0])
+        return [source.upper().encode() for source, _ in sources]
+
+
+class Several(Compiler):
+    """Takes several sources in one call."""
+
+    def compile_many(self, sources):
+        return self._made(sources)
+
+
+def compiled(compiler, sources, threads=1):
+    """What each came to; the compiler waits until all are there."""
+    compilations, found = Compilations(threads), []
+    for number, source in enumerate(sources):
+        compilations.start(f"key {number}", compiler, source, f"k{number}")
+    compiler.gate.set()
+    try:
+        for number in range(len(sources)):
+            try:
+                found.append(compilations.result(f"key {number}"))
+            except WeftError as error:
+                found.append(error)
+    finally:
+        compilations.end()
+    return found
+
+
+def test_what_waits_goes_into_one_call():
+    compiler = Several()
+    sources = [f"source {number}" for number in range(9)]
+    assert compiled(compiler, sources) == [source.upper().encode() for source in sources]
+    assert sorted(sum(compiler.calls, [])) == sorted(f"k{number}" for number in range(9))
+    assert len(compiler.calls) <= 2  # one for what was there at first, one for the rest
+
+
+def test_threads_share_what_waits():
+    compiler = Several()
+    compiled(compiler, [f"source {number}" for number in range(12)], threads=2)
+    assert max(map(len, compiler.calls)) <= 6
+
+
+def test_a_compiler_without_that_is_called_for_each():
+    compiler = Compiler()
+    assert compiled(compiler, ["a", "b", "c"]) == [b"A", b"B", b"C"]
+    assert all(len(names) == 1 for names in compiler.calls)
+
+
+def test_what_is_refused_is_told_of_its_own_kernel():
+    compiler = Several()
+    found = compiled(compiler, ["a", "b", "refused", "c"])
+    assert [found[0], found[1], found[3]] == [b"A", b"B", b"C"]
+    assert isinstance(found[2], CompileError) and found[2].source == "refused"
+
+
+def test_two_compilers_share_no_call():
+    first, second = Several(), Several()
+    compilations = Compilations(1)
+    for number, compiler in enumerate((first, second, first, second, first)):
+        compilations.start(str(number), compiler, "x", f"k{number}")
+    first.gate.set(), second.gate.set()
+    assert all(compilations.result(str(number)) == b"X" for number in range(5))
+    compilations.end()
+    assert set(sum(first.calls, [])) == {"k0", "k2", "k4"}
+
+
+def test_an_equal_source_is_started_once_and_given_out_once():
+    compiler, compilations = Several(), Compilations(1)
+    compiler.gate.set()
+    for _ in range(2):
+        compilations.start("key", compiler, "x", "k")
+    assert "key" in compilations and compilations.result("key") == b"X"
+    assert "key" not in compilations
+    compilations.end()
+    assert compiler.calls == [["k"]]
+
+
+def test_nothing_that_waits_outlives_the_end():
+    compiler = Compiler()
+    compilations = Compilations(1)
+    for number in range(5):
+        compilations.start(str(number), compiler, "x", f"k{number}")
+    threading.Timer(0.05, compiler.gate.set).start()
+    compilations.end()
+    assert len(compiler.calls) <= 1
+
+
+def test_what_is_no_error_of_weft_is_raised_where_it_is_asked_for():
+    class Broken(Compiler):
+        def compile(self, source, name):
+            raise ZeroDivisionError("a fault of the plugin")
+
+    compilations = Compilations(1)
+    compilations.start("key", Broken(), "x", "k")
+    with pytest.raises(ZeroDivisionError):
+        compilations.result("key")
+    compilations.end()

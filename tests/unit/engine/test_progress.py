@@ -1,0 +1,73 @@
+"""What a search tells of itself: a bar on a terminal, lines if asked for, else nothing."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from weft.base.settings import settings
+from weft.engine import progress
+from weft.engine.progress import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def a_search(told: Progress) -> None:
+    told.begin(0, 1)
+    told.step_built()
+    told.step_ran(2.0, 2.0)
+    told.begin(1, 4)
+    for _ in range(4):
+        told.step_built()
+    for _ in range(4):
+        told.step_ran(1e-3, 2e-3)
+    told.end(5, "UNROLL 0 4, 2.00 times as fast", ["a note"])
+
+
+@pytest.fixture
+def told_to(monkeypatch):
+    def go(stream, debug=0):
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setattr(progress, "_EVERY", -1.0)
+        with settings.override(DEBUG=debug):
+            a_search(Progress("r_4"))
+        return stream.getvalue()
+
+    return go
+
+
+def test_a_terminal_sees_one_line_change(told_to, monkeypatch):
+    monkeypatch.setattr(progress, "_columns", lambda: 200)
+    text = told_to(Terminal())
+    drawn = text.split("\r\x1b[K")
+    assert len(drawn) == 14 and "\n" not in "".join(drawn[:-1])
+    assert "round 1 [#######.............] built 3 of 4" in "".join(drawn)
+    assert "[####################] ran 4 of 4 best 1.00 ms, heuristic 2.00 ms" in drawn[-2]
+    assert drawn[-1].startswith("search r_4: 5 tried in") and drawn[-1].endswith("as fast\n")
+    assert "a note" not in text and "a note" in told_to(Terminal(), debug=1)
+
+
+def test_the_line_is_never_longer_than_the_terminal(told_to, monkeypatch):
+    monkeypatch.setattr(progress, "_columns", lambda: 30)
+    drawn = told_to(Terminal()).split("\r\x1b[K")
+    assert max(len(line) for line in drawn[:-1]) == 29
+
+
+def test_others_are_told_in_lines_where_they_ask_for_it(told_to):
+    assert told_to(io.StringIO()) == ""
+    lines = told_to(io.StringIO(), debug=1).splitlines()
+    assert [line.split(": ", 1)[1].split(" in ")[0] for line in lines] == [
+        "start: 1 tried, best 2.00 s, heuristic 2.00 s", "5 tried", "a note",
+    ]  # fmt: skip
+
+
+def test_without_a_stderr_nothing_is_drawn(monkeypatch):
+    closed = io.StringIO()
+    closed.close()
+    for stream in (None, closed):
+        monkeypatch.setattr("sys.stderr", stream)
+        assert not Progress("r_4").live
