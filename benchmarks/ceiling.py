@@ -129,6 +129,7 @@ def measured(threads: int = 1) -> Ceiling | None:
         starts = []
         for block in memory:
             address = ctypes.addressof((ctypes.c_char * len(block)).from_buffer(block))
+            ctypes.memset(address, 1, len(block))  # pages that nobody wrote to are all one page
             starts.append(address + -address % width)
         share = SIZE // width // threads
         rates = []

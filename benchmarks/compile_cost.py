@@ -36,6 +36,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import run
 from limit_peers import PEERS, NumPy
 from models import MODELS, Arrays, Lazy, Model, Numbers, normal
 
@@ -166,7 +167,7 @@ def ask(peer: str, case: str, threads: int, caches: str) -> dict[str, float] | s
     command = [sys.executable, str(HERE / "compile_cost.py"), "--worker", peer, case, str(threads)]
     if CASES[case] is None:
         command = [sys.executable, "-c", HELLO[peer]]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
+    environment = run.environment(caches, threads)
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment |= {
         "WEFT_CACHE_DIR": caches, "WEFT_CPU_THREADS": str(threads), "CACHEDB": f"{caches}/t.db",

@@ -142,6 +142,17 @@ class Worker:
                 return {"missing": why, "failed": why}
             self.pending += read
 
+    def asked(self, name: str) -> dict[str, Any]:
+        """The answer to a workload's name."""
+        try:
+            if self.process is not None and self.process.stdin is not None:
+                self.process.stdin.write(name.encode() + b"\n")
+                self.process.stdin.flush()
+                return self.answer()
+        except (OSError, ValueError):  # it is gone, or what it said is no answer
+            self.end()
+        return {"failed": "its process ended"}
+
     def sample(self, row: Row) -> None:
         name, known = row.name, self.samples.get(row.name, [])
         slow = bool(known) and known[0] > SLOW_SECONDS
@@ -149,14 +160,7 @@ class Worker:
             return
         if self.process is None:
             self.begin()
-        try:
-            assert self.process is not None and self.process.stdin is not None
-            self.process.stdin.write(name.encode() + b"\n")
-            self.process.stdin.flush()
-            found = self.answer()
-        except OSError:
-            self.end()
-            found = {"failed": "its process ended"}
+        found = self.asked(name)
         if "failed" in found:
             self.failures[name] = found["failed"]
             return

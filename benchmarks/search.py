@@ -5,8 +5,8 @@ of `programs.py` (`weft bench kernel` shows a single one), and writes benchmarks
 heuristic's time, the best time that was found, their ratio, and what was done differently. Both
 times are the shortest of several runs in turn, on memory of their own, in a process of their own.
 What was searched for before is taken from the disk cache, unless `--anew`, so that a run that was
-interrupted goes on where it was. WEFT_CPU_THREADS says for how many threads; how busy the machine
-was is written down.
+interrupted goes on where it was (`--known` only tells). WEFT_CPU_THREADS says for how many threads;
+how busy the machine was is written down.
 
 The heuristic should stay within 1.15 of what is found.
 """
@@ -75,6 +75,16 @@ def searched(case: str, ast: Any, device: str, width: int, anew: bool) -> dict[s
     }
 
 
+def is_known(ast: Any, device: str, width: int) -> bool:
+    """Whether a search for this kernel came to its end, and still holds."""
+    from weft.device import registry
+    from weft.engine.found import kept, key_of
+
+    opened = registry.open(device)
+    found = kept(key_of(ast, opened, width), ast, opened)
+    return found is not None and found.complete
+
+
 def ratio(row: dict[str, Any]) -> float:
     """How many times as long the heuristic's choice takes."""
     return row["heuristic"] / row["best"] if row["best"] else math.nan
@@ -137,11 +147,15 @@ def main() -> None:
     parser.add_argument("--programs", action="store_true", help="those of programs.py too")
     parser.add_argument("--width", type=int, default=2)
     parser.add_argument("--device", default="CPU")
+    parser.add_argument("--known", action="store_true", help="only what was searched for before")
     parser.add_argument("--anew", action="store_true", help="search again for what is known")
     parser.add_argument("--no-write", action="store_true", help="only print the table")
     chosen = parser.parse_args()
     rows, loads = [], []
     for case, ast in kernels(chosen.names, chosen.device, chosen.programs):
+        if chosen.known and not is_known(ast, chosen.device, chosen.width):
+            print(f"{case}: was not searched for", file=sys.stderr)
+            continue
         row = searched(case, ast, chosen.device, chosen.width, chosen.anew)
         rows.append(row)
         loads.append(os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0)

@@ -5,17 +5,19 @@ out: spec.kernel_ast in which such sums are rows kept on chip (CONTIGUOUS with a
 
 `gelu(x @ w.T)`: both factors lie in memory along the axis that is summed, so the vectors of the sum
 run along it, and each sum is one number. Whatever is done with it would be done number by number.
-With a row of sums on chip, it is done for a vector of them at a time.
+With a row of sums on chip, it is done for a vector of them at a time. Not where many rows share the
+weights: these are packed then, and vectors are along the outputs.
 """
 
 from __future__ import annotations
 
 from weft.base.sequences import prod
+from weft.codegen.opt.panels import REUSED
 from weft.codegen.store_nests import is_one, opens_loops
 from weft.device.capabilities import Target
 from weft.shape.infer import shape_of
 from weft.uop.args import Row
-from weft.uop.node import UOp
+from weft.uop.node import UOp, sint
 from weft.uop.ops import GroupOp, Ops
 
 _COSTS = {
@@ -40,7 +42,9 @@ def run(ast: UOp, target: Target) -> UOp:
             continue
         for node in sums:
             axis = _last_axis(node)
-            if axis is not None and _fits(node, axis, limits.row_bytes) and _in_lanes(node, axis):
+            if axis is None or (limits.scratch_bytes and _is_packed(node, axis)):
+                continue
+            if _fits(node, axis, limits.row_bytes) and _in_lanes(node, axis):
                 if all(_keeps_rows(view) for view in above if view.op is Ops.VIEW):
                     rows[node] = UOp(Ops.CONTIGUOUS, node.dtype, (node,), Row(axis))
     # a sum that is also needed by another, or outside the row, would be computed twice
@@ -69,18 +73,33 @@ def _in_lanes(node: UOp, axis: int) -> bool:
     if node.arg.op is not Ops.ADD:
         return False
     summed = max(a for a, extent in enumerate(shape_of(node.src[0])) if a in node.arg.axes)
+    along_sum = False
+    for strides in _strides_below(node):
+        if strides[axis] == 1:
+            return False
+        along_sum = along_sum or strides[summed] == 1
+    return along_sum
+
+
+def _is_packed(node: UOp, axis: int) -> bool:
+    """Whether so many sums share what moves along `axis` that a panel of it pays: lanes are then
+    along the outputs, and nothing is done number by number."""
+    shape = shape_of(node)
+    others = [a for a, extent in enumerate(shape) if a != axis and not is_one(extent)]
+    moving = [strides for strides in _strides_below(node) if strides[axis]]
+    if not moving or not all(isinstance(shape[a], int) for a in others):
+        return False
+    return all(prod(shape[a] for a in others if not strides[a]) >= REUSED for strides in moving)
+
+
+def _strides_below(node: UOp) -> list[tuple[sint, ...]]:
+    """How everything that a sum reads lies in memory."""
     below = node.src[0].toposort(
         gate=lambda u: not opens_loops(u) and u.op not in (Ops.LOAD, Ops.VIEW)
     )
-    along_sum = False
-    for leaf in below:
-        if leaf.op is Ops.LOAD or leaf.op is Ops.VIEW:
-            st = leaf.src[0].arg if leaf.op is Ops.LOAD else leaf.arg
-            strides = st.views[-1].strides
-            if strides[axis] == 1:
-                return False
-            along_sum = along_sum or strides[summed] == 1
-    return along_sum
+    leaves = (u for u in below if u.op is Ops.LOAD or u.op is Ops.VIEW)
+    trackers = (u.src[0].arg if u.op is Ops.LOAD else u.arg for u in leaves)
+    return [st.views[-1].strides for st in trackers]
 
 
 def _keeps_rows(view: UOp) -> bool:

@@ -165,7 +165,7 @@ def _planned(sink: UOp, sums: Sequence[_Sum], target: Target) -> _Plan | None:
     row = math.prod(map(most_of, inside))
     terms = max(math.prod(map(most_of, loops_of(one.reduce))) for one in sums)
     places = most_of(place)
-    room = target.compute.limits.scratch_bytes // 2
+    room = target.compute.limits.scratch_bytes // (2 if row >= _LONG_ROWS else 1)
     block = min(places, room // (row * sum(one.reduce.dtype.itemsize for one in sums)))
     if block < 1 or terms < _SHORTEST:
         return None

@@ -49,7 +49,8 @@ def entry_points(group: str) -> list[Entry]:
     found: list[Entry] = []
     seen: set[str] = set()
     for folder in _metadata_folders():
-        name = _normal(os.path.basename(folder).partition("-")[0])
+        stem = os.path.basename(folder).removesuffix(_FOLDERS[0]).removesuffix(_FOLDERS[1])
+        name = _normal(stem.partition("-")[0])
         if name in seen:
             continue
         seen.add(name)
@@ -65,7 +66,7 @@ def entry_points(group: str) -> list[Entry]:
 
 def _elsewhere() -> bool:
     """Whether distributions may lie where this module does not look."""
-    if any(path and os.path.isfile(path) for path in sys.path):
+    if any(path and os.path.isfile(path) for path in sys.path if isinstance(path, str)):
         return True
     return any(
         hasattr(finder, "find_distributions")
@@ -90,7 +91,7 @@ def _by_the_library(group: str) -> list[Entry]:
 
 
 def _metadata_folders() -> Iterator[str]:
-    for path in dict.fromkeys(sys.path):
+    for path in dict.fromkeys(path for path in sys.path if isinstance(path, str)):
         if path.endswith(".egg"):
             yield os.path.join(path, "EGG-INFO")
         try:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft.base.errors import WeftError
 from weft.device.parts import Compiler
 
 if TYPE_CHECKING:
@@ -92,10 +91,11 @@ class Compilations:
             try:
                 sources = [(one.source, one.name) for one in taken]
                 binaries = taken[0].compiler.compile_many(sources)  # type: ignore[attr-defined]
-            except WeftError:
-                pass  # of one of them: below it is seen of which
+                pairs = list(zip(taken, binaries, strict=True))
+            except Exception:
+                pass  # of one of them: below it is seen of which, and nobody waits for ever
             else:
-                for one, binary in zip(taken, binaries, strict=True):
+                for one, binary in pairs:
                     one.binary.set_result(binary)
                 return
         for one in taken:

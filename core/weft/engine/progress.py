@@ -91,6 +91,7 @@ def _is_terminal() -> bool:
 
 def _columns() -> int:
     try:
-        return max(20, os.get_terminal_size(sys.stderr.fileno()).columns)
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
     except (OSError, ValueError):
-        return 80
+        columns = 0
+    return max(20, columns or 80)  # some terminals do not know how wide they are

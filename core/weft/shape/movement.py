@@ -261,7 +261,7 @@ def _not_once(order: tuple[int, ...], ndim: int) -> str:
 def expand_arg(shape: Shape, new: Sequence[Any]) -> Shape:
     """The full new shape: -1 or None keeps an axis, further axes may stand in front."""
     if len(new) == len(shape) and _are_sizes(new) and _are_sizes(shape):
-        if all([old == 1 or old == size for old, size in zip(shape, new)]):
+        if all(old == 1 or old == size for old, size in zip(shape, new)):
             return tuple(new)
     asked = f"expand {say_shape(shape)} -> {say_shape(tuple(new))}"
     if len(new) < len(shape):

@@ -9,6 +9,7 @@ another that is made for each of them: that takes some 50 us, and only such thre
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,16 @@ LENT = 16 << 20
 """Bytes of the stack of a thread that launches for another. Only what is touched is used."""
 
 _one_at_a_time = threading.Lock()
+
+
+def _free() -> None:
+    """A forked child has none of the threads that may hold it."""
+    global _one_at_a_time
+    _one_at_a_time = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free)
 
 
 class _OfThread(threading.local):

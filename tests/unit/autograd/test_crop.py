@@ -70,7 +70,7 @@ def test_what_cannot_be_taken_below_is_a_plain_window(node, window):
 
 
 def test_the_gradient_of_a_padded_convolution_is_not_computed_around_the_image():
-    x, w = Tensor.empty(2, 3, 9, 9, device="REF"), Tensor.empty(4, 3, 3, 3, device="REF")
+    x, w = Tensor.empty(2, 3, 8, 8, device="REF"), Tensor.empty(4, 3, 3, 3, device="REF")
     for facts in ({"padding": 1}, {"padding": 1, "stride": 2}, {"padding": 2, "dilation": 2}):
         y = x.conv2d(w, **facts)
         (grad,) = y.gradient(x, gradient=Tensor.empty(*y.shape, device="REF"))

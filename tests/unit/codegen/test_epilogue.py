@@ -92,6 +92,14 @@ def test_others_stay_as_they_are(value, why):
     assert epilogue.run(ast, WIDE) is ast, why
 
 
+@pytest.mark.parametrize("scratch, rows", [(1 << 17, 0), (0, 1)])
+def test_weights_that_many_rows_share_are_packed_instead(scratch, rows):
+    where = target(limits=KernelLimits(scratch_bytes=scratch))
+    after = epilogue.run(sink(costly(product(32, 16, 24))), where)
+    assert len(rows_of(after)) == rows
+    assert rows_of(epilogue.run(sink(costly(product(31, 16, 24))), where)) == [Row(1)]
+
+
 def test_a_sum_that_another_needs_as_well_stays_where_it_is():
     x = pointer(1, 64).view(shape(4, 16)).load()
     mean = x.reduce(Ops.ADD, (1,)) * (1 / 16)

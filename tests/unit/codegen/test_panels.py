@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import numpy as np
@@ -71,6 +72,19 @@ def test_a_long_sum_is_done_in_stretches():
     assert kinds.index(OptKind.KEEP) < kinds.index(OptKind.STAGE)
 
 
+@pytest.mark.parametrize("terms, whole", [(1024, True), (16384, False)])
+def test_rows_that_are_read_across_are_packed_whole_where_the_sum_is_short(terms, whole):
+    ast = matmul(256, terms, 256)
+    across = {
+        u: u.replace(arg=ShapeTracker.from_shape((terms, 256)).permute((1, 0)).reshape(
+            (256, 1, terms)
+        ).expand((256, 256, terms)))
+        for u in ast.toposort() if u.op is Ops.VIEW and u.src[0].arg == 1
+    }  # fmt: skip
+    kinds = chosen(ast.substitute(across), target())
+    assert (OptKind.PACK in kinds, OptKind.KEEP in kinds) == (whole, not whole)
+
+
 def test_a_sum_is_spared_its_stretches_where_one_panel_still_fits():
     kinds = chosen(matmul(256, 5000, 256), target())
     assert OptKind.PACK in kinds and OptKind.KEEP not in kinds
@@ -115,6 +129,13 @@ def test_what_a_sum_is_added_to_in_place_is_no_reason_against_panels(m, k):
     assert {OptKind.PACK, OptKind.STAGE} & set(kinds)
 
 
+def test_extents_are_rounded_up_where_parts_may_not_overlap():
+    """The tile of a long sum is not left to what happens to divide an extent."""
+    assert OptKind.PADTO in chosen(matmul(67, 64, 66, in_place=True), target())
+    assert OptKind.PADTO not in chosen(matmul(67, 64, 66), target())
+    assert OptKind.PADTO not in chosen(matmul(67, 4, 66, in_place=True), target())
+
+
 def test_lanes_are_along_the_output_where_panels_can_be_had():
     """Although the terms of a sum lie side by side in both factors."""
     applied = lower(matmul(256, 3072, 256, transposed=True), target()).applied
@@ -143,3 +164,17 @@ def test_any_size(seed):
         ast = matmul(m, k, n, transposed, in_place)
         got = run(ast, where, before.copy(), a, given)
         np.testing.assert_array_equal(got, a @ b + before * in_place)
+
+
+def test_an_operand_that_a_cache_holds_as_it_lies_is_not_packed():
+    narrow = target()
+    compute = dataclasses.replace(
+        narrow.compute, vector_widths={dtypes.float: (16,)}, vector_bytes=64, vector_registers=32
+    )
+    wide = dataclasses.replace(narrow, compute=compute)
+    assert OptKind.PACK in chosen(matmul(64, 784, 256), wide)  # more than the cache holds
+    assert OptKind.PACK not in chosen(matmul(64, 784, 128), wide)
+    assert OptKind.PACK in chosen(matmul(4096, 784, 128), wide)  # many tiles pay for it
+    assert OptKind.PACK in chosen(matmul(64, 784, 128, transposed=True), wide)
+    assert OptKind.PACK not in chosen(matmul(64, 160, 500), wide)
+    assert OptKind.PACK in chosen(matmul(64, 160, 512), wide)  # rows in each other's way

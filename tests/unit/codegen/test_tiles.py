@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from weft.codegen.opt.tiles import SAME_SET, scattered_cost, tilings
+from weft.codegen.opt.tiles import SAME_SET, fetched_cost, scattered_cost, tilings
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,15 @@ def test_neighbours_in_a_tile_share_lines():
 def test_lines_in_each_others_way_are_dear():
     assert scattered_cost(4, SAME_SET // 4, 16, []) > scattered_cost(4, SAME_SET // 4 + 1, 16, [])
     assert scattered_cost(8, SAME_SET // 4, 8, []) > scattered_cost(8, SAME_SET // 4 + 1, 8, [])
+
+
+def test_few_rows_of_many_vectors_wait_for_what_is_fetched():
+    wide, square = fetched_cost(0.5, 7 * 64, 14, 32), fetched_cost(0.5, 4 * 64, 20, 32)
+    assert square == 0.5 < wide
+    assert fetched_cost(0.5, 0, 14, 32) == 0.5
+    assert fetched_cost(0.5, 7 * 64, 14, 32) < fetched_cost(0.7, 7 * 64, 14, 32)
+
+
+def test_few_sums_wait_where_there_are_registers_for_more():
+    assert fetched_cost(0.5, 0, 8, 32) > fetched_cost(0.5, 0, 10, 32) > 0.5
+    assert fetched_cost(0.5, 0, 8, 16) == 0.5

@@ -70,6 +70,17 @@ def test_the_first_on_the_path_hides_another_of_its_name(site, tmp_path, monkeyp
     assert by_us() == [("X", "json", "some-name", "2.0")]
 
 
+def test_a_folder_of_sources_hides_what_was_built_of_it(site, tmp_path, monkeypatch):
+    """Where a package is worked on its metadata has no version in its name."""
+    site("some-name", f"[{GROUP}]\nX = re\n", version="2.0")
+    sources = tmp_path / "sources"
+    (sources / "some_name.egg-info").mkdir(parents=True)
+    (sources / "some_name.egg-info" / "PKG-INFO").write_text("Name: some-name\nVersion: 2.1\n")
+    (sources / "some_name.egg-info" / "entry_points.txt").write_text(f"[{GROUP}]\nX = json\n")
+    monkeypatch.syspath_prepend(str(sources))
+    assert by_us() == by_the_library() == [("X", "json", "some-name", "2.1")]
+
+
 def test_what_lies_in_an_archive_is_found(tmp_path, monkeypatch):
     archive = tmp_path / "packed.zip"
     with zipfile.ZipFile(archive, "w") as file:
@@ -105,5 +116,5 @@ def test_a_finder_of_somebodys_own_is_asked(monkeypatch):
 def test_odd_places_on_the_path_harm_nobody(site, tmp_path, monkeypatch):
     site("one", f"[{GROUP}]\nX = json\n")
     (tmp_path / "broken-1.dist-info").write_text("a file where a folder should be")
-    monkeypatch.setattr(sys, "path", ["", str(tmp_path / "missing"), *sys.path])
+    monkeypatch.setattr(sys, "path", ["", tmp_path, str(tmp_path / "missing"), *sys.path])
     assert by_us() == [("X", "json", "one", "1.0")]

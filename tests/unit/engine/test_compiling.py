@@ -120,3 +120,22 @@ def test_what_is_no_error_of_weft_is_raised_where_it_is_asked_for():
     with pytest.raises(ZeroDivisionError):
         compilations.result("key")
     compilations.end()
+
+
+class Broken(Several):
+    """Several at once fail with what nobody expects, or are not all given back."""
+
+    def __init__(self, short):
+        super().__init__()
+        self.short = short
+
+    def compile_many(self, sources):
+        if self.short:
+            return self._made(sources)[1:]
+        raise MemoryError
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_a_call_that_fails_otherwise_leaves_nobody_waiting(short):
+    found = compiled(Broken(short), ["a", "b", "c"])
+    assert found == [b"A", b"B", b"C"]

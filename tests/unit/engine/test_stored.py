@@ -10,7 +10,7 @@ from weft import Tensor, Variable
 from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
 from weft.codegen import pipeline
-from weft.engine import forget_programs, lower_schedule_item, programs, stored
+from weft.engine import forget_programs, lower_schedule_item, stored
 from weft.testing.running import DEVICE
 
 

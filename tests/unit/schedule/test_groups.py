@@ -4,13 +4,14 @@ import pytest
 
 from weft import Tensor
 from weft.base.settings import settings
-from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
+from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
 from weft.shape import ShapeTracker
 from weft.testing.graphs import buffer, kernels, lookup, ops_of, writes
 from weft.uop import Ops, UOp, Window, to_text
 from weft.uop.args import Row
 
 GRID = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(64, 64, 64))))
+THREADS = Capabilities(compute=ComputeCaps(features=frozenset({Feature.THREADS})))
 NO_ROWS = Capabilities(compute=ComputeCaps(limits=KernelLimits(row_bytes=0)))
 
 
@@ -82,6 +83,14 @@ def test_the_gradient_of_a_bias_comes_with_that_of_the_weights():
     (ast,) = kernels(weights, dy.reduce(Ops.ADD, (0,)))
     shapes = [store.src[0].arg.shape for store in ast.src]
     assert shapes == [(4, 8, 1), (1, 8, 1)]
+
+
+@pytest.mark.parametrize("rows, count", [(16, 1), (4096, 2)])
+def test_a_product_that_threads_share_is_alone(rows, count):
+    x, dy = buffer(rows * 64).reshape((rows, 64)), buffer(rows * 8).reshape((rows, 8))
+    both = matmul(x.permute((1, 0)), dy), dy.reduce(Ops.ADD, (0,))
+    assert len(kernels(*both, ctx=lookup(X=THREADS))) == count
+    assert len(kernels(*both, ctx=lookup(X=GRID))) == 1
 
 
 def test_a_bias_is_moved_beside_the_gradient_of_its_weights():

@@ -1,5 +1,6 @@
 """What has to stand in memory."""
 
+from weft.base.dtype import dtypes
 from weft.testing.graphs import buffer, kernels
 from weft.uop import Ops
 
@@ -24,3 +25,34 @@ def test_a_very_deep_chain_is_cut_into_kernels():
     asts = kernels(node)
     assert 2 < len(asts) < 20
     assert max(len(a.toposort()) for a in asts) < 1500
+
+
+def product(left, right):
+    """A sum of products of two matrices (m, k) and (n, k)."""
+    (m, k), (n, _) = left.shape, right.shape
+    rows = left.reshape((m, 1, k)).expand((m, n, k))
+    columns = right.reshape((1, n, k)).expand((m, n, k))
+    return (rows * columns).reduce(Ops.ADD, (2,))
+
+
+def test_small_numbers_are_unpacked_again_for_a_few_rows():
+    weights = buffer(512, dtypes.int8).reshape((8, 64))
+    scales = buffer(8).reshape((8, 1)).expand((8, 64))
+    unpacked = weights.cast(dtypes.float) * scales
+    assert len(kernels(product(buffer(256).reshape((4, 64)), unpacked))) == 1
+    assert len(kernels(product(buffer(32 * 64).reshape((32, 64)), unpacked))) == 2
+
+
+def test_what_is_as_large_in_memory_is_no_unpacking():
+    whole = buffer(512).reshape((8, 64))
+    scales = buffer(8).reshape((8, 1)).expand((8, 64))
+    assert len(kernels(product(buffer(256).reshape((4, 64)), whole * scales))) == 2
+
+
+def test_what_takes_longer_than_unpacking_is_stored():
+    weights = buffer(512, dtypes.int8).reshape((8, 64)).cast(dtypes.float)
+    rows = buffer(256).reshape((4, 64))
+    assert len(kernels(product(rows, weights.alu(Ops.EXP2)))) == 2
+    for number in range(6):
+        weights = weights * (number + 2.0)
+    assert len(kernels(product(rows, weights))) == 2

@@ -300,20 +300,22 @@ class Transcendental:
 
         `zeros` words stand before the point; `start` is at most 32 * words + 31.
         """
-        ulong = dtypes.ulong
+        uint = dtypes.uint  # whatever is done in 32 bits is done for twice as many lanes
         table = (0,) * zeros + _TWO_OVER_PI
         place = start >> start.const_like(5)
-        rest = (start & start.const_like(31)).cast(ulong)
+        rest = start & start.const_like(31)
+        back = (start.const_like(31) - rest).cast(uint)
+        rest, one = rest.cast(uint), UOp.const(uint, 1)
         picked = []
         for offset in range(count + 1):
-            word = UOp.const(ulong, table[offset + words])
+            word = UOp.const(uint, table[offset + words])
             for number in range(words - 1, -1, -1):
-                known = UOp.const(ulong, table[number + offset])
+                known = UOp.const(uint, table[number + offset])
                 word = _where(place.eq(place.const_like(number)), known, word)
             picked.append(word)
-        mask = UOp.const(ulong, 0xFFFFFFFF)
-        back = UOp.const(ulong, 32)
-        return [((a << rest) | ((b << rest) >> back)) & mask for a, b in pairwise(picked)]
+        # by one and by the rest of 32, since by 32 nothing can be shifted
+        pairs = pairwise(picked)
+        return [((a << rest) | ((b >> one) >> back)).cast(dtypes.ulong) for a, b in pairs]
 
     def _reduced_single(self, x: UOp) -> tuple[UOp, UOp, UOp]:
         """(r, low, quadrant): |x| is quadrant quarter turns and r + low, up to full turns."""

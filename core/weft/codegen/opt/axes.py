@@ -37,6 +37,26 @@ class Access:
     def depends(self, loop: UOp) -> bool:
         return loop in self.steps or loop in self.hidden
 
+    def is_steady(self, loop: UOp, width: int) -> bool:
+        """Whether `width` neighbours along a loop that is only divided read one element.
+
+        One scale for a group of weights: groups that are whole vectors.
+        """
+        index = self.node.src[0]
+        if self.node.op is not Ops.LOAD or len(index.src) > 2 or loop in self.steps:
+            return False
+        for term in affine(index.src[1])[0]:
+            if loop not in ranges_of(term):
+                continue
+            if term.op is not Ops.IDIV or term.src[1].op is not Ops.CONST:
+                return False
+            inside, constant = affine(term.src[0])
+            others = [factor for one, factor in inside.items() if one is not loop]
+            whole = all(n % width == 0 for n in (constant, term.src[1].arg, *others))
+            if inside.get(loop) != 1 or not whole:
+                return False
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Split:

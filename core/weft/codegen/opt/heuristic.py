@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt import grid, streams, sums, threads, tiles
+from weft.codegen.opt import few_rows, grid, streams, sums, threads, tiles
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.panels import REUSED, Panels
@@ -31,7 +31,7 @@ _LONG_PRODUCT = 1024  # terms of which rows of operands are better packed than r
 _UNPACKED = 1.5  # how much longer it takes where they are not
 _LATENCY = 4.0  # cycles of a multiply-add
 _MOST_BODY = 128  # values written out in one loop body
-_LONG_CHAIN = 40  # steps of an element that are worth several vectors at once
+_LONG_CHAIN = 20  # steps of an element that are worth several vectors at once
 _LONG_SUM = 32  # terms, beside which it does not matter how what else there is is read
 _BLOCK = 8  # rows of a block where lanes jump
 _STATIONARY = 1 << 19  # bytes of a strip that should stay in the second-level cache
@@ -53,7 +53,8 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
             choice.unroll(reduce)
         if not any(choice.panels.fill(lane) for lane in choice.lanes_of):
             for reduce in choice.reduces:
-                choice.order(reduce)
+                if not choice.walk(reduce):
+                    choice.order(reduce)
         threads.spread(kernel)
     return kernel.applied
 
@@ -118,9 +119,8 @@ class _Choice:
                 continue
             _, cost, loop, most = best
             if cost < 0.7 * self.cost(loop, 1):
-                axis = self.kernel.axis_of(loop)
                 for width in self.widths(loop, most):
-                    if self.kernel.attempt(OptKind.VECTOR, axis, width):
+                    if self.split(OptKind.VECTOR, loop, width):
                         self.lanes_of[loop] = width
                         break
 
@@ -143,14 +143,24 @@ class _Choice:
         at once. As one long vector they are no more text to compile.
         """
         extent = extent_of(loop)
-        if 2 * width > self.registers and self.is_turned(loop):
-            return [max(2, self.registers // 2), width]  # of narrow numbers; see `blocks`
+        if 2 * width > self.registers and (self.is_turned(loop) or self.is_hidden(loop)):
+            # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
+            return [max(2, self.registers // 2), width]
         if self.kernel.reduces or width < self.lanes or self.operations < _LONG_CHAIN:
             return [width]
         assert isinstance(extent, int)
         more = [width * times for times in (4, 2)]
         fits = [w for w in more if extent % w == 0 or (self.may_overlap(loop) and extent > 32 * w)]
         return [*fits, width]
+
+    def is_hidden(self, lane: UOp) -> bool:
+        """Whether something is read lane by lane, each perhaps under a condition of its own."""
+        return any(
+            lane in access.hidden
+            for root, nest in self.kernel.nests.items()
+            if lane in nest
+            for access in self.inside[root]
+        )
 
     def is_turned(self, lane: UOp) -> bool:
         """Whether a store along these lanes loads something that lies along another loop."""
@@ -182,11 +192,7 @@ class _Choice:
         while width > 1 and extent % width:
             width //= 2
         enough = width * 4 >= self.lanes
-        if (
-            width == self.lanes
-            or not self.may_overlap(loop)
-            or (enough and not self.kernel.reduces)
-        ):
+        if width == self.lanes or not self.may_round(loop) or (enough and not self.kernel.reduces):
             return width if enough else 0
         wide = 1 << (min(self.lanes, extent).bit_length() - 1)
         if wide > 1 and wide * _share(extent, wide) > (width if enough else 1):
@@ -197,6 +203,28 @@ class _Choice:
         """Whether parts that do not divide the extent are allowed."""
         place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
         return place is not None and not self.kernel.in_place and loop not in self.kernel.once
+
+    def may_pad(self, loop: UOp) -> bool:
+        """Whether idle turns round an extent up where parts may not overlap: an output of a long
+        sum in a kernel that reads what it writes, as when weights are changed in place."""
+        place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+        if place is None or not self.kernel.in_place or not self.is_output(loop):
+            return False
+        fixed = self.kernel.once | self.kernel.ordered
+        long = all(map(self.is_after_a_long_sum, self.kernel.stores))
+        return long and loop not in fixed and not self.kernel.fills
+
+    def may_round(self, loop: UOp) -> bool:
+        """Whether parts need not divide an extent."""
+        return self.may_overlap(loop) or self.may_pad(loop)
+
+    def split(self, kind: OptKind, loop: UOp, amount: int) -> bool:
+        """Parts of a loop as lanes or instances; idle turns where parts may not overlap."""
+        known = self.axis(loop, frozenset({AxisKind.LOOP}))
+        if known is not None and known[1] % amount and not self.may_overlap(loop):
+            if not self.kernel.attempt(OptKind.PADTO, known[0], amount):
+                return False
+        return self.kernel.attempt(kind, self.kernel.axis_of(loop), amount)
 
     def is_free(self, loop: UOp) -> bool:
         """Whether no nest of this loop has lanes already."""
@@ -247,6 +275,8 @@ class _Choice:
         if width == 1 or not access.depends(loop):
             return 1.0
         if loop not in access.hidden and access.steps[loop] == 1:
+            return 1.0
+        if loop in access.hidden and access.is_steady(loop, width):
             return 1.0
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
@@ -366,7 +396,7 @@ class _Choice:
                 nbytes = self.fetched(reduce, accesses, [loop for loop, _ in loops], factors)
                 if nbytes is not None:
                     work = math.prod(factors) * present * self.together[loops_of(reduce)]
-                    cost = tiles.fetched_cost(cost, nbytes, work)
+                    cost = tiles.fetched_cost(cost, nbytes, work, self.registers)
                 cost += self.put_down(reduce, [loop for loop, _ in loops], factors)
                 cost /= math.prod(_share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - 1e-9):
@@ -375,7 +405,7 @@ class _Choice:
             return
         for (loop, _), factor in zip(loops, best[1]):
             if factor > 1:
-                self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), factor)
+                self.split(OptKind.UPCAST, loop, factor)
 
     def is_walked(self, reduce: UOp, accesses: list[Access]) -> bool:
         """Whether there is nothing to use again in a sum over a matrix, which is read in runs."""
@@ -416,7 +446,7 @@ class _Choice:
 
     def tilings(self, loops: list[tuple[UOp, int]]) -> Iterator[tuple[int, ...]]:
         choices = [
-            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_overlap(loop))]
+            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_round(loop))]
             for loop, extent in loops
         ]
         return tiles.tilings(choices, self.registers)
@@ -516,6 +546,13 @@ class _Choice:
             if amount > 1:
                 self.kernel.attempt(OptKind.UNROLL, known[0], amount)
             return
+
+    def walk(self, reduce: UOp) -> bool:
+        """Read a large matrix row by row where few rows of a result need it."""
+        lane = next((u for u in self.kernel.nests[reduce] if u in self.lanes_of), None)
+        if lane is None or lane in loops_of(reduce):
+            return False
+        return few_rows.walk(self.kernel, reduce, lane, self.inside[reduce])
 
     # ---- loop order ---------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ _WHOLE = 3 << 17  # bytes of one that spares a sum its stretches: what is kept i
 _NEAR = 7 << 16  # bytes of an operand that the second-level cache holds as it lies
 _ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
 _SHORTEST = 16  # terms for which it is worth taking up the sums so far
-_MANY_TILES = 4 * REUSED
+_MANY_TILES = 40  # that read an operand, each a little sooner where it is packed
 _LOOP = frozenset({AxisKind.LOOP})
 
 
@@ -120,9 +120,7 @@ class Panels:
         words that have to be made."""
         return any(
             access.depends(lane)
-            and (
-                lane in access.hidden or access.steps[lane] != 1 or access.node.op is not Ops.LOAD
-            )
+            and (lane in access.hidden or access.steps[lane] != 1 or access.node.op is not Ops.LOAD)
             for reduce in self.reduces
             for access in self.inside[reduce]
         )
@@ -169,6 +167,8 @@ class Panels:
             room = self.room // len(self.kernel.reduces)
         alone = not across and len(self.kernel.reduces) == 1
         whole = max(room, min(_WHOLE, self.room)) if alone else room
+        if across and len(self.kernel.reduces) == 1:
+            whole = max(room, min(_PANEL, self.room))  # a short sum is better not taken up again
         for place, extent in enumerate(extents):
             assert isinstance(extent, int)
             each = column * math.prod(map(int, extents[place + 1 :]))

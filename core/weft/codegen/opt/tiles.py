@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 SAME_SET = 2048  # bytes apart at which lines get in each other's way in a first-level cache
 NEAREST = 1 << 15  # bytes that a first-level cache holds
 _FETCHED = 0.025  # cycles for a byte of a vector from the second-level cache
-_MANY, _WAITING = 12, 0.15  # sums side by side that hide all of that, and what half as many wait
+_MANY, _WAITING = 3 / 8, 0.15  # of all registers hide that as sums, and what half as many wait
 _LINE = 8.0  # cycles for a line that is not in the first-level cache yet
 _LINE_AGAIN = 30.0  # and for one that was thrown out of it before all of it was stored
 
@@ -32,14 +32,14 @@ def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, 
                 yield (factor, *rest)
 
 
-def fetched_cost(cost: float, nbytes: int, work: int) -> float:
+def fetched_cost(cost: float, nbytes: int, work: int, registers: int) -> float:
     """Cycles per multiply-add of a tile whose vectors come from the second-level cache.
 
     cost: what it takes without that; nbytes: what comes from there each turn; work: multiply-adds
     of a turn. Few of them wait for what is fetched as they wait for each other. Among tiles
     that wait for that cache alone the better one by `cost` is better.
     """
-    cost += _WAITING * max(0.0, _MANY / work - 1.0)
+    cost += _WAITING * max(0.0, _MANY * registers / work - 1.0)
     fetched = _FETCHED * nbytes / work
     return cost if fetched <= cost else fetched + 0.1 * cost
 

@@ -16,7 +16,7 @@ from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dt
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.tensor.ops.images import drawn
-from weft.tensor.ops.windows import in_steps, windows_of_steps
+from weft.tensor.ops.windows import in_steps, spread_in_steps, windows_of_steps
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 from weft.uop.symbolic.sint import fold
@@ -261,6 +261,13 @@ class ConvMixin(TensorBase):
         apart = per_axis(dilation, axes, "dilation")
         more = per_axis(output_padding, axes, "output_padding", least=0)
         around = edges(padding, axes)
+        plain = all(isinstance(n, int) and n > 0 for n in (*self.shape, *weight.shape))
+        plain = plain and all(min(pair) >= 0 for pair in around)
+        if plain and max(step) > 1 and max(apart) == 1:
+            y = spread_in_steps(self, weight, groups, step, around, more)
+            if bias is None:
+                return y
+            return y + self._as_tensor(bias, self).reshape((1, groups * each, *(1,) * axes))
         w = weight.reshape((groups, inputs // groups, each, *kernel)).transpose(1, 2)
         w = w.flip(tuple(range(3, 3 + axes))).reshape((groups * each, inputs // groups, *kernel))
         x = self
@@ -368,7 +375,11 @@ class ConvMixin(TensorBase):
         last = tuple(range(-axes, 0))
         front = tuple(None for _ in self.shape[:-axes])
         low = self._uop.dtype.min
-        windows = self.pad((*front, *pads), value=low)._pool(kernel, step, apart)
+        padded, none = self.pad((*front, *pads), value=low), ((0, 0),) * axes
+        if in_steps(padded.shape[-axes:], kernel, step, apart, none):
+            windows = windows_of_steps(padded, kernel, step, none)
+        else:
+            windows = padded._pool(kernel, step, apart)
         top = windows.max(last)
         if not return_indices:
             return top

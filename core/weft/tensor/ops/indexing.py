@@ -293,14 +293,17 @@ class IndexingMixin(TensorBase):
         shape = _common_shape(tensors)
         rest = tuple(s for i, s in enumerate(x.shape) if i not in places)
         flat, total = _flat_index(tensors, [x.shape[p] for p in places], shape)
-        order = [i for i in range(len(x.shape)) if i not in places] + places
-        x = x.permute(*order)
+        # what is picked stays where it is among the other axes: so does its gradient
+        lead = sum(1 for i in range(places[0]) if i not in places)
+        others = [i for i in range(len(x.shape)) if i not in places]
+        x = x.permute(*others[:lead], *places, *others[lead:])
         ones = (1,) * len(shape)
-        x = x.reshape((*rest[:at], *ones, *rest[at:], total))
-        places_of = self.__class__.arange(total, device=self.device)
-        index = flat.reshape((*(1,) * at, *shape, *(1,) * (len(rest) - at), 1))
+        x = x.reshape((*rest[:at], *ones, *rest[at:lead], total, *rest[lead:]))
+        behind = (1,) * (len(rest) - lead)
+        places_of = self.__class__.arange(total, device=self.device).reshape(total, *behind)
+        index = flat.reshape((*(1,) * at, *shape, *(1,) * (len(rest) - at + 1)))
         chosen = (index == places_of).where(x, False)
-        return chosen._reduce(Ops.ADD, -1, False)
+        return chosen._reduce(Ops.ADD, lead + len(shape), False)
 
     def _prepared(self, items: list[Any]) -> tuple[Any, list[Any], list[int], int]:
         """self with slices taken and new axes put in; the index tensors, the axes they are for, and

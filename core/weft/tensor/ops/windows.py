@@ -22,7 +22,7 @@ def in_steps(
 ) -> bool:  # fmt: skip
     """Whether windows meet that are more than one element apart, each of neighbours.
 
-    shape, size, step, dilation, pads: of the axes that have windows. Every window looks at elements.
+    shape, size, step, dilation, pads: of the axes that have windows, all of which see elements.
     """
     if not any(k > s > 1 for k, s in zip(size, step)) or any(d != 1 for d in dilation):
         return False
@@ -66,3 +66,44 @@ def windows_of_steps(x: Any, size: Sequence[int], step: Sequence[int], pads: Edg
     x = x.reshape((*front, *counts, *(part * s for part, s in zip(parts, step))))
     places = ((shift, shift + k) for shift, k in zip(shifts, size))
     return x.shrink((*kept, *(None,) * axes, *places))
+
+
+def spread_in_steps(
+    x: Any, weight: Any, groups: int, step: Sequence[int], pads: Edges, more: Sequence[int]
+) -> Any:  # fmt: skip
+    """The transpose of a convolution with a stride, of what there is alone.
+
+    x: (N, C, *spatial), weight: (C, O / groups, *kernel), both tensors. All results of one step are
+    channels of a convolution of x with steps of the weight; then they are put side by side. more:
+    elements behind, which nothing is added to where the last window ends before them.
+    """
+    inputs, each, *size = weight.shape
+    axes = len(size)
+    last = range(axes)
+    parts = [ceildiv(k, s) for k, s in zip(size, step)]
+    w = weight.pad((None, None, *((0, p * s - k) for p, s, k in zip(parts, step, size))))
+    w = w.reshape(
+        (groups, inputs // groups, each, *(n for p, s in zip(parts, step) for n in (p, s)))
+    )
+    places = (3 + 2 * axis for axis in last)
+    w = w.permute(0, 2, *(4 + 2 * axis for axis in last), 1, *places)
+    w = w.flip(tuple(range(3 + axes, 3 + 2 * axes)))
+    channels = groups * each
+    for s in step:
+        channels *= s
+    w = w.reshape((channels, inputs // groups, *parts))
+    y = x.conv2d(w, None, groups, 1, 1, tuple((p - 1, p - 1) for p in parts))
+    batch, _, *counts = y.shape
+    y = y.reshape((batch, groups * each, *step, *counts))
+    inner = (n for axis in last for n in (2 + axes + axis, 2 + axis))
+    y = y.permute(0, 1, *inner).reshape(
+        (batch, groups * each, *(n * s for n, s in zip(counts, step)))
+    )
+    beyond, window = [], []
+    for n, k, s, (before, after), extra, there in zip(
+        x.shape[2:], size, step, pads, more, y.shape[2:]
+    ):
+        stop = (n - 1) * s + k - after + extra
+        beyond.append((0, max(stop - there, 0)))
+        window.append((before, stop))
+    return y.pad((None, None, *beyond)).shrink((None, None, *window))

@@ -71,3 +71,32 @@ def test_the_gradient_of_a_convolution_with_a_stride_is_one_kernel():
     (grad,) = y.gradient(x, gradient=Tensor.empty(*y.shape, device="REF"))
     items = [item for item in grad.schedule() if item.ast.op is Ops.SINK]
     assert len(items) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "step", "padding", "more", "groups"),
+    [
+        ((3,), (2,), (1,), (1,), 1),
+        ((4,), (2,), (0,), (0,), 2),
+        ((2, 5), (3, 2), (0, 2), (2, 1), 1),
+        ((1, 3), (2, 4), (0, 1), (1, 3), 2),
+    ],
+)
+def test_a_transposed_convolution_adds_what_each_element_spreads(size, step, padding, more, groups):
+    axes, each = len(size), 2
+    x, w = numbers(2, 4, *(5, 3)[:axes]), numbers(4, each, *size)
+    whole = [(n - 1) * s + k + m for n, s, k, m in zip(x.shape[2:], step, size, more)]
+    wanted = np.zeros((2, groups * each, *whole), np.float32)
+    for channel in range(4):
+        first = channel // (4 // groups) * each
+        for place in np.ndindex(*x.shape[2:]):
+            at = (slice(p * s, p * s + k) for p, s, k in zip(place, step, size))
+            spread = x[(slice(None), channel, *place)].reshape(2, *(1,) * (axes + 1)) * w[channel]
+            wanted[(slice(None), slice(first, first + each), *at)] += spread
+    inside = (slice(p, n - p) for p, n in zip(padding, whole))
+    found = Tensor(x, device="REF").conv_transpose2d(
+        Tensor(w, device="REF"), None, groups, step, 1, padding, more
+    )
+    np.testing.assert_allclose(
+        found.numpy(), wanted[(slice(None), slice(None), *inside)], rtol=1e-4, atol=1e-5
+    )

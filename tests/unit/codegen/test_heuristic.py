@@ -1,0 +1,44 @@
+"""The choice for one processor, where no other test of this folder says it."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.base.dtype import dtypes
+from weft.codegen.opt.opts import OptKind
+from weft.codegen.opt.search import by_heuristic
+from weft.codegen.pipeline import loops_for
+from weft.device.capabilities import ComputeCaps, Target
+from weft.testing.graphs import buffer, kernels
+from weft.uop import GroupOp, UOp
+
+LANES = 8
+TARGET = Target(
+    ComputeCaps(
+        vector_widths={dtypes.float: (LANES, 2 * LANES, 4 * LANES)},
+        vector_bytes=4 * LANES,
+        vector_registers=16,
+    ),
+    GroupOp.ALU, None, "py", "processor",
+)  # fmt: skip
+
+
+def lanes_of(steps: int, size: int = 4096) -> int:
+    """How many lanes a chain of so many operations on each element is given."""
+    value = buffer(size)
+    for step in range(steps):
+        value = value * UOp.const(dtypes.float, step + 2.0)
+    (ast,) = kernels(value.contiguous())
+    opts = by_heuristic(loops_for(ast, TARGET, True)).opts
+    (amount,) = (opt.amount for opt in opts if opt.kind is OptKind.VECTOR)
+    return amount
+
+
+@pytest.mark.parametrize(("steps", "vectors"), [(3, 1), (12, 1), (24, 4), (60, 4)])
+def test_a_long_chain_of_operations_has_several_vectors_side_by_side(steps, vectors):
+    assert lanes_of(steps) == vectors * LANES
+
+
+def test_there_must_be_enough_for_several_vectors():
+    assert lanes_of(60, size=2 * LANES) == 2 * LANES
+    assert lanes_of(60, size=LANES) == LANES

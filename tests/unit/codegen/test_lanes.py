@@ -1,0 +1,48 @@
+"""Which loop becomes the lanes of one processor."""
+
+from __future__ import annotations
+
+from weft import Tensor
+from weft.base.dtype import dtypes
+from weft.codegen.pipeline import lower
+from weft.device.capabilities import ComputeCaps, Target
+from weft.device.program import LinearProgram
+from weft.uop import GroupOp, Ops
+
+EIGHT = ComputeCaps(
+    vector_widths={dtypes.float: (8,), dtypes.int: (8,)}, vector_bytes=32, vector_registers=16
+)
+
+
+def program_of(found: Tensor) -> LinearProgram:
+    return lower(found.schedule()[-1].ast, Target(EIGHT, GroupOp.ALU, None, "c", "lanes"))
+
+
+def divisions(program: LinearProgram) -> set[int]:
+    return {u.dtype.count for u in program.uops if u.op is Ops.FDIV}
+
+
+def test_what_is_done_with_short_sums_has_lanes_too() -> None:
+    """Windows of 8 may be lanes of their sums; the chain after them would then be one by one."""
+    windows = Tensor.empty(64, 71).unfold(1, 8, 1)
+    most = windows.max(2, keepdim=True)
+    total = (windows - most).square().sum(2) + most.squeeze(2)
+    for _ in range(3):
+        total = 1 / (total * total + 1)
+    program = program_of(total)
+    assert divisions(program) == {8}
+
+
+def test_what_is_done_with_a_long_sum_does_not_matter() -> None:
+    program = program_of(1 / (Tensor.empty(64, 4096).sum(1) + 1))
+    assert divisions(program) == {1}
+    assert any(u.op is Ops.LOAD and u.dtype.count == 8 for u in program.uops)
+
+
+def test_of_narrow_numbers_under_conditions_no_more_lanes_than_make_sense() -> None:
+    """32 lanes of bytes, each with a gate of its own, would be slow to compile and no faster."""
+    parts = [Tensor.empty(4, size, dtype=dtypes.uint8).realize() for size in (53, 75)]
+    whole = program_of(Tensor.cat(*parts, dim=1))
+    assert {u.src[1].dtype.count for u in whole.uops if u.op is Ops.STORE} == {8}
+    plain = program_of(parts[0] + parts[0][:, :53])
+    assert max(u.src[1].dtype.count for u in plain.uops if u.op is Ops.STORE) == 32
