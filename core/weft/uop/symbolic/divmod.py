@@ -31,7 +31,8 @@ def _rest(
 
     Coefficients of the rest are either all taken as remainders in 0 ... divisor, or toward zero,
     whichever leaves the rest below the divisor, and then whichever leaves it fewer values: `3 - x`
-    is better kept than turned into `3 + 3*x`. A rest that might not fit the dtype is not taken: then the form is its own rest.
+    is better kept than turned into `3 + 3*x`. A rest that might not fit the dtype is not taken:
+    then the form is its own rest.
     """
     best: tuple[Linear, Linear, int, int] | None = None
     signed = any(c < 0 for c in form.terms.values())
