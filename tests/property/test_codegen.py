@@ -64,9 +64,7 @@ WORDS = replace(
         limits=replace(VECTOR.compute.limits, scratch_bytes=1 << 16),
         pair_dots=(
             PairDot(dtypes.int16, dtypes.int32, (VECTOR.compute.vector_bytes // 4,)),
-            PairDot(
-                dtypes.uint8, dtypes.int32, (VECTOR.compute.vector_bytes // 4,), dtypes.int8
-            ),
+            PairDot(dtypes.uint8, dtypes.int32, (VECTOR.compute.vector_bytes // 4,), dtypes.int8),
         ),
     ),
 )

@@ -86,10 +86,15 @@ def _is_packed(node: UOp, axis: int) -> bool:
     along the outputs, and nothing is done number by number."""
     shape = shape_of(node)
     others = [a for a, extent in enumerate(shape) if a != axis and not is_one(extent)]
-    moving = [strides for strides in _strides_below(node) if strides[axis]]
+    moving = [strides for strides in _strides_below(node) if not _is_still(strides[axis])]
     if not moving or not all(isinstance(shape[a], int) for a in others):
         return False
-    return all(prod(shape[a] for a in others if not strides[a]) >= REUSED for strides in moving)
+    shared = [[shape[a] for a in others if _is_still(strides[a])] for strides in moving]
+    return all(prod(extents) >= REUSED for extents in shared)
+
+
+def _is_still(stride: sint) -> bool:
+    return isinstance(stride, int) and stride == 0
 
 
 def _strides_below(node: UOp) -> list[tuple[sint, ...]]:

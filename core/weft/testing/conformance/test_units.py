@@ -68,7 +68,5 @@ def test_products_that_are_added_several_at_once(weft_device, weft_compute):
             inputs = [(kind, start), (word, words[0]), (word, words[1])]
             (found,) = run(weft_device, b, [(kind, lanes)], inputs)
             products = [x * y for x, y in zip(low, high)]
-            wanted = [
-                start[n] + sum(products[terms * n : terms * n + terms]) for n in range(lanes)
-            ]
+            wanted = [start[n] + sum(products[terms * n : terms * n + terms]) for n in range(lanes)]
             assert found == wanted, f"{unit} of {lanes} lanes"

@@ -50,9 +50,10 @@ extern "C" __global__ void __launch_bounds__(6) r_2_3_4(float* __restrict__ data
   data0[lidx1 * 3 + lidx0] = acc0;
 }
 
-// grid None, block (6, 1, 1); opts: Opt(LOCAL, 0, 6)
-extern "C" __global__ void __launch_bounds__(6) E_6(float* __restrict__ data0,
+// grid None, block (2, 3, 1); opts: Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 3)
+extern "C" __global__ void __launch_bounds__(6) E_3_2(float* __restrict__ data0,
     const float* __restrict__ data1) {
+  int lidx1 = threadIdx.y;
   int lidx0 = threadIdx.x;
-  data0[lidx0] = data0[lidx0] - data1[lidx0 % 2 * 3 + lidx0 / 2] * 0.1f;
+  data0[lidx1 * 2 + lidx0] = data0[lidx1 * 2 + lidx0] - data1[lidx1 + lidx0 * 3] * 0.1f;
 }

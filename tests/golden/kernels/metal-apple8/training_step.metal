@@ -58,12 +58,13 @@ void r_2_3_4(device float* data0 [[buffer(0)]], device const float* data1 [[buff
   data0[lidx1 * 3 + lidx0] = acc0;
 }
 
-// grid None, group (6, 1, 1); opts: Opt(LOCAL, 0, 6)
+// grid None, group (2, 3, 1); opts: Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 3)
 #include <metal_stdlib>
 using namespace metal;
 [[kernel, max_total_threads_per_threadgroup(6)]]
-void E_6(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
+void E_3_2(device float* data0 [[buffer(0)]], device const float* data1 [[buffer(1)]],
     uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
+  int lidx1 = int(item.y);
   int lidx0 = int(item.x);
-  data0[lidx0] = data0[lidx0] - data1[(lidx0 & 1) * 3 + (lidx0 >> 1)] * 0.1f;
+  data0[lidx1 * 2 + lidx0] = data0[lidx1 * 2 + lidx0] - data1[lidx1 + lidx0 * 3] * 0.1f;
 }

@@ -49,10 +49,11 @@ __kernel __attribute__((reqd_work_group_size(3, 2, 1))) void r_2_3_4_(__global f
   data0[lidx1 * 3 + lidx0] = acc0;
 }
 
-// grid None, group (6, 1, 1); opts: Opt(LOCAL, 0, 6)
+// grid None, group (2, 3, 1); opts: Opt(LOCAL, 1, 2), Opt(LOCAL, 0, 3)
 #pragma OPENCL FP_CONTRACT OFF
-__kernel __attribute__((reqd_work_group_size(6, 1, 1))) void E_6_(__global float* restrict data0,
+__kernel __attribute__((reqd_work_group_size(2, 3, 1))) void E_3_2_(__global float* restrict data0,
     __global const float* restrict data1) {
+  int lidx1 = get_local_id(1);
   int lidx0 = get_local_id(0);
-  data0[lidx0] = data0[lidx0] - data1[lidx0 % 2 * 3 + lidx0 / 2] * 0.1f;
+  data0[lidx1 * 2 + lidx0] = data0[lidx1 * 2 + lidx0] - data1[lidx1 + lidx0 * 3] * 0.1f;
 }
