@@ -2,8 +2,8 @@
 
     python benchmarks/quote.py
 
-It reads kernels.md, schedule_cost.md and results.md beside it and replaces what stands between the
-README's marks; nothing is measured.
+It reads kernels.md, schedule_cost.md, results.md and results/limits*.md beside it and replaces what
+stands between the README's marks; nothing is measured.
 """
 
 from __future__ import annotations
@@ -23,6 +23,12 @@ COSTS = [
     "record one op", "ResNet-50 forward", "ResNet-50 forward again",
     "GPT-2 small forward + backward", "GPT-2 small forward + backward again", "pending 100000 ops",
 ]  # fmt: skip
+LIMITS = [
+    "matmul 512", "matmul 1024", "matmul 2048", "matmul 4096", "matmul 1024, bfloat16",
+    "convolution 3 x 3, forward", "convolution 3 x 3, gradients of both", "softmax, 4096",
+    "layernorm, 4096", "transpose, 4096", "chain of 10, 16 M",
+]  # fmt: skip
+"""Rows quoted whatever they say; to these come all models, and whatever weft is not first in."""
 
 
 def rows(name: str) -> list[list[str]]:
@@ -58,6 +64,40 @@ def costs() -> str:
     return table(["case", "weft", "tinygrad"], body)
 
 
+def limits() -> str:
+    """Rates and times at the machine's limit on one core, and how that is on two.
+
+    Quoted are LIMITS, every model, and every row in which weft is behind on either.
+    """
+    one, two = (_by_name(f"results/limits{suffix}.md") for suffix in ("", "-2-threads"))
+    head = ["workload", "in", "weft", "best peer", "weft / best peer, one core", "two cores"]
+    peers = one["workload"][3:-2]
+    body = []
+    for name, cells in one.items():
+        ratios = [cells[-2], two.get(name, ["-", "-"])[-2]]
+        behind = any(_number(ratio) > 1 for ratio in ratios)
+        if name == "workload" or not (
+            name in LIMITS or cells[1] in ("ms", "us a kernel") or behind
+        ):
+            continue
+        rate = cells[1] in ("GFLOP/s", "GB/s")
+        known = [(_number(x), peer) for x, peer in zip(cells[3:-2], peers) if _number(x) > 0]
+        best = (max if rate else min)(known, default=(0.0, "-"))
+        body.append([name, cells[1], cells[2], f"{best[0]:.3g} ({best[1]})", *ratios])
+    return table(head, body)
+
+
+def _by_name(name: str) -> dict[str, list[str]]:
+    return {cells[0]: cells for cells in rows(name) if not cells[0].startswith("---")}
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return 0.0
+
+
 def replaced(text: str, mark: str, content: str) -> str:
     """`content` between the marks of that name."""
     return re.sub(
@@ -72,7 +112,12 @@ def main() -> None:
     """Rewrite the README."""
     text = README.read_text(encoding="utf-8")
     results = (HERE / "results.md").read_text(encoding="utf-8").split("\n\n", 1)[1].strip()
-    for mark, content in (("benchmarks", results), ("kernels", kernels()), ("costs", costs())):
+    for mark, content in (
+        ("benchmarks", results),
+        ("kernels", kernels()),
+        ("costs", costs()),
+        ("limits", limits()),
+    ):
         text = replaced(text, mark, content)
     README.write_text(text, encoding="utf-8")
 

@@ -13,6 +13,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 
 from weft.base.errors import ArgumentError
 from weft.base.locks import lock_around_forks
@@ -20,6 +21,7 @@ from weft.base.settings import settings
 
 _FILE = "cache.sqlite3"
 _BUSY_SECONDS = 5.0
+_PAUSE = 0.002  # seconds between two attempts
 
 
 class _Connections(threading.local):
@@ -150,13 +152,26 @@ def _connect(path: str) -> sqlite3.Connection:
     try:
         # With a write-ahead log readers never wait for a writer. Losing the last writes in a
         # power cut is nothing to a cache.
-        connection.execute("PRAGMA journal_mode = WAL")
+        _with_patience(connection, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = OFF")
     except sqlite3.Error:
         connection.close()
         raise
     _connections.open[path] = (connection, _inode(path))
     return connection
+
+
+def _with_patience(connection: sqlite3.Connection, statement: str) -> None:
+    """Run what SQLite refuses at once, however long it may wait, while another process does it."""
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(_PAUSE)
 
 
 def _inode(path: str) -> int:
