@@ -2,8 +2,8 @@
 
     python benchmarks/quote.py
 
-It reads kernels.md, schedule_cost.md, results.md and results/limits*.md beside it and replaces what
-stands between the README's marks; nothing is measured.
+It reads kernels.md, schedule_cost.md, compile_cost.md, results.md and results/limits*.md beside it
+and replaces what stands between the README's marks; nothing is measured.
 """
 
 from __future__ import annotations
@@ -87,6 +87,12 @@ def limits() -> str:
     return table(head, body)
 
 
+def starts() -> str:
+    """Seconds until a program is ready, cold / warm, beside the peer that compiles as well."""
+    head, _, *body = rows("compile_cost.md")
+    return table(head, [cells for cells in body if cells[1] in ("weft", "JAX")])
+
+
 def _by_name(name: str) -> dict[str, list[str]]:
     return {cells[0]: cells for cells in rows(name) if not cells[0].startswith("---")}
 
@@ -117,6 +123,7 @@ def main() -> None:
         ("kernels", kernels()),
         ("costs", costs()),
         ("limits", limits()),
+        ("starts", starts()),
     ):
         text = replaced(text, mark, content)
     README.write_text(text, encoding="utf-8")
