@@ -16,27 +16,22 @@ An array on chip is one for each combination of the unrolled ranges that its FIL
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Sequence
 
-from weft.base.dtype import DType, dtypes
-from weft.base.errors import SpecError
-from weft.codegen.accesses import Address, Place, in_flight, loaded, neighbours, stored
-from weft.codegen.affine import affine, from_affine
+from weft.base.dtype import DType
+from weft.codegen.affine import affine
+from weft.codegen.expand_memory import Accesses
+from weft.codegen.expand_places import Widths
 from weft.codegen.fold import folded
 from weft.codegen.groups import is_shared
 from weft.codegen.instances import (
     INSTANTIATED,
     UNROLLED,
     Instances,
-    Ranges,
     count_of,
     is_instantiated,
     merged,
-    offsets,
-    strides_of,
+    vector_of,
     width_of,
 )
 from weft.codegen.lookups import is_looked_up
@@ -45,52 +40,22 @@ from weft.codegen.ranges import (
     CLOSING,
     Accumulate,
     Fragment,
-    alternative_of,
     loop_order,
     loops_of,
     ranges_of,
-    values_of,
 )
-from weft.codegen.transpose import columns_of
 from weft.codegen.words import spelt_out
 from weft.device.pair_dot import PairDot
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-Widths: TypeAlias = Mapping[DType, tuple[int, ...]]
-
 _ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 INDEPENDENT_CHAINS = 8  # what a multiply-add of four cycles needs, two being started in each
 
 
-@dataclass(frozen=True, slots=True)
-class _Filled:
-    """The arrays of a FILL for each combination of `over`; its instances, once they are known."""
-
-    over: Ranges
-    arrays: list[UOp]
-    fills: list[UOp]
-
-
-class _Expander:
-    def __init__(
-        self, sink: UOp, fused: frozenset[DType], widths: Widths | None, dots: Sequence[PairDot]
-    ) -> None:
-        self.fused = fused
-        self.dots = dots
-        self.wide = widths is None
-        self.widths = widths or {}
-        self.scalar: dict[UOp, Instances] = {}  # VECTOR ranges instantiated like the others
-        self.vector: dict[UOp, Instances] = {}  # VECTOR ranges as lanes
-        self.addresses: dict[UOp, Address] = {}
-        self.maps: dict[tuple[Ranges, Ranges], list[int]] = {}
-        self.filled: dict[UOp, _Filled] = {}
-        self.closing: set[UOp] = set()  # what is computed from a REDUCE or FILL
-        self.from_memory: set[UOp] = set()  # parts of addresses that are vectors
-        self.sink = sink
-        arrays = [node.arg for node in sink.toposort() if node.op is Ops.DEFINE_REG]
-        self.names = itertools.count(max(arrays, default=0) + 1)
+class _Expander(Accesses):
+    """The part that knows values: what is computed, and what is accumulated."""
 
     def run(self) -> UOp:
         roots: list[UOp] = []
@@ -138,8 +103,6 @@ class _Expander:
         ]
         self.from_memory.update(found)
         return found
-
-    # ---- the value side -----------------------------------------------------------------------
 
     def instances(self, node: UOp) -> Instances:
         op = node.op
@@ -195,24 +158,6 @@ class _Expander:
         values = [UOp(node.op, dtype.vec(width), src, node.arg) for src in zip(*wide)]
         return Instances(over, lane, values)
 
-    def lane_of(self, node: UOp, lanes: Iterable[UOp | None]) -> UOp | None:
-        found = {lane for lane in lanes if lane is not None}
-        if len(found) > 1:
-            raise SpecError(
-                "a value would have the lanes of two vectors",
-                asked=f"expanding a {node.op} node",
-                because="two VECTOR ranges meet in it",
-            )
-        return found.pop() if found else None
-
-    def range(self, node: UOp, lanes: bool) -> Instances:
-        if node.arg.kind not in INSTANTIATED:
-            return Instances((), None, [node])
-        turns = range(width_of(node))
-        if node.arg.kind is AxisKind.VECTOR and lanes and self.wide:
-            return Instances((), node, [UOp.const(node.dtype, tuple(turns))])
-        return Instances((node,), None, [UOp.const(node.dtype, turn) for turn in turns])
-
     def unit(self, node: UOp) -> Instances:
         """A matrix unit's work: what a lane holds of its factors and of the result are vectors."""
         arg: Fragment = node.arg
@@ -227,14 +172,12 @@ class _Expander:
             width = 1 << len(bits)
             dtype = values[0].dtype.vec(width)
             rows = [tuple(values[i : i + width]) for i in range(0, len(values), width)]
-            packed = [_packed(dtype, row) for row in rows]
-            factors.append(Instances(own, None, packed))
+            wide = [vector_of(dtype, row) for row in rows]
+            factors.append(Instances(own, None, wide))
         over = merged(factor.over for factor in factors)
         dtype = node.dtype.vec(width_of(lane))
         pairs = zip(*(self.pick(factor, over) for factor in factors))
         return Instances(over, lane, [UOp(Ops.WMMA, dtype, pair, arg.core) for pair in pairs])
-
-    # ---- reductions ---------------------------------------------------------------------------
 
     def reduce(self, node: UOp) -> Instances:
         op, dtype = node.arg.op, node.dtype
@@ -300,328 +243,13 @@ class _Expander:
                 total = UOp(op, dtype, (total, value))
         return total
 
-    # ---- memory -------------------------------------------------------------------------------
-
-    def load(self, node: UOp) -> Instances:
-        address = self.address(node.src[0])
-        filled, alternative = self.filled.get(node.src[-1]), alternative_of(node)
-        if not self.wide:
-            over, places = self.places(address, None, 0, filled)
-            return Instances(over, None, self.load_neighbours(node, places, alternative))
-        lane, step = self.lane_step(address)
-        if lane is not None and step not in (1, -1):
-            across = self.across(node, address, lane)
-            if across is not None:
-                return self.square(node.dtype, address, lane, across, filled)
-            over, places = self.places(address, None, 0, filled)
-            pick = self.gather(over, lane)
-            loads = [loaded(place, alternative, node.dtype, 1, 0) for place in places]
-            rest = tuple(loop for loop in over if loop is not lane)
-            dtype = node.dtype.vec(width_of(lane))
-            values = [UOp(Ops.VECTORIZE, dtype, tuple(loads[i] for i in row)) for row in pick]
-            return Instances(rest, lane, values)
-        width = 1 if lane is None else width_of(lane)
-        shift = (width - 1) * step if step == -1 else 0
-        over, places = self.places(address, lane, shift, filled)
-        values = [loaded(place, alternative, node.dtype, width, step) for place in places]
-        return Instances(over, lane, values)
-
-    def across(self, node: UOp, address: Address, lane: UOp) -> UOp | None:
-        """The unrolled range along which a load moves by one, if there are as many as lanes.
-
-        Both are then the sides of a square, which is read by the rows it has in memory.
-        """
-        side = width_of(lane)
-        plain = address.gate is None and node.dtype is not dtypes.bool and lane in address.moving
-        if not plain or side & (side - 1) or any(is_instantiated(term) for term in address.other):
-            return None
-        for loop, factor in address.moving.items():
-            if factor == 1 and width_of(loop) == side and loop.arg.kind is AxisKind.UPCAST:
-                return loop
-        return None
-
-    def square(
-        self, dtype: DType, address: Address, lane: UOp, across: UOp, filled: _Filled | None
-    ) -> Instances:
-        """A load of squares by their rows; each instance along `across` is a column."""
-        over, places = self.places(address, across, 0, filled)
-        side, rest = width_of(lane), tuple(loop for loop in over if loop not in (lane, across))
-        rows = [loaded(place, None, dtype, side, 1) for place in places]
-        whole = merged([rest, (across,)])
-        strides = strides_of(whole)
-        starts = offsets(rest, [strides[loop] for loop in rest], 0)
-        values: dict[int, UOp] = {}
-        for start, picked in zip(starts, self.gather(over, lane)):
-            for number, column in enumerate(columns_of([rows[i] for i in picked])):
-                values[start + number * strides[across]] = column
-        return Instances(whole, lane, [values[number] for number in range(count_of(whole))])
-
-    def load_neighbours(self, node: UOp, places: list[Place], alternative: UOp | None) -> list[UOp]:
-        """The value at each place; those of neighbours are the lanes of one load."""
-        found: dict[int, UOp] = {}
-        for members in neighbours(places, self.widths.get(node.dtype, ())):
-            first = places[members[0][0]]
-            wide = loaded(first, alternative, node.dtype, len(members), 1)
-            for lane, same in enumerate(members):
-                for number in same:
-                    found[number] = wide if len(members) == 1 else wide.gep(lane)
-        return [found[number] for number in range(len(places))]
-
-    def fill(self, node: UOp) -> _Filled:
-        """An array for each combination of the unrolled ranges outside, all filled in one nest."""
-        outside = [loop for loop in ranges_of(node) if loop.arg.kind in INSTANTIATED]
-        if any(loop.arg.kind is AxisKind.VECTOR for loop in outside):
-            raise SpecError(
-                "the lanes of a vector would each have an array of their own",
-                asked="expanding a FILL",
-                because="a VECTOR range stands outside it",
-            )
-        over = tuple(sorted(outside, key=loop_order))
-        first = node.src[0].src[0].src[0]
-        arrays = [first, *(first.replace(arg=next(self.names)) for _ in range(1, count_of(over)))]
-        filled = _Filled(over, arrays, [])
-        most = node.arg.flies or None
-        stores = [one for store in values_of(node) for one in self.store(store, filled, most)]
-        rest = tuple(loop for loop in loops_of(node) if loop.arg.kind not in INSTANTIATED)
-        for array in arrays:
-            mine = [store for store in stores if store.src[0].src[0] is array]
-            arg = replace(node.arg, values=len(mine))
-            if arg.flies:
-                mine = [in_flight(store) for store in mine]
-            fill = UOp(Ops.FILL, dtypes.void, (*mine, *rest), arg)
-            filled.fills.append(fill)
-        return filled
-
-    def store(self, node: UOp, arrays: _Filled | None, most: int | None = None) -> list[UOp]:
-        """most: neighbours that are stored at once; None: as many as there are."""
-        address = self.address(node.src[0])
-        value = self.vector[node.src[1]]
-        lane, step = self.lane_step(address)
-        if not self.wide:
-            return self.store_neighbours(address, value, arrays, most)
-        scattered = lane is not None and step != 1
-        if lane is None and value.lane is not None:
-            raise SpecError(
-                "many lanes would be stored in one place", asked="expanding a STORE",
-                because="its value depends on a VECTOR range that its address does not have",
-            )  # fmt: skip
-        over, places = self.places(address, None if scattered else lane, 0, arrays)
-        loops = tuple(loop for loop in over if loop is not lane)
-        _check_over(value, loops)
-        values = self.pick(value, loops)
-        out: list[UOp] = []
-        if not scattered:
-            for place, item in zip(places, values):
-                if lane is not None and value.lane is None:
-                    item = item.broadcast(width_of(lane))
-                out += stored(place, item)
-            return out
-        assert lane is not None
-        for item, row in zip(values, self.gather(over, lane)):
-            for number, i in enumerate(row):
-                part = item if value.lane is None else item.gep(number)
-                out += stored(places[i], part)
-        return out
-
-    def store_neighbours(
-        self, address: Address, value: Instances, arrays: _Filled | None, most: int | None
-    ) -> list[UOp]:
-        """A store for each place; those of neighbours are one."""
-        over, places = self.places(address, None, 0, arrays)
-        _check_over(value, over)
-        values = self.pick(value, over)
-        out: list[UOp] = []
-        widths = self.widths.get(values[0].dtype, ())
-        if most is not None:
-            widths = tuple(width for width in widths if width <= most)
-        for members in neighbours(places, widths):
-            mine = [values[same[-1]] for same in members]  # the last of several in one place
-            item = mine[0]
-            if len(mine) > 1:
-                item = _packed(item.dtype.vec(len(mine)), tuple(mine))
-            out += stored(places[members[0][0]], item)
-        return out
-
-    def address(self, node: UOp) -> Address:
-        known = self.addresses.get(node)
-        if known is not None:
-            return known
-        terms, constant = affine(node.src[1])
-        result = Address(
-            node.src[0], {}, {}, {}, constant, node.src[1].dtype,
-            node.src[2] if len(node.src) > 2 else None,
-        )  # fmt: skip
-        for term, factor in terms.items():
-            if not self.changes(term):
-                result.fixed[term] = factor
-            elif term.op is Ops.RANGE:
-                result.moving[term] = factor
-            else:
-                result.other[term] = factor
-        self.addresses[node] = result
-        return result
-
-    def lane_step(self, address: Address) -> tuple[UOp | None, int]:
-        """The VECTOR range of an address, and its step; 0 where that is no one number."""
-        lanes = {loop for loop in address.moving if loop.arg.kind is AxisKind.VECTOR}
-        hidden = set()
-        for term in (*address.other, *([address.gate] if address.gate is not None else [])):
-            hidden |= {r for r in ranges_of(term) if r.arg.kind is AxisKind.VECTOR}
-        lane = self.lane_of(address.pointer, lanes | hidden)
-        if lane is None or lane in hidden:
-            return lane, 0
-        return lane, address.moving[lane]
-
-    def places(
-        self, address: Address, lane: UOp | None, shift: int, filled: _Filled | None
-    ) -> tuple[Ranges, list[Place]]:
-        """For each combination of the ranges of an address, `lane` left out, and of its arrays."""
-        moving = {loop: f for loop, f in address.moving.items() if loop is not lane}
-        others = {term: self.scalars(term) for term in address.other}
-        gate = None if address.gate is None else self.scalars(address.gate)
-        unrolled = tuple(sorted(moving, key=loop_order))
-        own = _Filled((), [address.pointer], []) if filled is None else filled
-        over = merged(
-            [unrolled, *(o.over for o in others.values()), gate.over if gate else (), own.over]
-        )
-        factors = [moving.get(loop, 0) for loop in over]
-        gates = None if gate is None else self.pick(gate, over)
-        columns = {term: self.pick(found, over) for term, found in others.items()}
-        base = from_affine(address.fixed, 0, _outermost_first, address.dtype)
-        arrays = self.pick(Instances(own.over, None, own.arrays), over)
-        fills = self.pick(Instances(own.over, None, own.fills), over) if own.fills else None
-        result: list[Place] = []
-        for number, constant in enumerate(offsets(over, factors, address.constant + shift)):
-            at = base
-            if columns:
-                terms = dict(address.fixed)
-                for term, factor in address.other.items():
-                    more, extra = affine(columns[term][number])
-                    constant += extra * factor
-                    for part, times in more.items():
-                        terms[part] = terms.get(part, 0) + times * factor
-                terms = {part: times for part, times in terms.items() if times}
-                at = from_affine(terms, 0, _outermost_first, address.dtype)
-            before = at
-            if constant:
-                more_constant = UOp.const(address.dtype, constant)
-                at = (
-                    more_constant
-                    if at.op is Ops.CONST
-                    else UOp(Ops.ADD, address.dtype, (at, more_constant))
-                )
-            place = UOp(Ops.INDEX, address.pointer.dtype, (arrays[number], at))
-            condition = None if gates is None else gates[number]
-            fill = None if fills is None else fills[number]
-            result.append(Place(place, condition, fill, before, constant))
-        return over, result
-
-    # ---- the index side -----------------------------------------------------------------------
-
-    def scalars(self, root: UOp) -> Instances:
-        """Instances of an integer or boolean expression, lanes instantiated like the rest."""
-        known = self.scalar
-        if root in known:
-            return known[root]
-        if root in self.from_memory:
-            known[root] = self.by_lane(self.vector[root])
-            return known[root]
-        for node in root.toposort(gate=lambda u: u not in known and u.op not in CLOSING):
-            if node in known:
-                continue
-            if not self.changes(node):
-                known[node] = Instances((), None, [node])
-            elif node.op is Ops.REDUCE:
-                known[node] = self.by_lane(self.vector[node])
-            elif node.op is Ops.LOAD and node.src[-1] in self.filled:
-                known[node] = self.by_lane(self.load(node))
-            elif node.op is Ops.FILL:
-                known[node] = Instances((), None, [node])  # the load above it knows
-            elif node.op is Ops.RANGE:
-                known[node] = self.range(node, lanes=False)
-            else:
-                sources = [known[source] for source in node.src]
-                over = merged(source.over for source in sources)
-                columns = [self.pick(source, over) for source in sources]
-                values = [folded(node.op, node.dtype, src, node.arg) for src in zip(*columns)]
-                known[node] = Instances(over, None, values)
-        found = known[root]
-        known[root] = Instances(found.over, None, [value.simplify() for value in found.values])
-        return known[root]
-
-    def changes(self, node: UOp) -> bool:
-        """Whether a node is another after expansion: ranges are instantiated in it or below it."""
-        return is_instantiated(node) or node in self.closing
-
-    def by_lane(self, found: Instances) -> Instances:
-        """The lanes of a value as instances."""
-        if found.lane is None:
-            return found
-        over = merged([found.over, (found.lane,)])
-        strides, width = strides_of(over), width_of(found.lane)
-        step = strides[found.lane]
-        whole = self.pick(Instances(found.over, None, found.values), over)
-        values = [value.gep(number // step % width) for number, value in enumerate(whole)]
-        return Instances(over, None, values)
-
-    # ---- which instance of a source belongs to which of a user --------------------------------
-
-    def pick(self, source: Instances, over: Ranges) -> list[UOp]:
-        """The values of `source` for every combination of `over`, which includes its own ranges."""
-        if source.over == over:
-            return source.values
-        if not source.over:
-            return source.values * count_of(over)
-        key = (source.over, over)
-        positions = self.maps.get(key)
-        if positions is None:
-            strides = strides_of(source.over)
-            factors = [strides.get(loop, 0) for loop in over]
-            positions = self.maps[key] = offsets(over, factors, 0)
-        return [source.values[i] for i in positions]
-
-    def gather(self, over: Ranges, lane: UOp) -> list[list[int]]:
-        """For each combination of the other ranges, the numbers of the instances of all lanes."""
-        if lane not in over:
-            return [[i] * width_of(lane) for i in range(count_of(over))]
-        rest = tuple(loop for loop in over if loop is not lane)
-        strides = strides_of(over)
-        factors = [strides[loop] for loop in rest]
-        step = strides[lane]
-        turns = range(width_of(lane))
-        return [[first + step * turn for turn in turns] for first in offsets(rest, factors, 0)]
-
 
 def _is_lanes(loop: UOp) -> bool:
     return loop.arg.kind is AxisKind.VECTOR
 
 
-def _check_over(value: Instances, loops: Ranges) -> None:
-    if not set(value.over) <= set(loops):
-        raise SpecError(
-            "many values would be stored in one place", asked="expanding a STORE",
-            because="its value depends on an unrolled range that its address does not have",
-        )  # fmt: skip
-
-
-def _packed(dtype: DType, row: tuple[UOp, ...]) -> UOp:
-    """A vector of these lanes: the one that they were taken from, where it is that."""
-    whole = row[0].src[0] if row[0].op is Ops.GEP else row[0]
-    if whole.dtype is dtype and row == tuple(whole.gep(lane) for lane in range(len(row))):
-        return whole
-    return UOp(Ops.VECTORIZE, dtype, row)
-
-
 def _is_unrolled(reduce: UOp) -> bool:
     return any(loop.arg.kind in INSTANTIATED for loop in loops_of(reduce))
-
-
-def _outermost_first(term: UOp) -> tuple[object, ...]:
-    """Terms sorted by the innermost loop they turn with; those of no loop first."""
-    ranges = ranges_of(term)
-    if not ranges:
-        return (-1, -1, str(term.arg))
-    return (*max(loop_order(loop) for loop in ranges), term.op)
 
 
 def _tree(op: Ops, dtype: DType, parts: list[UOp]) -> UOp:

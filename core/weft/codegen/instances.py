@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from weft.base.dtype import DType
 from weft.base.errors import SpecError
 from weft.codegen.ranges import extent_of, loop_order, ranges_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
+from weft.uop.ops import Ops
 
 UNROLLED = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
 INSTANTIATED = UNROLLED | {AxisKind.VECTOR}
@@ -73,3 +75,11 @@ def merged(many: Iterable[Ranges]) -> Ranges:
         for loop in ranges:
             found[loop] = None
     return tuple(sorted(found, key=loop_order)) if len(found) > 1 else tuple(found)
+
+
+def vector_of(dtype: DType, row: tuple[UOp, ...]) -> UOp:
+    """A vector of these lanes: the one that they were taken from, where it is that."""
+    whole = row[0].src[0] if row[0].op is Ops.GEP else row[0]
+    if whole.dtype is dtype and row == tuple(whole.gep(lane) for lane in range(len(row))):
+        return whole
+    return UOp(Ops.VECTORIZE, dtype, row)

@@ -1,0 +1,211 @@
+"""What a turn of a sum does side by side: tiles of outputs in registers, terms written out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from weft.codegen.opt import streams, sums, tiles
+from weft.codegen.opt.kernel import Access
+from weft.codegen.opt.lanes import share
+from weft.codegen.opt.nests import MOST_PARTS, Nests, turns
+from weft.codegen.opt.opts import OptKind
+from weft.codegen.pairs import may_pack
+from weft.codegen.ranges import loops_of
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+
+_TILE_FACTORS = range(1, MOST_PARTS + 1)
+_LATENCY = 4.0  # cycles of a multiply-add
+_MOST_BODY = 128  # values written out in one loop body
+
+
+class RegisterTiles(Nests):
+    """The part of the choice that follows the lanes."""
+
+    def tile(self, reduce: UOp) -> None:
+        """UPCAST the output loops over which what is loaded can be used again."""
+        nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
+        own = set(loops_of(reduce))
+        if math.prod(turns(loop) for loop in own) < 4:
+            return
+        if self.is_walked(reduce, accesses):
+            return
+        loops = []
+        for loop in sorted(nest - own, key=lambda u: u.arg.id):
+            known = self.axis(loop, frozenset({AxisKind.LOOP}))
+            reused = any(not a.depends(loop) for a in accesses)
+            if known is None or known[1] < 2 or not reused or not self.is_output(loop):
+                continue
+            # what another reduce put side by side is enough for this one
+            if self.present(frozenset((loop,))) == 1 and self.is_worth_a_tile(loop):
+                loops.append((loop, known[1]))
+        # three loops, and the one that vectors are of
+        loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
+        if not loops:
+            return
+        present = self.present(nest)
+        reads = self.reads(accesses, [loop for loop, _ in loops])
+        asked = any(
+            len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
+            for access in accesses
+        )
+        best: tuple[float, tuple[int, ...]] | None = None
+        for factors in self.tilings(loops):
+            cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)], asked)
+            if cost is not None:
+                nbytes = self.fetched(reduce, accesses, [loop for loop, _ in loops], factors)
+                if nbytes is not None:
+                    work = math.prod(factors) * present * self.together[loops_of(reduce)]
+                    cost = tiles.fetched_cost(cost, nbytes, work, self.registers)
+                cost += self.put_down(reduce, [loop for loop, _ in loops], factors)
+                cost /= math.prod(share(e, f) for (_, e), f in zip(loops, factors))
+            if cost is not None and (best is None or cost < best[0] - 1e-9):
+                best = (cost, factors)
+        if best is None:
+            return
+        for (loop, _), factor in zip(loops, best[1]):
+            if factor > 1:
+                self.split(OptKind.UPCAST, loop, factor)
+
+    def is_walked(self, reduce: UOp, accesses: list[Access]) -> bool:
+        """Whether there is nothing to use again in a sum over a matrix, which is read in runs."""
+        loop = streams.walked(self.kernel, reduce, accesses)
+        if loop is None:
+            return False
+        if any(own in self.lanes_of for own in loops_of(reduce)):
+            return True
+        known = self.axis(loop, frozenset({AxisKind.LOOP}))
+        run = streams.run_of(known[1], self.registers) if known and loop in self.lanes_of else 0
+        return run > 0 and self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), run)
+
+    def is_worth_a_tile(self, loop: UOp) -> bool:
+        """Whether most of what is done in a loop reads something that does not move with it.
+
+        In a kernel that goes over its rows several times, with little that all rows share, rows
+        side by side would only be more places in memory to read from at once.
+        """
+        shared = alone = 0
+        for root, nest in self.kernel.nests.items():
+            if loop in nest:
+                if any(not access.depends(loop) for access in self.inside[root]):
+                    shared += self.sizes[root]
+                else:
+                    alone += self.sizes[root]
+        return 2 * alone <= shared
+
+    def tilings(self, loops: list[tuple[UOp, int]]) -> Iterator[tuple[int, ...]]:
+        choices = [
+            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_round(loop))]
+            for loop, extent in loops
+        ]
+        return tiles.tilings(choices, self.registers)
+
+    def fetched(
+        self, reduce: UOp, accesses: list[Access], loops: list[UOp], factors: tuple[int, ...]
+    ) -> int | None:
+        """How many bytes of vectors each turn of a product come from further than the nearest
+        cache: those of a long strip, which the next tile reads again; None where none is."""
+        if len(loops_of(reduce)) != 1:
+            return None
+        terms, count = math.prod(turns(loop) for loop in loops_of(reduce)), None
+        for access in accesses:
+            lane = next((own for own in self.lanes_of if access.depends(own)), None)
+            again = any(not access.depends(loop) for loop in loops)
+            if lane is None or not again:
+                continue
+            side = math.prod(f for loop, f in zip(loops, factors) if access.depends(loop))
+            each = side * self.lanes_of[lane] * access.node.dtype.itemsize
+            count = (count or 0) + (each if terms * each > tiles.NEAREST else 0)
+        return count
+
+    def put_down(self, reduce: UOp, loops: list[UOp], factors: tuple[int, ...]) -> float:
+        """Cycles per multiply-add that storing the lanes of a tile one by one takes."""
+        cost = 0.0
+        for access in (a for store in self.kernel.stores for a in self.inside[store]):
+            nest = self.kernel.nests.get(access.node, frozenset())
+            lane = next((own for own in self.lanes_of if own in nest), None)
+            if lane is None or lane in access.hidden:
+                continue
+            parts = [(abs(access.steps.get(u, 0)), f) for u, f in zip(loops, factors)]
+            cost += tiles.scattered_cost(
+                access.node.src[1].dtype.itemsize, abs(access.steps.get(lane, 0)),
+                self.lanes_of[lane], parts,
+            )  # fmt: skip
+        return cost / math.prod(turns(loop) for loop in loops_of(reduce))
+
+    def reads(
+        self, accesses: list[Access], loops: list[UOp]
+    ) -> Counter[tuple[float, tuple[int, ...]]]:
+        """How often a turn loads at this cost and once for each factor of these of `loops`."""
+        found: Counter[tuple[float, tuple[int, ...]]] = Counter()
+        for access in accesses:
+            lane = next((own for own in self.lanes_of if access.depends(own)), None)
+            cost = 1.0 if lane is None else self.access_cost(access, lane, self.lanes_of[lane])
+            found[cost, tuple(i for i, loop in enumerate(loops) if access.depends(loop))] += 1
+        return found
+
+    def tile_cost(
+        self,
+        reads: Counter[tuple[float, tuple[int, ...]]],
+        factors: tuple[int, ...],
+        present: int,
+        sums: int,
+        asked: bool,
+    ) -> float | None:
+        """Cycles per multiply-add of one turn of the reduce loop; None where registers run out.
+
+        asked: whether single elements have gates, so that they are in registers before their use.
+        """
+        work = math.prod(factors) * present * sums
+        if work + max(factors) + (4 if asked else 2) > self.registers and work > 1:
+            return None
+        loads = 0.0
+        for (cost, of), times in reads.items():
+            count: float = present * times
+            for i in of:
+                count *= factors[i]
+            loads += count * cost
+        return max(work * 0.5, loads * 0.5, _LATENCY) / work + 0.01 * loads / work
+
+    def widen(self, reduce: UOp) -> bool:
+        """Accumulators side by side along the output's lanes, so that rows are read in runs."""
+        nest = self.kernel.nests[reduce]
+        lane = next((u for u in nest if u in self.lanes_of and u not in loops_of(reduce)), None)
+        if lane is None or self.present(nest) > 1:
+            return False
+        known = self.axis(lane, frozenset({AxisKind.LOOP}))
+        if known is None or known[1] < 4 or not self.is_output(lane):
+            return False
+        long = [f for f in (16, 8) if f <= self.registers // 2 and known[1] % f == 0]
+        wide = [f for f in long if known[1] >= 8 * f and len(self.reduces) == 1]
+        factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
+        return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
+
+    def unroll(self, reduce: UOp) -> None:
+        """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
+        self.widen(reduce)
+        nest, loops = self.kernel.nests[reduce], loops_of(reduce)
+        work = self.present(nest) * self.together[loops]
+        scattered = any(
+            lane in nest and any(self.access_cost(a, lane, 2) > 1 for a in self.reads_of(reduce))
+            for lane in self.lanes_of
+        )
+        room = _MOST_BODY // (4 if scattered else 1) // work
+        in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
+        for loop in reversed(sums.in_order(self.kernel, loops)):
+            known = self.axis(loop, frozenset({AxisKind.REDUCE}))
+            if known is None or known[1] == 1:
+                continue
+            if known[1] <= min(room, 16):
+                if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
+                    room //= known[1]
+                    work *= known[1]
+                continue
+            wanted = max(min(room, max(1, 8 // work), 4), 2 if in_pairs else 1)
+            parts = range(wanted & ~1, 1, -2) if in_pairs else range(wanted, 1, -1)
+            amount = next((n for n in parts if known[1] % n == 0), 1)
+            if amount > 1:
+                self.kernel.attempt(OptKind.UNROLL, known[0], amount)
+            return
