@@ -11,12 +11,10 @@ from weft.base.dtype import dtypes
 from weft.codegen import epilogue
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import ComputeCaps, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.infer import shape_of
 from weft.shape.tracker import ShapeTracker
 from weft.spec import kernel_ast
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.args import Row
 from weft.uop.text import to_text
@@ -126,12 +124,8 @@ def test_results_are_the_same_without_it(gated):
     found = []
     for choose in (None, nothing):
         program = lower(sink(value), WIDE, choose)
-        source = PythonRenderer().render(program)
-        binary = PythonCompiler().compile(source, program.name)
-        runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
         arrays = {0: np.zeros((6, 24), np.float32), 1: x, 2: w, 3: v}
-        handles = [memoryview(arrays[slot].reshape(-1)).cast("B") for slot in program.globals]
-        runner(handles, global_size=None, local_size=None, values=())
+        run_program(program, arrays)
         found.append(arrays[0])
     y = x @ w.T
     wanted = np.exp2(y) * y + y

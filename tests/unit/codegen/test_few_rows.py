@@ -11,10 +11,8 @@ from weft.codegen.opt import few_rows
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 
@@ -71,12 +69,8 @@ def test_results_are_equal(shape, monkeypatch):
     m, k, n = shape
     program = lower(product(m, k, n), target())
     assert OptKind.KEEP in [opt.kind for opt in program.applied]
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
     draw = np.random.default_rng(k)
     a, b = (draw.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
     out = np.full((m, n), 77, np.float32)
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in (out, a, b)]
-    runner(handles, global_size=program.global_size)
+    run_program(program, (out, a, b))
     np.testing.assert_array_equal(out, a @ b)

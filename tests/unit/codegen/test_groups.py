@@ -14,10 +14,8 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.args import Row
 
@@ -85,11 +83,7 @@ def count(program, op):
 
 
 def ran(program, *arrays):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in arrays]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run_program(program, arrays)
     return arrays[0]
 
 

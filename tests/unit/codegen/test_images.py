@@ -11,10 +11,8 @@ from weft.base.settings import settings
 from weft.codegen import images
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 LIMITS = KernelLimits(global_size=(64, 64, 64), local_size=(8, 8, 8), local_threads=8)
@@ -41,11 +39,7 @@ def accesses(program):
 
 def computed(program, out, *given):
     """Run it on arrays, slot 0 first."""
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1).view(np.uint8)) for array in (out, *given)]
-    runner(handles, global_size=program.global_size, local_size=program.local_size, values=())
+    run_program(program, (out, *given))
     return out
 
 

@@ -13,10 +13,8 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 PLAIN = Target(
@@ -54,10 +52,7 @@ def check(program, m, k, n, op=Ops.ADD):
     draw = np.random.default_rng(5)
     a, b = (draw.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
     out = np.full((m, n), np.nan, np.float32)
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    runner([memoryview(array.reshape(-1)).cast("B") for array in (out, a, b)])
+    run_program(program, (out, a, b))
     products = a[:, None, :] * b.T[None]
     wanted = products.sum(2) if op is Ops.ADD else products.max(2)
     np.testing.assert_array_equal(out, wanted)

@@ -12,11 +12,9 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
 from weft.testing.reference import KINDS
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.args import AxisKind
 
@@ -45,11 +43,7 @@ def program_of(ast, target, *opts):
 
 
 def run(program, *arrays):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in arrays]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run_program(program, arrays)
 
 
 def whole(*extents, kind=np.float32):

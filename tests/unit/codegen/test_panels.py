@@ -13,10 +13,8 @@ from weft.base.settings import settings
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 
@@ -54,11 +52,7 @@ def chosen(ast, where):
 
 def run(ast, where, *arrays):
     program = lower(ast, where)
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in arrays]
-    runner(handles, global_size=program.global_size)
+    run_program(program, arrays)
     return arrays[0]
 
 

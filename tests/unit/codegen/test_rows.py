@@ -17,14 +17,12 @@ from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
 from weft.codegen.ranges import extent_of, fill_of, loops_of, ranges_of
 from weft.device.capabilities import ComputeCaps, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.render.cstyle import CStyleRenderer
 from weft.render.dialect import CDialect, VectorStyle
 from weft.shape.infer import shape_of
 from weft.shape.tracker import ShapeTracker
 from weft.spec import kernel_ast, lowered
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 from weft.uop.args import Row
 from weft.uop.text import from_text, to_text
@@ -88,11 +86,7 @@ def nodes(sink, op):
 
 
 def run(program, arrays):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(arrays[slot].reshape(-1)).cast("B") for slot in program.globals]
-    runner(handles, global_size=program.global_size, local_size=program.local_size, values=())
+    run_program(program, arrays)
 
 
 def outcome(ast, target, choose=None, rows=6, length=16):

@@ -15,11 +15,9 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import Target
-from weft.device.program import CompiledProgram
 from weft.spec import lowered
 from weft.testing.reference import KINDS
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, to_text
 
 VECTOR, GRID = (Target(KINDS[kind], GroupOp.ALU, None, "py", kind) for kind in ("vector", "grid"))
@@ -81,13 +79,9 @@ def of(sink, op):
 
 def computed(ast, bufs, shape, choose=None, target=VECTOR):
     program = lower(ast, target, choose or nothing)
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
     arrays = [buffer.numpy().copy() for buffer in bufs]
     arrays[0][:] = 99
-    handles = [memoryview(arrays[slot].reshape(-1)).cast("B") for slot in program.globals]
-    runner(handles, global_size=program.global_size, local_size=program.local_size, values=())
+    run_program(program, arrays)
     return arrays[0].reshape(shape), program
 
 

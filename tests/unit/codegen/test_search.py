@@ -13,12 +13,10 @@ from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search import MOST_BODY, MOST_TEXT, Plan, by_heuristic, near, parts
 from weft.codegen.pipeline import loops_for, lower
 from weft.device.capabilities import ComputeCaps, Feature, Target
-from weft.device.program import CompiledProgram
 from weft.testing.graphs import buffer, kernels
 from weft.testing.kernels import RandomKernel
 from weft.testing.reference import KINDS
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 PLAIN, VECTOR, GRID = (
@@ -138,11 +136,7 @@ def run(ast: UOp, target: Target, plan: Plan, kernel: RandomKernel) -> None:
     arrays = {slot: array.copy() for slot, array in kernel.inputs.items()}
     for slot, array in kernel.outputs.items():
         arrays[slot] = np.full(array.shape, 77, array.dtype)
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(arrays[slot].reshape(-1)).cast("B") for slot in program.globals]
-    runner(handles, global_size=program.global_size, local_size=program.local_size, values=())
+    run_program(program, arrays)
     for slot, array in kernel.outputs.items():
         np.testing.assert_array_equal(arrays[slot], array, err_msg=str(plan))
 

@@ -16,10 +16,8 @@ from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
 from weft.codegen.ranges import loops_of
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 from weft.uop.args import ASYNC
 
@@ -68,11 +66,7 @@ def check(program, m, k, n):
     draw = np.random.default_rng(5)
     a, b = (draw.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n)))
     out = np.zeros((m, n), np.float32)
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in (out, a, b)]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run_program(program, (out, a, b))
     np.testing.assert_array_equal(out, a @ b)
 
 

@@ -16,12 +16,10 @@ from weft.codegen.pipeline import lower, nothing
 from weft.codegen.ranges import extent_of, loops_of, ranges_of
 from weft.codegen.store_nests import StoreNests, is_one
 from weft.device.capabilities import ComputeCaps, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.shape.infer import shape_of
 from weft.shape.tracker import ShapeTracker
 from weft.spec import lowered
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 PLAIN = Target(ComputeCaps(), GroupOp.ALU, None, "c", "plain")
@@ -65,11 +63,7 @@ def nests(*stores, together=False):
 
 
 def run(program, arrays):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(arrays[slot].reshape(-1)).cast("B") for slot in program.globals]
-    runner(handles, global_size=program.global_size, local_size=program.local_size, values=())
+    run_program(program, arrays)
 
 
 def product(m, k, n, slots):

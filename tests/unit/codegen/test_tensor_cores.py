@@ -11,11 +11,9 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 # Four lanes: each has two neighbours of a row of A, two of a column of B, a square of C.
@@ -75,11 +73,7 @@ def check(program, m, k, n, batch=1):
     random = np.random.default_rng(5)
     a, b = (random.integers(-4, 5, s).astype(np.float16) for s in ((batch, m, k), (batch, k, n)))
     out = np.zeros((batch, m, n), np.float32)
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in (out, a, b)]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run_program(program, (out, a, b))
     want = a.astype(np.float32) @ b.astype(np.float32) * 2 + 1
     np.testing.assert_array_equal(out, want)
 

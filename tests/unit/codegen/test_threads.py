@@ -13,10 +13,8 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
-from weft.device.program import CompiledProgram
 from weft.schedule import create_schedule_with_vars, kernelize_map
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 
 VECTORS = {"vector_widths": {dtypes.float: (4,)}, "vector_bytes": 16}
@@ -49,11 +47,7 @@ def program_of(ast, *opts, target=THREADS):
 
 
 def run(program, out, *given):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in (out, *given)]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run_program(program, (out, *given))
     return out
 
 

@@ -12,10 +12,8 @@ from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.pipeline import lower
 from weft.codegen.transpose import columns_of
 from weft.device.capabilities import ComputeCaps, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 VECTOR = Target(
@@ -67,12 +65,8 @@ def program_of(ast, *opts, target=VECTOR):
 
 
 def run(program, given):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
     out = np.zeros_like(given)
-    handles = [memoryview(array.reshape(-1)).cast("B") for array in (out, given)]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run_program(program, (out, given))
     return out.reshape(-1)
 
 

@@ -12,10 +12,8 @@ from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, Target
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 COMPUTE = ComputeCaps(vector_widths={dtypes.float: (4,)}, vector_bytes=16, wide_indices=True)
@@ -38,10 +36,7 @@ def program_of(ast, target, *opts):
 
 
 def run(program, *arrays):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
-    runner([memoryview(array.reshape(-1)).cast("B") for array in arrays])
+    run_program(program, arrays)
     return arrays[0]
 
 

@@ -15,10 +15,8 @@ from weft.codegen.pipeline import lower
 from weft.codegen.words import spelt_out, words_of
 from weft.device.capabilities import COMMON_DTYPES, ComputeCaps, KernelLimits, Target
 from weft.device.pair_dot import PairDot
-from weft.device.program import CompiledProgram
 from weft.shape.tracker import ShapeTracker
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 LANES = 4
@@ -58,12 +56,8 @@ def dots(program):
 
 
 def run(program, size, *given):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
     out = bytearray(size)
-    handles = [memoryview(part).cast("B") for part in (out, *given)]
-    runner(handles, global_size=program.global_size, local_size=program.local_size)
+    run_program(program, (out, *given))
     return out
 
 

@@ -11,11 +11,9 @@ from weft.codegen.linearize import skip
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import Target
-from weft.device.program import CompiledProgram
 from weft.spec import linear
 from weft.testing.reference import KINDS
-from weft.testing.reference.renderer import PythonRenderer
-from weft.testing.reference.runner import PythonCompiler, PythonRunner
+from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
 
 VECTOR = Target(KINDS["vector"], GroupOp.ALU, None, "py", "vector")
@@ -58,13 +56,9 @@ def choice(rows):
 
 
 def computed(program, bufs, shape):
-    source = PythonRenderer().render(program)
-    binary = PythonCompiler().compile(source, program.name)
-    runner = PythonRunner(CompiledProgram(program.name, binary, source, program))
     arrays = [buffer.numpy().copy() for buffer in bufs]
     arrays[0][:] = 99
-    handles = [memoryview(arrays[slot].reshape(-1)).cast("B") for slot in program.globals]
-    runner(handles, global_size=None, local_size=None, values=())
+    run_program(program, arrays)
     return arrays[0].reshape(shape)
 
 
