@@ -69,6 +69,19 @@ def neighbours(places: list[Place], widths: tuple[int, ...]) -> list[list[list[i
     return out
 
 
+def is_run(places: list[Place]) -> bool:
+    """Whether places are one after the other, all under one gate and after one FILL."""
+    first = places[0]
+    return all(
+        place.offset == first.offset + number
+        and place.base is first.base
+        and place.gate is first.gate
+        and place.fill is first.fill
+        and place.index.src[0] is first.index.src[0]
+        for number, place in enumerate(places)
+    )
+
+
 def loaded(place: Place, alternative: UOp | None, dtype: DType, width: int, step: int) -> UOp:
     """One load of `width` lanes; backwards where the address moves down with the lane."""
     vector = dtype.vec(width) if width > 1 else dtype

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
-from weft.codegen.accesses import Address, Place, in_flight, loaded, neighbours, stored
+from weft.codegen.accesses import Address, Place, in_flight, is_run, loaded, neighbours, stored
 from weft.codegen.expand_places import Filled, Places
 from weft.codegen.instances import (
     INSTANTIATED,
@@ -42,12 +42,9 @@ class Accesses(Places):
             if across is not None:
                 return self.square(node.dtype, address, lane, across, filled)
             over, places = self.places(address, None, 0, filled)
-            pick = self.gather(over, lane)
-            loads = [loaded(place, alternative, node.dtype, 1, 0) for place in places]
             rest = tuple(loop for loop in over if loop is not lane)
-            dtype = node.dtype.vec(width_of(lane))
-            values = [UOp(Ops.VECTORIZE, dtype, tuple(loads[i] for i in row)) for row in pick]
-            return Instances(rest, lane, values)
+            rows = [[places[i] for i in row] for row in self.gather(over, lane)]
+            return Instances(rest, lane, [_row(row, alternative, node.dtype) for row in rows])
         width = 1 if lane is None else width_of(lane)
         shift = (width - 1) * step if step == -1 else 0
         over, places = self.places(address, lane, shift, filled)
@@ -146,6 +143,9 @@ class Accesses(Places):
             return out
         assert lane is not None
         for item, row in zip(values, self.gather(over, lane)):
+            if value.lane is not None and is_run([places[i] for i in row]):
+                out += stored(places[row[0]], item)
+                continue
             for number, i in enumerate(row):
                 part = item if value.lane is None else item.gep(number)
                 out += stored(places[i], part)
@@ -169,6 +169,14 @@ class Accesses(Places):
                 item = vector_of(item.dtype.vec(len(mine)), tuple(mine))
             out += stored(places[members[0][0]], item)
         return out
+
+
+def _row(row: list[Place], alternative: UOp | None, dtype: DType) -> UOp:
+    """The lanes that are at these places: one load where they turn out to be neighbours."""
+    if is_run(row):
+        return loaded(row[0], alternative, dtype, len(row), 1)
+    lanes = tuple([loaded(place, alternative, dtype, 1, 0) for place in row])
+    return UOp(Ops.VECTORIZE, dtype.vec(len(row)), lanes)
 
 
 def _check_over(value: Instances, loops: Ranges) -> None:

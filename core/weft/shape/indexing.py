@@ -15,7 +15,7 @@ from weft.shape.view import View
 from weft.uop import Ops, UOp, sint
 from weft.uop.bounds import Bounds, bounds_of
 from weft.uop.symbolic.conditions import TRUE, all_of, conjuncts, less_than, negation
-from weft.uop.symbolic.divmod import floor_divide, floor_modulo, gather
+from weft.uop.symbolic.divmod import constant_divisor, floor_divide, floor_modulo, gather
 from weft.uop.symbolic.simplify import simplify
 from weft.uop.symbolic.sint import as_node, high_of, low_of
 from weft.uop.symbolic.sums import BoundsOf, Linear, linear_of, multiply, node_of
@@ -65,9 +65,28 @@ class _Walk:
         self.indices = [_form(index) for index in ranges]
         self.conditions: list[UOp] = []
         self.known: dict[UOp, Bounds] = {}
+        self.derived: dict[UOp, Bounds] = {}
 
     def bounds(self, term: UOp) -> Bounds:
-        return self.known.get(term) or bounds_of(term)
+        return self.known.get(term) or self.bounds_of_part(term)
+
+    def bounds_of_part(self, term: UOp) -> Bounds:
+        """The bounds of a quotient or remainder follow from what is known of its number."""
+        divisor = constant_divisor(term) if self.known else None
+        if divisor is None:
+            return bounds_of(term)
+        found = self.derived.get(term)
+        if found is None:
+            low, high = linear_of(term.src[0]).bounds(self.bounds)
+            found = bounds_of(term)
+            if low >= 0:
+                first, last = low // divisor, high // divisor
+                if term.op is Ops.IDIV:
+                    found = (max(first, found[0]), min(last, found[1]))
+                elif first == last:
+                    found = (low % divisor, high % divisor)
+            self.derived[term] = found
+        return found
 
     def see_through(self, view: View) -> None:
         """Note what the mask of `view` demands of the indices."""
@@ -95,6 +114,7 @@ class _Walk:
         least, greatest = max(least, low - index.const), min(greatest, high - index.const)
         if least <= greatest and (least, greatest) != bounds_of(term):
             self.known[term] = (least, greatest)
+            self.derived.clear()
 
     def visible(self) -> UOp | None:
         """Under which condition the element is visible; None where it always is."""

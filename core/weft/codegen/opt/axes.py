@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from weft.codegen.affine import affine
 from weft.codegen.ranges import extent_of, ranges_of
+from weft.codegen.runs import step_within
 from weft.device.tensor_core import TensorCore
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp, sint
@@ -37,25 +38,23 @@ class Access:
     def depends(self, loop: UOp) -> bool:
         return loop in self.steps or loop in self.hidden
 
-    def is_steady(self, loop: UOp, width: int) -> bool:
-        """Whether `width` neighbours along a loop that is only divided read one element.
+    def step_within(self, loop: UOp, width: int) -> int | None:
+        """By how much each of `width` neighbours along a loop that is divided moves the address.
 
-        One scale for a group of weights: groups that are whole vectors.
+        One scale for a group of weights, heads side by side in a row: groups of whole vectors.
+        None where that is no one number, or where some neighbours have a closed gate alone.
         """
-        index = self.node.src[0]
-        if self.node.op is not Ops.LOAD or len(index.src) > 2 or loop in self.steps:
-            return False
-        for term in affine(index.src[1])[0]:
-            if loop not in ranges_of(term):
-                continue
-            if term.op is not Ops.IDIV or term.src[1].op is not Ops.CONST:
-                return False
-            inside, constant = affine(term.src[0])
-            others = [factor for one, factor in inside.items() if one is not loop]
-            whole = all(n % width == 0 for n in (constant, term.src[1].arg, *others))
-            if inside.get(loop) != 1 or not whole:
-                return False
-        return True
+        extent = extent_of(loop)
+        if not isinstance(extent, int) or extent % width:
+            return None
+        if self.node.op not in (Ops.LOAD, Ops.STORE):
+            return None
+        pointer, at, *gate = self.node.src[0].src
+        if pointer.op is not Ops.DEFINE_GLOBAL:
+            return None
+        if any(step_within(part, loop, width) != 0 for part in gate):
+            return None
+        return step_within(at, loop, width)
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,8 +187,10 @@ class Nests:
             return 1.0
         if loop not in access.hidden and access.steps[loop] == 1:
             return 1.0
-        if loop in access.hidden and access.is_steady(loop, width):
-            return 1.0
+        if loop in access.hidden:
+            step = access.step_within(loop, width)
+            if step == 1 or (step == 0 and access.node.op is Ops.LOAD):
+                return 1.0
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
             once = apart % tiles.SAME_SET or self.run(access) >= BLOCK

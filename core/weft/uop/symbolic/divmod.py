@@ -104,13 +104,15 @@ def floor_divide(form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bo
         quotient.add(more)
     if len(rest.terms) == 1:
         ((term, coefficient),) = rest.terms.items()
-        inner = _constant_operand(term, Ops.IDIV)
+        inner = constant_divisor(term, Ops.IDIV)
         if coefficient == 1 and inner is not None and bounds_of(term.src[0])[0] >= 0:
             numerator = linear_of(term.src[0])
             exact = numerator.fits(dtype)
             numerator.const += rest.const * inner
             if exact and numerator.fits(dtype) and numerator.bounds(bounds)[0] >= 0:
                 return quotient.add(floor_divide(numerator, inner * divisor, dtype, bounds))
+    times, rest = _not_negative(rest, divisor, dtype)
+    quotient.const += times
     return quotient.add(Linear({_atom(Ops.IDIV, rest, divisor, dtype): 1}))
 
 
@@ -128,7 +130,7 @@ def floor_modulo(form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bo
         rest.const -= low // divisor * divisor
         return rest
     for term, coefficient in rest.terms.items():
-        modulus = _constant_operand(term, Ops.MOD)
+        modulus = constant_divisor(term, Ops.MOD)
         if modulus is not None and coefficient * modulus % divisor == 0:
             source = linear_of(term.src[0])
             opened = rest.copy()
@@ -140,16 +142,31 @@ def floor_modulo(form: Linear, divisor: int, dtype: DType, bounds: BoundsOf = bo
     if parts is not None:
         unit, big, small = parts
         return floor_modulo(big, divisor // unit, dtype, bounds).scaled(unit).add(small)
+    _, rest = _not_negative(rest, divisor, dtype)
     return Linear({_atom(Ops.MOD, rest, divisor, dtype): 1})
+
+
+def _not_negative(rest: Linear, divisor: int, dtype: DType) -> tuple[int, Linear]:
+    """(times, other) with rest = times * divisor + other, which is never negative if that can be.
+
+    What is not negative where it matters may be elsewhere; where it is nowhere, loops that are
+    split later leave sums that divide further.
+    """
+    times = rest.bounds()[0] // divisor
+    if times >= 0:
+        return 0, rest
+    other = rest.copy()
+    other.const -= times * divisor
+    return (times, other) if other.fits(dtype) else (0, rest)
 
 
 def _atom(op: Ops, form: Linear, divisor: int, dtype: DType) -> UOp:
     return mark_simple(UOp(op, dtype, (node_of(form, dtype), UOp.const(dtype, divisor))))
 
 
-def _constant_operand(node: UOp, op: Ops) -> int | None:
+def constant_divisor(node: UOp, *among: Ops) -> int | None:
     """The divisor of a `//` or `%` by a positive constant; None for any other node."""
-    if node.op is op and node.src[1].op is Ops.CONST and node.src[1].arg > 0:
+    if node.op in (among or (Ops.IDIV, Ops.MOD)) and node.src[1].op is Ops.CONST and node.src[1].arg > 0:
         return node.src[1].arg
     return None
 
@@ -236,7 +253,7 @@ def gather(form: Linear, dtype: DType) -> Linear:
     while again:
         again = False
         for term in form.terms:
-            modulus = _constant_operand(term, Ops.MOD)
+            modulus = constant_divisor(term, Ops.MOD)
             if modulus is not None and _gather_one(form, term, modulus, dtype):
                 again = True
                 break
@@ -250,7 +267,7 @@ def _gather_one(form: Linear, term: UOp, modulus: int, dtype: DType) -> bool:
     wanted = weight * modulus
     whole = UOp(Ops.IDIV, dtype, (number, divisor))
     partners = [whole]
-    inner = _constant_operand(number, Ops.IDIV)
+    inner = constant_divisor(number, Ops.IDIV)
     if inner is not None:
         # x // a // m is written x // (a*m)
         flat = UOp.const(dtype, inner * modulus)
@@ -264,7 +281,7 @@ def _gather_one(form: Linear, term: UOp, modulus: int, dtype: DType) -> bool:
     if bounds_of(number)[0] < 0 or not source.fits(dtype):
         return False
     for other, coefficient in form.terms.items():
-        outer = _constant_operand(other, Ops.MOD)
+        outer = constant_divisor(other, Ops.MOD)
         if outer is not None and coefficient == wanted and other.src[0] in partners:
             del form.terms[other], form.terms[term]
             form.add(floor_modulo(source, modulus * outer, dtype), weight)
