@@ -166,9 +166,9 @@ def _atom(op: Ops, form: Linear, divisor: int, dtype: DType) -> UOp:
 
 def constant_divisor(node: UOp, *among: Ops) -> int | None:
     """The divisor of a `//` or `%` by a positive constant; None for any other node."""
-    if node.op in (among or (Ops.IDIV, Ops.MOD)) and node.src[1].op is Ops.CONST and node.src[1].arg > 0:
-        return node.src[1].arg
-    return None
+    if node.op not in (among or (Ops.IDIV, Ops.MOD)) or node.src[1].op is not Ops.CONST:
+        return None
+    return node.src[1].arg if node.src[1].arg > 0 else None
 
 
 def divide(node: UOp) -> UOp | None:
