@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from weft.base.dtype import dtypes
@@ -21,6 +23,7 @@ from weft.device.program import CompiledProgram, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
 from weft.testing.kernels import RandomKernel
+from weft.testing.lookups import RandomLookup
 from weft.testing.products import RandomProduct
 from weft.testing.races import races
 from weft.testing.reference import KINDS
@@ -69,7 +72,18 @@ WORDS = replace(
     ),
 )
 KINDS_WITH_THREADS = (*KINDS_OF_OPT, OptKind.THREAD, OptKind.THREAD, OptKind.THREAD)
+# One with everything that one processor may have.
+WHOLE = replace(
+    WORDS,
+    compute=replace(
+        WORDS.compute,
+        features=THREADED.compute.features,
+        pair_dots=(*WORDS.compute.pair_dots, *THREADED.compute.pair_dots),
+    ),
+)
+ALL_KINDS = (*KINDS_WITH_THREADS, OptKind.KEEP, OptKind.PACK)
 SEEDS = st.integers(0, 1 << 32)
+SOME = hypothesis_settings(max_examples=int(os.environ.get("WEFT_TEST_EXAMPLES", "30")))
 
 
 def run(
@@ -150,6 +164,31 @@ def tiled_choice(seed: int, kinds: tuple[OptKind, ...]):
     return choose
 
 
+def kept_choice(seed: int):
+    """Random optimisations, of which the last keep sums on chip, pack operands and share loops."""
+
+    def choose(kernel: Kernel) -> list[Opt]:
+        pick = random.Random(seed)
+        for _ in range(pick.randint(0, 4) if kernel.axes else 0):
+            kind, place = pick.choice(ALL_KINDS), pick.randrange(len(kernel.axes))
+            kernel.attempt(kind, place, pick.choice((0, 1, 2, 2, 3, 4, 5, 8)))
+        for place in reversed(range(len(kernel.axes))):
+            if kernel.axes[place].kind is AxisKind.REDUCE:
+                kernel.attempt(OptKind.SPLIT, place, pick.choice((0, 2, 3, 4)))
+        places = range(len(kernel.axes))
+        pairs = [(sum_, output) for sum_ in places for output in places]
+        pick.shuffle(pairs)
+        any(kernel.attempt(OptKind.KEEP, *pair) for pair in pairs[: pick.choice((0, 12))])
+        brought = pick.choice((OptKind.PACK, OptKind.STAGE))
+        places = pick.sample(places, len(places))
+        any(kernel.attempt(brought, place, 0) for place in places[: pick.choice((0, 8))])
+        for place in range(pick.randint(0, len(kernel.axes))):
+            kernel.attempt(OptKind.THREAD, place, 0)
+        return kernel.applied
+
+    return choose
+
+
 def check(seed: int, target: Target, choose=None) -> None:
     compare(RandomKernel(seed, dtypes.float32 if seed % 2 else dtypes.int32), target, choose)
 
@@ -158,6 +197,22 @@ def check_product(seed: int, target: Target, choose=None) -> None:
     narrow = (None, dtypes.half, dtypes.half, dtypes.int8)[seed % 4]
     total = dtypes.int32 if narrow is dtypes.int8 else dtypes.float32
     compare(RandomProduct(seed // 4, total, narrow), target, choose)
+
+
+def check_lookup(seed: int, target: Target, choose=None) -> None:
+    program = RandomLookup(seed)
+    arrays: dict[object, np.ndarray] = {}
+    for item in program.result.schedule():
+        for buffer in item.bufs:
+            if buffer not in arrays:
+                buffer.allocate()
+                arrays[buffer] = buffer.numpy().copy()
+        with settings.override(SPEC=1):
+            kernel = lower(item.ast, target, choose)
+        run(kernel, {slot: arrays[buffer] for slot, buffer in enumerate(item.bufs)})
+        assert races(kernel) == []
+        result = arrays[item.bufs[0]]
+    np.testing.assert_array_equal(result.reshape(program.expected.shape), program.expected)
 
 
 def compare(kernel: RandomKernel, target: Target, choose=None) -> None:
@@ -215,6 +270,25 @@ def test_sums_of_products_in_tiles(seed: int, choice: int) -> None:
 @given(SEEDS, SEEDS)
 def test_sums_of_products_in_tiles_that_threads_share(seed: int, choice: int) -> None:
     check_product(seed, THREADED, tiled_choice(choice, KINDS_WITH_THREADS))
+
+
+@SOME
+@given(SEEDS, SEEDS)
+def test_sums_that_are_kept_and_packed(seed: int, choice: int) -> None:
+    (check if choice % 4 == 0 else check_product)(seed, WHOLE, kept_choice(choice))
+
+
+@SOME
+@given(SEEDS)
+def test_what_indices_choose(seed: int) -> None:
+    check_lookup(seed, (PLAIN, VECTOR, WHOLE, GRID)[seed % 4])
+
+
+@SOME
+@given(SEEDS, SEEDS)
+def test_what_indices_choose_with_any_legal_optimisations(seed: int, choice: int) -> None:
+    target, kinds = ((WHOLE, ALL_KINDS), (GRID, KINDS_ON_A_GRID))[seed % 2]
+    check_lookup(seed, target, random_choice(choice, kinds))
 
 
 @given(SEEDS, SEEDS)

@@ -249,7 +249,10 @@ def _marked(part: UOp, node: UOp) -> UOp:
         meta = getattr(node, "meta", None)
         if meta is not None:
             mark = Metadata(meta.name, meta.where, backward=True)
-            for fresh in part.toposort(gate=lambda u: not hasattr(u, "meta")):
+            stack = [part]
+            while stack:
+                fresh = stack.pop()
                 if fresh.src and not hasattr(fresh, "meta"):  # numbers are shared by all
                     _set_meta(fresh, mark)
+                    stack += fresh.src
     return part

@@ -187,6 +187,7 @@ class _Override(ContextDecorator):
         self._changes = changes
         # A stack, because one override object may be entered again while it is entered.
         self._tokens: list[list[tuple[ContextVar[Any], Token[Any]]]] = []
+        self._stamps: list[tuple[object, Token[object]]] = []
 
     def _recreate_cm(self) -> _Override:
         # As a decorator each call gets its own: calls may run in several threads at once.
@@ -196,10 +197,20 @@ class _Override(ContextDecorator):
         self._tokens.append(
             [(_variables[name], _variables[name].set(v)) for name, v in self._changes.items()]
         )
+        stamp = object()
+        self._stamps.append((stamp, _stamp.set(stamp)))
 
     def __exit__(self, *exception: object) -> None:
         for variable, token in reversed(self._tokens.pop()):
             variable.reset(token)
+        stamp, before = self._stamps.pop()
+        if _stamp.get() is stamp:
+            _stamp.reset(before)  # all is as it was
+        else:  # something was set meanwhile, and stays
+            _stamp.set(object())
+
+
+_stamp: ContextVar[object] = ContextVar("weft_settings_stamp", default=None)
 
 
 def _new_variable(row: Setting) -> ContextVar[Any]:
@@ -291,6 +302,11 @@ class Settings:
         readers = [_variables[_row(name).name].get for name in names]
         return lambda: [read() for read in readers]
 
+    def stamp(self) -> object:
+        """An object that stands for the values of all settings in this context: while it is the
+        same none has changed. It costs one lookup, whatever their number."""
+        return _stamp.get()
+
     def table(self) -> tuple[Setting, ...]:
         """Every setting there is, in the order of the documentation.
 
@@ -306,6 +322,7 @@ class Settings:
 
     def __setattr__(self, name: str, value: object) -> None:
         _variables[_row(name).name].set(_row(name).check(value))
+        _stamp.set(object())
 
     def __repr__(self) -> str:
         return "settings(" + ", ".join(f"{n}={v.get()!r}" for n, v in _variables.items()) + ")"

@@ -3,6 +3,7 @@
 A processor sees by itself that memory is read in a row, but starts anew at every page, and a sum
 waits there. Where there is one stretch, larger than the last cache, and nothing else to read, the
 loads say where they go on: what is there is brought closer meanwhile, and nothing waits.
+What such a load is written down as is the dialect's: not every processor wants to be told.
 
 in:  spec.lowered after expansion
 out: the same, with AHEAD as the argument of such LOADs
@@ -14,6 +15,7 @@ from weft.base.dtype import AddrSpace, PtrDType
 from weft.codegen.affine import affine
 from weft.codegen.ranges import CLOSING, loops_of, values_of
 from weft.codegen.substitute import replace_nodes
+from weft.codegen.walk import nodes_of
 from weft.device.capabilities import ComputeCaps
 from weft.uop.args import AHEAD
 from weft.uop.node import UOp
@@ -24,7 +26,7 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
     """The kernel with loads that look ahead; itself where there are none."""
     if not compute.cache_bytes:
         return sink
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     loops = {loops_of(node) for node in reduces}
     if len(loops) != 1 or any(node.op is Ops.FILL for node in nodes):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from weft.base.dtype import DType
+from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
 from weft.codegen.accesses import Address, Place
 from weft.codegen.affine import affine, from_affine
@@ -28,6 +28,7 @@ from weft.codegen.instances import (
     width_of,
 )
 from weft.codegen.ranges import CLOSING, loop_order, ranges_of
+from weft.codegen.substitute import replace_nodes
 from weft.device.pair_dot import PairDot
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -116,7 +117,8 @@ class Places:
                 values = [folded(node.op, node.dtype, src, node.arg) for src in zip(*columns)]
                 known[node] = Instances(over, None, values)
         found = known[root]
-        known[root] = Instances(found.over, None, [value.simplify() for value in found.values])
+        simple = _simplified if root in self.closing else UOp.simplify
+        known[root] = Instances(found.over, None, [simple(value) for value in found.values])
         return known[root]
 
     def changes(self, node: UOp) -> bool:
@@ -232,6 +234,30 @@ class Places:
             fill = None if fills is None else fills[number]
             result.append(Place(place, condition, fill, before, constant))
         return over, result
+
+
+def _simplified(value: UOp) -> UOp:
+    """A value simplified around the sums and arrays in it: these are used elsewhere as they are,
+    and written another way they would be computed twice."""
+    marks: dict[UOp, UOp] = {}
+    for node in value.toposort(gate=lambda u: not _is_made_once(u)):
+        if _is_made_once(node):
+            name = f"made_once_{len(marks)}"
+            whole = dtypes.is_int(node.dtype) and node.vmin < node.vmax
+            marks[node] = (
+                UOp.variable(name, node.vmin, node.vmax, node.dtype)
+                if whole
+                else UOp(Ops.NOOP, node.dtype, (), name)
+            )
+    if not marks:
+        return value.simplify()
+    plain = replace_nodes(list(value.toposort()), marks).simplify()
+    back = {mark: node for node, mark in marks.items()}
+    return replace_nodes(list(plain.toposort()), back)
+
+
+def _is_made_once(node: UOp) -> bool:
+    return node.op in CLOSING or (node.op is Ops.LOAD and node.src[-1].op is Ops.FILL)
 
 
 def _outermost_first(term: UOp) -> tuple[object, ...]:

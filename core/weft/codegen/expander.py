@@ -44,6 +44,7 @@ from weft.codegen.ranges import (
     loops_of,
     ranges_of,
 )
+from weft.codegen.walk import nodes_of
 from weft.codegen.words import spelt_out
 from weft.device.pair_dot import PairDot
 from weft.uop.args import AxisKind
@@ -73,7 +74,7 @@ class _Expander(Accesses):
 
     def values(self) -> list[UOp]:
         """What values are made of, sources first: all but what only addresses are made of."""
-        nodes = list(self.sink.toposort())
+        nodes = nodes_of(self.sink)
         found: set[UOp] = set()
         for node in nodes:
             if node.op in CLOSING or any(source in self.closing for source in node.src):
@@ -284,7 +285,7 @@ def run(
     it loads or stores at once, by dtype; None where it computes with vectors too. `dots`: what it
     has for sums of products of narrow numbers.
     """
-    nodes = sink.toposort()
+    nodes = nodes_of(sink)
     if not any(
         (node.op is Ops.RANGE and node.arg.kind in INSTANTIATED)
         or (node.op is Ops.FILL and node.arg.flies)

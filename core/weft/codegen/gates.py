@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from weft.base.dtype import PtrDType, dtypes
 from weft.codegen.affine import affine, from_affine
 from weft.codegen.ranges import alternative_of, fill_of, loop_order, ranges_of
+from weft.codegen.walk import nodes_of
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -39,7 +40,7 @@ class _Round:
 
 def run(sink: UOp) -> UOp:
     """The kernel with simpler gates; itself where there is nothing to do."""
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     if not any(node.op is Ops.INDEX and len(node.src) > 2 for node in nodes):
         return sink
     made: dict[UOp, UOp] = {}

@@ -26,6 +26,7 @@ from weft.base.dtype import AddrSpace, PtrDType, dtypes
 from weft.codegen import private
 from weft.codegen.fold import folded
 from weft.codegen.ranges import Accumulate, Fill, extent_of, loops_of, ranges_of, values_of
+from weft.codegen.walk import nodes_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -287,7 +288,7 @@ def run(sink: UOp, warp: int = 0) -> UOp:
 
     warp: how many neighbours exchange registers; a power of two, or 0: none do.
     """
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     shared = [node for node in nodes if node.op is Ops.RANGE and is_shared(node)]
     if not shared:
         return sink

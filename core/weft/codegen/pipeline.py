@@ -15,6 +15,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen import (
     ahead,
+    coming,
     digits,
     epilogue,
     estimate,
@@ -27,9 +28,12 @@ from weft.codegen import (
     lookups,
     lowerer,
     merge,
+    puts,
     scatter,
+    segments,
     stream,
     tails,
+    walk,
     wide,
     words,
 )
@@ -120,10 +124,12 @@ BEFORE = (
     Pass("epilogue", _epilogue, kernel_ast.verify),
     Pass("lowerer", _lowerer, lowered.verify),
     Pass("gather", lambda sink, ctx: gather.run(sink), lowered.verify),
+    Pass("puts", lambda sink, ctx: puts.run(sink, ctx.target), lowered.verify),
     Pass("scatter", lambda sink, ctx: scatter.run(sink, ctx.target), lowered.verify),
     Pass("gates", lambda sink, ctx: gates.run(sink), lowered.verify),
     Pass("lookups", _lookups, lowered.verify),
     Pass("digits", lambda sink, ctx: digits.run(sink, _lanes(ctx)), lowered.verify),
+    Pass("segments", lambda sink, ctx: segments.run(sink, _lanes(ctx)), lowered.verify),
     Pass("merge", lambda sink, ctx: merge.run(sink), lowered.verify),
     Pass("decompose", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
     Pass("channels", lambda sink, ctx: images.channels(sink), lowered.verify),
@@ -138,6 +144,7 @@ AFTER = (
     Pass("groups", _groups, lowered.verify),
     Pass("pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
     Pass("ahead", lambda sink, ctx: ahead.run(sink, ctx.target.compute), lowered.verify),
+    Pass("coming", lambda sink, ctx: coming.run(sink, ctx.target.compute), lowered.verify),
     Pass("stream", lambda sink, ctx: stream.run(sink, ctx.target.compute), lowered.verify),
     Pass("last_rewrites", _last_rewrites),
     Pass("linearize", _linearize, lambda result: linear.verify(result[1])),
@@ -166,7 +173,10 @@ def lower(
     if settings.SPEC:
         kernel_ast.verify(ast)
     context = _context(target, choose, prepared)
-    info, nodes = run_passes(BEFORE + AFTER, ast, context)
+    try:
+        info, nodes = run_passes(BEFORE + AFTER, ast, context)
+    finally:
+        walk.forget()
     return LinearProgram.of(
         info.name, nodes, estimates=estimate.run(nodes), source_ast=ast, applied=info.applied
     )

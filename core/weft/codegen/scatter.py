@@ -55,7 +55,7 @@ _SHORTEST = 4  # terms
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
+class Term:
     """A REDUCE of terms that have places: where they go, under which conditions, and what goes."""
 
     reduce: UOp
@@ -84,9 +84,9 @@ def run(sink: UOp, target: Target) -> UOp:
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     if not reduces or any(node.op is Ops.FILL for node in nodes):
         return sink
-    sums: list[_Sum] = []
+    sums: list[Term] = []
     for reduce in reduces:
-        found = _with_places(reduce, sums[0].pick.loop if sums else None)
+        found = with_places(reduce, sums[0].pick.loop if sums else None)
         if found is None:
             return sink  # loops that go through all places are needed all the same
         sums.append(found)
@@ -97,7 +97,7 @@ def run(sink: UOp, target: Target) -> UOp:
 # ---- what is one -------------------------------------------------------------------------------
 
 
-def _with_places(reduce: UOp, place: UOp | None) -> _Sum | None:
+def with_places(reduce: UOp, place: UOp | None) -> Term | None:
     """A REDUCE as a sum of terms with places, if it is one. place: the loop to solve for."""
     value, op, dtype = reduce.src[0], reduce.arg.op, reduce.dtype
     if reduce.arg.values != 1 or any(node.op in CLOSING for node in value.toposort()):
@@ -115,10 +115,10 @@ def _with_places(reduce: UOp, place: UOp | None) -> _Sum | None:
     known = ranges_of(reduce) if place is None else frozenset((place,))
     outputs = frozenset(loop for loop in known if loop.dtype is dtypes.int and _is_counted(loop))
     pick = pick_among(conditions, outputs)
-    if pick is None or ranges_of(pick.at).isdisjoint(loops_of(reduce)):
-        return None
+    if pick is None or not ranges_of(pick.at).issuperset(loops_of(reduce)):
+        return None  # the sum so far of a place must be read anew in every turn
     others = tuple(one for one in conditions if one is not pick.settled)
-    return _Sum(reduce, pick, others, rest)
+    return Term(reduce, pick, others, rest)
 
 
 def _is_counted(loop: UOp) -> bool:
@@ -135,7 +135,7 @@ def _stays(value: UOp, op: Ops) -> bool:
     return op is Ops.MAX and dtypes.is_int(value.dtype) and value.src[1].vmin >= other.arg
 
 
-def _start(one: _Sum) -> UOp:
+def _start(one: Term) -> UOp:
     """What an output is where no term goes."""
     op, dtype, value = one.reduce.arg.op, one.reduce.dtype, one.reduce.src[0]
     if op is Ops.ADD or dtype is dtypes.bool:
@@ -146,7 +146,7 @@ def _start(one: _Sum) -> UOp:
 # ---- how it is done ----------------------------------------------------------------------------
 
 
-def _planned(sink: UOp, sums: Sequence[_Sum], target: Target) -> _Plan | None:
+def _planned(sink: UOp, sums: Sequence[Term], target: Target) -> _Plan | None:
     """Which loops have arrays of their own, and how many places are in one; None: not worth it."""
     place = sums[0].pick.loop
     loops = frozenset[UOp]().union(*(ranges_of(one.reduce) for one in sums))
@@ -184,7 +184,7 @@ def _planned(sink: UOp, sums: Sequence[_Sum], target: Target) -> _Plan | None:
     return _Plan(place, block, around, inside)
 
 
-def _stays_outside(loop: UOp, place: UOp, sums: Sequence[_Sum]) -> bool:
+def _stays_outside(loop: UOp, place: UOp, sums: Sequence[Term]) -> bool:
     """Whether a loop around that over the places has an array for each of its turns.
 
     Not one along which terms lie side by side and have one place; nor one inside.
@@ -194,7 +194,7 @@ def _stays_outside(loop: UOp, place: UOp, sums: Sequence[_Sum]) -> bool:
     return any(loop in ranges_of(one.pick.at) for one in sums) or _step(loop, sums) != 1
 
 
-def _step(loop: UOp, sums: Sequence[_Sum]) -> int:
+def _step(loop: UOp, sums: Sequence[Term]) -> int:
     """How far apart in memory the terms of neighbours are."""
     reads = (u for one in sums for u in one.value.toposort() if u.op is Ops.LOAD)
     steps = (abs(affine(read.src[0].src[1])[0].get(loop, 0)) for read in reads)
@@ -202,11 +202,11 @@ def _step(loop: UOp, sums: Sequence[_Sum]) -> int:
 
 
 class _Scatter:
-    def __init__(self, nodes: list[UOp], sums: Sequence[_Sum], plan: _Plan) -> None:
+    def __init__(self, nodes: list[UOp], sums: Sequence[Term], plan: _Plan) -> None:
         self.nodes, self.sums, self.plan = nodes, sums, plan
         ranges = [node for node in nodes if node.op is Ops.RANGE]
         self.number = 1 + max(node.arg.id for node in ranges)
-        self.copies: dict[UOp, UOp] = {}
+        self.copies: dict[tuple[UOp, ...], dict[UOp, UOp]] = {}
         used = frozenset[UOp]().union(*(ranges_of(store) for store in nodes[-1].src))
         rest = sorted(used.difference(plan.around), key=loop_order)
         places = most_of(plan.place)
@@ -241,11 +241,11 @@ class _Scatter:
         return UOp.range(loop.src[0], self.number - 1, AxisKind.LOOP, loop.dtype)
 
     def run(self) -> UOp:
-        # of sums over the same loops all terms are gone through together
-        for loop in dict.fromkeys(loop for one in self.sums for loop in loops_of(one.reduce)):
-            self.copies[loop] = self.fresh(loop)
-        for loop in self.plan.inside:
-            self.copies[loop] = self.fresh(loop)
+        # of sums over the same loops all terms are gone through together, of others one after
+        # the other: they have no loop in common
+        for loops in dict.fromkeys(loops_of(one.reduce) for one in self.sums):
+            mine = dict.fromkeys((*loops, *self.plan.inside))
+            self.copies[loops] = {loop: self.fresh(loop) for loop in mine}
         nodes, made = self.nodes, {}
         marks = {one.reduce: UOp(Ops.NOOP, one.reduce.dtype, (), i) for i, one in self.numbered()}
         here = folded(Ops.ADD, dtypes.int, (self.outputs[self.plan.place], self.first))
@@ -255,10 +255,10 @@ class _Scatter:
             made[marks[one.reduce]] = self.scattered(one, i)
         return replace_nodes(list(sink.toposort()), made)
 
-    def numbered(self) -> Iterable[tuple[int, _Sum]]:
+    def numbered(self) -> Iterable[tuple[int, Term]]:
         return enumerate(self.sums)
 
-    def scattered(self, one: _Sum, number: int) -> UOp:
+    def scattered(self, one: Term, number: int) -> UOp:
         """What reads the sum, from the array that it is in."""
         dtype, op = one.reduce.dtype, one.reduce.arg.op
         array = UOp(Ops.DEFINE_REG, dtype.ptr(self.size, AddrSpace.REG), (), number)
@@ -266,11 +266,12 @@ class _Scatter:
         empty = UOp(Ops.STORE, dtypes.void, (array.index(every), self.anew(_start(one))))
         cleared = UOp(Ops.FILL, dtypes.void, (empty, every), Fill())
         at, gate, value = self.term(one)
-        place = array.index(self.address(at, self.copies), gate)
+        copies = self.copies[loops_of(one.reduce)]
+        place = array.index(self.address(at, copies), gate)
         so_far = UOp(Ops.LOAD, dtype, (place, UOp.const(dtype, 0), cleared))
         store = UOp(Ops.STORE, dtypes.void, (place, UOp(op, dtype, (so_far, value))))
         depends = ranges_of(store)
-        loops = [loop for loop in self.copies.values() if loop in depends]
+        loops = [loop for loop in copies.values() if loop in depends]
         fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
         here = self.outputs[self.plan.place]
         return UOp(Ops.LOAD, dtype, (array.index(self.address(here, self.outputs)), fill))
@@ -288,7 +289,7 @@ class _Scatter:
         other = UOp.const(start.dtype, 0 if start.arg else 1)
         return UOp(Ops.WHERE, start.dtype, (turn < turn.const_like(0), other, start))
 
-    def term(self, one: _Sum) -> tuple[UOp, UOp, UOp]:
+    def term(self, one: Term) -> tuple[UOp, UOp, UOp]:
         """(place in its block, whether it has one, what is added) of a term."""
         pick, replaced = one.pick, Replacement(one.pick)
         narrow = pick.at.src[0] if pick.at.op is Ops.CAST else pick.at
@@ -297,7 +298,7 @@ class _Scatter:
             gate = pick.inside  # what is cut off may look like a place
         for condition in one.conditions:
             gate = both(gate, replaced.value(condition))
-        values = {**self.outputs, **self.copies}
+        values = {**self.outputs, **self.copies[loops_of(one.reduce)]}
         at, gate, value = (
             substitute_ranges(list(part.toposort()), values, {})
             for part in (pick.at, gate, replaced.value(one.value))

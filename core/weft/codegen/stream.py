@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from weft.base.dtype import AddrSpace, PtrDType, dtypes
 from weft.codegen.substitute import replace_nodes
+from weft.codegen.walk import nodes_of
 from weft.device.capabilities import ComputeCaps
 from weft.uop.args import STREAM
 from weft.uop.node import UOp
@@ -21,7 +22,7 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
     """The kernel with its large outputs streamed; itself where there are none."""
     if not compute.cache_bytes:
         return sink
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     read = {node.src[0].src[0] for node in nodes if node.op is Ops.LOAD}
     made = {
         node: node.replace(arg=STREAM)

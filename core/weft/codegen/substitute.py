@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weft.base.dtype import dtypes
-from weft.codegen.fold import folded
+from weft.codegen.fold import folded, is_false, is_true
 from weft.codegen.ranges import CLOSING, loop_order, loops_of
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
 _DIVIDES = frozenset({Ops.IDIV, Ops.MOD})
 _KEPT = frozenset({Ops.INDEX, Ops.LOAD, Ops.STORE, Ops.REDUCE, Ops.FILL, Ops.SINK})
-_FOLDED = frozenset({dtypes.int, dtypes.long, dtypes.bool})
+_COUNTED = frozenset({dtypes.int, dtypes.long})
+_FOLDED = _COUNTED | {dtypes.bool}
 
 
 def replace_nodes(nodes: Sequence[UOp], made: Mapping[UOp, UOp]) -> UOp:
@@ -60,3 +61,31 @@ def substitute_ranges(
         else:
             made[node] = UOp(op, node.dtype, src, node.arg)
     return made[nodes[-1]]
+
+
+def settled(root: UOp) -> UOp:
+    """The graph of `root` without the conditions that always hold, or never do: what is chosen or
+    read under them is chosen or read as it is, or not at all."""
+    made: dict[UOp, UOp] = {}
+    for node in root.toposort():
+        op, src = node.op, tuple([made[source] for source in node.src])
+        if op is Ops.LOAD and src[0].op is Ops.INDEX and len(node.src[0].src) > 2:
+            gate = src[0].src[2:]
+            if not gate:
+                made[node] = UOp(op, node.dtype, (src[0], *src[2:]), node.arg)
+                continue
+            if is_false(gate[0]):
+                made[node] = src[1]
+                continue
+        elif op is Ops.INDEX:
+            at, gate = src[1].simplify(), tuple(one for one in src[2:] if not is_true(one))
+            src = (src[0], at, *gate)
+        if op in GroupOp.Comparison and node.dtype is dtypes.bool and src[0].dtype in _COUNTED:
+            bare = not any(u.op is Ops.LOAD for u in UOp.sink(*src).toposort())
+            same = folded(op, node.dtype, src, node.arg)
+            made[node] = same.simplify() if bare else same
+        elif op in GroupOp.ALU:
+            made[node] = node if src == node.src else folded(op, node.dtype, src, node.arg)
+        else:
+            made[node] = node if src == node.src else UOp(op, node.dtype, src, node.arg)
+    return made[root]

@@ -1,15 +1,20 @@
-"""A long reduce over an awkward number of elements becomes a reduce over a round one, and a rest.
+"""A reduce over an awkward number of elements becomes a reduce over a round one, and a rest.
 
 in:  spec.lowered
 out: spec.lowered in which such reduces can be turned into vectors: op(reduce of all but the last
      few, reduce of the last few)
 
-Only where what is reduced lies in a row in memory, so that vectors are worth having.
+Only where what is reduced lies in a row in memory, so that vectors are worth having. A short row
+is cut where it alone is read: what is read again, as by products, is better off in panels. Of
+several loops the innermost one is cut, and the rests of all rows are a walk of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from weft.base.dtype import dtypes
+from weft.base.sequences import prod
 from weft.codegen.affine import affine
 from weft.codegen.ranges import CLOSING, extent_of, loops_of, ranges_of, values_of
 from weft.codegen.substitute import substitute_ranges
@@ -19,6 +24,9 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 _ROUND = 4  # vectors that are accumulated side by side
+_LEAST = 4  # lanes of a vector that is worth having for a short row
+_WORTH = 0.7  # of what a row takes element by element, the most that vectors and a rest may take
+_NEAR = 1 << 14  # bytes that are read for one result, of which the nearest cache keeps the rests
 
 
 def _cut(loop: UOp, lanes: int) -> int:
@@ -31,6 +39,53 @@ def _cut(loop: UOp, lanes: int) -> int:
     if extent % lanes == 0:
         return 0
     return extent % (lanes * _ROUND) if extent >= 16 * lanes else extent % lanes
+
+
+def _cut_short(loop: UOp, lanes: int) -> int:
+    """Likewise of a row of less than four vectors, by what there is to do: two operations for each
+    vector, each halving of the last one, and each element of the rest."""
+    extent = extent_of(loop)
+    if not isinstance(extent, int) or extent >= 4 * lanes or loop.dtype is not dtypes.int:
+        return 0
+    found, least = 0, 2 * _WORTH * extent
+    width = lanes
+    while width >= max(_LEAST, lanes // 4):
+        rest = extent % width
+        cost = 2 * (extent // width + rest + width.bit_length() - 1)
+        if width <= extent and cost < least:
+            found, least = rest, cost
+        width //= 2
+    return found
+
+
+def _is_read_once(reduce: UOp, loop: UOp) -> bool:
+    """Whether what is read along a loop is read for one result alone, and nothing turns inside."""
+    nest = {*loops_of(reduce), *ranges_of(reduce)}
+    for node in reduce.toposort(gate=lambda u: u is reduce or u.op not in CLOSING):
+        if node is not reduce and node.op in CLOSING and loop in ranges_of(node):
+            return False
+        if node.op is Ops.INDEX and loop in ranges_of(node) and not nest <= ranges_of(node):
+            return False
+    return True
+
+
+def _cut_of(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
+    """Which loop of a REDUCE is cut, and how many turns are left to the rest."""
+    loops, lanes = loops_of(reduce), target.compute.vector_bytes // 4
+    if len(loops) == 1 and (rest := _cut(loops[0], lanes)):
+        found = loops[0], rest
+    else:
+        lanes = target.compute.vector_bytes // reduce.dtype.itemsize
+        extents = [extent_of(loop) for loop in loops]
+        if not all(isinstance(extent, int) for extent in extents):
+            return None
+        near = len(loops) == 1 or prod(extents) * reduce.dtype.itemsize <= _NEAR
+        along = [loop for loop in loops if near and _in_a_row(reduce, loop)]
+        if len(along) != 1 or not _is_read_once(reduce, along[0]):
+            return None
+        found = along[0], _cut_short(along[0], lanes)
+    loop, rest = found
+    return found if rest and _in_a_row(reduce, loop) and not _fills(reduce, loop) else None
 
 
 def _in_a_row(reduce: UOp, loop: UOp) -> bool:
@@ -49,38 +104,57 @@ def _in_a_row(reduce: UOp, loop: UOp) -> bool:
     return found
 
 
+def _agreed(reduces: Sequence[UOp], target: Target) -> dict[UOp, tuple[UOp, int]]:
+    """The cuts of all REDUCEs; where one has several loops, those that turn with it are cut alike,
+    or none is."""
+    cuts = {node: cut for node in reduces if (cut := _cut_of(node, target)) is not None}
+    found = dict(cuts)
+    for node in cuts:
+        loops = loops_of(node)
+        if len(loops) > 1:
+            beside = [one for one in reduces if not set(loops).isdisjoint(loops_of(one))]
+            if any(loops_of(one) != loops or cuts.get(one) != cuts[node] for one in beside):
+                del found[node]
+    return found
+
+
 def run(sink: UOp, target: Target) -> UOp:
     """The kernel with the rests of its reduces taken off; itself where there are none."""
     lanes = target.compute.vector_bytes // 4 if target.compute.vector_widths else 0
     nodes = sink.toposort()
-    reduces = [node for node in nodes if node.op is Ops.REDUCE and len(loops_of(node)) == 1]
-    if lanes < 2 or not any(_cut(loops_of(node)[0], lanes) for node in reduces):
+    reduces = [node for node in nodes if node.op is Ops.REDUCE] if lanes >= 2 else []
+    cuts = _agreed(reduces, target)
+    if not cuts:
         return sink
     numbers = max(node.arg.id for node in nodes if node.op is Ops.RANGE)
-    parts: dict[UOp, tuple[UOp, UOp]] = {}
+    parts: dict[tuple[UOp, ...], tuple[UOp, UOp, dict[UOp, UOp]]] = {}
     made: dict[UOp, UOp] = {}
     for node in nodes:
         src = tuple([made[source] for source in node.src])
         same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
         made[node] = same
-        if node.op is not Ops.REDUCE or len(loops_of(node)) != 1:
+        if node not in cuts:
             continue
-        (loop,) = loops_of(node)
-        rest = _cut(loop, lanes)
-        if not rest or not _in_a_row(node, loop) or _fills(node, loop):
-            continue
-        if loop not in parts:
-            whole = extent_of(loop) - rest
-            main = UOp.range(whole, numbers + 1, AxisKind.REDUCE)
-            parts[loop] = main, UOp.range(rest, numbers + 2, AxisKind.REDUCE)
-            numbers += 2
-        others = {}
-        for number, inner in enumerate(_turning_inside(same, loop), numbers + 1):
-            own = RangeArg(number, inner.arg.kind)
-            others[inner] = UOp(Ops.RANGE, inner.dtype, inner.src, own)
+        (loop, rest), loops = cuts[node], loops_of(node)
+        if loops not in parts:
+            beside = [one for one in loops if one is not loop]
+            again = _renewed(beside, numbers)
+            numbers += len(again) + 2
+            main = UOp.range(extent_of(loop) - rest, numbers - 1, AxisKind.REDUCE)
+            parts[loops] = main, UOp.range(rest, numbers, AxisKind.REDUCE), again
+        main, last, again = parts[loops]
+        others = _renewed(_turning_inside(same, loop), numbers)
         numbers += len(others)
-        made[node] = _in_two(same, loop, *parts[loop], others)
+        made[node] = _in_two(same, loop, main, last, {**again, **others})
     return made[sink]
+
+
+def _renewed(loops: Iterable[UOp], last: int) -> dict[UOp, UOp]:
+    """Loops by others of the same turns, with numbers after `last`."""
+    return {
+        loop: UOp(Ops.RANGE, loop.dtype, loop.src, RangeArg(number, loop.arg.kind))
+        for number, loop in enumerate(loops, last + 1)
+    }
 
 
 def _fills(reduce: UOp, loop: UOp) -> bool:
@@ -96,8 +170,8 @@ def _turning_inside(reduce: UOp, loop: UOp) -> list[UOp]:
 
 
 def _in_two(reduce: UOp, loop: UOp, main: UOp, rest: UOp, others: dict[UOp, UOp]) -> UOp:
-    """The reduce as two; in the second one, loops that turn inside of it are `others`: what both
-    read in one loop would stand in two."""
+    """The reduce as two; in the second one, its further loops and those that turn inside of it are
+    `others`: what both read in one loop would stand in two."""
     (value,) = values_of(reduce)
     inside = list(value.toposort())
     after = rest + UOp.const(dtypes.int, extent_of(main))
@@ -105,8 +179,11 @@ def _in_two(reduce: UOp, loop: UOp, main: UOp, rest: UOp, others: dict[UOp, UOp]
     own = {inner: (other,) for inner, other in others.items()}
     second = substitute_ranges(inside, {loop: after, **others}, own)
     op, dtype = reduce.arg.op, reduce.dtype
+    loops = loops_of(reduce)
+    mine = tuple(main if one is loop else one for one in loops)
+    its = tuple(rest if one is loop else others[one] for one in loops)
     both = tuple(
-        UOp(Ops.REDUCE, dtype, (part, own), reduce.arg)
-        for part, own in ((first, main), (second, rest))
+        UOp(Ops.REDUCE, dtype, (part, *own), reduce.arg)
+        for part, own in ((first, mine), (second, its))
     )
     return UOp(op, dtype, both)

@@ -5,7 +5,8 @@ out: the same with loops, addresses and gates in 64 bits, for targets that say s
 
 What is computed of loops, variables and constants alone is an index. Where it is used as a value it
 is cast back; a sum or product that wraps in 32 bits does so there as well. Quotients, remainders
-and comparisons are of the wide operands only where those cannot have wrapped.
+and comparisons are of the wide operands only where those cannot have wrapped. Lanes that are no
+part of an address stay in 32 bits: twice as many go into a vector.
 
 For the compiler behind a target this is more than taste: with 32-bit indices that may wrap every
 access has an extension of its own, which optimisers analyse pairwise (a kernel of 250 stores took a
@@ -16,8 +17,9 @@ from __future__ import annotations
 
 from weft.base.dtype import dtypes
 from weft.codegen.instances import INSTANTIATED
-from weft.codegen.ranges import CLOSING
+from weft.codegen.ranges import CLOSING, ranges_of
 from weft.device.capabilities import Target
+from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -31,9 +33,20 @@ class _Widening:
     def __init__(self) -> None:
         self.same: dict[UOp, UOp] = {}  # each node as a value
         self.wide: dict[UOp, UOp] = {}  # indices in 64 bits
+        self.addressed: set[UOp] = set()  # what places and gates are made of
 
     def run(self, sink: UOp) -> UOp:
-        for node in sink.toposort():
+        nodes = sink.toposort()
+        for node in nodes:
+            if node.op is Ops.INDEX:
+                stack = list(node.src[1:])
+                while stack:
+                    part = stack.pop()
+                    if part not in self.addressed:
+                        self.addressed.add(part)
+                        made = part.op is Ops.LOAD or part.op in CLOSING
+                        stack.extend(() if made else part.src)
+        for node in nodes:
             self.visit(node)
         return self.same[sink]
 
@@ -63,11 +76,18 @@ class _Widening:
         """Whether a node is computed of indices and may be computed in 64 bits."""
         if node.op not in _WRAPS_ALIKE and node.op not in _MUST_FIT:
             return False
+        if self.is_of_lanes(node):
+            return False
         operands = [source for source in node.src if source.dtype is dtypes.int]
         if not any(source in self.wide for source in operands):
             return False
         known = all(source in self.wide or source.op is Ops.CONST for source in operands)
         return known and (node.op in _WRAPS_ALIKE or all(map(_fits, operands)))
+
+    def is_of_lanes(self, node: UOp) -> bool:
+        """Whether lanes are computed and no address: in 64 bits half as many go into a vector."""
+        lanes = any(loop.arg.kind is AxisKind.VECTOR for loop in ranges_of(node))
+        return lanes and node not in self.addressed
 
     def index(self, node: UOp) -> UOp:
         """A node in 64 bits."""
@@ -98,7 +118,7 @@ class _Widening:
     def is_comparison(self, node: UOp) -> bool:
         """Whether two indices are compared that cannot have wrapped."""
         operands = node.src
-        if any(source.dtype is not dtypes.int for source in operands):
+        if any(source.dtype is not dtypes.int for source in operands) or self.is_of_lanes(node):
             return False
         known = all(source in self.wide or source.op is Ops.CONST for source in operands)
         return known and any(s in self.wide for s in operands) and all(map(_fits, operands))

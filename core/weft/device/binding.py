@@ -32,6 +32,10 @@ def bind(node: UOp, buffer: Buffer) -> None:
     _set_buffer(node, buffer)
 
 
+bind_anew = _set_buffer
+"""The same, unchecked: for a node that has just been made for this buffer."""
+
+
 def share(view: UOp, storage: UOp) -> None:
     """Note that the memory of the BUFFER `view` is, or will be, a window of that of `storage`."""
     group = _sharing.setdefault(storage, WeakSet((storage,)))
@@ -41,6 +45,8 @@ def share(view: UOp, storage: UOp) -> None:
 
 def is_shared(node: UOp) -> bool:
     """Whether any other BUFFER node that is alive has memory in common with this one."""
+    if not _sharing:
+        return False
     group = _sharing.get(node)
     return group is not None and len(group) > 1
 

@@ -92,6 +92,18 @@ class Buffer:
                 try_="buffer.view(size, dtype, offset)",
             )
 
+    @classmethod
+    def like(cls, device: str, size: int, dtype: DType) -> Buffer:
+        """Memory of its own on a device that is spelt in its one way, as another buffer has it: the
+        arguments are not looked at."""
+        if isinstance(dtype, ImageDType):
+            return cls(device, size, dtype)
+        made = cls.__new__(cls)
+        made.device, made.size, made.dtype, made.hints = device, size, dtype, NO_HINTS
+        made.base, made.offset = None, 0
+        made._handle = made._memory = None
+        return made
+
     def _check_window(self, base: Buffer, offset: int) -> None:
         if offset < 0 or offset + self.nbytes > base.nbytes or self.device != base.device:
             raise ArgumentError(

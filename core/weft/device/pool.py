@@ -83,8 +83,9 @@ class Pool:
                 try_="split the tensor into smaller ones",
             )
         with self._lock:
-            self._sort_in()
-            kind = _kind(nbytes, hints)
+            if self._returned:
+                self._sort_in()
+            kind = nbytes if hints is NO_HINTS else _kind(nbytes, hints)
             if self._by_kind.get(kind):
                 handle = self._kept(kind)
             elif (whole := self._slightly_larger(kind)) is not None:
@@ -116,7 +117,8 @@ class Pool:
         while self._returned:
             handle, nbytes, hints = self._returned.popleft()
             self.used_bytes -= nbytes
-            handle, nbytes = self._wholes.pop(id(handle), (handle, nbytes))
+            if self._wholes:
+                handle, nbytes = self._wholes.pop(id(handle), (handle, nbytes))
             if not self.enabled:
                 self.allocator.free(handle, nbytes)
                 continue
@@ -132,6 +134,8 @@ class Pool:
 
     def _make_room(self, nbytes: int) -> None:
         """Drop what is kept too long, before so many bytes more are asked for."""
+        if self.kept_bytes <= KEEP_AT_LEAST:
+            return
         peak = max(self.peak_bytes, self.used_bytes + nbytes)
         limit = max(KEEP_AT_LEAST, peak + peak // KEEP_BEYOND_PEAK - self.used_bytes - nbytes)
         while self.kept_bytes > limit:
@@ -139,8 +143,9 @@ class Pool:
 
     def _kept(self, kind: Hashable) -> Any:
         """The allocation of a kind that was returned last, which is there."""
-        number = self._by_kind[kind].pop()
-        if not self._by_kind[kind]:
+        numbers = self._by_kind[kind]
+        number = numbers.pop()
+        if not numbers:
             del self._by_kind[kind]
         handle, nbytes, _ = self._free.pop(number)
         self._forget(nbytes, kind)

@@ -46,7 +46,8 @@ class LinearProgram:
     :param uops: spec.linear, sources before users.
     :param globals: slots of the kernel's buffers, ascending; handles are passed in this order.
     :param outs: slots that are stored to.
-    :param ins: slots that are loaded from.
+    :param ins: slots of which what was there before counts: it is loaded, or not all overwritten
+        where an index says what is.
     :param variables: DEFINE_VAR nodes in the order in which their values are passed.
     :param global_size: groups per dimension (ints or expressions of variables); None: no grid.
     :param local_size: work items per group and dimension; None: no local dimensions.
@@ -102,6 +103,12 @@ class LinearProgram:
         nodes = tuple(uops)
         stored = _slots(u.src[0] for u in nodes if u.op is Ops.STORE)
         loaded = _slots(u.src[0] for u in nodes if u.op is Ops.LOAD)
+        # what is put here and there leaves the rest as it was, which is from before or stored first
+        puts = puts_among(nodes)
+        if puts:
+            put = set(_slots(u.src[0] for u in puts))
+            whole = _slots(u.src[0] for u in nodes if u.op is Ops.STORE and u not in puts)
+            loaded = tuple(sorted((put | set(loaded)) - put.intersection(whole)))
         variables = {u for u in nodes if u.op is Ops.DEFINE_VAR}
         return cls(
             name,
@@ -116,6 +123,46 @@ class LinearProgram:
             source_ast=source_ast,
             applied=applied,
         )
+
+
+def puts_among(nodes: Iterable[UOp]) -> set[UOp]:
+    """The STOREs to global memory at places that themselves are read from memory, of nodes in
+    topological order; and the LOADs of what is there."""
+    accesses = [node for node in nodes if node.op is Ops.STORE or node.op is Ops.LOAD]
+    known: set[UOp] = set()
+    stores = {
+        one for one in accesses
+        if one.op is Ops.STORE
+        and one.src[0].src[:1]
+        and one.src[0].src[0].op is Ops.DEFINE_GLOBAL
+        and _is_looked_up(one.src[0], known)
+    }  # fmt: skip
+    written = {one.src[0].src[0] for one in stores}
+    if not written:
+        return stores
+    return stores.union(
+        one for one in accesses
+        if one.op is Ops.LOAD
+        and one.src[0].src[:1]
+        and one.src[0].src[0] in written
+        and _is_looked_up(one.src[0], known)
+    )  # fmt: skip
+
+
+def _is_looked_up(place: UOp, known: set[UOp]) -> bool:
+    """Whether a LOAD stands below. known: nodes of which it is known that none does."""
+    path = [place]
+    below: set[UOp] = set()
+    while path:
+        node = path.pop()
+        if node in known or node in below:
+            continue
+        if node.op is Ops.LOAD:
+            return True
+        below.add(node)
+        path.extend(node.src)
+    known |= below
+    return False
 
 
 def _slots(pointers: Iterable[UOp]) -> tuple[int, ...]:

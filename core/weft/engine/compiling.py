@@ -2,7 +2,8 @@
 
 In: sources as they are generated. Out: their binaries, waited for one by one. Each thread takes its
 share of what waits whenever it has nothing to do, so that the first source starts at once, calls
-grow as generation outruns the compiler, and threads end at about the same time. A compiler that
+grow as generation outruns the compiler, and threads end at about the same time: shares are counted
+in characters, and the longest sources go first. A compiler that
 takes several sources in one call (`compile_many`) is asked that way; what fails there is compiled
 again source by source, so that each error is told of the kernel that it is of.
 """
@@ -78,11 +79,14 @@ class Compilations:
         with self._lock:
             if not self._waiting:
                 return []
-            compiler, most = self._waiting[0].compiler, 1
+            compiler = self._waiting[0].compiler
+            taken = self._waiting[:1]
             if hasattr(compiler, "compile_many"):
-                most = min(-(-len(self._waiting) // self.threads), _MOST_AT_ONCE)
-            taken = [one for one in self._waiting if one.compiler is compiler][:most]
-            self._waiting = [one for one in self._waiting if one not in taken]
+                taken = _longest(
+                    [one for one in self._waiting if one.compiler is compiler], self.threads
+                )
+            chosen = set(map(id, taken))
+            self._waiting = [one for one in self._waiting if id(one) not in chosen]
             return taken
 
     def _work(self) -> None:
@@ -103,3 +107,16 @@ class Compilations:
                 one.binary.set_result(one.compiler.compile(one.source, one.name))
             except BaseException as error:
                 one.binary.set_exception(error)
+
+
+def _longest(sources: list[_Source], threads: int) -> list[_Source]:
+    """One thread's share of `sources`, of the longest of them: one at least."""
+    ordered = sorted(sources, key=lambda one: -len(one.source))
+    left = sum(len(one.source) for one in ordered) / threads
+    taken = ordered[:1]
+    for one in ordered[1:_MOST_AT_ONCE]:
+        left -= len(taken[-1].source)
+        if len(one.source) > left:
+            break
+        taken.append(one)
+    return taken

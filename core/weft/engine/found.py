@@ -18,6 +18,7 @@ from weft.codegen.opt.search import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.calls import failure_text
 from weft.device.opened import OpenDevice
+from weft.engine.stored import as_text
 from weft.uop import UOp, to_text
 
 cache = DiskCache("search", 2)
@@ -88,9 +89,7 @@ def key_of(ast: UOp, device: OpenDevice, width: int) -> str:
     can = device.capabilities
     compiler = device.compiler
     by = "" if compiler is None else compiler.fingerprint
-    compute = device.compute
-    features = " ".join(sorted(compute.features))
-    parts = (version("weft"), can.fingerprint, can.speed, by, features, repr(compute.limits))
+    parts = (version("weft"), can.fingerprint, can.speed, by, as_text(device.compute))
     return "\0".join(
         (*parts, str(width), str(settings.FUSE_ARANGE), settings.MATMUL_PRECISION, to_text(ast))
     )

@@ -29,6 +29,7 @@ START_SECONDS = 60.0
 MOST = 16
 _LONGEST = 3600.0  # seconds: more than a clock counts is asked for where a time was none
 _MOMENT = 0.02
+_MOST_PATIENCE = 8.0  # times as long as agreed upon
 _QUIET = {"BEAM": 0, "DEBUG": 0, "VIZ": "", "PROCESS_REPLAY": "", "SPEC": 0, "TRACE_PLUGINS": 0}
 
 
@@ -65,7 +66,10 @@ class Helper:
         return None if self._process is None else self._lives
 
     def ask(self, *question: Any, seconds: float) -> Any:
-        """What it answers. :raises HelperFailed: where it refuses, dies or takes too long."""
+        """What it answers. :raises HelperFailed: where it refuses, dies or takes too long.
+
+        seconds: that it may take on a machine that does nothing else.
+        """
         self.ready()
         return self._ask(question, seconds)
 
@@ -79,6 +83,7 @@ class Helper:
     def _ask(self, question: tuple[Any, ...], seconds: float) -> Any:
         process = self._process
         assert process is not None and process.stdin is not None
+        seconds = seconds * patience()
         seconds = seconds if 0 <= seconds <= _LONGEST else _LONGEST  # not for one that is no number
         try:
             write_message(process.stdin, question)  # type: ignore[arg-type]
@@ -148,6 +153,16 @@ def _read(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
     except Exception:  # the end, or what was left of an answer
         process.wait()
         answers.put(("died", None))
+
+
+def patience() -> float:
+    """How many times as long as alone everything takes where others work on this machine too: what
+    they slow down must not be taken for something that hangs."""
+    try:
+        load = os.getloadavg()[0]
+    except (AttributeError, OSError):  # a system that does not count
+        return 1.0
+    return min(_MOST_PATIENCE, max(1.0, load / (os.cpu_count() or 1)))
 
 
 def _death(code: int | None) -> str:

@@ -103,7 +103,10 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
     What fails is left out: `program_for` will say of each what is wrong with it. So is everything
     where kernels are searched for, which measures.
     """
-    missing = [(_key(ast), registry.open(device)) for ast, device in dict.fromkeys(wanted)]
+    several = dict.fromkeys(wanted)
+    if len(several) < 2:
+        return
+    missing = [(_key(ast), registry.open(device)) for ast, device in several]
     missing = [(key, device) for key, device in missing if key not in _loaded.get(device, {})]
     if len(missing) < 2 or settings.BEAM > 0:
         return
@@ -147,8 +150,11 @@ class _Ahead:
             self.compilations.end()
 
 
+_settings_of_a_kernel = settings.reader("NOOPT", "FUSE_ARANGE", "BEAM", "MATMUL_PRECISION")
+
+
 def _key(ast: UOp) -> Any:
-    return (ast, settings.NOOPT, settings.FUSE_ARANGE, settings.BEAM, settings.MATMUL_PRECISION)
+    return (ast, *_settings_of_a_kernel())
 
 
 def _compilers() -> int:

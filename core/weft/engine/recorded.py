@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from weft.device import registry
@@ -185,7 +186,7 @@ class Recorded:
                 memory.kind, memory.writes = KEPT, 0
         return left
 
-    @property
+    @cached_property
     def written(self) -> list[int]:
         """Which of the given are written."""
         return [m.place for m in self._memories.values() if m.kind is GIVEN and m.writes]

@@ -46,6 +46,11 @@ class _Patch:
     windows: list[tuple[Callable[[Any], None], Argument]] = field(default_factory=list)
     others: list[tuple[list[Any], int, Argument, bool]] = field(default_factory=list)
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether it stands anywhere."""
+        return bool(self.handles or self.setters or self.windows or self.others)
+
     def put(self, buffer: Buffer) -> None:
         handle = buffer.handle
         for arguments, index in self.handles:
@@ -101,6 +106,7 @@ class Replay(Recorded):
         self._lists = [self._list_for(step, fixed) for step in self.steps]
         self._values: dict[UOp, int] = {}
         self._launches = self._make_launches()
+        self._touched = [(n, patch) for n, patch in enumerate(self._patches) if patch.is_needed]
         self._count()
         self._forget_recorded()
         self._ready = True
@@ -240,32 +246,42 @@ class Replay(Recorded):
 
     # ---- running --------------------------------------------------------------------------------
 
+    def is_whole(self, output: int) -> bool:
+        """Whether an output is all of its memory, and no window of it."""
+        return self._windows[output] is None
+
     @property
     def is_valid(self) -> bool:
         """Whether its devices are still the ones that it was made on."""
-        return not self._ready or all(registry.open(d.name) is d for d in self._devices)
+        if self._ready:
+            for device in self._devices:
+                if registry.open(device.name) is not device:
+                    return False
+        return True
 
     def run(
         self,
         given: Sequence[Buffer],
         values: Mapping[UOp, int],
-        instead: Mapping[int, Buffer] | None = None,
+        again: Sequence[Buffer | None] | None = None,
     ) -> list[Buffer]:
         """Run the steps on `given`, with these values of the variables; gives the outputs.
 
-        instead: by the place of an output, memory that is to be used again for it.
+        again: by output, what another run gave for it, where that memory is to be written again
+        (of outputs that are a memory of their own, see `is_whole`); else None.
         """
         last, loose = self._last, self._loose
-        for place, patch in enumerate(self._patches):
+        for place, patch in self._touched:
             buffer = given[place]
             if place < loose:
                 patch.put(buffer)
             elif last[place] is not buffer:
                 patch.put(buffer)
                 last[place] = buffer
-        outputs = []
+        outputs: list[Buffer] = []
         for place, (whole, window) in enumerate(zip(self._owners, self._windows)):
-            buffer = instead[place] if instead and place in instead else Buffer(*whole)
+            kept = None if again is None else again[place]
+            buffer = Buffer.like(*whole) if kept is None else kept
             self._new[place].put(buffer)
             outputs.append(buffer if window is None else buffer.view(*window))
         if self._with_values and values != self._values:

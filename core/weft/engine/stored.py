@@ -45,7 +45,7 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
         return None
     stamps = [_stamp(place) for place in sorted(filter(None, places))]
     said = (
-        device.id.family, device.capabilities.fingerprint, _text(device.target.compute),
+        device.id.family, device.capabilities.fingerprint, as_text(device.target.compute),
         *chosen, *stamps, to_text(ast),
     )  # fmt: skip
     return "\0".join(map(str, said))
@@ -148,15 +148,16 @@ def _files(folder: str) -> Iterator[str]:
                 yield f"{entry.path} {facts.st_size} {facts.st_mtime_ns}"
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Plain data as text that is the same in every process: sets have no order of their own."""
     if is_dataclass(value) and not isinstance(value, type):
-        parts = (f"{field.name}={_text(getattr(value, field.name))}" for field in fields(value))
+        parts = (f"{field.name}={as_text(getattr(value, field.name))}" for field in fields(value))
         return f"{type(value).__name__}({', '.join(parts)})"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(sorted(f"{_text(k)}: {_text(v)}" for k, v in value.items())) + "}"
+        pairs = sorted(f"{as_text(k)}: {as_text(v)}" for k, v in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, (set, frozenset)):
-        return "{" + ", ".join(sorted(map(_text, value))) + "}"
+        return "{" + ", ".join(sorted(map(as_text, value))) + "}"
     if isinstance(value, (tuple, list)):
-        return "(" + ", ".join(map(_text, value)) + ")"
+        return "(" + ", ".join(map(as_text, value)) + ")"
     return repr(value)

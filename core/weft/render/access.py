@@ -7,6 +7,7 @@ in memory, so they are read and written lane by lane.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
@@ -28,7 +29,9 @@ from weft.render.expressions import (
 )
 from weft.render.helpers import Helpers
 from weft.uop import Ops, UOp
-from weft.uop.args import AHEAD
+from weft.uop.args import AHEAD, COMING
+
+_PICKED = {8: "char", 16: "short", 32: "int"}  # what as many bits as there are lanes fit in
 
 
 class Accesses(Expressions):
@@ -105,7 +108,12 @@ class Accesses(Expressions):
         )
 
     def ahead(self, load: UOp) -> str:
-        """The statement that asks for what comes after a LOAD; empty where none is wanted."""
+        """The statement that asks for what comes after a LOAD, or for what it is of; empty where
+        none is wanted."""
+        if load.arg == COMING and self.dialect.coming:
+            place = load.src[0]
+            gate = f"if ({self.text(place.src[2])}) " if len(place.src) > 2 else ""
+            return gate + self.dialect.coming.format(pointer=self._address(place))
         if load.arg != AHEAD or not self.dialect.ahead:
             return ""
         return self.dialect.ahead.format(pointer=self._address(load.src[0]))
@@ -161,11 +169,77 @@ class Accesses(Expressions):
         text = f"({found.text})" if found.level < SHIFT else found.text
         return Expression(f"{gate} ? {text} : {rest}", CHOICE, found.mask)
 
+    def _vectorize(self, u: UOp) -> Expression:
+        picked = self._picked(u) if self.dialect.picked else None
+        return super()._vectorize(u) if picked is None else picked
+
+    def _picked(self, u: UOp) -> Expression | None:
+        """Lanes that are read from neighbouring places, some of them under conditions, as one read
+        of those that are there; None where they are something else."""
+        found = _neighbours(u)
+        if found is None:
+            return None
+        index, start = found
+        gates: dict[UOp | None, int] = {}
+        for lane, load in enumerate(u.src):
+            if load.op is Ops.LOAD:
+                gate = load.src[0].src[2] if len(load.src[0].src) > 2 else None
+                gates[gate] = gates.get(gate, 0) | 1 << lane
+        parts = [
+            f"{bits:#x}u" if gate is None else f"(-(unsigned)({self.text(gate)}) & {bits:#x}u)"
+            for gate, bits in gates.items()
+        ]
+        name, at = self.text(index.src[0], ATOM), self.text(index.src[1], TIMES)
+        itemsize, count = u.dtype.scalar().itemsize, u.dtype.count
+        return Expression(self.dialect.picked.format(
+            type=self.helpers.type(u.dtype), scalar=self.helpers.type(u.dtype.scalar()),
+            count=count, word=_PICKED[count], bits=" | ".join(parts), name=name, at=at, start=start,
+            itemsize=itemsize,
+        ))  # fmt: skip
+
     def stored(self, value: UOp, register: bool) -> str:
         """A value as it is written to memory."""
         if not is_mask(value.dtype):
             return self.text(value)
         return self.text(value, LOOSE, 1) if register else self.to_bytes(value)
+
+
+def _neighbours(u: UOp) -> tuple[UOp, int] | None:
+    """The INDEX that the lanes of a vector are read from, and how many elements after it the first
+    of them is; None where they do not lie in a row, or are not 0 where they are not read."""
+    scalar = u.dtype.scalar()
+    if u.dtype.count not in _PICKED or scalar.itemsize < 4:
+        return None
+    first, found = None, None
+    for lane, load in enumerate(u.src):
+        if _is_zero(load):
+            continue
+        if load.op is not Ops.LOAD or len(load.src) > 2 or load.arg is not None:
+            return None
+        index, other = load.src[0], load.src[-1]
+        if len(load.src) > 1 and not _is_zero(other):
+            return None
+        kind = index.src[0].dtype
+        if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
+            return None
+        base, constant = _and_constant(index.src[1])
+        mine = (index.src[0], base, constant - lane)
+        if first is None:
+            first, found = mine, (index, -lane)
+        elif mine != first:
+            return None
+    return found
+
+
+def _is_zero(value: UOp) -> bool:
+    return value.op is Ops.CONST and value.arg == 0 and math.copysign(1.0, value.arg) > 0
+
+
+def _and_constant(at: UOp) -> tuple[UOp, int]:
+    """A sum without its constant, and that."""
+    if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
+        return at.src[0], at.src[1].arg
+    return at, 0
 
 
 def _is_pixel(index: UOp) -> bool:

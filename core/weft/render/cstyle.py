@@ -22,7 +22,7 @@ from weft.render.helpers import Helpers
 from weft.render.placing import inlinable
 from weft.render.rules import C_RULES
 from weft.uop import Ops, PatternMatcher, UOp
-from weft.uop.args import STREAM
+from weft.uop.args import COMING, STREAM
 
 if TYPE_CHECKING:
     from weft.device.program import LinearProgram
@@ -216,6 +216,8 @@ class _Kernel:
         else:
             if u.op is Ops.LOAD and (ahead := self.values.ahead(u)):
                 self._line(ahead)
+            if u.op is Ops.LOAD and u.arg == COMING:
+                return
             found = self.values.of(u)
         if len(found.text) <= length:
             self.values.known[u] = found
@@ -328,6 +330,8 @@ class _Kernel:
 
 def _wrapped(text: str, indent: str) -> list[str]:
     """A statement over as many lines as it takes, broken after commas."""
+    if len(indent) + len(text) < LINE_LENGTH:
+        return [indent + text]
     lines = [indent]
     for piece in text.replace(", ", ",\0 ").split("\0 "):
         joint = " " if lines[-1].strip() else ""

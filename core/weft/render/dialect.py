@@ -162,6 +162,12 @@ class CDialect:
         (the statement without it); empty: it is a store like others.
     :param ahead: the statement that asks for what is to be read later, beside a load from a long
         stretch; field ``pointer`` (to the first element); empty: there is none.
+    :param coming: the statement that asks for what a later turn of a loop reads; field ``pointer``;
+        empty: nothing is asked for.
+    :param picked: the expression that reads those lanes of neighbouring places whose bits are set,
+        and 0 for the others; fields ``type``, ``scalar``, ``itemsize``, ``count``, ``word`` (of as
+        many bits), ``bits``, ``name`` (of the buffer), ``at`` and ``start`` (whose sum is the place
+        of the first lane, which need not be in the buffer); empty: lane by lane.
     :param streamed: the statement at the end of a kernel after which others see such stores.
     :param crowded: the statement at the head of innermost loops with very many stores, which tells
         the compiler not to look for what one turn leaves for the next; empty: there is none.
@@ -198,6 +204,8 @@ class CDialect:
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
     stream: str = ""
     ahead: str = ""
+    coming: str = ""
+    picked: str = ""
     streamed: str = ""
     crowded: str = ""
     parts: bool = False

@@ -30,6 +30,7 @@ _MOST_STEPS = 32
 _LONGEST_COUNT = 8
 # what has memory of its own, or will
 _MEMORY = frozenset({Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
+_ELEMENTWISE = GroupOp.Elementwise
 _EQUALITY = frozenset({Ops.CMPEQ, Ops.CMPNE})
 
 
@@ -52,12 +53,14 @@ def is_counter(node: UOp) -> bool:
     """Whether a node is a counter with a few constants upon it, which takes no memory."""
     for _ in range(_LONGEST_COUNT):
         node = node.base
-        if node.op is Ops.IOTA:
+        op = node.op
+        if op is Ops.IOTA:
             return True
-        if node.op not in GroupOp.Elementwise or node.op is Ops.BITCAST:
+        if op not in _ELEMENTWISE or op is Ops.BITCAST:
             return False
-        if any(source.base.op is not Ops.CONST for source in node.src[1:]):
-            return False
+        for source in node.src[1:]:
+            if source.base.op is not Ops.CONST:
+                return False
         node = node.src[0]
     return False
 

@@ -29,7 +29,11 @@ _WITHOUT_EFFECT = frozenset(
         "TRACE_PLUGINS", "DEFAULT_FLOAT", "SEED", "SCHEDULE_CACHE", "MEMORY_PLANNER",
     }
 )  # fmt: skip
-_SETTINGS = tuple(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
+_settings_now = settings.reader(
+    *(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
+)
+# when they were last read, and what they were
+_settings_then: tuple[object, tuple[Any, ...]] | None = None
 
 # Arguments known to hold no nodes, so that they need not be searched again.
 _plain: set[Any] = set()
@@ -152,8 +156,12 @@ def _add_devices(devices: set[str], device: Any) -> None:
 
 def _around(devices: set[str]) -> tuple[Any, ...]:
     """What stands around a graph: its devices as they are opened now, and the settings."""
+    global _settings_then
     opened = tuple([(name, registry.open(name)) for name in sorted(devices)])
-    return opened, tuple([getattr(settings, name) for name in _SETTINGS])
+    stamp, then = settings.stamp(), _settings_then
+    if then is None or then[0] is not stamp:
+        then = _settings_then = stamp, tuple(_settings_now())
+    return opened, then[1]
 
 
 def _shared(buffers: list[UOp]) -> tuple[bool, ...]:

@@ -32,15 +32,17 @@ _SHAPELESS = frozenset(
         Ops.NOOP, Ops.BLOCK, Ops.BLOCKSTART, Ops.BLOCKEND, Ops.BLOCKFINAL, Ops.PTRCAT,
     }
 )  # fmt: skip
-_MOVING = GroupOp.Movement | {Ops.VIEW}
+_ELEMENTWISE, _MOVEMENT = GroupOp.Elementwise, GroupOp.Movement
+_MOVING = _MOVEMENT | {Ops.VIEW}
+_ALONE = _SCALARS | _SHAPELESS | {Ops.BUFFER, Ops.IOTA, Ops.VALID}
 
 
 def _sources(node: UOp) -> Iterable[UOp]:
     """The sources that a node's shape comes from."""
     op = node.op
-    if op in GroupOp.Elementwise:
+    if op in _ELEMENTWISE:
         return node.src
-    if op in _SCALARS or op in _SHAPELESS or op in (Ops.BUFFER, Ops.IOTA, Ops.VALID):
+    if op in _ALONE:
         return ()
     if op is Ops.VIEW:
         return node.src[:1] if node.src and node.src[0].op in _MOVING else ()
@@ -99,6 +101,9 @@ def _part_shape(node: UOp, whole: Shape | None) -> Shape | None:
 @analysis("_shape", needs=_sources)
 def _shape(node: UOp) -> Shape | None:
     op = node.op
+    if op in _MOVEMENT:
+        below = _shape(node.src[0])
+        return None if below is None else moved_shape(op, node.arg, below)
     if op in _SHAPELESS:
         return None
     if op in _SCALARS:
@@ -111,11 +116,8 @@ def _shape(node: UOp) -> Shape | None:
         return node.arg.shape
     if op is Ops.BITCAST:
         return _bitcast_shape(node, _shape(node.src[0]))
-    if op in GroupOp.Elementwise:
+    if op in _ELEMENTWISE:
         return _elementwise_shape(node)
-    if op in GroupOp.Movement:
-        below = _shape(node.src[0])
-        return None if below is None else moved_shape(op, node.arg, below)
     if op is Ops.REDUCE_AXIS:
         below = _shape(node.src[0])
         if below is None:

@@ -199,9 +199,12 @@ def _keep_graphs(
     rebuilt = dict(zip(parts, UOp(Ops.SINK, src=tuple(parts)).substitute(there).src))
     for memory, (node, value) in fresh.items():
         if node.op is Ops.ASSIGN and node.arg is None:
-            graph = rebuilt[node.src[1]]
+            node = node.src[1]
+            graph = rebuilt[node]
         else:
             graph = node.over(tuple([rebuilt[s] for s in node.src]))
+        if node.shape != value.shape:  # the graph's shape is the node's, which is known
+            graph = graph.reshape(value.shape)
         flat = _moved_back(graph, value, memory)
         if flat is not None:
             history.remember(memory, flat)
@@ -209,8 +212,6 @@ def _keep_graphs(
 
 def _moved_back(graph: UOp, value: UOp, memory: UOp) -> UOp | None:
     """`graph`, which `value` is, as what stands in the memory that value is movement of."""
-    if graph.shape != value.shape:
-        graph = graph.reshape(value.shape)
     while value is not memory and value.op in GroupOp.Movement:
         op, arg = inverse_move(value.op, value.arg, value.src[0].shape)
         if op is Ops.REDUCE_AXIS:

@@ -44,7 +44,8 @@ def schedule_tensors(
     _, whole, order = protected_graph(tensors)
     structure = structure_of(whole, order)
     if structure is not None:
-        filled = prepare(structure).fill(structure, _touched(structure), plan=False)
+        touched = _touched(structure, waiting_tensors())
+        filled = prepare(structure).fill(structure, touched, plan=False)
         put_back(filled.becomes, _writes(structure))
         return filled.items, filled.values
     put_back(kernelize_map(whole))
@@ -69,9 +70,10 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
             _realize_kernels(sink)
             return
         plan = bool(settings.MEMORY_PLANNER) and recorder is None  # a replay plans for all steps
-        touched = _touched(structure)
+        waiting = waiting_tensors()
+        touched = _touched(structure, waiting)
         if recorder is None:
-            touched |= _needed_again(structure, pending)
+            touched |= _needed_again(structure, pending, waiting)
         filled = prepare(structure).fill(structure, touched, plan)
         run_schedule(filled.items, filled.values, filled.layout)
         put_back(filled.becomes, _writes(structure))
@@ -93,10 +95,10 @@ def _writes(structure: Structure) -> list[UOp]:
     return [node for node in structure.places if node.op is Ops.ASSIGN]
 
 
-def _touched(structure: Structure) -> frozenset[int]:
-    """Where the graphs of live tensors enter a graph that is about to be computed."""
+def _touched(structure: Structure, waiting: Sequence[TensorBase]) -> frozenset[int]:
+    """Where the graphs of the tensors that wait enter a graph that is about to be computed."""
     places = structure.places
-    stack = [t._uop for t in waiting_tensors()]
+    stack = [t._uop for t in waiting]
     seen: set[UOp] = set()
     touched: set[int] = set()
     while stack:
@@ -112,13 +114,15 @@ def _touched(structure: Structure) -> frozenset[int]:
     return frozenset(touched)
 
 
-def _needed_again(structure: Structure, tensors: Sequence[TensorBase]) -> frozenset[int]:
+def _needed_again(
+    structure: Structure, tensors: Sequence[TensorBase], waiting: Sequence[TensorBase]
+) -> frozenset[int]:
     """The places of all that is computed for `tensors`, if gradients are to flow from every one of
     them: they are looked at before `backward`, which needs once more what they are computed of.
 
     Not what stands in a checkpoint, which is there to be computed again.
     """
-    derived = {_value_of(t) for t in waiting_tensors() if t._requires_grad and not t.is_leaf}
+    derived = {_value_of(t) for t in waiting if t._requires_grad and not t.is_leaf}
     stack = [_value_of(tensor) for tensor in tensors] if derived else []
     if not stack or not derived.issuperset(stack) or _writes(structure):
         return frozenset()

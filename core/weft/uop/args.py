@@ -17,6 +17,9 @@ STREAM = "stream"
 AHEAD = "ahead"
 """LOAD from a long stretch that is read in a row: what comes later may be asked for now."""
 
+COMING = "coming"
+"""LOAD of what a later turn of a loop reads: it is asked for, and nobody uses what it gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reduce:

@@ -8,7 +8,9 @@ and kept on disk, if the second of two sources compiled that way gives what it g
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -23,9 +25,29 @@ _PROBES = (
 )
 
 
-@cache
+_one_asks = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _one_asks  # it may have been held by a thread that is not here
+    _one_asks = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def compiler_proper(toolchain: Toolchain) -> tuple[str, ...]:
-    """The command that takes several sources; empty where this compiler has none that serves."""
+    """The command that takes several sources; empty where this compiler has none that serves.
+
+    Threads that want it at once wait for the one that asks.
+    """
+    with _one_asks:
+        return _known_or_asked(toolchain)
+
+
+@cache
+def _known_or_asked(toolchain: Toolchain) -> tuple[str, ...]:
     kept = DiskCache("cpu_clang_batch", 2)
     known = kept.get(toolchain.fingerprint)
     if known is not None:

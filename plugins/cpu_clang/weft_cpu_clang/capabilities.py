@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from functools import cache
 from pathlib import Path
 
@@ -103,4 +102,6 @@ def processor_name() -> str:
                 return f"{line.partition(':')[2].strip()}, {os.cpu_count()} threads"
     except OSError:
         pass
+    import platform  # where the system says it otherwise, this is not read
+
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} threads"

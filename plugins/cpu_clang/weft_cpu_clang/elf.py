@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import platform
+import os
 import struct
 import sys
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _R_PC64, _R_GOTPCRELX, _R_REX_GOTPCRELX = 24, 41, 42
 @cache
 def loads_here() -> bool:
     """Whether this process runs the kind of object this file loads."""
-    return sys.platform.startswith("linux") and platform.machine() == "x86_64"
+    return sys.platform.startswith("linux") and os.uname().machine == "x86_64"
 
 
 def _damaged(what: str) -> CompileError:

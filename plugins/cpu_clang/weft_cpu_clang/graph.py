@@ -19,6 +19,7 @@ from weft_cpu_clang.allocator import Memory
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.runner import FunctionRunner
 from weft_cpu_clang.stack import elsewhere, has_room, this_thread
+from weft_cpu_clang.threads import ThreadPool
 from weft_cpu_clang.toolchain import Toolchain
 
 MOST_ARGUMENTS = 24
@@ -42,7 +43,9 @@ def source() -> str:
             "typedef void kernel(const word*, word, word);",
             "typedef struct { void* f; word count; const word* arguments; word parts; } step;",
             "typedef void pool(kernel*, const word*, word);",
-            "void weft_replay(const step* s, word steps, pool* spread) {",
+            "typedef void told(word);",
+            "void weft_replay(const step* s, word steps, pool* spread, told* attend, word most) {",
+            "  if (attend) attend(most);",
             "  for (const step* end = s + steps; s < end; s++) {",
             "    const word* a = s->arguments;",
             "    if (s->parts > 1) spread((kernel*)s->f, a, s->parts);",
@@ -52,6 +55,7 @@ def source() -> str:
             *cases,
             "    }",
             "  }",
+            "  if (attend) attend(0);",
             "}",
             "",
         ]
@@ -80,7 +84,7 @@ def replayer(toolchain: Toolchain) -> tuple[object, Callable[..., None]]:
         binary = compiler.compile(text, "weft_replay")
         _cache.put(key, binary)
     loaded = elf.LoadedObject(binary)
-    kinds = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+    kinds = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
     return loaded, ctypes.CFUNCTYPE(None, *kinds)(loaded.address("weft_replay"))
 
 
@@ -89,14 +93,14 @@ class LaunchTable:
 
     :param launches: in order; of kernels of this processor.
     :param code: what `replayer` gave.
-    :param spread: address of the function that has threads share a kernel.
+    :param pool: the threads that share kernels.
     """
 
     def __init__(
         self,
         launches: Sequence[Launch],
         code: tuple[object, Callable[..., None]],
-        spread: int | None = None,
+        pool: ThreadPool | None = None,
     ) -> None:
         self._code, self._run = code
         self._runners = [launch.runner for launch in launches]
@@ -111,10 +115,13 @@ class LaunchTable:
             step.function = launch.runner.address
             step.count = count
             step.arguments = ctypes.addressof(self._table) + start * ctypes.sizeof(ctypes.c_int64)
-            step.parts = launch.runner.parts
+            step.parts = launch.runner.parts_in_row
             self._fill(start, launch.handles, launch.values)
             start += count
-        self._arguments = ctypes.addressof(self._steps), len(launches), spread
+        most = max((step.parts for step in self._steps), default=0)
+        shared = pool is not None and most > 1
+        told = (pool.address, pool.attend, most) if shared else (None, None, 0)
+        self._arguments = ctypes.addressof(self._steps), len(launches), *told
 
     @classmethod
     def of(cls, launches: Sequence[Launch], toolchain: Toolchain) -> LaunchTable | None:
@@ -129,8 +136,8 @@ class LaunchTable:
         if not elf.loads_here():
             return None
         pools = [launch.runner.pool for launch in launches]  # type: ignore[attr-defined]
-        spread = next((pool.address for pool in pools if pool is not None), None)
-        return cls(launches, replayer(toolchain), spread)
+        pool = next((pool for pool in pools if pool is not None), None)
+        return cls(launches, replayer(toolchain), pool)
 
     def _fill(self, start: int, handles: Sequence[Memory], values: Sequence[int]) -> None:
         # a handle that is not known yet is put in its place before the first replay

@@ -20,8 +20,11 @@ PARTS_PER_THREAD = 4
 """So that threads that are held up leave something to the others."""
 SHARED_FROM = 25_000
 """Nanoseconds by estimate: waking a thread takes a third of that."""
+IN_ROW_FROM = 12_000
+"""The same among launches in a row, during which threads stay awake: handing a kernel over and
+waiting for its last part takes half a microsecond."""
 PART = 6_000
-"""Nanoseconds that one part should take at least."""
+"""Nanoseconds that one part should take at least; half of that in a row."""
 OPERATIONS, BYTES = 64, 20
 """In a nanosecond, of one thread, on a good day."""
 
@@ -33,6 +36,7 @@ class FunctionRunner:
     :param pool: the threads that may share it.
     :ivar address: of the function; of the one that takes words and does a part, if it has parts.
     :ivar parts: how many a launch has; 0 where the kernel has no launch grid.
+    :ivar parts_in_row: likewise where it is one of several launches in a row.
     :ivar pool: the threads that share it; None if it has no or one part.
     :raises CompileError: if the object is damaged.
     """
@@ -41,12 +45,14 @@ class FunctionRunner:
         linear = program.program
         self.name = program.name
         self._loaded = load(program.binary, program.name)
-        self.parts = 0
+        self.parts = self.parts_in_row = 0
         self.pool: ThreadPool | None = None
         if linear.global_size is not None:
             self.address = self._loaded.address(f"{program.name}_part")
-            self.parts = 1 if pool is None else parts_of(linear, pool.count)
-            self.pool = pool if self.parts > 1 else None
+            count = 1 if pool is None else pool.count
+            self.parts = parts_of(linear, count)
+            self.parts_in_row = parts_of(linear, count, in_row=True)
+            self.pool = pool if self.parts_in_row > 1 else None
             self._words = ctypes.c_int64 * (len(linear.globals) + len(linear.variables))
             kinds = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
         else:
@@ -80,23 +86,24 @@ class FunctionRunner:
     def _launch(self, arguments: Sequence[int], _owners: Sequence[Memory] = ()) -> None:
         if not self.parts:
             self._call(*arguments)
-        elif self.pool is None:
+        elif self.pool is None or self.parts == 1:
             self._call(self._words(*arguments), 0, 1)
         else:
             self.pool.spread(self.address, self._words(*arguments), self.parts)
 
 
-def parts_of(program: LinearProgram, threads: int) -> int:
+def parts_of(program: LinearProgram, threads: int, in_row: bool = False) -> int:
     """How many parts of a kernel are worth having for so many threads: 1 if it is too short, or
-    has no launch grid."""
+    has no launch grid. in_row: where it is one of several launches in a row."""
     if program.global_size is None:
         return 1
     costs = program.estimates
     nanoseconds = _most(costs.ops) / OPERATIONS + _most(costs.bytes) / BYTES
-    if threads < 2 or nanoseconds < SHARED_FROM:
+    least, part = (IN_ROW_FROM, PART // 2) if in_row else (SHARED_FROM, PART)
+    if threads < 2 or nanoseconds < least:
         return 1
     turns = _most(program.global_size[0])
-    return max(1, min(turns, PARTS_PER_THREAD * threads, int(nanoseconds / PART)))
+    return max(1, min(turns, PARTS_PER_THREAD * threads, int(nanoseconds / part)))
 
 
 def _most(number: int | UOp) -> int:

@@ -1,9 +1,9 @@
 """Threads of this process that share the work of one kernel: a pool that is made once and waits.
 
 A kernel that can be shared (see `CDialect.parts`) is called with the number of a part and how many
-there are. Whoever launches it takes parts like every worker, one after the other, until none is
-left; a worker that wakes up late finds nothing to do and costs nothing. What is computed does not
-depend on who takes which part, nor on how many parts there are.
+there are. Whoever launches it takes parts like every worker, first of its own share, then of those
+of the others, until none is left; a worker that wakes up late finds nothing to do and costs
+nothing. What is computed does not depend on who takes which part, nor on how many parts there are.
 
 The pool serves one launch at a time. Another one, from a second thread of Python or from inside a
 kernel, runs in its own thread alone. After a fork the child makes a pool of its own when it needs
@@ -18,7 +18,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import platform
 import sys
 from functools import cache
 
@@ -35,6 +34,10 @@ STACK = 16 << 20
 
 TURNS = 100
 """Looks at a word before a thread sleeps on it: a few microseconds."""
+ATTENTIVE = 20_000
+"""The same of a worker while launches in a row are under way: the better part of a millisecond."""
+PATIENT = 2_000
+"""The same of the launching thread, while others finish the last parts."""
 _FUTEX = {"x86_64": 202, "aarch64": 98}
 """The number of the system call, on Linux."""
 
@@ -80,8 +83,8 @@ extern long syscall(long, ...);
 
 /* What threads wait for stands in cache lines of its own. */
 static _Alignas(64) _Atomic u32 epoch;   /* one more for every launch */
+static _Atomic u32 attending;            /* how many rows of launches are under way */
 static _Alignas(64) _Atomic u32 members; /* flags, and how many workers are at it */
-static _Alignas(64) _Atomic word next;   /* the first part that nobody has taken */
 static _Alignas(64) _Atomic u32 sleepers;
 static _Atomic u32 busy, stop, workers; /* the last: how many there shall be */
 static u32 made;                        /* how many there are; of whoever has `busy`, like these */
@@ -89,6 +92,15 @@ static kernel* job;
 static const word* arguments;
 static word parts;
 static void* threads[MOST];
+
+/* Parts that follow one another, for one thread to begin with; the others help when theirs are
+   done. So a thread works beside what it wrote, mostly on what it wrote in the kernel before. */
+typedef struct {
+  _Alignas(64) _Atomic word next; /* the first part that nobody has taken */
+  word end;
+} lane;
+static lane lanes[MOST];
+static word lane_count;
 
 static void await(_Atomic u32* place, u32 value) { syscall(%(futex)d, place, 128, value, 0L); }
 static void wake(_Atomic u32* place, int most) { syscall(%(futex)d, place, 129, most); }
@@ -101,10 +113,28 @@ static inline void relax(void) {
 #endif
 }
 
-static void take_parts(void) {
+static void lay_out(word all) {
+  parts = all;
+  lane_count = all < (word)workers + 1 ? all : (word)workers + 1;
+  for (word i = 0; i < lane_count; i++) {
+    lanes[i].next = all * i / lane_count;
+    lanes[i].end = all * (i + 1) / lane_count;
+  }
+}
+
+static void take_parts(word self) {
   kernel* f = job;
   const word *a = arguments, all = parts;
-  for (word part; (part = next++) < all;) f(a, part, all);
+  for (word i = 0; i < lane_count; i++) {
+    lane* l = &lanes[(self + i) %% lane_count];
+    for (word part; l->next < l->end && (part = l->next++) < l->end;) f(a, part, all);
+  }
+}
+
+static int is_left(void) {
+  for (word i = 0; i < lane_count; i++)
+    if (lanes[i].next < lanes[i].end) return 1;
+  return 0;
 }
 
 static int join(void) {
@@ -114,18 +144,21 @@ static int join(void) {
   return 0;
 }
 
-static void* work(void* nothing) {
+static void* work(void* self) {
   for (;;) {
     u32 seen = epoch;
     if (join()) {
       /* whoever wakes up wakes others: the launching thread has better things to do */
-      if (sleepers && next < parts) wake(&epoch, 2);
-      take_parts();
+      if (sleepers && is_left()) wake(&epoch, 2);
+      take_parts((word)self);
       if (--members == ASLEEP) wake(&members, 1);
     }
     if (stop) return 0;
-    /* for a few microseconds at most: the next kernel often follows at once */
-    for (int turn = 0; epoch == seen && turn < %(turns)d; turn++) relax();
+    /* for a few microseconds at most: the next kernel often follows at once; longer within a row */
+    for (int turn = 0; epoch == seen; turn++) {
+      if (turn >= (attending ? %(attentive)d : %(turns)d)) break;
+      relax();
+    }
     if (epoch == seen) {
       sleepers++;
       await(&epoch, seen);
@@ -143,7 +176,10 @@ static void make(void) {
   }
   pthread_attr_setstacksize(attributes, %(stack)d);
   pthread_sigmask(2, all, old); /* signals are for the threads that Python knows */
-  while (made < workers && !pthread_create(&threads[made], attributes, work, 0)) made++;
+  while (made < workers) {
+    if (pthread_create(&threads[made], attributes, work, (void*)(word)(made + 1))) break;
+    made++;
+  }
   pthread_sigmask(2, old, 0);
   pthread_attr_destroy(attributes);
   workers = made;
@@ -158,14 +194,14 @@ void weft_spread(kernel* f, const word* a, word count) {
     return;
   }
   if (made < workers) make();
-  job = f, arguments = a, parts = count;
-  next = 0;
+  job = f, arguments = a;
+  lay_out(count);
   members = OPEN;
   epoch++;
   if (sleepers) wake(&epoch, count > 2 ? 2 : 1);
-  take_parts();
+  take_parts(0);
   u32 left = __c11_atomic_fetch_and(&members, ~OPEN, 5) & ~OPEN;
-  for (int turn = 0; left && turn < %(turns)d; turn++, left = members) relax();
+  for (int turn = 0; left && turn < %(patient)d; turn++, left = members) relax();
   if (left) {
     left = __c11_atomic_fetch_or(&members, ASLEEP, 5) | ASLEEP;
     for (; left != ASLEEP; left = members) await(&members, left);
@@ -174,10 +210,24 @@ void weft_spread(kernel* f, const word* a, word count) {
   busy = 0;
 }
 
+/* A row of launches begins that have at most so many parts: as many workers as that had better be
+   awake. With 0 it ends. */
+void weft_attend(word most) {
+  if (!most) {
+    attending--;
+    return;
+  }
+  attending++;
+  if (sleepers && !stop) {
+    epoch++;
+    wake(&epoch, (int)most - 1);
+  }
+}
+
 /* How many threads besides the launching one; there are none yet, or this is a child of fork. */
 void weft_threads(word count) {
   made = 0, workers = (u32)count;
-  epoch = members = sleepers = busy = stop = 0;
+  epoch = attending = members = sleepers = busy = stop = 0;
 }
 
 /* Have them finish what they do, and end. Launches after this use no other thread. */
@@ -199,8 +249,9 @@ void weft_stop(void) {
 
 def source() -> str:
     """The C of the pool for this system."""
-    futex = _FUTEX[platform.machine()]
-    return _CODE % {"most": MOST, "stack": STACK, "turns": TURNS, "futex": futex}
+    futex = _FUTEX[os.uname().machine]
+    turns = {"turns": TURNS, "attentive": ATTENTIVE, "patient": PATIENT}
+    return _CODE % {"most": MOST, "stack": STACK, "futex": futex, **turns}
 
 
 class ThreadPool:
@@ -210,6 +261,7 @@ class ThreadPool:
     :ivar count: likewise.
     :ivar address: of the function that runs the parts of a kernel: its address, its arguments as
         words, how many parts.
+    :ivar attend: address of what says that launches of so many parts follow, or (0) have ended.
     """
 
     def __init__(self, toolchain: Toolchain, count: int) -> None:
@@ -222,6 +274,7 @@ class ThreadPool:
             _cache.put(key, code)
         self._loaded = load(code, "weft_spread")
         self.address = self._loaded.address("weft_spread")
+        self.attend = self._loaded.address("weft_attend")
         self.spread = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
             self.address
         )
@@ -241,6 +294,6 @@ def pool(toolchain: Toolchain, count: int) -> ThreadPool | None:
 
     :raises CompileError: if the compiler fails.
     """
-    if count < 2 or not sys.platform.startswith("linux") or platform.machine() not in _FUTEX:
+    if count < 2 or not sys.platform.startswith("linux") or os.uname().machine not in _FUTEX:
         return None
     return ThreadPool(toolchain, count)

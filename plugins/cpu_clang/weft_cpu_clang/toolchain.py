@@ -11,18 +11,23 @@ import hashlib
 import importlib.util
 import json
 import os
-import platform
 import re
 import shlex
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache
 
+T = TypeVar("T")
+
 OLDEST = 16
 """Of clang: older ones lack vector builtins that the renderer writes."""
+_MASKED = 22
+"""Of clang, from which on it has `__builtin_masked_load`."""
 SECONDS = 120
 FLAGS = (
     "-O2",
@@ -78,6 +83,9 @@ PAIRS = {
 """By dtype of the first factor: the macro of processors that add several products at once, the
 builtin, a probe of it. Of 8 bits the second factor has a sign, and the first has none."""
 
+_FAR = frozenset({"__znver3__", "__znver4__"})
+"""Processors on which sums of what lies in memory are slower where they ask for it beforehand."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -91,6 +99,9 @@ class Facts:
     :param pairs: of which dtypes it adds several products at once: "bfloat16", "int16", "uint8".
     :param fused: the processor multiplies and adds in one rounding.
     :param flags: for every compilation, after FLAGS.
+    :param far: the processor follows a walk through memory from page to page by itself, so that
+        asking for what comes next only takes its time.
+    :param masked: registers are read under masks, and the compiler has a builtin for that.
     """
 
     version: str
@@ -101,6 +112,8 @@ class Facts:
     fused: bool
     flags: tuple[str, ...]
     pairs: tuple[str, ...] = ()
+    far: bool = False
+    masked: bool = False
 
 
 @dataclass(frozen=True)
@@ -197,13 +210,14 @@ def find_toolchain() -> Toolchain:
 
 def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
     key = _identity(command)
-    kept = DiskCache("cpu_clang_probe", 4)
+    kept = DiskCache("cpu_clang_probe", 6)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
         facts = _ask(command)
         kept.put(key, json.dumps(asdict(facts)).encode())
-    said = "\n".join((key, facts.version, *FLAGS, *facts.flags))
+    written = f"far={facts.far} masked={facts.masked}"  # what kernels are written for
+    said = "\n".join((key, facts.version, *FLAGS, *facts.flags, written))
     return Toolchain(command, link, facts, hashlib.sha256(said.encode()).hexdigest()[:24])
 
 
@@ -224,9 +238,26 @@ def _identity(command: tuple[str, ...]) -> str:
     except OSError as error:
         raise CompileError("there is no such compiler", because=str(error)) from error
     file = f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
-    system = platform.uname()
-    system_name = f"{system.system} {system.release} {system.machine}"
+    system_name = " ".join(_system())
     return "\n".join((*command, file, system_name, _processor()))
+
+
+def _system() -> tuple[str, str, str]:
+    """Name, release and machine, without what else `platform` brings where the system says it."""
+    if hasattr(os, "uname"):
+        said = os.uname()
+        return said.sysname, said.release, said.machine
+    import platform
+
+    known = platform.uname()
+    return known.system, known.release, known.machine
+
+
+# A virtual machine may call all of its processors alike: kernels that were tuned for one of them
+# would be taken for those of another. Nothing that changes while the system runs.
+_WHICH = (
+    r"^(?:vendor_id|cpu family|model|model name|stepping|cache size|flags|Features|CPU \w+)\s*:.*$"
+)
 
 
 @cache
@@ -234,42 +265,73 @@ def _processor() -> str:
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
+        import platform
+
         return f"{platform.machine()} {platform.processor()}"
-    wanted = re.findall(r"^(?:model name|flags|Features|CPU part)\s*:.*$", text, re.MULTILINE)
-    return "\n".join(dict.fromkeys(wanted))
+    return "\n".join(dict.fromkeys(re.findall(_WHICH, text, re.MULTILINE)))
 
 
 def _ask(command: tuple[str, ...]) -> Facts:
-    version = run((*command, "--version")).decode(errors="replace").splitlines()[0].strip()
+    native = _Begun(_native, command)
+    try:
+        version = run((*command, "--version")).decode(errors="replace").splitlines()[0].strip()
+    finally:
+        native.join()  # no run outlives this
     number = re.search(r"clang version (\d+)", version)
     if number is None or int(number[1]) < OLDEST:
         raise CompileError(
             "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
         )
-    flags, defined = _native(command)
+    flags, defined = native.result()
     if "__AVX512BF16__" in defined:
         # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
         flags.append("-mno-avx512bf16")
-    narrow = {}
-    for name, option in (("_Float16", "-ffloat16"), ("__bf16", "-fbfloat16")):
-        # Each operation rounds; clang would keep chains of them in float32. Not a driver's option.
-        exact = [*flags, "-Xclang", f"{option}-excess-precision=none"]
-        narrow[name] = _compiles(command, exact, _PROBE_NARROW.format(t=name))
-        flags = exact if narrow[name] else flags
+    # Each operation rounds; clang would keep chains of them in float32. Not a driver's option.
+    halves = ["-Xclang", "-ffloat16-excess-precision=none"]
+    bfloats = ["-Xclang", "-fbfloat16-excess-precision=none"]
     size, count = _vectors(defined)
+    # the narrower forms are of extensions of their own
+    probes = {d: text for d, (macro, _, text) in PAIRS.items() if size == 64 and macro in defined}
+    apart = [re.sub(r"\b([fsv])\b", rf"\1_{d}", text) for d, text in probes.items()]
+    narrow = {name: _PROBE_NARROW.format(t=name) for name in ("_Float16", "__bf16")}
+    bfloat16 = _Begun(_compiles, command, [*flags, *bfloats], narrow["__bf16"])
+    # Mostly there are all of these or none of the pairs: one run says so.
+    all_there = _compiles(command, [*flags, *halves], "".join((narrow["_Float16"], *apart)))
+    half = all_there or (bool(probes) and _compiles(command, [*flags, *halves], narrow["_Float16"]))
+    flags += halves if half else []
+    flags += bfloats if bfloat16.result() else []
+    pairs = tuple(
+        dtype for dtype, text in probes.items() if all_there or _compiles(command, flags, text)
+    )
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
-    pairs = ()
-    if size == 64:  # the narrower forms are of extensions of their own
-        probes = {dtype: probe for dtype, (macro, _, probe) in PAIRS.items() if macro in defined}
-        # Mostly there are all or none: one run says so.
-        apart = {d: re.sub(r"\b([fsv])\b", rf"\1_{d}", probe) for d, probe in probes.items()}
-        all_there = bool(probes) and _compiles(command, flags, "".join(apart.values()))
-        pairs = tuple(
-            dtype for dtype, probe in probes.items()
-            if all_there or _compiles(command, flags, probe)
-        )  # fmt: skip
-    halves = narrow["_Float16"], narrow["__bf16"]
-    return Facts(version, *halves, size, count, fused, tuple(flags), pairs)
+    far = not defined.isdisjoint(_FAR)
+    masked = size == 64 and int(number[1]) >= _MASKED
+    halves_work = half, bfloat16.result()
+    return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked)
+
+
+class _Begun(threading.Thread, Generic[T]):
+    """A call in a thread of its own: while one compiler runs another may."""
+
+    def __init__(self, call: Callable[..., T], *arguments: Any) -> None:
+        super().__init__(daemon=True)
+        self._call, self._arguments = call, arguments
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._result = self._call(*self._arguments)
+        except BaseException as error:
+            self._error = error
+
+    def result(self) -> T:
+        """What the call gave. :raises BaseException: what it raised."""
+        self.join()
+        if self._error is not None:
+            raise self._error
+        return self._result  # type: ignore[return-value]
 
 
 def _native(command: tuple[str, ...]) -> tuple[list[str], set[str]]:

@@ -9,7 +9,6 @@ whoever compiles or loads a program there waits for its turn; other programs hav
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -29,6 +28,8 @@ _inside = Lock()
 
 def lock_file() -> Path:
     """The file whose bytes are locked, one for each user; it stays empty."""
+    import tempfile  # it brings much, and most processes never come here
+
     return Path(tempfile.gettempdir()) / f"weft-opencl-{os.getuid()}.lock"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,6 +63,20 @@ def test_a_command_without_its_files_takes_others():
     command = ("cc", "-cc1", "-O2", "-fdebug-compilation-dir=/x", "-o", "-", "-x", "c", "-")
     assert batch._without_files(command) == ("cc", "-cc1", "-O2", "-x", "c")
     assert batch._without_files(("cc", "-cc1", "-x", "c", "file.c")) == ()
+
+
+def test_threads_that_want_the_command_at_once_have_it_asked_once(monkeypatch):
+    asked, toolchain = [], find_toolchain()
+    monkeypatch.setattr(batch, "DiskCache", lambda *name: SimpleNamespace(
+        get=lambda key: None, put=lambda key, value: None))  # fmt: skip
+    monkeypatch.setattr(batch, "_asked", lambda chain: asked.append(chain) or ("cc", "-cc1"))
+    batch._known_or_asked.cache_clear()
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(batch.compiler_proper, [toolchain] * 8))
+    finally:
+        batch._known_or_asked.cache_clear()
+    assert found == [("cc", "-cc1")] * 8 and len(asked) == 1
 
 
 def test_a_second_start_runs_no_compiler(started, tmp_path):

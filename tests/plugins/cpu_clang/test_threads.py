@@ -18,7 +18,7 @@ from weft.schedule import create_schedule_with_vars, kernelize_map
 from weft.uop import Ops, UOp
 from weft_cpu_clang import threads
 from weft_cpu_clang.binary import load
-from weft_cpu_clang.runner import FunctionRunner, parts_of
+from weft_cpu_clang.runner import IN_ROW_FROM, FunctionRunner, parts_of
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="kernels are shared by threads on Linux only"
@@ -36,6 +36,13 @@ static void inner(const word* a, word part, word parts) {
 void outer(const word* a, word part, word parts) {
   pool* spread = (pool*)a[0];
   for (word i = 8 * part / parts; i < 8 * (part + 1) / parts; i++) spread(inner, a, 5);
+}
+"""
+
+TAKEN = """
+void taken(const long long* a, long long part, long long parts) {
+  for (volatile int turn = 0; turn < 2000; turn++) {}
+  ++((_Atomic int*)a[0])[part];
 }
 """
 
@@ -86,6 +93,30 @@ def test_short_kernels_have_one_part():
     assert parts_of(long, 8) == 32 and parts_of(long, 1) == 1
     few = LinearProgram.of("k", counting(UOp.const(dtypes.int, 3)), estimates=Estimates(ops=10**9))
     assert parts_of(few, 8) == 3
+
+
+def test_kernels_in_a_row_are_shared_sooner():
+    uops = counting(UOp.const(dtypes.int, 1000))
+    between = LinearProgram.of("k", uops, estimates=Estimates(ops=64 * (IN_ROW_FROM + 1)))
+    assert parts_of(between, 2) == 1 and parts_of(between, 2, in_row=True) == 4
+    short = LinearProgram.of("k", uops, estimates=Estimates(ops=64 * (IN_ROW_FROM - 1)))
+    assert parts_of(short, 2, in_row=True) == 1
+
+
+@pytest.mark.parametrize("parts", [2, 3, 5, 8, 100])
+def test_threads_begin_with_parts_that_follow_one_another(bench, pools, parts):
+    """Every part is done once, whoever takes it, in rows of launches too."""
+    code = load(bench.compiler.compile(TAKEN, "taken"), "taken")
+    attend = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+    for pool in pools.values():
+        done = (ctypes.c_int32 * parts)()
+        words = (ctypes.c_int64 * 1)(ctypes.addressof(done))
+        row = attend(pool.attend)
+        for turn in range(3):
+            row(parts)
+            pool.spread(code.address("taken"), words, parts)
+            row(0)
+            assert list(done) == [turn + 1] * parts
 
 
 def cases():

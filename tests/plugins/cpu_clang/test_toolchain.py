@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+from dataclasses import asdict, replace
 
 import pytest
 
 from weft.plugin import DeviceUnavailable, dtypes
 from weft_cpu_clang import toolchain
 from weft_cpu_clang.capabilities import describe
+from weft_cpu_clang.renderer import clang_renderer
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +85,57 @@ def test_facts_of_other_processors():
     assert toolchain._vectors({"__SSE2__"}) == (16, 16)
     assert toolchain._vectors({"__ARM_NEON"}) == (16, 32)
     assert toolchain._vectors(set()) == (0, 16)
+
+
+def test_what_was_tuned_for_one_processor_is_not_taken_for_another(monkeypatch):
+    """A virtual machine may say the same name and flags of all of them."""
+    here = """\
+vendor_id : AuthenticAMD
+cpu family : 25
+model : 17
+model name : EPYC
+stepping : 1
+cpu MHz : 2596.1
+cache size : 1024 KB
+flags : fma avx512f
+"""
+    again = here.replace("2596.1", "3000.0")
+    others = [here.replace("family : 25", "family : 26"), here.replace("model : 17", "model : 2"),
+              here.replace("1024 KB", "512 KB"), here.replace(" fma", "")]  # fmt: skip
+    said = []
+    for text in (here, again, *others):
+        monkeypatch.setattr(toolchain.Path, "read_text", lambda self, text=text: text)
+        said.append(toolchain._processor.__wrapped__())
+    assert said[0] == said[1] and len(set(said)) == 1 + len(others)
+
+
+def test_processors_that_look_far_are_not_asked_to(bench):
+    facts = bench.device.toolchain.facts
+    for far in (False, True):
+        dialect = clang_renderer(replace(facts, far=far)).dialect
+        assert ("prefetch" in dialect.ahead) is not far
+    assert toolchain._decoded(json.dumps(asdict(replace(facts, far=True))).encode()).far
+
+
+@pytest.mark.parametrize("lacks", ["_Float16", "__bf16", "vpdpwssd512", "nothing"])
+def test_what_is_asked_together_is_known_apart(monkeypatch, lacks):
+    """One run asks for most; where it fails each is asked by itself."""
+
+    def answered(command, source=""):
+        if "--version" in command:
+            return b"clang version 22.1.8"
+        if "-dM" in command:
+            names = ("AVX512F", "AVX", "SSE2", "FMA", "AVX512BF16", "AVX512VNNI")
+            return "".join(f"#define __{name}__ 1\n" for name in names).encode()
+        if lacks in source:
+            raise toolchain.CompileError("no such thing")
+        return b""
+
+    monkeypatch.setattr(toolchain, "run", answered)
+    facts = toolchain._ask(("clang",))
+    assert facts.half == (lacks != "_Float16")
+    assert facts.bfloat16 == (lacks != "__bf16")
+    without = {"vpdpwssd512": "int16", "__bf16": "bfloat16"}.get(lacks)  # its probe says __bf16
+    assert facts.pairs == tuple(kind for kind in ("bfloat16", "int16", "uint8") if kind != without)
+    assert ("-ffloat16-excess-precision=none" in facts.flags) == facts.half
+    assert ("-fbfloat16-excess-precision=none" in facts.flags) == facts.bfloat16

@@ -48,6 +48,32 @@ def test_override_decorates_recursive_functions_and_is_entered_twice() -> None:
     assert settings.BEAM == before
 
 
+def test_the_stamp_is_the_same_while_nothing_was_set() -> None:
+    before, known = settings.stamp(), settings.DEBUG
+    assert settings.stamp() is before
+    with settings.override(DEBUG=41):
+        inside = settings.stamp()
+        assert inside is not before
+        with settings.override(NOOPT=1):
+            assert settings.stamp() not in (before, inside)
+        assert settings.stamp() is inside
+    assert settings.stamp() is before
+    with settings.override(DEBUG=41):
+        settings.NOOPT = settings.NOOPT
+    assert settings.stamp() is not before and settings.DEBUG == known
+
+
+def test_the_stamp_tells_overrides_that_end_in_another_order() -> None:
+    first, second = settings.override(DEBUG=41), settings.override(NOOPT=1)
+    seen = {id(before := settings.stamp())}
+    kept = [before]
+    for change in (first.__enter__, second.__enter__, first.__exit__, second.__exit__):
+        change()
+        kept.append(settings.stamp())
+        seen.add(id(kept[-1]))
+    assert len(seen) == len(kept)
+
+
 def test_an_override_is_not_seen_by_another_thread() -> None:
     seen: list[int] = []
     before = settings.DEBUG

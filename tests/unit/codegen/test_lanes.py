@@ -41,8 +41,24 @@ def test_what_is_done_with_a_long_sum_does_not_matter() -> None:
 
 def test_of_narrow_numbers_under_conditions_no_more_lanes_than_make_sense() -> None:
     """32 lanes of bytes, each with a gate of its own, would be slow to compile and no faster."""
-    parts = [Tensor.empty(4, size, dtype=dtypes.uint8).realize() for size in (53, 75)]
-    whole = program_of(Tensor.cat(*parts, dim=1))
+    # one long row, which is not cut where the one part ends and the other begins
+    parts = [Tensor.empty(size, dtype=dtypes.uint8).realize() for size in (53_001, 75_000)]
+    whole = program_of(Tensor.cat(*parts))
     assert {u.src[1].dtype.count for u in whole.uops if u.op is Ops.STORE} == {8}
-    plain = program_of(parts[0] + parts[0][:, :53])
+    plain = program_of(parts[0] + parts[0])
     assert max(u.src[1].dtype.count for u in plain.uops if u.op is Ops.STORE) == 32
+
+
+def test_several_vectors_of_what_is_picked_up_are_under_way_at_once() -> None:
+    """Where indices fill a register as the elements do; conditions alone are no reason for it."""
+
+    def lanes(found: Tensor) -> int:
+        uops = program_of(found).uops
+        return max(u.src[1].dtype.count for u in uops if u.op is Ops.STORE)
+
+    table, index = Tensor.empty(64, 96), Tensor.empty(64, 96, dtype=dtypes.int32)
+    assert lanes(table.gather(1, index)) == 32
+    assert lanes(table.flatten()[index.flatten()]) == 32
+    assert lanes(table.gather(1, index[:, :88])) == 8  # parts of 32 would overlap
+    assert lanes(table[Tensor.empty(64, dtype=dtypes.int32)]) == 8  # whole rows
+    assert lanes(Tensor.cat(table.flatten()[:5000], index.flatten().cast(dtypes.float)[:5000])) == 8

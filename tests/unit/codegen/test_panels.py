@@ -10,6 +10,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
+from weft.codegen.opt import panels
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import lower
 from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
@@ -143,6 +144,15 @@ def test_threads_are_left_a_loop_outside():
     assert kinds.index(OptKind.PACK) < kinds.index(OptKind.THREAD)
 
 
+@pytest.mark.parametrize(("m", "k", "n"), [(2048, 512, 16), (1000, 512, 48), (4096, 256, 32)])
+def test_parts_come_out_even_for_two_threads_and_for_eight(m, k, n):
+    with settings.override(SPEC=1):
+        program = lower(matmul(m, k, n), target(Feature.THREADS))
+    (turns,) = (u.src[0].arg for u in program.uops if u.op is Ops.SPECIAL)
+    assert turns >= 4 and turns % 2 == 0
+    assert turns < 8 or turns / (-(-turns // 8) * 8) > 0.8
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_any_size(seed):
     draw = random.Random(seed)
@@ -172,3 +182,30 @@ def test_an_operand_that_a_cache_holds_as_it_lies_is_not_packed():
     assert OptKind.PACK in chosen(matmul(64, 784, 128, transposed=True), wide)
     assert OptKind.PACK not in chosen(matmul(64, 160, 500), wide)
     assert OptKind.PACK in chosen(matmul(64, 160, 512), wide)  # rows in each other's way
+
+
+def strips_are_inside(m, k, n, **more):
+    """Whether every tile takes several panels in turn; the places of SWAPs before PACK say so."""
+    opts = lower(matmul(m, k, n), target(**more)).applied
+    kinds = [opt.kind for opt in opts]
+    return OptKind.PACK in kinds and kinds.count(OptKind.SWAP) > 1
+
+
+def test_a_tall_matrix_is_read_once_for_several_panels():
+    assert strips_are_inside(4096, 1024, 256)
+    assert not strips_are_inside(128, 1024, 256)  # a cache keeps it from one panel to the next
+    assert not strips_are_inside(4096, 4096, 256)  # there is room for one panel
+
+
+@pytest.mark.parametrize("m, k, n", [(35, 20, 33), (40, 9, 50)])
+def test_several_panels_at_once_on_odd_sizes(monkeypatch, m, k, n):
+    monkeypatch.setattr(panels, "_AFAR", 0)
+    monkeypatch.setattr(panels, "_SMALL", 0)
+    monkeypatch.setattr(panels, "REUSED", 4)
+    monkeypatch.setattr(panels, "_MANY_TILES", 0)
+    monkeypatch.setattr(panels, "_PANEL", 1 << 14)
+    random = np.random.default_rng(m)
+    a = random.standard_normal((m, k)).astype(np.float32)
+    b = random.standard_normal((k, n)).astype(np.float32)
+    out = run(matmul(m, k, n), target(Feature.THREADS), np.zeros(m * n, np.float32), a, b)
+    np.testing.assert_allclose(out.reshape(m, n), a @ b, rtol=1e-4, atol=1e-4)

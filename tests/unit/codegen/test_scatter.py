@@ -11,6 +11,7 @@ from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.codegen import gather, lowerer, scatter
+from weft.codegen.opt import heuristic
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
@@ -143,6 +144,29 @@ def test_whatever_is_done_to_the_loops(seed):
 
     got, _ = computed(ast, bufs, want.shape, choose)
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("terms", [(30, 30), (30, 45), (45, 30, 12)])
+def test_sums_over_other_terms_have_loops_of_their_own(terms):
+    """The gradient of a table that several rows of indices look things up in."""
+    total, want = 0, np.zeros((PLACES, WIDTH), np.float32)
+    for seed, count in enumerate(terms):
+        index, rows = indices(count, seed=seed), numbers(count, WIDTH, seed=seed)
+        total, want = total + added(index, rows, PLACES), want + dense(index, rows, PLACES)
+    ast, bufs = kernel_of(total)
+    assert of(after(ast), Ops.REDUCE) == []
+    for choose in (heuristic.choose, nothing):
+        np.testing.assert_array_equal(computed(ast, bufs, want.shape, choose)[0], want)
+
+
+def test_terms_in_a_row_that_share_one_index_are_all_added():
+    index, rows = indices(9), numbers(9, 12)
+    chosen = hits(index, PLACES, 4)  # (t, v, 1, 1)
+    terms = on_reference(rows).reshape(9, 1, 1, 12)
+    ast, bufs = kernel_of(chosen.where(terms, 0).sum((0, 3)))
+    want = dense(index, rows.sum(1, keepdims=True), PLACES)
+    for choose in (heuristic.choose, nothing):
+        np.testing.assert_array_equal(computed(ast, bufs, want.shape, choose)[0], want)
 
 
 def test_the_order_of_terms_is_kept():

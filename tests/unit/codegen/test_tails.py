@@ -45,19 +45,59 @@ def product(rows, columns, terms):
     return (left @ right).relu() + added, np.maximum(a @ b, 0) + c
 
 
-@pytest.mark.parametrize("length", [16, 18, 64, 67, 15])
+@pytest.mark.parametrize("length", [16, 18, 64, 67, 15, 7])
 def test_what_is_cut(length):
-    """Vectors first, from four of them; four side by side in longer ones."""
+    """Vectors first; four side by side in longer rows, what is worth it in short ones."""
     sink = kernel(Tensor.empty(3, length, device="NULL").sum(1))
     cut = tails.run(sink, TARGET)
     lowered.verify(cut)
-    parts = {16: [(16,)], 18: [(2,), (16,)], 64: [(64,)], 67: [(3,), (64,)], 15: [(15,)]}
+    parts = {16: [(16,)], 18: [(2,), (16,)], 64: [(64,)], 67: [(3,), (64,)], 15: [(3,), (12,)],
+             7: [(7,)]}  # fmt: skip
     assert turns(cut) == parts[length]
 
 
 def test_nothing_is_cut_that_does_not_lie_in_a_row():
     sink = kernel(Tensor.empty(18, 3, device="NULL").sum(0))
     assert tails.run(sink, TARGET) is sink or turns(tails.run(sink, TARGET)) == [(18,)]
+
+
+def test_of_several_loops_the_innermost_is_cut():
+    """The rests of all rows are a walk of their own; what is read again, by a product, stays."""
+    cut = tails.run(kernel(Tensor.empty(3, 5, 14, device="NULL").sum((0, 2))), TARGET)
+    lowered.verify(cut)
+    assert turns(cut) == [(3, 2), (3, 12)]
+    left, right = (Tensor.empty(5, 15, device="NULL") for _ in range(2))
+    assert turns(tails.run(kernel(left @ right.T), TARGET)) == [(15,)]
+
+
+def test_reduces_of_several_loops_that_turn_together_are_cut_alike():
+    """One of the two has its rows along the other loop."""
+    given = Tensor.empty(14, 14, device="NULL")
+    ast = ast_of(given.sum() + given.exp2().T.max())
+    cut = tails.run(lowered_from(ast), TARGET)
+    lowered.verify(cut)
+    reduces = [node for node in cut.toposort() if node.op is Ops.REDUCE]
+    for one in reduces:
+        for other in reduces:
+            shared = set(loops_of(one)) & set(loops_of(other))
+            assert not shared or loops_of(one) == loops_of(other)
+
+
+@pytest.mark.parametrize("reduced", ["sum", "max", "mean", "var", "argmax"])
+def test_values_of_short_rows(reduced):
+    array = np.random.default_rng(5).integers(-9, 9, (3, 6, 5, 3)).astype(np.float32)
+    array[1, 2, 4, 2] = np.nan
+    for axes in ((2, 3), (0, 2, 3)):
+        flat = np.moveaxis(array, 1, 0).reshape(6, -1) if 0 in axes else array.reshape(3, 6, 15)
+        given = Tensor(array, "REF:vector")
+        if reduced == "argmax":
+            given, axes = (
+                given.permute(1, 0, 2, 3).flatten(1) if 0 in axes else given.flatten(2),
+                -1,
+            )
+        more = {"ddof": 1} if reduced == "var" else {}
+        wanted = getattr(np, reduced)(flat, -1, **more)
+        np.testing.assert_allclose(getattr(given, reduced)(axes).numpy(), wanted, rtol=1e-5)
 
 
 def test_loops_inside_of_both_parts_are_two():

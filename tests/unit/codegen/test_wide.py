@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
@@ -102,3 +103,12 @@ def test_gates_are_asked_of_wide_indices():
     x = np.arange(1, 6, dtype=np.float32)
     got = run(program_of(ast, WIDE), np.zeros(10, np.float32), x)
     np.testing.assert_array_equal(got, np.pad(x, (2, 3)))
+
+
+def test_lanes_that_are_no_address_stay_narrow():
+    """A triangle: the columns of a vector are compared in as many lanes as the values have."""
+    x = Tensor(np.arange(20 * 16, dtype=np.float32).reshape(20, 16), device="REF").realize()
+    (item,) = (one for one in x.tril(1).schedule() if one.ast.op is Ops.SINK)
+    program = program_of(item.ast, WIDE, Opt(OptKind.VECTOR, 1, 4))
+    compared = {u.src[0].dtype for u in program.uops if u.op is Ops.CMPLT and u.dtype.count == 4}
+    assert compared == {dtypes.int.vec(4)}

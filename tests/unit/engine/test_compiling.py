@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from weft.base.errors import CompileError, WeftError
-from weft.engine.compiling import Compilations
+from weft.engine.compiling import Compilations, _longest, _Source
 
 
 class Compiler:
@@ -63,6 +63,15 @@ def test_threads_share_what_waits():
     compiler = Several()
     compiled(compiler, [f"source {number}" for number in range(12)], threads=2)
     assert max(map(len, compiler.calls)) <= 6
+
+
+@pytest.mark.parametrize(
+    "lengths, threads, taken",
+    [([1, 9, 1, 1], 2, [9]), ([3, 3, 3, 3], 2, [3, 3]), ([1, 2, 3], 1, [3, 2, 1]), ([5], 4, [5])],
+)
+def test_shares_are_of_characters_and_the_longest_first(lengths, threads, taken):
+    waiting = [_Source(Several(), "x" * length, "k", None) for length in lengths]
+    assert [len(one.source) for one in _longest(waiting, threads)] == taken
 
 
 def test_a_compiler_without_that_is_called_for_each():

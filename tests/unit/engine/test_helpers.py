@@ -14,6 +14,7 @@ from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search import Plan
 from weft.device import registry
+from weft.engine import helpers as helpers_room
 from weft.engine.helper_main import Server, read_message, serve, write_message
 from weft.engine.helpers import Helper, HelperFailed, Helpers, helpers_for, stop_helpers
 from weft.engine.trial import WRITTEN_DOWN
@@ -116,6 +117,19 @@ def test_an_interrupt_leaves_no_process_behind():
     with pytest.raises(KeyboardInterrupt):
         list(helpers.spread(work, range(2)))
     assert [helper.life for helper in helpers.all] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "load, times", [(0.0, 1.0), (0.5, 1.0), (3.0, 3.0), (1000.0, 8.0), (None, 1.0)]
+)
+def test_a_busy_machine_may_take_longer(monkeypatch, load, times):
+    def loads():
+        if load is None:
+            raise OSError
+        return (load * (os.cpu_count() or 1), 0.0, 0.0)
+
+    monkeypatch.setattr(helpers_room.os, "getloadavg", loads, raising=False)
+    assert helpers_room.patience() == times
 
 
 @pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e300, -1.0])

@@ -158,6 +158,20 @@ def test_the_last_word_is_that_of_runs_in_turn(scripted):
     assert "no answer" in found.notes[-1]
 
 
+def test_what_was_lucky_once_does_not_replace_the_heuristic(scripted):
+    class Lucky(Scripted):
+        turns = 0
+
+        def in_turn(self, several, seconds):
+            self.turns += 1
+            if self.turns > 1:
+                return [1.0] * len(several)
+            return super().in_turn(several, seconds)
+
+    found, shop = scripted(sums(), kind=Lucky, seconds=by_length)
+    assert found.best == found.heuristic and shop.turns == 2
+
+
 def test_what_was_found_is_found_again_on_disk(scripted):
     found, shop = scripted(sums(), seconds=by_length)
     assert shop.timed
@@ -255,6 +269,12 @@ def test_another_machine_searches_for_itself(scripted, monkeypatch):
     monkeypatch.setattr(device, "capabilities", faster)
     _, shop = scripted(sums(), seconds=by_length)
     assert shop.timed
+    _, shop = scripted(sums(), seconds=by_length)
+    assert not shop.timed
+    larger = dataclasses.replace(device.capabilities.compute, cache_bytes=1 << 20)
+    monkeypatch.setattr(device, "capabilities", dataclasses.replace(faster, compute=larger))
+    _, shop = scripted(sums(), seconds=by_length)
+    assert shop.timed
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"nonsense", b'[[true,[["old",0,1]]],1,2,3]'])
@@ -280,7 +300,7 @@ def test_what_is_far_too_slow_to_begin_with_is_no_start(scripted):
     quick, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 2.0)
     assert quick.heuristic.opts and first in [one.plan for one in quick.tries]
     found_room.cache.clear()
-    slow, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 10.0)
+    slow, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 20.0)
     assert first not in [one.plan for one in slow.tries]
 
 

@@ -118,3 +118,44 @@ def test_an_access_of_another_dtype_is_refused(write):
     store = write.buffer(0, dtypes.int).index(ZERO).store(UOp.const(dtypes.float, 1.0))
     with pytest.raises(SpecError):
         CLANG.render(write.program(store))
+
+
+PICKED = CStyleRenderer(
+    CDialect(
+        vectors=VectorStyle(),
+        picked="picked(({type}*)0, {count}, {bits}, (unsigned {word}*){name}, {at}, {start})",
+    )
+)
+
+
+def lanes_under_conditions(write, other: float, apart: int = 1, missing: int = -1):
+    """data0[...8] = data1[loop + lane] where loop + lane > 2, and `other` elsewhere."""
+    loop, otherwise = UOp.range(16, 0), UOp.const(dtypes.float, other)
+    lanes = []
+    for lane in range(8):
+        at = loop + UOp.const(dtypes.int, apart * lane) if lane else loop
+        gate = UOp.const(dtypes.int, 2 - lane).alu(Ops.CMPLT, loop) if lane < 2 else None
+        where = (at,) if gate is None else (at, gate)
+        given = () if gate is None else (otherwise,)
+        lanes.append(write.buffer(1, dtypes.float).index(*where).load(*given, dtype=dtypes.float))
+    if missing >= 0:
+        lanes[missing] = UOp.const(dtypes.float, 0.0)
+    value = UOp(Ops.VECTORIZE, dtypes.float.vec(8), tuple(lanes))
+    store = write.buffer(0, dtypes.float).index(ZERO).store(value)
+    return write.program(store, loops=[loop])
+
+
+def test_lanes_that_are_read_under_conditions_are_one_read_where_there_is_one(write):
+    source = " ".join(PICKED.render(lanes_under_conditions(write, 0.0)).split())
+    assert "picked((f32x8*)0, 8, (-(unsigned)(" in source
+    assert "& 0x1u)" in source and "& 0x2u)" in source and "0xfcu" in source
+    assert "(unsigned char*)data1, ridx0, 0)" in source
+    missing = " ".join(PICKED.render(lanes_under_conditions(write, 0.0, missing=0)).split())
+    assert "& 0x1u)" not in missing and "0xfcu" in missing
+    assert "(ridx0 + 1), -1)" in missing, "the first lane's place, from that of the second"
+
+
+@pytest.mark.parametrize("facts", [{"other": 1.0}, {"other": -0.0}, {"other": 0.0, "apart": 2}])
+def test_other_lanes_are_read_one_by_one(facts, write):
+    assert "picked" not in PICKED.render(lanes_under_conditions(write, **facts))
+    assert "picked" not in CLANG.render(lanes_under_conditions(write, 0.0))

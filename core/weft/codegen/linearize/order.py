@@ -16,6 +16,9 @@ from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.base.errors import SpecError
 from weft.codegen import reduce as accumulators
 from weft.codegen.linearize.nest import Path, paths_of
+from weft.codegen.walk import nodes_of
+from weft.device.program import puts_among
+from weft.uop.args import COMING
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -82,9 +85,9 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
 
     SpecError where no order exists.
     """
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     made = accumulators.run(nodes, paths_of(nodes), fused)
-    order = _depth_first((*made.roots, *made.sink.src))
+    order = _depth_first((*filter(_is_asked, made.sink.src), *made.roots, *made.sink.src))
     blocks = _blocks(order, made.paths, made.late)
     for before, after in (*made.before, *_reads_before_writes(order)):
         _join(_items(before, made.paths[before]), _items(after, made.paths[after]), blocks)
@@ -92,6 +95,11 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
         (node for node in order if node.op in _FIRST), key=lambda u: (u.op, _define_key(u))
     )
     return first + _emit((), blocks)
+
+
+def _is_asked(root: UOp) -> bool:
+    """What is only asked for comes first: nothing of a turn is held in registers meanwhile."""
+    return root.op is Ops.LOAD and root.arg == COMING
 
 
 def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
@@ -130,12 +138,17 @@ def _reads_before_writes(order: list[UOp]) -> list[tuple[UOp, UOp]]:
             pointer = node.src[0].src[0]
             if isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.GLOBAL:
                 (stores if node.op is Ops.STORE else loads).setdefault(pointer, []).append(node)
-    return [
-        (load, store)
-        for pointer, written in stores.items()
-        for load in loads.get(pointer, ())
-        for store in written
-    ]
+    pairs: list[tuple[UOp, UOp]] = []
+    puts = puts_among(order)
+    for pointer, written in stores.items():
+        read = loads.get(pointer, ())
+        if any(one in puts for one in written):
+            # what is put at places that are looked up comes after what was there before
+            after = [access for access in (*read, *written) if access in puts]
+            pairs += [(one, put) for one in written if one not in puts for put in after]
+        else:
+            pairs += [(load, store) for load in read for store in written]
+    return pairs
 
 
 def _blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict[Path, _Block]:

@@ -25,6 +25,8 @@ _WORTH = 16  # values that may be left alone for each condition that is asked
 
 def run(nodes: Sequence[UOp]) -> list[UOp]:
     """The program with such turns skipped; itself where there are none."""
+    if not any(node.op is Ops.STORE and _changed_if(node) for node in nodes):
+        return list(nodes)
     every = frozenset(nodes)
     constants: dict[UOp, None] = {}
     out: list[UOp] = []

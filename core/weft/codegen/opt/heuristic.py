@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt import few_rows, grid, sums, threads
+from weft.codegen.opt import few_rows, grid, rows_moved, sums, threads
 from weft.codegen.opt.kernel import Axis, Kernel
 from weft.codegen.opt.lanes import Lanes
 from weft.codegen.opt.nests import turns
@@ -42,6 +42,7 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
             for reduce in choice.reduces:
                 if not choice.walk(reduce):
                     choice.order(reduce)
+        rows_moved.along_reads(kernel, choice.lanes_of)
         threads.spread(kernel)
     return kernel.applied
 

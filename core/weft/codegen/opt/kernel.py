@@ -13,6 +13,7 @@ from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv, round_up
 from weft.base.sequences import prod
 from weft.base.text import identifiers
+from weft.codegen import puts
 from weft.codegen.opt import keep, padding, stage, tensor_cores
 from weft.codegen.opt.axes import (
     Access,
@@ -50,7 +51,8 @@ class Kernel:
 
     nests: for every STORE and REDUCE the ranges that meet in it; accesses: every LOAD and STORE;
     fills: what is kept on chip, its STOREs are among `stores`. ordered: loops whose turns have an
-    order, since they add to what is kept on chip; once: all that are closed by what does.
+    order, since they add to what is kept on chip or write at places that are looked up; once: all
+    that are closed by what adds.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
@@ -62,7 +64,9 @@ class Kernel:
         self.stores = [node for node in nodes if node.op is Ops.STORE]
         self.reduces = [node for node in nodes if node.op is Ops.REDUCE]
         self.fills = [node for node in nodes if node.op is Ops.FILL]
-        self.ordered = frozenset[UOp]().union(*map(in_order, self.fills))
+        self.ordered = frozenset[UOp]().union(
+            *map(in_order, self.fills), *map(puts.in_order, sink.src)
+        )
         self.once = frozenset(u for one in self.fills if accumulates(one) for u in loops_of(one))
         self.nests: dict[UOp, frozenset[UOp]] = {}
         for node in self.stores:
@@ -318,6 +322,8 @@ class Kernel:
         axis = self.axes[opt.axis]
         if axis.kind is not AxisKind.LOOP or opt.amount:
             raise illegal(opt, "it takes a whole loop over elements of the output")
+        if axis.home in self.ordered:
+            raise illegal(opt, "its turns have an order")
         if any(axis.home not in self.nests[store] for store in self.sink.src):
             raise illegal(opt, "something is stored outside of this loop")
         if any(axis.home not in ranges_of(node) for node in (*self.reduces, *self.fills)):

@@ -8,6 +8,7 @@ from weft.codegen.opt.opts import OptKind
 from weft.codegen.ranges import extent_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
+from weft.uop.ops import Ops
 
 _LONG_CHAIN = 20  # steps of an element that are worth several vectors at once
 
@@ -62,18 +63,33 @@ class Lanes(Nests):
         """A number of lanes, after those that are worth trying before it.
 
         A long chain of operations waits for itself at every step: several vectors side by side wait
-        at once. As one long vector they are no more text to compile.
+        at once. As one long vector they are no more text to compile. The same holds for what is
+        picked up by indices that fill a register as the elements do.
         """
         extent = extent_of(loop)
         if 2 * width > self.registers and (self.is_turned(loop) or self.is_hidden(loop)):
             # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
             return [max(2, self.registers // 2), width]
-        if self.kernel.reduces or width < self.lanes or self.operations < _LONG_CHAIN:
+        waits = self.operations >= _LONG_CHAIN or (
+            4 * width == self.kernel.target.compute.vector_bytes and self.is_picked(loop)
+        )
+        if self.kernel.reduces or width < self.lanes or not waits:
             return [width]
         assert isinstance(extent, int)
         more = [width * times for times in (4, 2)]
         fits = [w for w in more if extent % w == 0 or (self.may_overlap(loop) and extent > 32 * w)]
         return [*fits, width]
+
+    def is_picked(self, lane: UOp) -> bool:
+        """Whether something is read from places that are read themselves, another for each lane."""
+        return any(
+            lane in access.hidden
+            and access.node.op is Ops.LOAD
+            and any(node.op is Ops.LOAD for node in access.node.src[0].src[1].toposort())
+            for root, nest in self.kernel.nests.items()
+            if lane in nest
+            for access in self.inside[root]
+        )
 
     def width(self, loop: UOp) -> int:
         """How many lanes would fit: a power of two, 0 for too few.

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from weft.base.intmath import ceildiv
+from weft.base.intmath import ceildiv, round_up
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.opt.sums import in_order
@@ -28,10 +28,11 @@ from weft.uop.ops import Ops
 
 REUSED = 32  # turns after which packing what they all read is paid for
 _PARTS = 8  # of the work that share one panel, where threads share the work
-_SMALL = 1 << 15  # bytes that the first-level cache holds however they lie
+_SMALL = 1 << 12  # bytes that the first-level cache holds however they lie
 _PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
 _WHOLE = 3 << 17  # bytes of one that spares a sum its stretches: what is kept is paid for as well
 _NEAR = 7 << 16  # bytes of an operand that the second-level cache holds as it lies
+_AFAR = 1 << 20  # bytes of an operand that is not in the second-level cache a strip later
 _ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
 _SHORTEST = 16  # terms for which it is worth taking up the sums so far
 _MANY_TILES = 40  # that read an operand, each a little sooner where it is packed
@@ -200,6 +201,7 @@ class Panels:
         deep, part = found
         home = in_order(kernel, loops_of(reduce))[deep]
         if len(self.kernel.reduces) > 1 or (not deep and part == _turns(home)):
+            first = self._strips_inside(kernel, lane, first)
             first = _outside_for_threads(kernel, first, 4 * REUSED)
             return kernel.attempt(OptKind.PACK, first, 0)
         first = _outside_for_threads(kernel, first, REUSED)
@@ -217,6 +219,45 @@ class Panels:
         return kernel.attempt(OptKind.KEEP, place, inner) and kernel.attempt(
             OptKind.STAGE, place, 0
         )
+
+    def _strips_inside(self, kernel: Kernel, lane: UOp, first: int) -> int:
+        """Pack several strips at once, and take them in turn for every tile, where the other factor
+        comes from memory: it is read once for all of them. The place of what is inside then."""
+        place = kernel.axis_of(lane, _LOOP)
+        if place is None or place != first - 1 or len(self.reduces) != 1 or kernel.in_place:
+            return first
+        reads = self.inside[self.reduces[0]]
+        strip = [a for a in reads if a.depends(lane)]
+        beside = [a for a in reads if not a.depends(lane)]
+        if len(strip) != 1 or not any(map(self._is_long, beside)):
+            return first
+        terms = math.prod(map(_turns, loops_of(self.reduces[0])))
+        nbytes = terms * self._beside(lane) * strip[0].node.dtype.itemsize
+        strips = _left(kernel.axes[place])
+        most = min(strips, _PANEL // nbytes)
+        if most < 2:
+            return first
+        part = ceildiv(strips, ceildiv(strips, most))
+        if part < strips:
+            if not kernel.attempt(OptKind.SPLIT, place, part):
+                return first
+            place, first = place + 1, first + 1
+        trial = kernel.copy()
+        last = max(i for i, axis in enumerate(trial.axes) if axis.kind is AxisKind.LOOP)
+        if not all(trial.attempt(OptKind.SWAP, i, i + 1) for i in range(place, last)):
+            return first
+        for i in range(place, last):
+            kernel.attempt(OptKind.SWAP, i, i + 1)
+        return place
+
+    def _is_long(self, access: Access) -> bool:
+        """Whether the near caches do not hold a matrix, which is read row by row, from one strip of
+        the other to the next. Windows of images overlap, and are better left as they are."""
+        nest, loops = self.kernel.nests[self.reduces[0]], loops_of(self.reduces[0])
+        if len(loops) != 1 or access.steps.get(loops[0]) != 1:
+            return False
+        whole = math.prod(_turns(loop) for loop in nest if access.depends(loop))
+        return whole * access.node.dtype.itemsize > _AFAR
 
     def _kept(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
         """The outermost of the loops whose sums are kept beside a panel: as many as have room."""
@@ -253,18 +294,29 @@ def _innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
 def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
     """The place before which a panel is filled: a loop that threads can share is left outside.
 
-    Where there is none the first of those inside is split, and each part fills its own, for `least`
-    turns at least.
+    Where those have few turns the first of those inside is split as well, and each part fills its
+    own, for `least` turns or so: into as many parts as come out even for 2, 4 and 8 threads.
     """
     rows = kernel.axes[first].extent
-    if first or not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
+    if not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
         return first
-    turns = math.prod(_left(axis) for axis in kernel.axes if axis.kind is AxisKind.LOOP)
-    parts = min(_PARTS, rows, turns // least)
+    outside = math.prod(_left(axis) for axis in kernel.axes[:first])
+    turns = math.prod(_left(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP)
+    wanted = ceildiv(_PARTS, outside)
+    if turns // least < wanted:
+        wanted = 1 << round(math.log2(max(1, turns // least)))
+    parts = min(wanted, rows)
     if parts < 2:
         return first
-    if parts < rows:
-        kernel.attempt(OptKind.SPLIT, first, ceildiv(rows, parts))
+    even = min(_PARTS, outside * parts)
+
+    def cost(length: int) -> tuple[int, int]:
+        return round_up(outside * ceildiv(rows, length), even) * length, -length
+
+    most = min(rows, max(parts, min(2 * parts, turns // least)))
+    part = min(range(ceildiv(rows, most), ceildiv(rows, parts) + 1), key=cost)
+    if part > 1 and not kernel.attempt(OptKind.SPLIT, first, part) and outside > 1:
+        return first
     return first + 1
 
 

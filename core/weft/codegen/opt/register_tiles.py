@@ -30,6 +30,9 @@ class RegisterTiles(Nests):
         own = set(loops_of(reduce))
         if math.prod(turns(loop) for loop in own) < 4:
             return
+        walk = self.kernel, reduce, self.lanes_of, accesses
+        if streams.short_rows(*walk, self.registers) or streams.strips(*walk):
+            return
         if self.is_walked(reduce, accesses):
             return
         loops = []

@@ -58,6 +58,8 @@ def candidates(sink: UOp, loop: UOp, before: bool = False) -> list[Staged]:
         around = ranges_of(node)
         mine = [r for r in inner if r in around]
         again = any(r in nest and r not in around for r in turns)
+        if before:
+            again = loop not in around
         fixed = all(not r.src[0].variables() for r in mine)
         if mine and again and fixed and not any(u.op in CLOSING for u in node.toposort()):
             found.append(_staged(node, _steps(load), mine, bool(group), held))

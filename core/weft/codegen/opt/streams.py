@@ -4,22 +4,32 @@ A product with a vector, at the speed of memory. Where vectors lie along the sum
 other is a single walk, and as many accumulators as hide the latency of an addition stand side by
 side in it; rows side by side would be as many walks, none of them longer than a row. Where vectors
 lie along the output, a row of memory is read in runs: the longer they are, the fewer pages and
-stops; but there should be enough of them left to share them out evenly.
+stops; but there should be enough of them left to share them out evenly. A run is longer than there
+are registers where its sums are kept on chip: they are added to by several rows at a time.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Access, Kernel
+from weft.codegen.opt.opts import OptKind
 from weft.codegen.ranges import extent_of, loops_of
+from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 _LARGE = 1 << 18  # elements: those of a smaller matrix stay in a cache
 _LONGEST, _SHORTEST = 16, 10  # vectors of a run
 _PARTS = 8  # runs that can be shared out, whatever their number
+_FROM_MEMORY = 1 << 22  # bytes of a matrix, where it is not known what the last cache keeps
+_ROW = 1 << 10  # bytes of its rows, below which registers hold the sums of one
+_STRIP, _NARROWEST = 1 << 13, 1 << 11  # bytes of a run whose sums are kept on chip
+_TOGETHER, _FEWEST = 16, 4  # rows of which vectors are added to a sum at once: as many walks
+_WASTE = 1.03
+_BESIDE = 4  # registers for what is not a sum
 
 
 def walked(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | None:
@@ -46,3 +56,108 @@ def run_of(vectors: int, most: int) -> int:
         if vectors % run == 0 and (parts % 2 == 0 or parts >= _PARTS):
             return run
     return 0
+
+
+def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access]) -> bool:
+    """Sums over the rows of a large matrix, added up row by row along runs that are kept on chip.
+
+    Opts are applied, or nothing is. Runs of 1 KB, each in another page than the last, are read from
+    memory at half the speed of longer ones of which sixteen rows are under way at once. What a
+    cache holds had better be read by runs in registers: rows a power of two apart are in the way of
+    each other in the nearest one.
+    """
+    own, nest = loops_of(reduce), kernel.nests[reduce]
+    lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
+    if lane is None or len(own) != 1 or len(kernel.reduces) != 1 or kernel.fills:
+        return False
+    if kernel.in_place or kernel.target.compute.limits.scratch_bytes < _STRIP:
+        return False
+    loads = [access for access in reads if access.node.op is Ops.LOAD]
+    rows = [access for access in loads if access.depends(own[0]) and access.depends(lane)]
+    if any(access.hidden for access in loads) or not _are_rows(kernel, rows, nest, own[0], lane):
+        return False
+    trial = kernel.copy()
+    if not _in_strips(trial, own[0], lane, reduce.dtype.itemsize * lanes_of[lane], len(rows)):
+        return False
+    for opt in trial.applied[len(kernel.applied) :]:
+        kernel.apply(opt)
+    return True
+
+
+def short_rows(
+    kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access], registers: int
+) -> bool:
+    """Sums over rows that registers hold, of a matrix that comes from memory: it is one walk, which
+    is faster by one thread than pieces of rows are by several. The Opt is applied, or nothing is.
+    """
+    own, nest = loops_of(reduce), kernel.nests[reduce]
+    lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
+    if lane is None or len(own) != 1 or len(kernel.reduces) != 1:
+        return False
+    columns, place = extent_of(lane), kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
+    if place is None or not isinstance(columns, int):
+        return False
+    vectors = columns // lanes_of[lane]
+    if columns % lanes_of[lane] or not 1 < vectors <= registers - _BESIDE:
+        return False
+    loads = [access for access in reads if access.node.op is Ops.LOAD and access.depends(lane)]
+    one_walk = all(
+        not access.hidden and access.steps.get(lane) == 1 and access.steps.get(own[0]) == columns
+        for access in loads
+    )
+    if len(loads) != 1 or not one_walk or not _is_far(kernel, nest, loads[0]):
+        return False
+    return kernel.attempt(OptKind.UPCAST, place, vectors)
+
+
+def _is_far(kernel: Kernel, nest: frozenset[UOp], access: Access) -> bool:
+    """Whether every turn of a nest reads another element, more than a cache holds."""
+    extents = [extent_of(one) for one in nest]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) < len(extents) or not all(map(access.depends, nest)):
+        return False
+    least = kernel.target.compute.cache_bytes or _FROM_MEMORY
+    return math.prod(known) * access.node.dtype.itemsize > least
+
+
+def _are_rows(
+    kernel: Kernel, rows: Sequence[Access], nest: frozenset[UOp], loop: UOp, lane: UOp
+) -> bool:
+    """Whether vectors are read once, of long rows of large matrices."""
+    for access in rows:
+        step = access.steps.get(loop)
+        if access.steps.get(lane) != 1 or step is None or not _is_far(kernel, nest, access):
+            return False
+        if abs(step) * access.node.dtype.itemsize < _ROW:
+            return False
+    return bool(rows)
+
+
+def _in_strips(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int) -> bool:
+    """nbytes: of the sums of one vector. matrices: how many are read for each term."""
+    place = kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
+    across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+    outputs = [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]
+    if place is None or across is None or kernel.axes[place] is not outputs[-1]:
+        return False
+    vectors, rows = kernel.axes[place].extent, kernel.axes[across].extent
+    beside = math.prod(axis.extent for axis in outputs[:-1] if isinstance(axis.extent, int))
+    if not isinstance(vectors, int) or not isinstance(rows, int):
+        return False
+    together = max(_FEWEST, _TOGETHER // matrices)
+    amount = next((n for n in range(together, _FEWEST - 1, -1) if rows % n == 0), 0)
+    if not amount:  # some at a time, the last time less of them; of several vectors then
+        if vectors % _FEWEST or not kernel.attempt(OptKind.UPCAST, place, _FEWEST):
+            return False
+        vectors, nbytes = vectors // _FEWEST, nbytes * _FEWEST
+    most = min(_STRIP, max(vectors * nbytes // (1 if beside >= _PARTS else _PARTS), _NARROWEST))
+    least = max(1, min(vectors, _NARROWEST // nbytes))
+    runs = range(most // nbytes, least - 1, -1)
+    run = next((n for n in runs if ceildiv(vectors, n) * n <= _WASTE * vectors), 0)
+    if not run or (run < vectors and not kernel.attempt(OptKind.SPLIT, place, run)):
+        return False
+    across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+    kind = OptKind.UNROLL if amount else OptKind.SPLIT
+    if across is None or not kernel.attempt(kind, across, amount or together):
+        return False
+    return kernel.attempt(OptKind.KEEP, across, place + (run < vectors))

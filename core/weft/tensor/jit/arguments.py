@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType, ModuleType
 from typing import Any
+from weakref import ref
 
 from weft.base.dtype import DType
 from weft.base.errors import CaptureError
@@ -27,6 +28,9 @@ _BY_VALUE = (DType, range, frozenset)
 _BY_IDENTITY = (enum.Enum, type, BuiltinFunctionType, ModuleType)
 _definite: set[Any] = set()
 _MOST_DEFINITE = 1 << 14
+# shared by all that have nothing to enter there
+_NONE: list[Any] = []
+_NOTHING: dict[Any, int] = {}
 
 
 class Same:
@@ -140,6 +144,15 @@ class Arguments:
                 self.key.append(name)
                 self.add(kwargs[name])
 
+    @classmethod
+    def of(cls, key: list[Any], tensors: list[TensorBase], nodes: dict[UOp, int]) -> Arguments:
+        """Tensors without gradients, and Python values, with this signature: complete."""
+        made: Arguments = cls.__new__(cls)
+        made.key, made.tensors, made.nodes = key, tensors, nodes
+        made.grads, made.roots, made.values, made.seen = _NONE, _NONE, _NOTHING, _NOTHING
+        made.pending = False
+        return made
+
     def add(self, value: Any) -> None:
         """One value, and what is in it. :raises Refused: for what no signature can tell."""
         kind = value.__class__
@@ -230,6 +243,55 @@ class Arguments:
         except TypeError:
             raise Refused(value, "nothing tells whether it has changed") from None
         self.key.append((kind, value))
+
+
+class Met:
+    """Arguments as they were taken apart, for the next call with the very same: tensors that have
+    not changed, and Python values. Nothing is held on to."""
+
+    __slots__ = ("_key", "_parts")
+
+    def __init__(self, key: list[Any], parts: list[Any]) -> None:
+        self._key, self._parts = key, parts
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...], arguments: Arguments) -> Met | None:
+        """None where these are not so simple."""
+        parts: list[Any] = []
+        for value in args:
+            if isinstance(value, TensorBase):
+                if value._uop.base.op is not Ops.BUFFER or value.grad is not None:
+                    return None
+                node = ref(value._uop)
+                parts.append((ref(value), node, value._requires_grad, value.is_leaf))
+            elif value.__class__ in PLAIN:
+                parts.append(value)
+            else:
+                return None
+        tensors = sum(part.__class__ is tuple for part in parts)
+        if arguments.pending or arguments.values or len(arguments.tensors) != tensors:
+            return None
+        return cls(arguments.key, parts)
+
+    def again(self, args: tuple[Any, ...]) -> Arguments | None:
+        """The same for these; None where they are others."""
+        if len(args) != len(self._parts):
+            return None
+        tensors: list[TensorBase] = []
+        nodes: dict[UOp, int] = {}
+        for value, part in zip(args, self._parts):
+            if part.__class__ is not tuple:
+                if value.__class__ is not part.__class__ or value != part:
+                    return None
+                continue
+            tensor, node, flag, leaf = part
+            if tensor() is not value or node() is not value._uop or value.grad is not None:
+                return None
+            if value._requires_grad is not flag or value.is_leaf is not leaf:
+                return None
+            tensors.append(value)
+            nodes.setdefault(value._uop.base, len(nodes))
+        return Arguments.of(self._key, tensors, nodes)
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:

@@ -26,7 +26,8 @@ from weft.device import binding, registry
 from weft.engine.capture import recording
 from weft.schedule.structure import walk
 from weft.tensor import rng
-from weft.tensor.jit.arguments import Arguments, Refused, path_of
+from weft.tensor.jit.again import Again
+from weft.tensor.jit.arguments import Arguments, Met, Refused, path_of
 from weft.tensor.jit.results import New, built, placed
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory, traced
@@ -75,7 +76,7 @@ def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
 class Entry:
     """One signature: what was recorded of it so far. state: what it was found with."""
 
-    __slots__ = ("counts", "is_plain", "links", "state", "trace", "tries", "watched")
+    __slots__ = ("again", "counts", "is_plain", "links", "state", "trace", "tries", "watched")
 
     def __init__(self, state: State, links: list[int]) -> None:
         self.state = state
@@ -86,6 +87,7 @@ class Entry:
         # the nodes over memory that is written, and how many hold on to each of them
         self.watched: list[UOp] | None = None
         self.counts: list[int] = []
+        self.again: Again | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -133,7 +135,10 @@ class Jit:
     def _forget(self) -> None:
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
         self._by_call: dict[Any, list[Entry]] = {}
-        self._last: tuple[list[Any], list[Any], Entry] | None = None
+        # the arguments of the last call, what stood around it, likewise as values, its entry
+        self._last: tuple[list[Any], tuple[Any, ...], list[Any], Entry] | None = None
+        self._met: Met | None = None
+        self._met_ids: list[int] = []
 
     # ---- methods --------------------------------------------------------------------------------
 
@@ -197,8 +202,16 @@ class Jit:
         return getattr(self, "__qualname__", repr(self._function))
 
     def _taken_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
+        if (met := self._met) is not None and not kwargs:
+            found = met.again(args)
+            if found is not None:
+                return found
         try:
             arguments = Arguments(args, kwargs)
+            if not kwargs:
+                ids = list(map(id, args))
+                self._met = Met.of(args, arguments) if ids == self._met_ids else None
+                self._met_ids = ids
             if arguments.pending:
                 _make_ready(arguments.tensors)
                 arguments = Arguments(args, kwargs)
@@ -228,25 +241,29 @@ class Jit:
     # ---- which recording ------------------------------------------------------------------------
 
     def _entry_for(self, arguments: Arguments) -> Entry:
+        key, last = arguments.key, self._last
+        around = (settings.stamp(), Tensor.training, grad_enabled(), registry.default())
+        if last is not None and not self._by_value:
+            if around == last[1] and (key is last[0] or key == last[0]):
+                if _is_for(last[3], arguments):
+                    return last[3]
         mode = _mode()
         read: frozenset[UOp] = frozenset()
         if self._by_value:
-            read = self._by_value.get((*arguments.key, *mode), read)
+            read = self._by_value.get((*key, *mode), read)
             if read:
                 mode.append(_values_of(read, arguments.values))
-        last = self._last
-        if last is not None and last[0] == arguments.key and last[1] == mode:
-            entry = last[2]
-            if entry.state.holds() and _links(arguments, entry.state.signature) == entry.links:
-                return entry
-        found = self._find(arguments, (*arguments.key, *mode), read)
-        self._last = (arguments.key, mode, found)
+        if last is not None and last[0] == key and last[2] == mode:
+            if _is_for(last[3], arguments):
+                self._last = (key, around, mode, last[3])
+                return last[3]
+        found = self._find(arguments, (*key, *mode), read)
+        self._last = (key, around, mode, found)
         return found
 
     def _find(self, arguments: Arguments, call: tuple[Any, ...], read: frozenset[UOp]) -> Entry:
         for entry in self._by_call.get(call, ()):
-            signature = entry.state.signature
-            if entry.state.holds() and _links(arguments, signature) == entry.links:
+            if _is_for(entry, arguments):
                 return entry
         state = self._walk(arguments)
         links = _links(arguments, state.signature)
@@ -292,7 +309,7 @@ class Jit:
         entries.remove(entry)
         if not entries:
             del self._by_call[key[0]]
-        if self._last is not None and self._last[2] is entry:
+        if self._last is not None and self._last[3] is entry:
             self._last = None
 
     # ---- recording ------------------------------------------------------------------------------
@@ -378,6 +395,10 @@ class Jit:
     def _replayed(self, entry: Entry, arguments: Arguments) -> Any:
         trace: Any = entry.trace
         state = entry.state
+        again = entry.again
+        if again is None or again.trace is not trace or again.state is not state:
+            again = entry.again = Again(trace, state, len(arguments.nodes))
+        unseen = again.unseen()
         nodes = [*arguments.nodes, *state.signature.nodes]
         values = arguments.values
         if state.signature.values:
@@ -387,25 +408,38 @@ class Jit:
                 rng.manual_seed(draw)
             else:
                 draw[0][:] = rng.next_block(draw[2], draw[3])
-        buffers = trace.replay.run([*map(binding.buffer_of, nodes)], values)
-        if history.in_use():
+        buffers = trace.replay.run([*map(binding.buffer_of, nodes)], values, unseen)
+        if trace.replay.written and history.in_use():
             for place in trace.replay.written:
                 history.overwritten(nodes[place])
         self.replays += 1
         self._new_in_a_row = 0
         if buffers:
-            nodes += new_memory(trace.outputs, buffers)
-        new = [
-            how.kind._from_node(placed(how, nodes, values), how.requires_grad, not how.is_leaf)
-            for how in trace.templates
-        ]
-        if trace.tree.__class__ is New and not trace.effects:
-            return new[trace.tree.number]
+            nodes += new_memory(trace.outputs, buffers, unseen)
+        new = []
+        for how, node, tensor in zip(trace.templates, again.nodes, again.tensors):
+            if tensor is None:
+                if node is None:
+                    node = placed(how, nodes, values)
+                tensor = how.kind._from_node(node, how.requires_grad, not how.is_leaf)
+            new.append(tensor)
+        effects = [effect for effect in trace.effects if not again.has(effect)]
+        if not (effects or again.gives_known):
+            again.note(new)
+            return (
+                new[trace.tree.number]
+                if trace.tree.__class__ is New
+                else built(trace.tree, (), new)
+            )
         known = _known(arguments, state)
-        if trace.effects:
-            _take_effect(trace.effects, state, known, new, nodes, values)
+        if effects:
+            _take_effect(effects, state, known, new, nodes, values)
             if trace.swaps:
-                state.swap([(number, new[place]) for number, place in trace.swaps])
+                state.swap(
+                    [(number, new[place]) for number, place in trace.swaps],
+                    [effect.container for effect in effects if effect.__class__ is Put],
+                )
+        again.note(new)
         return built(trace.tree, known, new)
 
 
@@ -445,6 +479,15 @@ def _links(arguments: Arguments, signature: Arguments) -> list[int]:
     """Which memory of the state each memory of the arguments is; -1 for none."""
     known = signature.nodes
     return [known.get(node, -1) for node in arguments.nodes]
+
+
+def _is_for(entry: Entry, arguments: Arguments) -> bool:
+    """Whether all that an entry was found with is as it was, and arguments of its signature share
+    as much memory with it."""
+    state = entry.state
+    return state.holds() and (
+        not state.signature.nodes or _links(arguments, state.signature) == entry.links
+    )
 
 
 def _known(arguments: Arguments, state: State) -> list[TensorBase]:

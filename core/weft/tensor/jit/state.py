@@ -13,18 +13,22 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
-from operator import is_
+from operator import attrgetter, is_, itemgetter
 from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children
 from weft.tensor.protocol import TensorBase
+from weft.uop import UOp
 
 _NOT_WALKED = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
 _MOST_BYTES = 1 << 16
 _MISSING = object()
 
 DICT, LIST, CELL, NAME, SLOT = "dict", "list", "cell", "name", "slot"
+
+_node_of, _grad_of, _flag_of = map(attrgetter, ("_uop", "grad", "_requires_grad"))
+_content = attrgetter("cell_contents")
 
 
 def _is_walked(module: Any) -> bool:
@@ -93,6 +97,7 @@ class State:
         self.unseen_array = False
         for root in roots:
             self._visit(root, getattr(root, "__name__", type(root).__name__))
+        self.signature.grads.clear()  # those of now are in `_grads`, others would be held for good
         self._remember()
 
     @property
@@ -104,20 +109,50 @@ class State:
     def _remember(self) -> None:
         self._dicts = [(c.of, c) for c in self.containers if c.kind is DICT]
         self._lists = [(c.of, c) for c in self.containers if c.kind is LIST]
-        self._others = [c for c in self.containers if c.kind not in (DICT, LIST)]
         self.snapshot()
 
     def snapshot(self) -> None:
         """Take what there is now for what is to be found again."""
         for container in self.containers:
             container.snapshot()
-        self._uops = [t._uop for t in self.tensors]
-        self._grads = [t.grad for t in self.tensors]
-        self._flags = [t._requires_grad for t in self.tensors]
+        self._look_up()
+        self._see_tensors()
 
-    def swap(self, changes: Iterable[tuple[int, TensorBase]]) -> None:
+    def _see_tensors(self) -> None:
+        self._uops = list(map(_node_of, self.tensors))
+        self._grads = list(map(_grad_of, self.tensors))
+        self._flags = list(map(_flag_of, self.tensors))
+
+    def _look_up(self) -> None:
+        """Cells, names and slots, arranged so that many are looked at by one call."""
+        self._others: list[Container] = []
+        self._cells: tuple[list[Any], list[Any]] = [], []
+        self._getters: list[tuple[Any, Any, tuple[Any, ...]]] = []
+        names: dict[int, tuple[Any, dict[Any, Any]]] = {}
+        for c in self.containers:
+            if c.kind is DICT or c.kind is LIST or not c.keys:
+                continue
+            if any(value is _MISSING for value in c.values):
+                self._others.append(c)
+            elif c.kind is CELL:
+                self._cells[0].append(c.of)
+                self._cells[1].append(c.values[0])
+            elif c.kind is NAME:  # several functions share their globals
+                names.setdefault(id(c.of), (c.of, {}))[1].update(zip(c.keys, c.values))
+            else:
+                keys = [*c.keys, c.keys[-1]]
+                self._getters.append((attrgetter(*keys), c.of, (*c.values, c.values[-1])))
+        self._is_bare = not (self.containers or self.tensors or self._arrays)
+        for of, known in names.values():
+            keys = [*known, next(iter(known))]  # two at least, for which a getter gives a tuple
+            self._getters.append((itemgetter(*keys), of, tuple([known[key] for key in keys])))
+
+    def swap(
+        self, changes: Iterable[tuple[int, TensorBase]], containers: Iterable[int] | None = None
+    ) -> None:
         """Tensors that stand as others did have taken their places, by number: the signature is the
-        same, over other memory."""
+        same, over other memory. containers: the numbers of those that they were put into; None:
+        any."""
         signature = self.signature
         nodes = list(signature.nodes)
         for number, tensor in changes:
@@ -125,7 +160,24 @@ class State:
             nodes[signature.nodes[old]] = tensor._uop.base
             signature.tensors[number] = tensor
         signature.nodes = {node: number for number, node in enumerate(nodes)}
-        self.snapshot()
+        if containers is None:
+            self.snapshot()
+            return
+        changed = {id(self.containers[number].of) for number in containers}
+        met = [c for c in self.containers if id(c.of) in changed] if changed else []
+        for container in met:  # several functions may share what was put into
+            container.snapshot()
+        if any(c.kind is not DICT and c.kind is not LIST for c in met):
+            self._look_up()
+        self._see_tensors()
+
+    def place_of(self, number: int) -> int:
+        """The number of the memory below a tensor that is movement of one memory."""
+        return self.signature.nodes[self._uops[number].base]
+
+    def knows(self, number: int, tensor: TensorBase, node: UOp) -> bool:
+        """Whether this is the tensor of that number, over this node."""
+        return self.tensors[number] is tensor and self._uops[number] is node
 
     def holds(self) -> bool:
         """Whether everything still is the same, by identity."""
@@ -137,14 +189,24 @@ class State:
         for there, c in self._lists:
             if len(there) != len(c.values) or not all(map(is_, there, c.values)):
                 return False
+        if self._is_bare:
+            return True
+        try:
+            if not all(map(is_, map(_content, self._cells[0]), self._cells[1])):
+                return False
+            for getter, of, values in self._getters:
+                if not all(map(is_, getter(of), values)):
+                    return False
+        except (ValueError, LookupError, AttributeError):  # something is not there any more
+            return False
         for c in self._others:
             if not all(map(is_, c.now()[1], c.values)):
                 return False
         tensors = self.tensors
         return (
-            all(map(is_, [t._uop for t in tensors], self._uops))
-            and all(map(is_, [t.grad for t in tensors], self._grads))
-            and [t._requires_grad for t in tensors] == self._flags
+            all(map(is_, map(_node_of, tensors), self._uops))
+            and all(map(is_, map(_grad_of, tensors), self._grads))
+            and list(map(_flag_of, tensors)) == self._flags
             and all(bytes(memoryview(a).cast("B")) == raw for a, raw in self._arrays)
         )
 

@@ -82,6 +82,11 @@ class Trace:
     reason: str | None = None
     pattern: Any = None
 
+    def nbytes(self, output: int) -> int:
+        """The size of an output."""
+        _, size, dtype = self.outputs[output]
+        return size * dtype.itemsize
+
 
 class Before:
     """What was there before a run."""
@@ -411,11 +416,18 @@ def _is_lasting(node: UOp) -> bool:
     return isinstance(device, str) and registry.capabilities(device).memory.persistent
 
 
-def new_memory(outputs: Iterable[tuple[UOp, int, DType]], buffers: Sequence[Buffer]) -> list[UOp]:
-    """A BUFFER node for each of these buffers."""
-    made = []
-    for (device, size, dtype), buffer in zip(outputs, buffers):
+def new_memory(
+    outputs: Iterable[tuple[UOp, int, DType]],
+    buffers: Sequence[Buffer],
+    again: Sequence[Buffer | None] | None = None,
+) -> list[Any]:
+    """A BUFFER node for each of these buffers; None for those that have one already: `again`."""
+    made: list[Any] = []
+    for place, ((device, size, dtype), buffer) in enumerate(zip(outputs, buffers)):
+        if again is not None and again[place] is not None:
+            made.append(None)
+            continue
         node = UOp(Ops.BUFFER, dtype, (device, UOp.unique()), size)
-        binding.bind(node, buffer)
+        binding.bind_anew(node, buffer)
         made.append(node)
     return made

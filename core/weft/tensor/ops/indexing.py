@@ -22,6 +22,7 @@ from weft.base.errors import (
     WrongKind,
 )
 from weft.base.sequences import prod
+from weft.device import registry
 from weft.shape.movement import broadcast_shapes, definite, inverse_move, say_shape
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.ops.scatter import from_front
@@ -195,7 +196,7 @@ class IndexingMixin(TensorBase):
         """A boolean mask as the integer tensors of the places where it holds: computed now."""
         import numpy
 
-        places = numpy.nonzero(mask.numpy())
+        places = _places(mask)
         return [self.__class__(p.astype(numpy.int32), device=self.device) for p in places]
 
     def _window(self, items: list[Any]) -> Any:
@@ -473,19 +474,26 @@ class IndexingMixin(TensorBase):
         if count == 0 or total == 0:
             return
         moved = [*range(at), *range(at + len(shape), len(new.shape)), *range(at, at + len(shape))]
-        new = new.permute(*moved).reshape((*rest, 1, count))
-        order = [i for i in range(len(x.shape)) if i not in places] + places
-        taken = x.permute(*order)
-        target = taken.reshape((*rest, total))
-        made = target._overwritten(flat.reshape(count), new)
-        made = made.reshape(taken.shape).permute(*self._inverse(tuple(order)))
-        self._store(made)
+        # what is picked stays where it is among the other axes: then it is written in place
+        lead = sum(1 for i in range(places[0]) if i not in places)
+        new = new.permute(*moved).reshape((*rest[:lead], 1, *rest[lead:], count))
+        others = [i for i in range(len(x.shape)) if i not in places]
+        order = (*others[:lead], *places, *others[lead:])
+        taken = x if order == tuple(range(len(x.shape))) else x.permute(*order)
+        target = taken.reshape((*rest[:lead], total, *rest[lead:]))
+        made = target._overwritten(lead, flat.reshape(count), new).reshape(taken.shape)
+        self._store(made if taken is x else made.permute(*self._inverse(order)))
 
-    def _overwritten(self, index: Any, new: Any) -> Any:
-        """self (..., T) with new (..., 1, N) at index (N,) of the last axis; the last wins."""
-        total, count = self.shape[-1], index.shape[-1]
-        places = self.__class__.arange(total, device=self.device).reshape(total, 1)
+    def _overwritten(self, axis: int, index: Any, new: Any) -> Any:
+        """self with new (..., 1, ..., N) at index (N,) of an axis; the last one wins."""
+        total, count = self.shape[axis], index.shape[-1]
+        along = tuple(total if i == axis else 1 for i in range(len(self.shape) + 1))
+        places = self.__class__.arange(total, device=self.device).reshape(along)
         turns = self.__class__.arange(1, count + 1, device=self.device)
+        if _is_alone(self.device):  # each element is written by itself: nothing is kept of a place
+            index = index._expanded(
+                (*(1 if i == axis else s for i, s in enumerate(self.shape)), count)
+            )
         hits = (index == places).where(turns, 0)
         last = hits._reduce(Ops.MAX, -1, True)
         # the last write to a place is known by its turn, so that it is looked up and not sought
@@ -519,10 +527,14 @@ class IndexingMixin(TensorBase):
         """
         import numpy
 
-        places = numpy.argwhere(self.numpy() != 0).astype(numpy.int32)
+        places = _places(self if self._uop.dtype is dtypes.bool else self != 0)
         if as_tuple:
-            return tuple(self.__class__(row.copy(), device=self.device) for row in places.T)
-        return self.__class__(places, device=self.device)
+            axes = (numpy.ascontiguousarray(p, numpy.int32) for p in places)
+            return tuple(self.__class__(p, device=self.device) for p in axes)
+        if not places:
+            found = numpy.argwhere(self.numpy() != 0).astype(numpy.int32)
+            return self.__class__(found, device=self.device)
+        return self.__class__(numpy.stack(places, -1, dtype=numpy.int32), device=self.device)
 
     def one_hot(self, num_classes: int = -1) -> Self:
         """A new last axis with 1 at the class and 0 elsewhere (int32).
@@ -616,6 +628,21 @@ def _wide_enough(index: Any, total: Any) -> Any:
     """An index in a dtype that holds every place below `total`."""
     short = index._uop.dtype.itemsize < 8
     return index.cast(dtypes.int64) if short and high_of(total) > dtypes.int32.max else index
+
+
+def _is_alone(device: Any) -> bool:
+    """Whether a device is one processor that goes through everything in order."""
+    if not isinstance(device, str):
+        return False
+    return registry.capabilities(device).compute.limits.global_size is None
+
+
+def _places(mask: Any) -> tuple[Any, ...]:
+    """Where a mask holds, a NumPy vector for each axis: counted in a row, which is much quicker
+    than axis by axis."""
+    import numpy
+
+    return numpy.unravel_index(numpy.flatnonzero(mask.numpy()), mask.shape) if mask.shape else ()
 
 
 def _moves(node: UOp, base: UOp) -> list[tuple[Ops, Any, tuple[Any, ...]]]:

@@ -8,6 +8,7 @@ from weft.base import arguments
 from weft.base.dtype import to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
+from weft.base.sequences import prod
 from weft.shape.movement import say_shape
 from weft.tensor.ops.images import drawn
 from weft.tensor.protocol import TensorBase
@@ -113,7 +114,6 @@ class MatmulMixin(TensorBase):
         like = next((each for each in tensors if isinstance(each, TensorBase)), None)
         tensors = [cls(each) if like is None else cls._as_tensor(each, like) for each in tensors]
         inputs, output = _read(formula.replace(" ", ""), tensors)
-        order = list(dict.fromkeys([*output, *(n for names in inputs for n in names)]))
         sizes: dict[str, Any] = {}
         parts = []
         for names, tensor in zip(inputs, tensors):
@@ -126,6 +126,33 @@ class MatmulMixin(TensorBase):
                         raise _bad(formula, because)
                     sizes[name] = sizes[name] if size == 1 else size
             parts.append((names, tensor))
+        if dtype is not None:
+            parts = [(names, tensor.cast(dtype)) for names, tensor in parts]
+        for a, b in _in_pairs([names for names, _ in parts], output, sizes):
+            first, second = parts[a], parts[b]
+            parts = [part for place, part in enumerate(parts) if place not in (a, b)]
+            later = {*output, *(n for names, _ in parts for n in names)}
+            kept = [n for n in dict.fromkeys((*first[0], *second[0])) if n in later]
+            parts.append((kept, cls._summed([first, second], kept, dtype)))
+        return cls._summed(parts, output, dtype, sizes)
+
+    @classmethod
+    def _summed(
+        cls,
+        parts: list[tuple[list[str], Any]],
+        output: list[str],
+        dtype: Any,
+        sizes: dict[str, Any] | None = None,
+    ) -> Any:
+        """The product of tensors with named axes, summed over all names that `output` lacks.
+
+        sizes: of the axes; by default the largest that the tensors have.
+        """
+        order = list(dict.fromkeys([*output, *(n for names, _ in parts for n in names)]))
+        if sizes is None:
+            sizes = {}
+            for names, tensor in parts:
+                sizes.update((n, s) for n, s in zip(names, tensor.shape) if sizes.get(n, 1) == 1)
         placed = []
         for names, tensor in parts:
             present = sorted(names, key=order.index)
@@ -133,9 +160,6 @@ class MatmulMixin(TensorBase):
             held = iter(tensor.shape)
             placed.append(tensor.reshape(tuple(next(held) if n in names else 1 for n in order)))
         product = placed[0]
-        if dtype is not None:
-            placed = [p.cast(dtype) for p in placed]
-            product = placed[0]
         for part in placed[1:]:
             product = product * part
         product = product._expanded(tuple(sizes[n] for n in order))
@@ -155,6 +179,30 @@ def _other_product(a: tuple[Any, ...], b: tuple[Any, ...]) -> str:
     if len(a) > 1 and a[-2] == b[-min(len(b), 2)]:
         return "x.transpose(-1, -2) @ y"
     return "shapes (..., n, k) and (..., k, m); x * y multiplies element by element"
+
+
+def _in_pairs(
+    inputs: list[list[str]], output: list[str], sizes: dict[str, Any]
+) -> list[tuple[int, int]]:
+    """Which two operands are multiplied and summed first, and so on; none where all at once is
+    about as little work. The product of a pair is the last of what is left."""
+    if len(inputs) < 3 or not all(isinstance(size, int) for size in sizes.values()):
+        return []
+
+    def work(names: set[str]) -> int:
+        return prod(sizes[name] for name in names)
+
+    left, steps, total = [set(names) for names in inputs], [], 0
+    while len(left) > 2:
+        pairs = [(a, b) for b in range(len(left)) for a in range(b)]
+        a, b = min(pairs, key=lambda pair: work(left[pair[0]] | left[pair[1]]))
+        both = left[a] | left[b]
+        left = [names for place, names in enumerate(left) if place not in (a, b)]
+        left.append(both & {*output, *(name for names in left for name in names)})
+        steps.append((a, b))
+        total += work(both)
+    total += work(left[0] | left[1])
+    return steps if 2 * total < (len(inputs) - 1) * work(set(sizes)) else []
 
 
 def _bad(formula: str, because: str) -> ArgumentError:

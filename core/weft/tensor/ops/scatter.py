@@ -75,8 +75,8 @@ class ScatterMixin(TensorBase):
             )
         return at, index
 
-    def _scattered(self, dim: int, index: Any, src: Any) -> tuple[Any, Any, Any]:
-        """(values, hits) of shape (..., T, N) along a last axis, and self with T last."""
+    def _scattered(self, dim: int, index: Any, src: Any) -> tuple[Any, Any, int]:
+        """(values, hits, N): the axes of self and a last one of N terms; which of them go where."""
         if len(self.shape) == 1:
             index, src = as_row(self.__class__._as_tensor(index, self)), as_row(src)
         at, index = self._checked_index("scatter", dim, index)
@@ -88,14 +88,17 @@ class ScatterMixin(TensorBase):
                 "the index is larger than what is written",
                 asked=f"scatter of {src.shape} with an index of {index.shape}",
             )
-        order = [i for i in range(len(self.shape)) if i != at] + [at]
+        rank, count = len(self.shape), index.shape[at]
+        order = [i for i in range(rank) if i != at] + [at]
         src = src.shrink(tuple((0, n) for n in index.shape)).permute(*order)
         index = from_front(index, self.shape[at]).permute(*order)
         pads = tuple((0, self.shape[i] - s) for i, s in zip(order[:-1], src.shape[:-1]))
-        src = src.pad((*pads, None))
-        index = (index + 1).pad((*pads, None)) - 1  # what is padded points nowhere
-        places = self.__class__.arange(self.shape[at], device=self.device).unsqueeze(-1)
-        return src.unsqueeze(-2), index.unsqueeze(-2) == places, order
+        if any(more != 0 for _, more in pads):
+            src = src.pad((*pads, None))
+            index = (index + 1).pad((*pads, None)) - 1  # what is padded points nowhere
+        along = tuple(self.shape[at] if i == at else 1 for i in range(rank + 1))
+        places = self.__class__.arange(self.shape[at], device=self.device).reshape(along)
+        return src.unsqueeze(at), index.unsqueeze(at) == places, count
 
     def scatter(self, dim: int, index: Any, src: Any, reduce: str | None = None) -> Self:
         """self with src written where `index` says, along an axis; the last write counts.
@@ -120,8 +123,7 @@ class ScatterMixin(TensorBase):
         src = self._source(index, src)
         if not self.shape:
             return self.reshape(1).scatter(dim, index, src).reshape(())
-        values, hits, order = self._scattered(dim, index, src)
-        count = hits.shape[-1]
+        values, hits, count = self._scattered(dim, index, src)
         if count == 0:
             return self._wrap(self._uop)
         turns = self.__class__.arange(1, count + 1, device=self.device)
@@ -129,8 +131,7 @@ class ScatterMixin(TensorBase):
         last = turn._reduce(Ops.MAX, -1, True)
         # the last write to a place is known by its turn, so that it is looked up and not sought
         value = (turns == last).where(values, False)._reduce(Ops.ADD, -1, False)
-        written = (last.squeeze(-1) > 0).where(value, self.permute(*order))
-        return written.permute(*self._inverse(tuple(order)))
+        return (last.squeeze(-1) > 0).where(value, self)
 
     def _of_own_dtype(self, src: Any) -> Any:
         src = self._as_tensor(src, self)
@@ -178,9 +179,8 @@ class ScatterMixin(TensorBase):
         if not self.shape:
             row = self.reshape(1).scatter_reduce(dim, index, src, reduce, include_self)
             return row.reshape(())
-        values, hits, order = self._scattered(dim, index, src)
-        own = self.permute(*order)
-        dtype = own._uop.dtype
+        values, hits, _ = self._scattered(dim, index, src)
+        own, dtype = self, self._uop.dtype
         if reduce in ("amax", "amin"):
             turn = (
                 (lambda t: t)
@@ -203,4 +203,4 @@ class ScatterMixin(TensorBase):
                 count = touched.where(count, 1)
                 made = made // count if dtypes.is_int(dtype) else made / count.cast(dtype)
             made = made.cast(dtype)
-        return made.permute(*self._inverse(tuple(order)))
+        return made

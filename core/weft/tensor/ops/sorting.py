@@ -10,6 +10,7 @@ from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv
+from weft.device import registry
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops
 
@@ -17,6 +18,12 @@ _COUNTED = 512
 """Rows up to this length are sorted by counting: n * n comparisons, in two kernels."""
 _FEW, _SHARE = 64, 8
 """Of longer rows, the k largest are looked for in blocks where there are so many times as many."""
+
+
+def _has_long(device: Any) -> bool:
+    """Whether a device computes with integers of 64 bits by itself."""
+    devices = (device,) if isinstance(device, str) else device
+    return all(dtypes.int64 in registry.capabilities(one).compute.dtypes for one in devices)
 
 
 class SortingMixin(TensorBase):
@@ -149,6 +156,8 @@ class SortingMixin(TensorBase):
         shape = (*front, *(2,) * stages)
         keys = self._sort_keys(descending)
         fill = (*(None for _ in front), (0, (1 << stages) - size))
+        if keys._uop.dtype.itemsize < 8 and _has_long(self.device):
+            return keys._bitonic_at_once(shape, fill)
         x = keys.pad(fill, value=keys._uop.dtype.max).reshape(shape).contiguous()
         # what fills up comes after everything that is as large, since its place is larger
         i = self.__class__.arange(1 << stages, device=self.device)
@@ -157,6 +166,24 @@ class SortingMixin(TensorBase):
             for distance in range(stage, -1, -1):
                 x, i = x._exchanged(i, distance, distance == stage)
         i = i.reshape((*front, 1 << stages))
+        return i.shrink((*(None for _ in front), (0, size)))
+
+    def _bitonic_at_once(self, shape: tuple[int, ...], fill: Any) -> Any:
+        """The same for keys of 32 bits: one number of a key and its place is half of the work."""
+        front, stages, size = self.shape[:-1], len(shape) - len(self.shape) + 1, self.shape[-1]
+        places = self.__class__.arange(size, dtype=dtypes.int64, device=self.device)
+        below = 1 << 31 if dtypes.is_unsigned(self._uop.dtype) else 0
+        both = (self.cast(dtypes.int64) - below) * (1 << 32) + places
+        x = both.pad(fill, value=dtypes.int64.max).reshape(shape).contiguous()
+        second = self.__class__.arange(2, device=self.device).cast(dtypes.bool)
+        for stage in range(stages):
+            for distance in range(stage, -1, -1):
+                axis = len(shape) - 1 - distance
+                other = x.flip(tuple(range(axis, len(shape))) if distance == stage else (axis,))
+                # each of a pair finds by itself which of the two it becomes
+                own = (x < other) != second.reshape((2, *(1,) * distance))
+                x = own.where(x, other).contiguous()
+        i = (x & dtypes.int32.max).cast(dtypes.int32).reshape((*front, 1 << stages))
         return i.shrink((*(None for _ in front), (0, size)))
 
     def _exchanged(self, i: Any, distance: int, mirrored: bool) -> tuple[Any, Any]:

@@ -2,7 +2,8 @@
 
 Measured once and kept on disk by what the device's code is keyed to. The kernels are generated like
 all others: sums of products whose factors stay in registers, and a copy of what no cache holds.
-Each is made larger until it takes long enough to be timed, so that slow devices are done soon.
+Each is made larger until it takes long enough to be timed, so that slow devices are done soon; of
+the plans that are compared only the first is run until then.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from weft.codegen.opt.search import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import Feature
 from weft.device.opened import OpenDevice
+from weft.engine.helpers import patience
 from weft.engine.trial import Trial, build
 from weft.shape.tracker import ShapeTracker
 from weft.uop import AxisKind, Ops, UOp
@@ -26,10 +28,13 @@ from weft.uop import AxisKind, Ops, UOp
 _ENOUGH = 1e-3  # seconds of a run that can be timed
 _ENOUGH_COPIED = 2e-2  # the same where caches must not hold what is copied
 _TIMES = 40
+_STEP, _LEAP = 8, 64  # times as large; where it takes next to nothing
+_SAME = 1.1  # times as much is no more
+_BUSY = 1.5  # times as long as alone, or longer: what was measured is too little
 _TERMS = 4096  # of one sum: their factors fit the smallest cache
 _MOST_PRODUCTS = 1 << 28  # multiply-adds for each accumulator
 _MOST_COPIED = 1 << 25  # elements: more than caches hold
-_cache = DiskCache("peaks", 2)
+_cache = DiskCache("peaks", 3)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
     """What one thread of it reaches, then, where it has several, what all do. [] where it refuses
     or where time does not pass.
 
-    anew: measured also where that was done before.
+    anew: measured also where that was done before; so is what was measured while the machine was
+    far busier with other work than now.
     """
     key = "\0".join(
         (
@@ -68,17 +74,22 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
             dtype.name,
         )
     )
+    busy = patience()
     kept = None if anew else _cache.get(key)
     if kept is not None:
-        return [Peaks(**one) for one in json.loads(kept)]
+        then, *found = json.loads(kept)
+        if then < _BUSY * busy:
+            return [Peaks(**one) for one in found]
     kinds = (False, True) if device.compute.has(Feature.THREADS) else (False,)
     found = [one for threads in kinds if (one := _measured(device, dtype, threads))]
     if len(found) == 2:  # who has more threads need not use them
         alone, whole = found
         flops, moved = max(alone.flops, whole.flops), max(alone.bandwidth, whole.bandwidth)
         found[1] = Peaks(flops, moved, whole.threads)
+        if flops < _SAME * alone.flops and moved < _SAME * alone.bandwidth:  # there is but one
+            found = [Peaks(flops, moved)]
     if found:
-        _cache.put(key, json.dumps([asdict(one) for one in found]).encode())
+        _cache.put(key, json.dumps([busy, *map(asdict, found)]).encode())
     return found
 
 
@@ -137,13 +148,17 @@ def _fastest(
     while True:
         ast, amount = work(size)
         trial = Trial(ast, device)
-        runs = [run for plan in _plans(device, ast, threads) if (run := _ready(trial, ast, plan))]
-        quick = min((run() for run in runs), default=0.0)
-        if not quick:
+        ready = (run for plan in _plans(device, ast, threads) if (run := _ready(trial, ast, plan)))
+        first = next(ready, None)
+        quick = first() if first is not None else 0.0
+        if first is None or not quick:
             return None
         if quick >= enough or size >= most:
-            return amount / min(run() for run in runs for _ in range(_TIMES))
-        size = min(most, size * 8)
+            runs = [first, *ready]
+            quick = min(run() for run in runs for _ in range(_TIMES))
+            if quick >= enough or size >= most or not quick:
+                return amount / quick if quick else None
+        size = min(most, size * (_STEP if _LEAP * quick > enough else _LEAP))
 
 
 def _plans(device: OpenDevice, ast: UOp, threads: bool) -> Iterator[Plan]:

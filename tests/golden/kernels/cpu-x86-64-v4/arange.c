@@ -7,6 +7,6 @@ void E_2_4(int* restrict data0) {
   for (long long ridx0 = 0; ridx0 < 2ll; ridx0++) {
     long long alu0 = ridx0 * 4ll;
     long long alu1 = (alu0 < 2ll) ? alu0 : 2ll;
-    *(i32x4_m*)(data0 + alu1) = __builtin_convertvector(((i64x4)(alu1) + cast0) * (i64x4)(2ll), i32x4);
+    *(i32x4_m*)(data0 + alu1) = __builtin_convertvector((i64x4)(alu1) + cast0, i32x4) * (i32x4)(2);
   }
 }

@@ -8,7 +8,7 @@ import pytest
 
 from weft import Tensor, Variable, dtypes
 from weft.base.errors import CaptureError
-from weft.tensor.jit.arguments import Arguments, Refused, Same, Unready, outline, path_of
+from weft.tensor.jit.arguments import Arguments, Met, Refused, Same, Unready, outline, path_of
 
 
 def key(*args, **kwargs):
@@ -140,3 +140,38 @@ def test_how_an_argument_is_written():
     batch = Batch(tensor(1), wanted)
     assert path_of(wanted, {"a": [0, (batch,)]}, "x") == "x['a'][1][0].name"
     assert path_of(wanted, [1], "x") is None
+
+
+def test_the_very_same_arguments_are_not_taken_apart_again():
+    x, y = Tensor([1.0, 2.0]).realize(), Tensor([[3.0]]).realize()
+    args = (x, 3, y, "name", None)
+    first = Arguments(args, {})
+    met = Met.of(args, first)
+    again = met.again(args)
+    assert again.key is first.key and again.tensors == first.tensors == [x, y]
+    assert again.nodes == first.nodes and not again.pending
+    assert not again.values and not again.roots
+    for other in ((x, 3.0, *args[2:]), (x, True, *args[2:]), args[:-1], (y, 3, x, *args[3:])):
+        assert met.again(other) is None
+    x.assign(x + 1).realize()
+    assert met.again(args).nodes == Arguments(args, {}).nodes
+    x.grad = y
+    assert met.again(args) is None
+    x.grad = None
+    y.requires_grad_()
+    assert met.again(args) is None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: ((x, x)),
+        lambda x: ([x],),
+        lambda x: (x, 1.5),
+        lambda x: (x[: Variable("n", 1, 2).bind(1)],),
+        lambda x: (x + 1,),
+    ],
+)
+def test_what_is_not_so_simple_is(make):
+    args = make(Tensor([1.0, 2.0]).realize())
+    assert Met.of(args, Arguments(args, {})) is None

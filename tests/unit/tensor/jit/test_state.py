@@ -170,3 +170,46 @@ def test_swapping_a_tensor_for_one_that_stands_alike():
     assert state.holds() and state.tensors[number] is made
     assert list(state.signature.nodes.values()) == list(before.values())
     assert made.uop.base in state.signature.nodes
+
+
+def test_what_several_functions_share_is_taken_anew_for_all():
+    """Both look up one global and one cell; what one of them puts there, the other sees."""
+    shared = {"g": Tensor([1.0]).realize()}
+
+    def made():
+        held = Tensor([2.0]).realize()
+
+        def put(value):
+            nonlocal held
+            held = value
+
+        return (lambda: held), (lambda: (held, put)), put
+
+    one, two, put = made()
+    text = "def one(): return g\ndef two(): return g, one"
+    exec(text, shared)  # their globals are `shared`
+    shared["__name__"] = "users"
+    for name, change in (("cell", put), ("global", lambda value: shared.update(g=value))):
+        state = walked(two if name == "cell" else shared["two"])
+        assert state.holds()
+        number = 0
+        value = Tensor([3.0]).realize()
+        old = state.tensors[number]
+        change(value)
+        assert not state.holds()
+        where = [n for n, c in enumerate(state.containers) if any(old is v for v in c.values)]
+        state.swap([(number, value)], where[:1])
+        assert state.holds() and state.tensors[number] is value
+        change(old)
+        assert not state.holds()
+    assert one() is two()[0]
+
+
+def test_what_is_not_there_yet():
+    def late():
+        return held
+
+    state = walked(late)
+    assert state.holds()
+    held = 1
+    assert not state.holds() and late() == held

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.codegen.opt.search import Plan
 from weft.device import registry
+from weft.device.capabilities import Feature
 from weft.engine.trial import WRITTEN_DOWN, Trial, build
 from weft.tools.bench import peaks
 from weft.tools.bench.peaks import Peaks, copies, peaks_of, products
@@ -27,6 +30,27 @@ def test_measured_once(quick, monkeypatch):
     assert peaks_of(device) == [found]
     with pytest.raises(pytest.fail.Exception):
         peaks_of(device, anew=True)
+
+
+def test_what_a_busy_machine_reached_is_measured_again(quick, monkeypatch):
+    device = registry.open("REF")
+    busy = iter([4.0, 3.0, 1.0, 5.0])
+    monkeypatch.setattr(peaks, "patience", lambda: next(busy))
+    speeds = iter([10.0, 40.0])
+    monkeypatch.setattr(peaks, "_measured", lambda *_: Peaks(next(speeds), 1.0))
+    assert [peaks_of(device)[0].flops for _ in range(4)] == [10.0, 10.0, 40.0, 40.0]
+
+
+@pytest.mark.parametrize("more, roofs", [(1.05, 1), (1.9, 2)])
+def test_threads_that_bring_nothing_have_no_roof_of_their_own(quick, monkeypatch, more, roofs):
+    device = registry.open("REF")
+    able = replace(device.compute, features=device.compute.features | {Feature.THREADS})
+    monkeypatch.setattr(device, "capabilities", replace(device.capabilities, compute=able))
+    monkeypatch.setattr(
+        peaks, "_measured", lambda _, __, threads: Peaks(more if threads else 1.0, 1.0, threads)
+    )
+    found = peaks_of(device, anew=True)
+    assert len(found) == roofs and found[-1].flops == more
 
 
 def test_where_time_does_not_pass_there_is_no_limit(quick, monkeypatch):

@@ -7,6 +7,7 @@ from weft.base.settings import settings
 from weft.engine import search
 from weft.tools import cli
 from weft.tools.bench import peaks
+from weft.tools.commands import bench
 
 PROGRAM = """
 import sys
@@ -113,6 +114,13 @@ def test_what_ran_before_a_program_failed_is_told(program, capsys):
     told = capsys.readouterr()
     assert "KeyError: 'the end'" in told.err and "what ran until then" in told.err
     assert "100.0%" in told.out
+
+
+def test_others_at_work_are_told_of(program, capsys, monkeypatch):
+    for busy, told in ((1.0, False), (3.0, True)):
+        monkeypatch.setattr(bench, "patience", lambda busy=busy: busy)
+        assert cli.main(["bench", "--no-files", str(program)]) == 0
+        assert ("others used the machine" in capsys.readouterr().out) == told
 
 
 def test_numbers_in_the_place_of_the_table(program, capsys):

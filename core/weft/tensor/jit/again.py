@@ -1,0 +1,198 @@
+"""Memory of the last replay that nobody looks at any more: the next one writes it again.
+
+A result that was dropped, and a gradient that is about to be replaced, need no other memory, no
+other node and, where it is a gradient, no other tensor. Whether anybody could tell is a matter of
+how many hold on to a tensor, to the nodes it stands over and to the memory behind them: no more
+than those that are known says that there is no view, no window and no graph of it.
+
+in:  the new tensors of a replay      out: the next time, those of them that stand as they are
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+from weakref import getweakrefcount
+
+from weft.device import binding
+from weft.device.buffer import Buffer
+from weft.tensor.jit.results import Known, New, Parts, Template
+from weft.tensor.jit.state import State
+from weft.tensor.jit.trace import Grad, Trace
+from weft.tensor.protocol import TensorBase
+from weft.uop import Ops, UOp
+
+MOST_BYTES = 1 << 16
+"""Of a result: more than that is not kept for the next replay when it is dropped."""
+
+GENERATIONS = 2
+"""Of a result: in `y = step(x)` the last one is dropped when the next one is there."""
+
+PATIENCE = 16
+"""What was seen at so many replays is looked at no more."""
+
+_alone = next(map(sys.getrefcount, [object()]))
+"""What is counted of something that one list holds."""
+
+
+class _Last:
+    """What a template became: its nodes from the top down to the BUFFER, buffer and memory, and how
+    many hold on to each when nobody looks at it: the node above, and for a gradient the state."""
+
+    __slots__ = ("counts", "number", "tensor", "things")
+
+    def __init__(self, made: TensorBase, number: int = -1) -> None:
+        """number: that of a gradient in the state; negative: it is a result."""
+        node, of_state = made._uop, int(number >= 0)
+        self.number = number
+        self.tensor = [made] * of_state
+        self.things: list[Any] = [node]
+        self.counts = [_alone + 2 * of_state]  # tensor, state
+        while node.op is not Ops.BUFFER:
+            node = node.src[0]
+            self.things.append(node)
+            self.counts.append(_alone + 1)
+        self.counts[-1] += of_state
+        buffer = binding.buffer_of(node)
+        self.things += (buffer, buffer._memory)
+        self.counts += (_alone + 1, _alone + 1)
+
+    def is_unseen(self, state: State) -> bool:
+        """Whether nobody else holds on to it."""
+        things = self.things
+        if list(map(sys.getrefcount, things)) != self.counts:
+            return False
+        node, buffer, memory = things[-3:]
+        if node._buffer is not buffer or buffer._memory is not memory or memory is None:
+            return False
+        if getattr(node, "_history", None) is not None or binding.is_shared(node):
+            return False
+        return not self.tensor or self._is_gradient(state)
+
+    def _is_gradient(self, state: State) -> bool:
+        # held by this list, the tensor whose gradient it is, and twice by the state
+        if list(map(sys.getrefcount, self.tensor)) != [_alone + 3]:
+            return False
+        tensor = self.tensor[0]
+        return (
+            state.knows(self.number, tensor, self.things[0])
+            and tensor.grad is None
+            and getweakrefcount(tensor) == 1
+        )
+
+
+class Again:
+    """Of a recording over some state: which templates may stand as they did.
+
+    :ivar nodes: by template, what it stands for again; None for those that are made anew.
+    :ivar tensors: by template, the gradient that it is again; likewise.
+    :ivar gives_known: whether tensors that were there before are in the result.
+    """
+
+    def __init__(self, trace: Trace, state: State, before: int) -> None:
+        """before: how many memories are passed in ahead of those of the state."""
+        self.trace, self.state = trace, state
+        self._given = before + len(state.signature.nodes)
+        # by template the output that it stands over; of no meaning where it is no candidate
+        self._places = [(*how.memory, 0)[0] - self._given for how in trace.templates]
+        self._candidates = _candidates(trace, state, before)
+        self._last: dict[int, list[_Last]] = {}  # by template, the newest first
+        self._misses: dict[int, int] = {}
+        self.gives_known = _has_known(trace.tree)
+        self._nothing: list[Any] = [None] * len(trace.templates)
+        self.nodes: list[UOp | None] = self._nothing
+        self.tensors: list[TensorBase | None] = self._nothing
+
+    def unseen(self) -> list[Buffer | None] | None:
+        """By output, the memory that is to be written again; None where there is none at all."""
+        self.nodes = self.tensors = self._nothing
+        found: list[Buffer | None] | None = None
+        for place, several in list(self._last.items()):
+            one = next((one for one in several if one.is_unseen(self.state)), None)
+            if one is None:
+                self._missed(place, several)
+                continue
+            if one is not several[0]:
+                several.reverse()  # there are two
+            if found is None:
+                found = [None] * len(self.trace.outputs)
+                self.nodes, self.tensors = [*self._nothing], [*self._nothing]
+            found[self._places[place]] = one.things[-2]
+            self.nodes[place] = one.things[0]
+            self.tensors[place] = one.tensor[0] if one.tensor else None
+            self._misses[place] = 0
+        return found
+
+    def _missed(self, place: int, several: list[_Last]) -> None:
+        """Who keeps every result does not let go of the next one either."""
+        self._misses[place] = misses = self._misses.get(place, 0) + 1
+        if misses >= PATIENCE:
+            self._candidates = [one for one in self._candidates if one[0] != place]
+            del self._last[place]
+        elif several and several[0].tensor:
+            several.clear()  # it is the state's no more
+
+    def note(self, new: Sequence[TensorBase]) -> None:
+        """What the templates became this time."""
+        for place, number in self._candidates:
+            if self.nodes[place] is None:
+                several = self._last.setdefault(place, [])
+                several.insert(0, _Last(new[place], number))
+                del several[GENERATIONS:]
+
+    def has(self, effect: Any) -> bool:
+        """Whether an effect has been taken before: its gradient is where it was."""
+        return _is_gradient(effect) and self.tensors[effect.tree.number] is not None
+
+
+def _candidates(trace: Trace, state: State, before: int) -> list[tuple[int, int]]:
+    """(template, number in the state of what it replaces): gradients that replace others, and, with
+    -1, small results. They stand alone over memory of their own."""
+    given = before + len(state.signature.nodes)
+    over = [number for how in trace.templates for number in how.memory]
+    shown = _new_in(trace.tree)
+    used = {*trace.replay.read, *trace.replay.written}  # type: ignore[union-attr]
+    replaced = {place: number for number, place in trace.swaps or ()}
+    gradients = {effect.tree.number for effect in trace.effects if _is_gradient(effect)}
+    others = [effect for effect in trace.effects if not _is_gradient(effect)]
+    over += [number for effect in others for number in _memory_in(effect)]
+    put = {number for effect in others for number in _new_in(getattr(effect, "tree", None))}
+    found = []
+    for place, how in enumerate(trace.templates):
+        if place in put or not _is_alone(how, trace, over, given):
+            continue
+        if place in gradients:
+            number = replaced.get(place, -1)
+            if place not in shown and number >= 0 and before + state.place_of(number) not in used:
+                found.append((place, number))
+        elif trace.nbytes(how.memory[0] - given) <= MOST_BYTES:
+            found.append((place, -1))
+    return found
+
+
+def _is_alone(how: Template, trace: Trace, over: list[int], given: int) -> bool:
+    """Whether it is all there is of a memory that is new at every replay."""
+    if how.moves is None or how.memory[0] < given or over.count(how.memory[0]) > 1:
+        return False
+    return trace.replay.is_whole(how.memory[0] - given)  # type: ignore[union-attr]
+
+
+def _is_gradient(effect: Any) -> bool:
+    return isinstance(effect, Grad) and isinstance(effect.tree, New)
+
+
+def _memory_in(effect: Any) -> tuple[int, ...]:
+    how = getattr(effect, "how", None)
+    return how.memory if how is not None else ()
+
+
+def _has_known(tree: Any) -> bool:
+    return isinstance(tree, Known) or (isinstance(tree, Parts) and any(map(_has_known, tree.items)))
+
+
+def _new_in(tree: Any) -> set[int]:
+    """The numbers of the new tensors in a tree."""
+    if isinstance(tree, New):
+        return {tree.number}
+    return {n for item in tree.items for n in _new_in(item)} if isinstance(tree, Parts) else set()

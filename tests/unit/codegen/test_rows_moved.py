@@ -1,0 +1,42 @@
+"""Large copies of rows that change places read along memory, and small or other ones are left."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft import Tensor
+from weft.base.dtype import dtypes
+from weft.codegen.opt.heuristic import choose
+from weft.codegen.opt.opts import Opt, OptKind
+from weft.codegen.pipeline import loops_for
+from weft.device.capabilities import ComputeCaps, Target
+from weft.uop import GroupOp
+
+SWAPPED = Opt(OptKind.SWAP, 1, 2)
+
+
+def chosen(shape: tuple[int, ...], order: tuple[int, ...], cache: int = 1 << 10) -> bool:
+    """Whether the two loops over rows change places."""
+    compute = ComputeCaps(
+        vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64,
+        vector_registers=32, cache_bytes=cache,
+    )  # fmt: skip
+    ast = Tensor.empty(*shape).permute(*order).contiguous().schedule()[-1].ast
+    kernel = loops_for(ast, Target(compute, GroupOp.ALU, None, "c", "rows"), True)
+    return SWAPPED in choose(kernel.copy())
+
+
+@pytest.mark.parametrize(
+    "shape, order, cache, swapped",
+    [
+        ((4, 24, 6, 32), (0, 2, 1, 3), 1 << 10, True),
+        ((4, 24, 24, 32), (0, 2, 1, 3), 1 << 10, True),
+        ((4, 6, 24, 32), (0, 2, 1, 3), 1 << 10, False),  # six rows are under way as it is
+        ((4, 24, 6, 32), (0, 2, 1, 3), 1 << 20, False),  # the cache holds all of it
+        ((4, 24, 6, 32), (0, 2, 1, 3), 0, False),  # no cache is known
+        ((4, 24, 6, 8), (0, 2, 1, 3), 1 << 10, False),  # half a line
+        ((24, 4, 6, 32), (2, 1, 0, 3), 1 << 10, False),  # in no row either way
+    ],
+)
+def test_reading_goes_along_memory(shape, order, cache, swapped) -> None:
+    assert chosen(shape, order, cache) == swapped
