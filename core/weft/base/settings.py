@@ -304,7 +304,15 @@ class Settings:
 
     def stamp(self) -> object:
         """An object that stands for the values of all settings in this context: while it is the
-        same none has changed. It costs one lookup, whatever their number."""
+        same none has changed. It costs one lookup, whatever their number.
+
+        >>> before = settings.stamp()
+        >>> before is settings.stamp()
+        True
+        >>> with settings.override(NOOPT=1):
+        ...     before is settings.stamp()
+        False
+        """
         return _stamp.get()
 
     def table(self) -> tuple[Setting, ...]:
