@@ -7,6 +7,7 @@ constant.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -46,7 +47,7 @@ class Filled:
     fills: list[UOp]
 
 
-class Places:
+class Places(ABC):
     """The part of the expander that knows what is known so far, and where things are."""
 
     def __init__(
@@ -85,9 +86,9 @@ class Places:
             return Instances((), node, [UOp.const(node.dtype, tuple(turns))])
         return Instances((node,), None, [UOp.const(node.dtype, turn) for turn in turns])
 
+    @abstractmethod
     def load(self, node: UOp) -> Instances:
-        """The instances of a LOAD, which a part further up knows."""
-        raise NotImplementedError
+        """The instances of a LOAD, which the part above knows: an address may hold one."""
 
     def scalars(self, root: UOp) -> Instances:
         """Instances of an integer or boolean expression, lanes instantiated like the rest."""
