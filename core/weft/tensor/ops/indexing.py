@@ -18,17 +18,27 @@ from weft.base.errors import (
     DTypeError,
     GradientError,
     IndexingError,
-    ShapeError,
     WrongKind,
 )
 from weft.base.sequences import prod
-from weft.device import registry
-from weft.shape.movement import broadcast_shapes, definite, inverse_move, say_shape
+from weft.shape.movement import broadcast_shapes, inverse_move, say_shape
 from weft.tensor.ops.assign import owned_storage
-from weft.tensor.ops.scatter import from_front
+from weft.tensor.ops.index_items import (
+    as_bound,
+    common_shape,
+    covered,
+    flat_index,
+    from_the_front,
+    is_alone,
+    is_flag,
+    is_known,
+    is_mask,
+    moves,
+    places_of,
+)
 from weft.tensor.protocol import TensorBase, grad_enabled, grad_mode, record
 from weft.uop import Ops, UOp, Window
-from weft.uop.symbolic.sint import as_node, fold, high_of, low_of
+from weft.uop.symbolic.sint import as_node, fold, high_of
 
 
 class IndexingMixin(TensorBase):
@@ -55,7 +65,7 @@ class IndexingMixin(TensorBase):
     def _only_flag(self, index: Any) -> tuple[list[Any], int] | None:
         """The items of an index of slices and one mask without axes, and its place."""
         items = list(index) if isinstance(index, tuple) else [index]
-        found = [place for place, item in enumerate(items) if _is_flag(item)]
+        found = [place for place, item in enumerate(items) if is_flag(item)]
         plain = all(
             item is None or item is Ellipsis or isinstance(item, (bool, slice))
             for place, item in enumerate(items)
@@ -76,26 +86,26 @@ class IndexingMixin(TensorBase):
     def _without_flags(self, index: Any) -> tuple[Any, Any]:
         """self and an index in which every mask without axes is an index of a new axis of one."""
         items = list(index) if isinstance(index, tuple) else [index]
-        if not any(map(_is_flag, items)):
+        if not any(map(is_flag, items)):
             return self, index
         x, axis = self, 0
         for place, item in enumerate(items):
             if item is Ellipsis:
-                axis = x.ndim - sum(map(_covered, items[place + 1 :]))
-            elif _is_flag(item):
+                axis = x.ndim - sum(map(covered, items[place + 1 :]))
+            elif is_flag(item):
                 held = item if isinstance(item, bool) else item.item()
                 x = x.unsqueeze(max(0, min(axis, x.ndim)))
                 items[place] = self.__class__.zeros(int(held), dtype="int32", device=self.device)
                 axis += 1
             else:
-                axis += _covered(item)
+                axis += covered(item)
         return x, tuple(items)
 
     def _items(self, index: Any) -> list[Any]:
         """One item per axis and new axis: int, symbolic int, slice, None, or integer tensor."""
         given = list(index) if isinstance(index, tuple) else [index]
         taken = [self._item(item) for item in given]
-        known = {id(t): item for t, item in zip(taken, given) if _is_known(item)}
+        known = {id(t): item for t, item in zip(taken, given) if is_known(item)}
         items = self._unmasked(taken)
         used = sum(item is not None and item is not Ellipsis for item in items)
         dots = [place for place, item in enumerate(items) if item is Ellipsis]
@@ -139,13 +149,13 @@ class IndexingMixin(TensorBase):
 
     def _unmasked(self, items: list[Any]) -> list[Any]:
         """Boolean masks replaced by the integer tensors of the places where they hold."""
-        if not any(_is_mask(item) for item in items):
+        if not any(is_mask(item) for item in items):
             return items
-        covers = [0 if i is None or i is Ellipsis else i.ndim if _is_mask(i) else 1 for i in items]
+        covers = [0 if i is None or i is Ellipsis else i.ndim if is_mask(i) else 1 for i in items]
         result: list[Any] = []
         at = 0
         for place, item in enumerate(items):
-            if _is_mask(item):
+            if is_mask(item):
                 own = self.shape[at : at + covers[place]]
                 # a mask may be empty along any axis, as in NumPy: it holds nowhere
                 if len(own) != item.ndim or any(m not in (n, 0) for m, n in zip(item.shape, own)):
@@ -196,7 +206,7 @@ class IndexingMixin(TensorBase):
         """A boolean mask as the integer tensors of the places where it holds: computed now."""
         import numpy
 
-        places = _places(mask)
+        places = places_of(mask)
         return [self.__class__(p.astype(numpy.int32), device=self.device) for p in places]
 
     def _window(self, items: list[Any]) -> Any:
@@ -253,7 +263,7 @@ class IndexingMixin(TensorBase):
             last = start + (count - 1) * step
             return (start, last + 1, step) if step > 0 else (last, start + 1, step)
         if isinstance(item, UOp):
-            at = _from_the_front(item, size)
+            at = from_the_front(item, size)
             return at, fold(at + 1), 1
         if isinstance(size, int) and not -size <= item < size:
             raise IndexingError(
@@ -274,8 +284,8 @@ class IndexingMixin(TensorBase):
                 because="how many elements it picks is no sum of variables",
                 try_="a step of 1, or flip",
             )
-        start = 0 if item.start is None else _from_the_front(item.start, size)
-        stop = size if item.stop is None else _from_the_front(item.stop, size)
+        start = 0 if item.start is None else from_the_front(item.start, size)
+        stop = size if item.stop is None else from_the_front(item.stop, size)
         if all(isinstance(x, int) for x in (start, stop, size)):
             return min(start, stop), stop, 1
         return start, stop, 1
@@ -291,9 +301,9 @@ class IndexingMixin(TensorBase):
     def _picked(self, items: list[Any]) -> Any:
         """Integer tensors among the indices: all of them, and ints beside them, broadcast."""
         x, tensors, places, at = self._prepared(items)
-        shape = _common_shape(tensors)
+        shape = common_shape(tensors)
         rest = tuple(s for i, s in enumerate(x.shape) if i not in places)
-        flat, total = _flat_index(tensors, [x.shape[p] for p in places], shape)
+        flat, total = flat_index(tensors, [x.shape[p] for p in places], shape)
         # what is picked stays where it is among the other axes: so does its gradient
         lead = sum(1 for i in range(places[0]) if i not in places)
         others = [i for i in range(len(x.shape)) if i not in places]
@@ -424,7 +434,7 @@ class IndexingMixin(TensorBase):
             return
         part = self._window(items)
         if isinstance(value, TensorBase) and any(isinstance(size, UOp) for size in part.shape):
-            value = _as_bound(value, part.shape)
+            value = as_bound(value, part.shape)
         new = self._value_for(value, part.shape, "a write")
         if 0 in part.shape:
             return
@@ -444,7 +454,7 @@ class IndexingMixin(TensorBase):
         # a value elsewhere: the part is moved back to its place, and chosen there
         inside = new.ones_like(dtype=dtypes.bool)
         back, here = new._uop, inside._uop
-        for op, arg, shape in _moves(part._uop, self._uop):
+        for op, arg, shape in moves(part._uop, self._uop):
             back_op, back_arg = inverse_move(op, arg, shape)
             back = record(back_op, back.dtype, (back,), back_arg)
             here = record(back_op, here.dtype, (here,), back_arg)
@@ -466,9 +476,9 @@ class IndexingMixin(TensorBase):
             self._write_window(window, part)
             return
         x, tensors, places, at = self._prepared(items)
-        shape = _common_shape(tensors)
+        shape = common_shape(tensors)
         rest = tuple(s for i, s in enumerate(x.shape) if i not in places)
-        flat, total = _flat_index(tensors, [x.shape[p] for p in places], shape)
+        flat, total = flat_index(tensors, [x.shape[p] for p in places], shape)
         new = self._value_for(value, (*rest[:at], *shape, *rest[at:]), "a write")
         count = prod(shape)
         if count == 0 or total == 0:
@@ -490,7 +500,7 @@ class IndexingMixin(TensorBase):
         along = tuple(total if i == axis else 1 for i in range(len(self.shape) + 1))
         places = self.__class__.arange(total, device=self.device).reshape(along)
         turns = self.__class__.arange(1, count + 1, device=self.device)
-        if _is_alone(self.device):  # each element is written by itself: nothing is kept of a place
+        if is_alone(self.device):  # each element is written by itself: nothing is kept of a place
             index = index._expanded(
                 (*(1 if i == axis else s for i, s in enumerate(self.shape)), count)
             )
@@ -527,7 +537,7 @@ class IndexingMixin(TensorBase):
         """
         import numpy
 
-        places = _places(self if self._uop.dtype is dtypes.bool else self != 0)
+        places = places_of(self if self._uop.dtype is dtypes.bool else self != 0)
         if as_tuple:
             axes = (numpy.ascontiguousarray(p, numpy.int32) for p in places)
             return tuple(self.__class__(p, device=self.device) for p in axes)
@@ -550,106 +560,3 @@ class IndexingMixin(TensorBase):
             num_classes = int((self.max() + 1).item()) if self.numel() else 0
         classes = self.__class__.arange(num_classes, device=self.device)
         return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
-
-
-def _from_the_front(at: Any, size: Any) -> Any:
-    """A symbolic position counted from the front; what is below zero counts from the end."""
-    position = fold(at)
-    below = high_of(position) < 0 or (low_of(position) < 0 and _is_bound(position) and position < 0)
-    return fold(size + position) if below else position
-
-
-def _as_bound(value: Any, shape: tuple[Any, ...]) -> Any:
-    """Axes of a value that have the sizes that those of a window are bound to become those."""
-    now = definite(shape)
-    own = value.shape
-    if now is None or len(own) > len(shape):
-        return value
-    bound, now = shape[len(shape) - len(own) :], now[len(now) - len(own) :]
-    sizes = tuple(b if s == n != 1 else s for b, n, s in zip(bound, now, own))
-    return value if sizes == own else value.reshape(sizes)
-
-
-def _is_bound(position: Any) -> bool:
-    return isinstance(position, UOp) and definite((position,)) is not None
-
-
-def _is_mask(item: Any) -> bool:
-    return isinstance(item, TensorBase) and item._uop.dtype is dtypes.bool
-
-
-def _flat_index(tensors: list[Any], sizes: list[int], shape: tuple[Any, ...]) -> tuple[Any, int]:
-    """Several indices as one into their axes in row-major order; -1 where one is out of range."""
-    total = prod(sizes)
-    flat = valid = None
-    for tensor, size in zip(tensors, sizes):
-        index = from_front(_wide_enough(tensor, total), size)
-        inside = (index >= 0) & (index < size)
-        flat = index if flat is None else flat * size + index
-        valid = inside if valid is None else valid & inside
-    if len(tensors) > 1:
-        flat = valid.where(flat, -1)
-    return flat._expanded(shape), total
-
-
-def _common_shape(tensors: list[Any]) -> tuple[Any, ...]:
-    """The shape that indices broadcast to."""
-    try:
-        return broadcast_shapes(*(t.shape for t in tensors))
-    except ShapeError as error:
-        raise IndexingError(
-            "the indices do not broadcast",
-            asked="indices of shapes " + ", ".join(say_shape(t.shape) for t in tensors),
-            because=error.because,
-            try_="reshape them: x[rows[:, None], columns] is every row with every column",
-        ) from None
-
-
-def _is_known(item: Any) -> bool:
-    """Whether an index is a list or an array of numbers, which can be looked at."""
-    if isinstance(item, (list, tuple)):
-        return all(isinstance(x, int) or _is_known(x) for x in item)
-    return isinstance(item, range) or type(item).__module__ == "numpy"
-
-
-def _is_flag(item: Any) -> bool:
-    """Whether this is a mask without axes."""
-    return isinstance(item, bool) or (_is_mask(item) and item.shape == ())
-
-
-def _covered(item: Any) -> int:
-    """How many axes an item of an index is for."""
-    if item is None or item is Ellipsis or _is_flag(item):
-        return 0
-    return item.ndim if _is_mask(item) else 1
-
-
-def _wide_enough(index: Any, total: Any) -> Any:
-    """An index in a dtype that holds every place below `total`."""
-    short = index._uop.dtype.itemsize < 8
-    return index.cast(dtypes.int64) if short and high_of(total) > dtypes.int32.max else index
-
-
-def _is_alone(device: Any) -> bool:
-    """Whether a device is one processor that goes through everything in order."""
-    if not isinstance(device, str):
-        return False
-    return registry.capabilities(device).compute.limits.global_size is None
-
-
-def _places(mask: Any) -> tuple[Any, ...]:
-    """Where a mask holds, a NumPy vector for each axis: counted in a row, which is much quicker
-    than axis by axis."""
-    import numpy
-
-    return numpy.unravel_index(numpy.flatnonzero(mask.numpy()), mask.shape) if mask.shape else ()
-
-
-def _moves(node: UOp, base: UOp) -> list[tuple[Ops, Any, tuple[Any, ...]]]:
-    """The movement that leads from `base` to `node`, last first, with the shape before each."""
-    moves: list[tuple[Ops, Any, tuple[Any, ...]]] = []
-    while node is not base:
-        if node.op is not Ops.DETACH:  # a mark that no gradient flows moves nothing
-            moves.append((node.op, node.arg, node.src[0].shape))
-        node = node.src[0]
-    return moves
