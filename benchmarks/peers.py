@@ -210,7 +210,7 @@ class Weft(_Lazy):
                 optimiser.zero_grad()
                 loss = forward()
                 loss.backward()
-                self.Tensor.realize(loss, *optimiser.schedule_step())
+                optimiser.step()
             return float(loss.item())
 
         return step

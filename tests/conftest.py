@@ -5,6 +5,7 @@ WEFT_TEST_EXAMPLES=1000 explores: as many examples of each property, and others 
 WEFT_TEST_FEWER=10 tries the first of the usual ones, for slow devices.
 """
 
+import gc
 import os
 
 from hypothesis import HealthCheck
@@ -20,3 +21,9 @@ hypothesis_settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 hypothesis_settings.load_profile("weft")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and modules stay to the end: the search for cycles leaves them out."""
+    gc.collect()
+    gc.freeze()

@@ -44,9 +44,7 @@ class Paths:
         self._memory = {target.base: target for target in targets if target.op in _WHOLE}
         self.nodes: dict[UOp, None] = {}
         self.order = self._order(root)
-        for node in self.order:
-            if self._leads(node):
-                self.nodes[node] = None
+        self._find()
         self.reached = {node for node in self.nodes if node in self._wanted}
         old = [t for node, t in self.former.items() if node in self.nodes]
         self.reached.update(t for t in old if t is not None)
@@ -84,16 +82,23 @@ class Paths:
             self.former[node] = self._memory.get(memory)
         return node.src if node.op is Ops.ASSIGN or node in self._wanted else ()
 
-    def _leads(self, node: UOp) -> bool:
-        if node in self._wanted:
-            return True
-        if node in self.former and (self.former[node] is not None or is_lost(node)):
-            return True
-        if not dtypes.is_float(node.dtype):
-            return False
-        if node in self.ways:
-            return self.ways[node] in self.nodes
-        return node.op not in STOPS and any(source in self.nodes for source in node.src)
+    def _find(self) -> None:
+        """Which nodes gradients flow through: those that are wanted, or reach such a node."""
+        wanted, found, ways, old = self._wanted, self.nodes, self.ways, self.former
+        for node in self.order:
+            if node in wanted:
+                found[node] = None
+            elif node in old and (old[node] is not None or is_lost(node)):
+                found[node] = None
+            elif node in ways:
+                if ways[node] in found and dtypes.is_float(node.dtype):
+                    found[node] = None
+            elif node.op not in STOPS:
+                for source in node.src:
+                    if source in found:
+                        if dtypes.is_float(node.dtype):
+                            found[node] = None
+                        break
 
 
 def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | None]:
@@ -246,13 +251,13 @@ def _overwritten(memory: UOp) -> GradientError:
 def _marked(part: UOp, node: UOp) -> UOp:
     """The new nodes of a gradient are from the method of the node that they derive."""
     if settings.TRACEMETA:
-        meta = getattr(node, "meta", None)
+        meta = node.meta
         if meta is not None:
             mark = Metadata(meta.name, meta.where, backward=True)
             stack = [part]
             while stack:
                 fresh = stack.pop()
-                if fresh.src and not hasattr(fresh, "meta"):  # numbers are shared by all
+                if fresh.src and fresh.meta is None:  # numbers are shared by all
                     _set_meta(fresh, mark)
                     stack += fresh.src
     return part

@@ -70,7 +70,8 @@ def overwritten(memory: UOp) -> None:
     if not in_use():
         return  # there is nothing that could be wrong from now on
     now = next(_clock)
-    for node in {memory: None, **dict.fromkeys(_buffers(memory))}:
+    below = () if memory.op is Ops.BUFFER else _buffers(memory)
+    for node in {memory: None, **dict.fromkeys(below)}:
         _written[node] = now
         past = _past(node)
         if past is not None:

@@ -7,7 +7,6 @@ and `base` lead back.
 
 from __future__ import annotations
 
-import enum
 import math
 import sys
 from collections.abc import Iterator
@@ -15,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from weft.base.errors import DTypeError, UnknownDType
+from weft.base.members import Member
 from weft.base.settings import settings
 
 
-class AddrSpace(enum.Enum):
+class AddrSpace(Member):
     """Where the memory behind a pointer lies: the device's, a workgroup's, a thread's."""
 
     GLOBAL = "global"
@@ -237,6 +237,9 @@ class _Dtypes(type):
     @default_float.setter
     def default_float(cls, dtype: DType) -> None:
         settings.DEFAULT_FLOAT = dtype.name
+
+    # with a `__getattr__` Python finds names by a call, unless this is what it finds them by
+    __getattribute__ = object.__getattribute__
 
     def __setattr__(cls, name: str, value: object) -> None:
         if name not in ("default_float", "default_int"):
@@ -623,20 +626,20 @@ class dtypes(metaclass=_Dtypes):
     ints = (*uints, *sints)
     all = (bool, *ints, *floats)
 
-    is_float = staticmethod(is_float)
-    is_int = staticmethod(is_int)
-    is_unsigned = staticmethod(is_unsigned)
-    is_bool = staticmethod(is_bool)
-    finfo = staticmethod(finfo)
-    iinfo = staticmethod(iinfo)
-    min = staticmethod(lowest)
-    max = staticmethod(highest)
-    fields = staticmethod(fields)
-    from_py = staticmethod(from_py)
-    as_const = staticmethod(as_const)
-    to_dtype = staticmethod(to_dtype)
-    imageh = staticmethod(imageh)
-    imagef = staticmethod(imagef)
+    is_float = is_float
+    is_int = is_int
+    is_unsigned = is_unsigned
+    is_bool = is_bool
+    finfo = finfo
+    iinfo = iinfo
+    min = lowest
+    max = highest
+    fields = fields
+    from_py = from_py
+    as_const = as_const
+    to_dtype = to_dtype
+    imageh = imageh
+    imagef = imagef
 
 
 # The questions about kinds are asked all the time: sets answer faster than the table's tuples.

@@ -212,6 +212,9 @@ class _Override(ContextDecorator):
 
 _stamp: ContextVar[object] = ContextVar("weft_settings_stamp", default=None)
 
+stamp = _stamp.get
+"""`Settings.stamp`, for whoever asks at every call."""
+
 
 def _new_variable(row: Setting) -> ContextVar[Any]:
     initial = _initial(row, os.environ)

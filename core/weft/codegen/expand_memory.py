@@ -21,7 +21,7 @@ from weft.codegen.instances import (
     width_of,
 )
 from weft.codegen.ranges import alternative_of, loop_order, loops_of, ranges_of, values_of
-from weft.codegen.transpose import columns_of
+from weft.codegen.transpose import columns_of, runs_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -142,13 +142,18 @@ class Accesses(Places):
                 out += stored(place, item)
             return out
         assert lane is not None
-        for item, row in zip(values, self.gather(over, lane)):
-            if value.lane is not None and is_run([places[i] for i in row]):
-                out += stored(places[row[0]], item)
+        rows = [[places[i] for i in row] for row in self.gather(over, lane)]
+        if value.lane is not None and not is_run(rows[0]):
+            turned = _stored_turned(address, loops, rows, values)
+            if turned:
+                return turned
+        for item, row in zip(values, rows):
+            if value.lane is not None and is_run(row):
+                out += stored(row[0], item)
                 continue
-            for number, i in enumerate(row):
+            for number, place in enumerate(row):
                 part = item if value.lane is None else item.gep(number)
-                out += stored(places[i], part)
+                out += stored(place, part)
         return out
 
     def store_neighbours(
@@ -169,6 +174,36 @@ class Accesses(Places):
                 item = vector_of(item.dtype.vec(len(mine)), tuple(mine))
             out += stored(places[members[0][0]], item)
         return out
+
+
+def _stored_turned(
+    address: Address, loops: Ranges, rows: list[list[Place]], values: list[UOp]
+) -> list[UOp]:
+    """The stores of vectors whose lanes lie apart, where what they have for one lane are neighbours
+    in memory: as many of them as there are, turned in registers. Nothing where they are not.
+
+    rows: of each vector, in the order of `loops`, the places of its lanes.
+    """
+    dtype = values[0].dtype
+    if dtypes.is_bool(dtype.scalar()) or any(one.op is Ops.VECTORIZE for one in values):
+        return []
+    steps = strides_of(loops)
+    across = next((loop for loop in loops if address.moving.get(loop) == 1), None)
+    if across is None or width_of(across) < 2:
+        return []
+    count, rest = width_of(across), [loop for loop in loops if loop is not across]
+    most = 1 << (min(count, dtype.count).bit_length() - 1)
+    parts = [*range(0, count - most + 1, most), *([count - most] if count % most else [])]
+    out: list[UOp] = []
+    for first in offsets(tuple(rest), [steps[loop] for loop in rest], 0):
+        mine = range(first, first + count * steps[across], steps[across])
+        if not all(is_run([rows[i][lane] for i in mine]) for lane in range(dtype.count)):
+            return []
+        for part in parts:  # the last one may overlap the one before it, and stores the same again
+            block = mine[part : part + most]
+            for place, (vector, at) in zip(rows[block[0]], runs_of([values[i] for i in block])):
+                out += stored(place, vector.gep(tuple(range(at, at + most))))
+    return out
 
 
 def _row(row: list[Place], alternative: UOp | None, dtype: DType) -> UOp:

@@ -30,6 +30,7 @@ from weft.codegen.instances import (
 )
 from weft.codegen.ranges import CLOSING, loop_order, ranges_of
 from weft.codegen.substitute import replace_nodes
+from weft.codegen.walk import nodes_of
 from weft.device.pair_dot import PairDot
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -65,7 +66,7 @@ class Places(ABC):
         self.closing: set[UOp] = set()  # what is computed from a REDUCE or FILL
         self.from_memory: set[UOp] = set()  # parts of addresses that are vectors
         self.sink = sink
-        arrays = [node.arg for node in sink.toposort() if node.op is Ops.DEFINE_REG]
+        arrays = [node.arg for node in nodes_of(sink) if node.op is Ops.DEFINE_REG]
         self.names = itertools.count(max(arrays, default=0) + 1)
 
     def lane_of(self, node: UOp, lanes: Iterable[UOp | None]) -> UOp | None:

@@ -77,7 +77,7 @@ class _Expander(Accesses):
         nodes = nodes_of(self.sink)
         found: set[UOp] = set()
         for node in nodes:
-            if node.op in CLOSING or any(source in self.closing for source in node.src):
+            if node.op in CLOSING or not self.closing.isdisjoint(node.src):
                 self.closing.add(node)
         # an address may hold a reduce: where to look something up is computed here as well
         stack = [self.sink, *(node for node in nodes if node.op in CLOSING)]
@@ -156,7 +156,10 @@ class _Expander(Accesses):
             if source.lane is None and not (position == 0 and keep_scalar):
                 column = [value.broadcast(width) for value in column]
             wide.append(column)
-        values = [UOp(node.op, dtype.vec(width), src, node.arg) for src in zip(*wide)]
+        if keep_scalar:
+            values = [folded(node.op, dtype.vec(width), src, node.arg) for src in zip(*wide)]
+        else:
+            values = [UOp(node.op, dtype.vec(width), src, node.arg) for src in zip(*wide)]
         return Instances(over, lane, values)
 
     def unit(self, node: UOp) -> Instances:
@@ -209,6 +212,8 @@ class _Expander(Accesses):
         results: list[UOp] = []
         for group in range(groups):
             mine = values[group * turns : (group + 1) * turns]
+            if op is Ops.ADD and turns > 1:
+                mine = [value for value in mine if not _is_zero(value)] or mine[:1]
             if op is Ops.ADD and self.dots:
                 mine = packed(mine, self.dots)
             chains = min(chains, len(mine))
@@ -247,6 +252,12 @@ class _Expander(Accesses):
 
 def _is_lanes(loop: UOp) -> bool:
     return loop.arg.kind is AxisKind.VECTOR
+
+
+def _is_zero(value: UOp) -> bool:
+    """Whether a term is known to be zero, and need not be added."""
+    one = value.src[0] if value.op is Ops.VECTORIZE and len(set(value.src)) == 1 else value
+    return one.op is Ops.CONST and one.arg == 0
 
 
 def _is_unrolled(reduce: UOp) -> bool:

@@ -1,15 +1,19 @@
 """Building one node, folded as far as is known at once: the laws that instantiation needs.
 
-Integers and booleans only; floats are left alone, since most of their laws are none.
+Integers and booleans only; floats are left alone, since most of their laws are none (x + -0.0 is
+x, which `cat` needs).
 """
 
 from __future__ import annotations
+
+import math
 
 from weft.base.dtype import DType, dtypes
 from weft.uop.evaluate import exec_alu
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
+_WHOLE = frozenset({dtypes.int, dtypes.long})
 _CONDITIONS = frozenset({Ops.AND, Ops.OR, Ops.CMPNE})
 
 
@@ -31,9 +35,16 @@ def folded(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: object = None) -> U
         if src[1] is src[2]:
             return src[1]
         return UOp(op, dtype, src, arg)
+    if op is Ops.CAST and src[0].op is Ops.CONST and src[0].arg.__class__ is int:
+        return UOp.const(dtype, src[0].arg) if dtype in _WHOLE else UOp(op, dtype, src, arg)
     if op not in GroupOp.ALU or dtypes.is_float(dtype) or dtypes.is_float(src[0].dtype):
+        if op is Ops.ADD and (_is_minus_zero(src[0]) or _is_minus_zero(src[1])):
+            return src[1] if _is_minus_zero(src[0]) else src[0]
         return UOp(op, dtype, src, arg)
-    if all(source.op is Ops.CONST for source in src):
+    for source in src:
+        if source.op is not Ops.CONST:
+            break
+    else:
         return UOp.const(dtype, exec_alu(op, dtype, [source.arg for source in src]))
     if len(src) == 2:
         left, right = src
@@ -44,6 +55,10 @@ def folded(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: object = None) -> U
             if known is not None:
                 return known
     return UOp(op, dtype, src, arg)
+
+
+def _is_minus_zero(node: UOp) -> bool:
+    return node.op is Ops.CONST and node.arg == 0 and math.copysign(1.0, node.arg) < 0
 
 
 def _with_constant(op: Ops, dtype: DType, left: UOp, right: UOp) -> UOp | None:

@@ -26,6 +26,8 @@ from weft.codegen.walk import nodes_of
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
+_ROUNDS = 4  # after which what is left of divisions stays
+
 
 @dataclass(frozen=True)
 class _Round:
@@ -51,8 +53,27 @@ def run(sink: UOp) -> UOp:
             same = _straight(same)
         elif node.op is Ops.MUL and dtypes.is_float(node.dtype):
             same = _chosen(_under_the_gate_of_one(same, node.src))
+        elif node.op is Ops.WHERE and src[2].op is Ops.CONST:
+            same = _with_another(same)
         made[node] = same
     return made[sink]
+
+
+def _with_another(choice: UOp) -> UOp:
+    """`gate ? element : c` -> the element, with c where its gate is closed: one gate for both."""
+    gate, load, other = choice.src
+    if load.op is Ops.CONST:
+        return gate if load.arg is True and other.arg is False else choice
+    if load.op is Ops.WHERE:
+        own, rest = load.src[0], (load.src[1], other)
+        if set(conjuncts(own)) == set(conjuncts(gate)):
+            return UOp(Ops.WHERE, choice.dtype, (gate, *rest))
+        return choice
+    if load.op is not Ops.LOAD or len(load.src[0].src) < 3 or fill_of(load) is not None:
+        return choice
+    if alternative_of(load) is None or set(conjuncts(load.src[0].src[2])) != set(conjuncts(gate)):
+        return choice
+    return UOp(Ops.LOAD, load.dtype, (load.src[0], other, *load.src[2:]), load.arg)
 
 
 # ---- going round ---------------------------------------------------------------------------------
@@ -62,20 +83,88 @@ def _straight(index: UOp) -> UOp:
     """An INDEX whose gate and address do not go round, as far as its gate says so."""
     pointer, at, gate = index.src
     conditions, changed = _said_by(gate, at)
-    if not changed:
+    if changed:
+        conditions = [condition.substitute(changed) for condition in conditions]
+        at = at.substitute(changed).simplify()
+    else:
+        conditions = conjuncts(gate)
+    at, settled = _within(at, conditions)
+    if not changed and settled is conditions:
         return index
-    whole = conditions[0].substitute(changed)
-    for condition in conditions[1:]:
-        whole = whole & condition.substitute(changed)
-    at = at.substitute(changed).simplify()
+    whole = settled[0]
+    for condition in settled[1:]:
+        whole = whole & condition
     return UOp(Ops.INDEX, index.dtype, (pointer, at, whole.simplify()))
+
+
+def _within(at: UOp, conditions: list[UOp]) -> tuple[UOp, list[UOp]]:
+    """An address and conditions without what divides a number that other conditions keep between
+    two multiples of the divisor. The list that was given where there is none.
+
+    What is divided is part of a condition or it is not, so that none is made simpler by itself.
+    """
+    for _ in range(_ROUNDS):
+        divisions = [
+            node
+            for node in UOp.sink(at, *conditions).toposort()
+            if node.op in (Ops.MOD, Ops.IDIV) and node.src[1].op is Ops.CONST
+        ]
+        if not divisions:
+            break
+        bounds = _bounds(conditions)
+        changed: dict[UOp, UOp] = {}
+        for node in divisions:
+            number, size = node.src[0], node.src[1].arg
+            terms, constant = affine(number)
+            known = bounds.get(frozenset(terms.items()))
+            if known is None or size < 1:
+                continue
+            least, most = (bound + constant for bound in known)
+            if 0 <= least <= most and least // size == most // size:
+                turns = least // size
+                rest = number - number.const_like(turns * size)
+                changed[node] = rest if node.op is Ops.MOD else number.const_like(turns)
+        if not changed:
+            break
+        at = at.substitute(changed).simplify()
+        whole = [condition.substitute(changed).simplify() for condition in conditions]
+        conditions = [part for condition in whole for part in conjuncts(condition)]
+    return at, conditions
+
+
+def _bounds(conditions: list[UOp]) -> dict[frozenset[tuple[UOp, int]], tuple[int, int]]:
+    """Between which numbers conditions keep sums, by their terms."""
+    found: dict[frozenset[tuple[UOp, int]], tuple[int, int]] = {}
+    for condition in conditions:
+        less, beyond = condition, False
+        if condition.op is Ops.CMPNE and condition.src[1].op is Ops.CONST:
+            less, beyond = condition.src[0], condition.src[1].arg is True
+            if not beyond:
+                continue
+        if less.op is not Ops.CMPLT or less.src[0].dtype not in (dtypes.int, dtypes.long):
+            continue
+        left, right = less.src
+        if right.op is Ops.CONST:  # sum < c, or not
+            number, bound, below = left, right.arg - (0 if beyond else 1), not beyond
+        elif left.op is Ops.CONST:  # c < sum, or not
+            number, bound, below = right, left.arg + (0 if beyond else 1), beyond
+        else:
+            continue
+        terms, constant = affine(number)
+        key = frozenset(terms.items())
+        least = sum(min(f * u.vmin, f * u.vmax) for u, f in terms.items())
+        most = sum(max(f * u.vmin, f * u.vmax) for u, f in terms.items())
+        least, most = found.get(key, (least, most))
+        bound -= constant
+        found[key] = (least, min(most, bound)) if below else (max(least, bound), most)
+    return found
 
 
 def _said_by(gate: UOp, at: UOp) -> tuple[list[UOp], dict[UOp, UOp]]:
     """The conditions of a gate, and what under it becomes of what goes round in it and in `at`."""
     changed: dict[UOp, UOp] = {}
     conditions = []
-    for condition in _conjuncts(gate):
+    for condition in conjuncts(gate):
         found = _round_of(condition)
         if found is None:
             conditions.append(condition)
@@ -88,7 +177,8 @@ def _said_by(gate: UOp, at: UOp) -> tuple[list[UOp], dict[UOp, UOp]]:
     return conditions, changed
 
 
-def _conjuncts(gate: UOp) -> list[UOp]:
+def conjuncts(gate: UOp) -> list[UOp]:
+    """The conditions that have to hold for a gate to be open."""
     found, stack = [], [gate]
     while stack:
         node = stack.pop()
@@ -135,8 +225,8 @@ def _round_of(condition: UOp) -> _Round | None:
 def _chosen(product: UOp) -> UOp:
     """a * b   ->   gate ? a * b : 0   when one gate is that of both, and b can be read anyhow."""
     a, b = product.src
-    gate = _gate_of(a)
-    if gate is None or _gate_of(b) is not gate:
+    gate = gate_of(a)
+    if gate is None or gate_of(b) is not gate:
         return product
     for one, other in ((a, b), (b, a)):
         if _is_inside(one.src[0]):
@@ -155,10 +245,10 @@ def _under_the_gate_of_one(product: UOp, factors: Sequence[UOp]) -> UOp:
     """
     src = list(product.src)
     for one, other in ((0, 1), (1, 0)):
-        gate, free = _gate_of(factors[one]), src[other]
+        gate, free = gate_of(factors[one]), src[other]
         if gate is None or free.op is not Ops.LOAD or fill_of(free) is not None:
             continue
-        if _gate_of(free) is gate:
+        if gate_of(free) is gate:
             continue
         index = _index_under(gate, free.src[0])
         if index is not None:
@@ -204,7 +294,7 @@ def _stays_inside(at: UOp, gate: UOp, changed: dict[UOp, UOp]) -> bool:
     return loops.isdisjoint(rest)
 
 
-def _gate_of(load: UOp) -> UOp | None:
+def gate_of(load: UOp) -> UOp | None:
     """The gate of an element that is 0 where it is closed."""
     if load.op is not Ops.LOAD or len(load.src[0].src) < 3 or fill_of(load) is not None:
         return None

@@ -32,7 +32,10 @@ class Instances:
 
 def is_instantiated(node: UOp) -> bool:
     """Whether the value of a node depends on a range that is instantiated."""
-    return any(loop.arg.kind in INSTANTIATED for loop in ranges_of(node))
+    for loop in ranges_of(node):
+        if loop.arg.kind in INSTANTIATED:
+            return True
+    return False
 
 
 def width_of(loop: UOp) -> int:

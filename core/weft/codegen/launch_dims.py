@@ -26,6 +26,7 @@ from weft.codegen.groups import is_shared
 from weft.codegen.opt.kernel import reads_what_it_writes
 from weft.codegen.ranges import extent_of, loop_order, ranges_of
 from weft.codegen.substitute import substitute_ranges
+from weft.codegen.walk import nodes_of
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp, sint
@@ -133,7 +134,7 @@ def _go_along_memory(nodes: Sequence[UOp], mine: Sequence[UOp]) -> bool:
 
 def run(sink: UOp, target: Target) -> UOp:
     """The kernel with SPECIAL indices; itself where it has no launch axes."""
-    nodes = list(sink.toposort())
+    nodes = nodes_of(sink)
     loops = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
     limits = target.compute.limits
     values: dict[UOp, UOp] = {}

@@ -29,6 +29,7 @@ from weft.codegen import (
     lowerer,
     merge,
     puts,
+    ranks,
     scatter,
     segments,
     stream,
@@ -117,13 +118,15 @@ def _linearize(sink: UOp, ctx: Context) -> tuple[object, list[UOp]]:
 
 
 def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
-    return sink if ctx.target.rules is None else graph_rewrite(sink, ctx.target.rules)
+    rules = ctx.target.rules
+    return sink if rules is None else graph_rewrite(sink, rules, nodes=walk.nodes_of(sink))
 
 
 BEFORE = (
     Pass("epilogue", _epilogue, kernel_ast.verify),
     Pass("lowerer", _lowerer, lowered.verify),
     Pass("gather", lambda sink, ctx: gather.run(sink), lowered.verify),
+    Pass("ranks", lambda sink, ctx: ranks.run(sink, ctx.target), lowered.verify),
     Pass("puts", lambda sink, ctx: puts.run(sink, ctx.target), lowered.verify),
     Pass("scatter", lambda sink, ctx: scatter.run(sink, ctx.target), lowered.verify),
     Pass("gates", lambda sink, ctx: gates.run(sink), lowered.verify),

@@ -59,23 +59,21 @@ class _Put:
 def run(sink: UOp, target: Target) -> UOp:
     """The kernel with such stores; itself where there are none."""
     limits = target.compute.limits
-    if not settings.FUSE_ARANGE or limits.global_size is not None or len(sink.src) != 1:
+    if not settings.FUSE_ARANGE or limits.global_size is not None:
         return sink
     nodes = list(sink.toposort())
     reduces = [node for node in nodes if node.op is Ops.REDUCE]
     if len(reduces) != 1 or any(node.op is Ops.FILL for node in nodes):
         return sink
-    put = _put(sink.src[0], reduces[0])
-    if put is None or not _worth(put, limits.scratch_bytes):
+    puts = [put for store in sink.src if (put := _put(store, reduces[0])) is not None]
+    if len(puts) < len(sink.src) or not all(_worth(put, limits.scratch_bytes) for put in puts):
         return sink
-    own = _buffer(put.store)
-    reads = {node for node in nodes if node.op is Ops.LOAD and _buffer(node) is own}
-    if reads - ({put.old} if put.in_place else set()):
+    own = {_buffer(put.store) for put in puts}
+    reads = {node for node in nodes if node.op is Ops.LOAD and _buffer(node) in own}
+    if len(own) < len(puts) or reads - {put.old for put in puts if put.in_place}:
         return sink
-    stores = [_stored(put)]
-    if not put.in_place:
-        stores.insert(0, _before(put))
-    return UOp.sink(*stores, arg=sink.arg)
+    before = [_before(put) for put in puts if not put.in_place]
+    return UOp.sink(*before, *map(_stored, puts), arg=sink.arg)
 
 
 def in_order(store: UOp) -> frozenset[UOp]:

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from weft.device.tensor_core import TensorCore
-from weft.uop.analysis import analysis
 from weft.uop.args import AxisKind, RangeArg
-from weft.uop.node import UOp
+from weft.uop.node import UOp, memo_slot
 from weft.uop.ops import Ops
 from weft.uop.text import register_arg
 
@@ -94,8 +93,8 @@ def _union(nodes: Iterable[UOp]) -> frozenset[UOp]:
     """The ranges of all of `nodes`, which know theirs; one of their sets where one will do."""
     result = NO_RANGES
     for node in nodes:
-        item = _ranges_known(node)
-        if item is result or not item:
+        item = node._ranges
+        if not item or item is result:
             continue
         if not result or result < item:
             result = item
@@ -104,12 +103,38 @@ def _union(nodes: Iterable[UOp]) -> frozenset[UOp]:
     return result
 
 
-_ranges_known = UOp._ranges.__get__  # type: ignore[attr-defined]
+_set_ranges = memo_slot("_ranges")
 
 
-@analysis("_ranges")
 def ranges_of(node: UOp) -> frozenset[UOp]:
-    """The ranges that the value of this node depends on."""
+    """The ranges that the value of this node depends on. Kept on the node."""
+    known = node._ranges
+    if known is not None:
+        return known
+    path, pending = [node], [iter(node.src)]
+    while path:
+        for source in pending[-1]:
+            if source._ranges is None:
+                path.append(source)
+                pending.append(iter(source.src))
+                break
+        else:
+            current = path.pop()
+            pending.pop()
+            known = _ranges(current)
+            _set_ranges(current, known)
+    return known  # type: ignore[return-value]
+
+
+def know_ranges(nodes: Iterable[UOp]) -> None:
+    """Have `ranges_of` know all of `nodes`, which are in topological order, with all below them."""
+    for node in nodes:
+        if node._ranges is None:
+            _set_ranges(node, _ranges(node))
+
+
+def _ranges(node: UOp) -> frozenset[UOp]:
+    """Of a node whose sources know theirs."""
     if not node.src:
         return NO_RANGES
     op = node.op

@@ -53,20 +53,18 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accu
     made: dict[UOp, UOp] = {}
     found = result.paths
     count = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
+    others = made.keys()  # those that became others; the rest stay what they are
     for node in nodes:
         op, same = node.op, node
         if op is Ops.REDUCE:
-            src = tuple([made[source] for source in node.src])
+            src = tuple([made.get(source, source) for source in node.src])
             made[node] = _accumulate(node, src, count, paths, fused, result)
             count += 1
             continue
-        for source in node.src:
-            if made[source] is not source:
-                src = tuple([made[source] for source in node.src])
-                same = UOp(op, node.dtype, src, node.arg)
-                break
+        if not others.isdisjoint(node.src):
+            src = tuple([made.get(source, source) for source in node.src])
+            same = made[node] = UOp(op, node.dtype, src, node.arg)
         if op is Ops.FILL:
-            made[node] = same
             result.roots += same.src
             if same.arg.depth > 1:
                 _go_ahead(same, paths[node], result)
@@ -75,13 +73,12 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accu
             continue
         if op is Ops.LOAD and same.src[-1].op is Ops.FILL:
             fill = same.src[-1]
-            same = UOp(op, same.dtype, same.src[:-1], same.arg)
+            same = made[node] = UOp(op, same.dtype, same.src[:-1], same.arg)
             result.before += [(before, same) for before in _last_of(fill, paths[node.src[-1]])]
-        made[node] = same
         path = paths[node]
         if same not in found or len(path) >= len(found[same]):
             found[same] = path
-    result.sink = made[nodes[-1]]
+    result.sink = made.get(nodes[-1], nodes[-1])
     return result
 
 

@@ -322,8 +322,9 @@ class _Scatter:
 
 def accumulates(fill: UOp) -> bool:
     """Whether a FILL adds to what its array holds: its turns have an order, and are done once."""
+    arrays = {store.src[0].src[0] for store in values_of(fill)}
     return any(
-        node.op is Ops.LOAD and node.src[0].src[0] is store.src[0].src[0]
+        node.op is Ops.LOAD and node.src[0].src[0] in arrays
         for store in values_of(fill)
         for node in store.src[1].toposort(gate=lambda u: u.op not in CLOSING)
     )
@@ -334,6 +335,6 @@ def in_order(fill: UOp) -> frozenset[UOp]:
     place of an array that is added to, and those that have an array each."""
     if not accumulates(fill):
         return frozenset()
-    (store,) = values_of(fill)
-    moving = affine(store.src[0].src[1])[0]
-    return frozenset(loop for loop in loops_of(fill) if loop not in moving) | ranges_of(fill)
+    moving = [affine(store.src[0].src[1])[0] for store in values_of(fill)]
+    meeting = (loop for loop in loops_of(fill) if not all(loop in terms for terms in moving))
+    return frozenset(meeting) | ranges_of(fill)

@@ -50,7 +50,7 @@ def substitute_ranges(
             src = (*(made[value] for value in node.src[: node.arg.values]), *closed)
         else:
             src = tuple([made[source] for source in node.src])
-        if op in _DIVIDES or (op not in _KEPT and any(s in divides for s in node.src)):
+        if op in _DIVIDES or not (op in _KEPT or divides.isdisjoint(node.src)):
             divides.add(node)
         if src == node.src:
             made[node] = node

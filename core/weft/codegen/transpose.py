@@ -1,32 +1,86 @@
-"""A square of a matrix that is turned in registers: rows are read, columns come out.
+"""Parts of a matrix that are turned in registers: rows come in, columns go out.
 
 Lanes that lie a row apart would be read one by one, each line of memory as many times as columns of
 it are needed. Here each row is one load, and `log2 n` rounds of interleaving exchange the rows of
 an n x n square for its columns: a round interleaves row k with row k + n / 2, which moves the
 highest bit of an element's row to be the lowest of its place in the row.
+
+Vectors that are stored across memory, each lane in a row of its own, are turned as well where they
+are neighbours there: one store then takes what several of them have for a row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
+_PIECE_BYTES = 16
+"""Of a register, within which interleaving is one cheap instruction and needs no list of places."""
+
+
+class _Vector(NamedTuple):
+    """A value, and of which (row, lane) its lanes are."""
+
+    value: UOp
+    held: list[tuple[int, int]]
+
 
 def columns_of(rows: Sequence[UOp]) -> list[UOp]:
     """The columns of a square of rows: as many vectors of as many lanes, a power of two."""
-    count = len(rows)
-    found = list(rows)
-    for _ in range(count.bit_length() - 1):
-        pairs = zip(found[: count // 2], found[count // 2 :])
-        found = [part for low, high in pairs for part in _interleaved(low, high)]
+    found = _named(rows)
+    for _ in range(_log(len(rows))):
+        found = _interleaved(found, len(rows), 1)
+    return [vector.value for vector in found]
+
+
+def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:
+    """For each lane the vector that holds it of all rows, one after the other, and where in it.
+
+    :param rows: vectors of one dtype; a power of two of them, at most as many as they have lanes.
+    """
+    dtype, count = rows[0].dtype, len(rows)
+    within = min(dtype.count, max(1, _PIECE_BYTES // dtype.scalar().itemsize))
+    together = min(within, count)
+    vectors, groups = _named(rows), []
+    for first in range(0, count, together):
+        group = vectors[first : first + together]
+        for _ in range(_log(together)):
+            group = _interleaved(group, within, 1)
+        groups.append(group)
+    found: dict[int, tuple[UOp, int]] = {}
+    for parts in zip(*groups):
+        pieces = list(parts)
+        for _ in range(_log(len(groups))):
+            pieces = _interleaved(pieces, dtype.count, within)
+        for value, held in pieces:
+            found |= {lane: (value, at) for at, (row, lane) in enumerate(held) if row == 0}
+    return [found[lane] for lane in range(dtype.count)]
+
+
+def _named(rows: Sequence[UOp]) -> list[_Vector]:
+    lanes = range(rows[0].dtype.count)
+    return [_Vector(value, [(row, lane) for lane in lanes]) for row, value in enumerate(rows)]
+
+
+def _log(count: int) -> int:
+    return count.bit_length() - 1
+
+
+def _interleaved(vectors: list[_Vector], block: int, size: int) -> list[_Vector]:
+    """Vectors of the first half in turns with those of the second, `size` lanes of each at a time:
+    the first half of every block of lanes, and the second."""
+    lanes, half = vectors[0].value.dtype.count, block // 2
+    halves: list[list[int]] = [[], []]
+    for start in range(0, lanes, half):
+        for place in range(start, start + half, size):
+            turn = range(place, place + size)
+            halves[start // half % 2] += [*turn, *(lanes + lane for lane in turn)]
+    found = []
+    for low, high in zip(vectors[: len(vectors) // 2], vectors[len(vectors) // 2 :]):
+        both = UOp(Ops.CAT, low.value.dtype.scalar().vec(2 * lanes), (low.value, high.value))
+        held = low.held + high.held
+        found += [_Vector(both.gep(tuple(order)), [held[i] for i in order]) for order in halves]
     return found
-
-
-def _interleaved(low: UOp, high: UOp) -> tuple[UOp, UOp]:
-    """The lanes of two vectors in turns: the first half of both, and the second."""
-    lanes = low.dtype.count
-    both = UOp(Ops.CAT, low.dtype.scalar().vec(2 * lanes), (low, high))
-    order = [place for lane in range(lanes) for place in (lane, lane + lanes)]
-    return both.gep(tuple(order[:lanes])), both.gep(tuple(order[lanes:]))

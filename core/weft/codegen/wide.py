@@ -18,6 +18,7 @@ from __future__ import annotations
 from weft.base.dtype import dtypes
 from weft.codegen.instances import INSTANTIATED
 from weft.codegen.ranges import CLOSING, ranges_of
+from weft.codegen.walk import nodes_of
 from weft.device.capabilities import Target
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -36,7 +37,7 @@ class _Widening:
         self.addressed: set[UOp] = set()  # what places and gates are made of
 
     def run(self, sink: UOp) -> UOp:
-        nodes = sink.toposort()
+        nodes = nodes_of(sink)
         for node in nodes:
             if node.op is Ops.INDEX:
                 stack = list(node.src[1:])

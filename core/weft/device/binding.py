@@ -5,6 +5,7 @@ The binding is kept in a slot of the node, so it vanishes with the node, and the
 
 from __future__ import annotations
 
+from operator import attrgetter
 from weakref import WeakKeyDictionary, WeakSet
 
 from weft.base.errors import ArgumentError
@@ -14,8 +15,10 @@ from weft.uop.node import memo_slot, provide
 from weft.uop.sharding import parts_of
 
 _set_buffer = memo_slot("_buffer")
+_buffer_in = attrgetter("_buffer")
 # BUFFER nodes that stand for windows of one another's memory, for as long as they live
 _sharing: WeakKeyDictionary[UOp, WeakSet[UOp]] = WeakKeyDictionary()
+_any_windows = False
 
 
 def bind(node: UOp, buffer: Buffer) -> None:
@@ -38,6 +41,8 @@ bind_anew = _set_buffer
 
 def share(view: UOp, storage: UOp) -> None:
     """Note that the memory of the BUFFER `view` is, or will be, a window of that of `storage`."""
+    global _any_windows
+    _any_windows = True
     group = _sharing.setdefault(storage, WeakSet((storage,)))
     group.add(view)
     _sharing[view] = group
@@ -45,7 +50,7 @@ def share(view: UOp, storage: UOp) -> None:
 
 def is_shared(node: UOp) -> bool:
     """Whether any other BUFFER node that is alive has memory in common with this one."""
-    if not _sharing:
+    if not _any_windows:
         return False
     group = _sharing.get(node)
     return group is not None and len(group) > 1
@@ -88,6 +93,14 @@ def storage(node: UOp) -> UOp | None:
             return node
         else:
             return None
+
+
+def buffers_of(nodes: list[UOp]) -> list[Buffer]:
+    """The same of several."""
+    try:
+        return list(map(_buffer_in, nodes))
+    except AttributeError:  # some were not asked for before
+        return list(map(buffer_of, nodes))
 
 
 def buffer_behind(node: UOp) -> Buffer:

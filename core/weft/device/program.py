@@ -17,6 +17,7 @@ from weft.uop import Ops, UOp
 if TYPE_CHECKING:
     from weft.uop import sint
 
+_ASKED = frozenset({Ops.STORE, Ops.LOAD, Ops.DEFINE_VAR, Ops.DEFINE_GLOBAL, Ops.SPECIAL})
 _POINTER_MAKERS = frozenset({Ops.INDEX, Ops.CAST, Ops.BITCAST, Ops.GEP})
 
 
@@ -101,24 +102,25 @@ class LinearProgram:
     ) -> LinearProgram:
         """Read slots, variables and launch sizes off the nodes."""
         nodes = tuple(uops)
-        stored = _slots(u.src[0] for u in nodes if u.op is Ops.STORE)
-        loaded = _slots(u.src[0] for u in nodes if u.op is Ops.LOAD)
+        asked = [u for u in nodes if u.op in _ASKED]
+        stored = _slots(u.src[0] for u in asked if u.op is Ops.STORE)
+        loaded = _slots(u.src[0] for u in asked if u.op is Ops.LOAD)
         # what is put here and there leaves the rest as it was, which is from before or stored first
-        puts = puts_among(nodes)
+        puts = puts_among(asked)
         if puts:
             put = set(_slots(u.src[0] for u in puts))
-            whole = _slots(u.src[0] for u in nodes if u.op is Ops.STORE and u not in puts)
+            whole = _slots(u.src[0] for u in asked if u.op is Ops.STORE and u not in puts)
             loaded = tuple(sorted((put | set(loaded)) - put.intersection(whole)))
-        variables = {u for u in nodes if u.op is Ops.DEFINE_VAR}
+        variables = {u for u in asked if u.op is Ops.DEFINE_VAR}
         return cls(
             name,
             nodes,
-            globals=tuple(sorted({u.arg for u in nodes if u.op is Ops.DEFINE_GLOBAL})),
+            globals=tuple(sorted({u.arg for u in asked if u.op is Ops.DEFINE_GLOBAL})),
             outs=stored,
             ins=loaded,
             variables=tuple(sorted(variables, key=lambda u: (u.arg.name, u.arg.low, u.arg.high))),
-            global_size=_launch_size(nodes, "gidx"),
-            local_size=_launch_size(nodes, "lidx"),
+            global_size=_launch_size(asked, "gidx"),
+            local_size=_launch_size(asked, "lidx"),
             estimates=estimates,
             source_ast=source_ast,
             applied=applied,
@@ -127,7 +129,7 @@ class LinearProgram:
 
 def puts_among(nodes: Iterable[UOp]) -> set[UOp]:
     """The STOREs to global memory at places that themselves are read from memory, of nodes in
-    topological order; and the LOADs of what is there."""
+    topological order; and the LOADs of what is there. Of the nodes only these count."""
     accesses = [node for node in nodes if node.op is Ops.STORE or node.op is Ops.LOAD]
     known: set[UOp] = set()
     stores = {

@@ -330,6 +330,7 @@ class Registry:
                     del self._opened[name]
                 if self._default == opened.id:
                     self._default = None
+                _begin_epoch()
                 opened.close()
 
     # ---- behind the doors ---------------------------------------------------------------------
@@ -366,6 +367,7 @@ class Registry:
             if id.family == family:
                 del self._spelt[spelt]
         self._default = None
+        _begin_epoch()
         for listener in _listeners:
             listener()
 
@@ -440,6 +442,18 @@ def _declared(plugin: Plugin, family: str) -> DeviceFamily:
 
 _current = Registry()
 _listeners: list[Callable[[], None]] = []
+_epoch = object()
+
+
+def epoch() -> object:
+    """While this is the same object, an opened device is the one that its name opens, and the
+    default device is what it was under the same settings."""
+    return _epoch
+
+
+def _begin_epoch() -> None:
+    global _epoch
+    _epoch = object()
 
 
 def when_changed(listener: Callable[[], None]) -> None:
@@ -457,10 +471,12 @@ def use(registry: Registry) -> Iterator[Registry]:
     """Put another registry in force for a while; for tests. Its devices are closed afterwards."""
     global _current
     before, _current = _current, registry
+    _begin_epoch()
     try:
         yield registry
     finally:
         _current = before
+        _begin_epoch()
         registry.close()
 
 

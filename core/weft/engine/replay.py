@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from weft.base import trace
@@ -51,6 +52,19 @@ class _Patch:
         """Whether it stands anywhere."""
         return bool(self.handles or self.setters or self.windows or self.others)
 
+    def putter(self) -> Callable[[Buffer], None]:
+        """`put`, or what does the same where it stands in one place only."""
+        if self.windows or self.others or len(self.setters) + len(self.handles) != 1:
+            return self.put
+        if self.setters:
+            return lambda buffer, put=self.setters[0]: put(buffer.handle)  # type: ignore[misc]
+        ((arguments, index),) = self.handles
+
+        def put(buffer: Buffer) -> None:
+            arguments[index] = buffer.handle
+
+        return put
+
     def put(self, buffer: Buffer) -> None:
         handle = buffer.handle
         for arguments, index in self.handles:
@@ -79,6 +93,7 @@ class Replay(Recorded):
     """Recorded steps over memory that changes. `prepare`, then `run` as often as wanted."""
 
     _ready = False
+    _epoch: object = None
 
     # ---- getting ready --------------------------------------------------------------------------
 
@@ -89,10 +104,9 @@ class Replay(Recorded):
         self._layout = self._plan()
         arenas = self._layout.allocate()
         self._devices = [registry.open(name) for name in self._names()]
-        self._wait = [device.synchronize for device in self._devices]
+        self._wait = [device.device.synchronize for device in self._devices]
         self._patches = [_Patch() for _ in self._given]
         self._new = [_Patch() for _ in self._outputs]
-        self._last: list[Any] = [None] * len(self._given)
         fixed: dict[int, Buffer] = {}
         for number, memory in enumerate(self._scratch()):
             spot = self._layout.spots.get(number)
@@ -106,7 +120,13 @@ class Replay(Recorded):
         self._lists = [self._list_for(step, fixed) for step in self.steps]
         self._values: dict[UOp, int] = {}
         self._launches = self._make_launches()
-        self._touched = [(n, patch) for n, patch in enumerate(self._patches) if patch.is_needed]
+        puts = {n: patch.putter() for n, patch in enumerate(self._patches) if patch.is_needed}
+        self._puts_loose = [(n, put) for n, put in puts.items() if n < self._loose]
+        kept = [n for n in puts if n >= self._loose]
+        self._kept_in = _several(kept)
+        self._puts_kept = [puts[n] for n in kept]
+        self._last: tuple[Any, ...] = (None,) * len(kept)
+        self._puts_new = [patch.putter() for patch in self._new]
         self._count()
         self._forget_recorded()
         self._ready = True
@@ -253,10 +273,14 @@ class Replay(Recorded):
     @property
     def is_valid(self) -> bool:
         """Whether its devices are still the ones that it was made on."""
+        epoch = registry.epoch()
+        if epoch is self._epoch:
+            return True
         if self._ready:
             for device in self._devices:
                 if registry.open(device.name) is not device:
                     return False
+            self._epoch = epoch
         return True
 
     def run(
@@ -270,33 +294,43 @@ class Replay(Recorded):
         again: by output, what another run gave for it, where that memory is to be written again
         (of outputs that are a memory of their own, see `is_whole`); else None.
         """
-        last, loose = self._last, self._loose
-        for place, patch in self._touched:
-            buffer = given[place]
-            if place < loose:
-                patch.put(buffer)
-            elif last[place] is not buffer:
-                patch.put(buffer)
-                last[place] = buffer
+        for place, put in self._puts_loose:
+            put(given[place])
+        if self._puts_kept:
+            kept = self._kept_in(given)
+            if kept != self._last:  # buffers equal themselves alone
+                for put, old, buffer in zip(self._puts_kept, self._last, kept):
+                    if old is not buffer:
+                        put(buffer)
+                self._last = kept
         outputs: list[Buffer] = []
-        for place, (whole, window) in enumerate(zip(self._owners, self._windows)):
-            kept = None if again is None else again[place]
-            buffer = Buffer.like(*whole) if kept is None else kept
-            self._new[place].put(buffer)
-            outputs.append(buffer if window is None else buffer.view(*window))
+        if self._puts_new:
+            outputs = self._outputs_over(again)
         if self._with_values and values != self._values:
             self._put_values(values)
-        if settings.DEBUG >= 2 or stats.timing or trace.enabled("run"):
+        if stats.timing or trace.enabled("run") or settings.DEBUG >= 2:
             self._run_watched(given, outputs, values)
             return outputs
         for launch in self._launches:
             launch()
         for wait in self._wait:
             wait()
-        stats.kernels += self._kernels
+        if self._kernels:
+            stats.kernels += self._kernels
+            stats.ops += self._ops
         stats.copies += self._copies
-        stats.ops += self._ops
         stats.bytes += self._bytes
+        return outputs
+
+    def _outputs_over(self, again: Sequence[Buffer | None] | None) -> list[Buffer]:
+        outputs = []
+        if again is None:
+            again = [None] * len(self._owners)
+        for put, buffer, whole, window in zip(self._puts_new, again, self._owners, self._windows):
+            if buffer is None:
+                buffer = Buffer.like(*whole)
+            put(buffer)
+            outputs.append(buffer if window is None else buffer.view(*window))
         return outputs
 
     def _put_values(self, values: Mapping[UOp, int]) -> None:
@@ -329,6 +363,13 @@ class Replay(Recorded):
 
 def _like(buffer: Buffer) -> tuple[str, int, Any]:
     return buffer.device, buffer.size, buffer.dtype
+
+
+def _several(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """What takes these of a list, several by one call."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda items: tuple([items[place] for place in places])
 
 
 def _copy(buffers: list[Buffer]) -> None:

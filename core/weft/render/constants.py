@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def literal(dialect: CDialect, value: Scalar, dtype: DType) -> str:
     """A scalar constant in this dialect; `value` is rounded or wrapped to the dtype first."""
-    value = truncate(value, dtype)
+    if value.__class__ is not int or not (dtypes.is_int(dtype) and dtype.min <= value <= dtype.max):
+        value = truncate(value, dtype)
     if dtypes.is_float(dtype):
         return _float(dialect, float(value), dtype)
     if dtypes.is_bool(dtype):

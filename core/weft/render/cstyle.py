@@ -22,7 +22,7 @@ from weft.render.helpers import Helpers
 from weft.render.placing import inlinable
 from weft.render.rules import C_RULES
 from weft.uop import Ops, PatternMatcher, UOp
-from weft.uop.args import COMING, STREAM
+from weft.uop.args import ASKED, STREAM
 
 if TYPE_CHECKING:
     from weft.device.program import LinearProgram
@@ -109,9 +109,11 @@ class _Kernel:
         if self.dialect.parts:
             uops = parts.index_first(uops)
         self._declare_storage()
-        lengths = inlinable(uops)
+        vectors = self.dialect.vectors
+        lengths = inlinable(uops, vectors is not None and bool(vectors.shuffle))
         for u in uops:
-            self._node(u, lengths.get(u, 0))
+            if u.op is not Ops.INDEX:  # written where memory is read or stored
+                self._node(u, lengths.get(u, 0))
         if self.in_part:
             self.depth -= 1
             self._line("}")
@@ -216,7 +218,7 @@ class _Kernel:
         else:
             if u.op is Ops.LOAD and (ahead := self.values.ahead(u)):
                 self._line(ahead)
-            if u.op is Ops.LOAD and u.arg == COMING:
+            if u.op is Ops.LOAD and u.arg in ASKED:
                 return
             found = self.values.of(u)
         if len(found.text) <= length:
@@ -317,7 +319,11 @@ class _Kernel:
         return f"{stem}{number}"
 
     def _line(self, text: str) -> None:
-        self.lines += _wrapped(text, "  " * self.depth)
+        indent = "  " * self.depth
+        if len(indent) + len(text) < LINE_LENGTH:
+            self.lines.append(indent + text)
+        else:
+            self.lines += _wrapped(text, indent)
 
     def _lacks(self, what: str, declare: str) -> CapabilityError:
         return CapabilityError(
@@ -358,7 +364,6 @@ _STATEMENTS = {
     # a STORE that may be carried out later is carried out at once
     Ops.COMMIT: _Kernel._nothing,
     Ops.WAIT: _Kernel._nothing,
-    Ops.INDEX: _Kernel._nothing,
     Ops.NOOP: _Kernel._nothing,
     Ops.SINK: _Kernel._nothing,
     Ops.DEFINE_GLOBAL: _Kernel._nothing,

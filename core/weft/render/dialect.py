@@ -164,6 +164,7 @@ class CDialect:
         stretch; field ``pointer`` (to the first element); empty: there is none.
     :param coming: the statement that asks for what a later turn of a loop reads; field ``pointer``;
         empty: nothing is asked for.
+    :param later: the same for what is read only after much else; empty: as ``coming``.
     :param picked: the expression that reads those lanes of neighbouring places whose bits are set,
         and 0 for the others; fields ``type``, ``scalar``, ``itemsize``, ``count``, ``word`` (of as
         many bits), ``bits``, ``name`` (of the buffer), ``at`` and ``start`` (whose sum is the place
@@ -205,6 +206,7 @@ class CDialect:
     stream: str = ""
     ahead: str = ""
     coming: str = ""
+    later: str = ""
     picked: str = ""
     streamed: str = ""
     crowded: str = ""

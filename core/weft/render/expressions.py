@@ -15,6 +15,7 @@ from weft.base.errors import SpecError
 from weft.render.constants import literal
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
+from weft.render.placing import is_pair
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.bounds import bounds_of
 
@@ -42,6 +43,7 @@ _LOGIC = {
     Ops.ADD: Ops.OR, Ops.MAX: Ops.OR, Ops.MUL: Ops.AND, Ops.SUB: Ops.XOR, Ops.CMPNE: Ops.XOR,
 }  # fmt: skip
 _MAY_LEAVE_WIDTH = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.NEG, Ops.SHL, Ops.MULACC})
+_DIVIDE = frozenset({Ops.IDIV, Ops.MOD})
 _SMALL = frozenset({dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16})
 _MASK_LANE = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
@@ -76,6 +78,7 @@ class Expressions:
         self.helpers = helpers
         self.known: dict[UOp, Expression] = {}
         self._writers: dict[Ops, Callable[[UOp], Expression]] = {
+            **dict.fromkeys(_OPERATORS, self._operator),
             Ops.CONST: self._const,
             Ops.VCONST: self._vconst,
             Ops.CAST: self._cast,
@@ -102,8 +105,6 @@ class Expressions:
         :raises SpecError: if this language has no such operation.
         """
         writer = self._writers.get(u.op)
-        if writer is None and u.op in _OPERATORS:
-            writer = self._operator
         if writer is None:
             raise SpecError(
                 f"{u.op} cannot be written in {self.dialect.language}",
@@ -181,14 +182,14 @@ class Expressions:
         a, b = u.src
         if dtypes.is_bool(a.dtype):
             return self._logic(u)
-        if u.op in (Ops.IDIV, Ops.MOD) and not _divides_safely(b):
+        if u.op in _DIVIDE and not _divides_safely(b):
             helper = self.helpers.divide if u.op is Ops.IDIV else self.helpers.remainder
             if dtypes.is_float(u.dtype):
                 raise SpecError(f"{u.op} of floats is not an operator of C", asked=f"{u.op}")
             return Expression(f"{helper(u.dtype)}({self.text(a)}, {self.text(b)})")
         symbol, level = _OPERATORS[u.op]
-        left, right = self.text(a, _left(level)), self.text(b, _right(level))
-        if u.op in (Ops.SHL, Ops.SHR) and b.dtype is not a.dtype and a.dtype.count > 1:
+        left, right = self.text(a, _LEFT[level]), self.text(b, _RIGHT[level])
+        if level == SHIFT and b.dtype is not a.dtype and a.dtype.count > 1:
             right = self.helpers.convert(self.text(b), a.dtype)
         found = Expression(f"{left} {symbol} {right}", level)
         if u.op in GroupOp.Comparison and u.dtype.count > 1:
@@ -217,7 +218,7 @@ class Expressions:
             both = f"{self.text(a, UNARY, width)} ^ {self.text(b, UNARY, width)}"
             return Expression(f"{invert}({both})", UNARY, width)
         symbol, level = _OPERATORS[_LOGIC.get(u.op, u.op)]
-        text = f"{self.text(a, _left(level), width)} {symbol} {self.text(b, _right(level), width)}"
+        text = f"{self.text(a, _LEFT[level], width)} {symbol} {self.text(b, _RIGHT[level], width)}"
         return Expression(text, level, width)
 
     def _where(self, u: UOp) -> Expression:
@@ -372,18 +373,21 @@ class Expressions:
     def _cat(self, u: UOp) -> Expression:
         width = self._width(*u.src) if is_mask(u.dtype) else 0
         dtype = mask_dtype(width, u.dtype.count) if width else u.dtype
+        vectors = self.dialect.vectors
+        if vectors is not None and vectors.shuffle and is_pair(u):
+            return self._shuffled(*u.src, ", ".join(map(str, range(u.dtype.count))), width)
         lanes = []
         for source in u.src:
             text = self.text(source, ATOM, width)
             count = source.dtype.count
             lanes += [text if count == 1 else self.lane(text, i) for i in range(count)]
-        vectors = self.dialect.vectors
-        counts = {s.dtype.count for s in u.src}
-        if len(u.src) == 2 and len(counts) == 1 and min(counts) > 1 and vectors and vectors.shuffle:
-            a, b = (self.text(s, LOOSE, width) for s in u.src)
-            order = ", ".join(map(str, range(u.dtype.count)))
-            return Expression(vectors.shuffle.format(a=a, b=b, lanes=order), ATOM, width)
         return Expression(self.helpers.literal(tuple(lanes), dtype), ATOM, width)
+
+    def _shuffled(self, a: UOp, b: UOp, order: str, mask: int) -> Expression:
+        vectors = self.dialect.vectors
+        assert vectors is not None  # no vector could have been written
+        a_text, b_text = self.text(a, LOOSE, mask), self.text(b, LOOSE, mask)
+        return Expression(vectors.shuffle.format(a=a_text, b=b_text, lanes=order), ATOM, mask)
 
     def lane(self, text: str, lane: int) -> str:
         """One lane of a vector."""
@@ -406,10 +410,11 @@ class Expressions:
         dtype = mask_dtype(width, u.dtype.count) if width else u.dtype
         vectors = self.dialect.vectors
         if vectors is not None and vectors.shuffle:
-            text = self.text(value, LOOSE, width)
+            apart = is_pair(value) and not self.known[value].text.isidentifier()
+            a, b = value.src if apart else (value, value)
             order = ", ".join(map(str, u.arg))
             self.helpers.type(dtype)
-            return Expression(vectors.shuffle.format(a=text, b=text, lanes=order), ATOM, width)
+            return self._shuffled(a, b, order, width)
         text = self.text(value, ATOM, width)
         return Expression(
             self.helpers.literal(tuple(self.lane(text, i) for i in u.arg), dtype), ATOM, width
@@ -428,6 +433,10 @@ def _left(level: int) -> int:
 
 def _right(level: int) -> int:
     return PLUS if level == COMPARE else TIMES if level == PLUS else UNARY
+
+
+_LEFT = {level: _left(level) for _, level in _OPERATORS.values()}
+_RIGHT = {level: _right(level) for _, level in _OPERATORS.values()}
 
 
 def _constant_truth(u: UOp) -> tuple[bool, ...] | None:

@@ -25,12 +25,16 @@ class Helpers:
         self.dialect = dialect
         self.types: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self._names: dict[DType, str] = {}
 
     # ---- words ------------------------------------------------------------------------------
 
     def type(self, dtype: DType) -> str:
         """The name of a type; a vector's is declared when first asked for."""
-        name = self.dialect.type_name(dtype)
+        known = self._names.get(dtype)
+        if known is not None:
+            return known
+        name = self._names[dtype] = self.dialect.type_name(dtype)
         vectors = self.dialect.vectors
         if dtype.count > 1 and vectors is not None and vectors.typedef and name not in self.types:
             scalar = dtype.scalar()

@@ -21,6 +21,7 @@ ALWAYS = frozenset(
 )
 SHORT, WHOLE, ANY = 64, 96, 1 << 30
 """Characters: of a part of a statement, of all of it, of what costs nothing to say again."""
+_COUNT = CONTROL | FENCES | {Ops.LOAD, Ops.STORE}
 MOVABLE = GroupOp.Elementwise | {Ops.VECTORIZE, Ops.GEP, Ops.CAT, Ops.LOAD, Ops.CUSTOMI}
 
 
@@ -33,27 +34,42 @@ def is_free(u: UOp) -> bool:
     return u.op is Ops.VECTORIZE and u.src[0].op is Ops.CONST and len(set(u.src)) == 1
 
 
-def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
-    """The nodes that may be written where they are used, if their text is no longer than this."""
+def is_pair(u: UOp) -> bool:
+    """Whether a vector is two of one length, one after the other."""
+    return u.op is Ops.CAT and len(u.src) == 2 and u.src[0].dtype.count == u.src[1].dtype.count > 1
+
+
+def inlinable(uops: Sequence[UOp], shuffles: bool = False) -> dict[UOp, int]:
+    """The nodes that may be written where they are used, if their text is no longer than this.
+
+    :param shuffles: lanes of two vectors are picked at once: what only these are taken from is
+        never written by itself.
+    """
     writes: dict[UOp | None, list[int]] = {}
     blocks: list[int] = []
     reads: list[int] = []
     entered = 0
     for number, u in enumerate(uops):
-        if u.op is Ops.LOAD and _storage(u) is None:
-            reads.append(number)
         # What a node does counts from the next one on: its own sources are read before it.
         blocks.append(entered)
-        entered += u.op in CONTROL
-        if u.op is Ops.STORE or u.op in FENCES:
+        op = u.op
+        if op not in _COUNT:
+            continue
+        if op is Ops.LOAD:
+            if _storage(u) is None:
+                reads.append(number)
+        elif op in CONTROL:
+            entered += 1
+        else:
             writes.setdefault(_storage(u), []).append(number)
     only_user: dict[UOp, UOp | None] = {}  # None: there are several
     last_use: dict[UOp, int] = {}
     found: dict[UOp, int] = {}
+    whole: set[UOp] = set()  # vectors of which more is wanted than some of their lanes
     for here in range(len(uops) - 1, -1, -1):
         u = uops[here]
         place = here
-        if is_free(u):
+        if is_free(u) or (shuffles and is_pair(u) and u not in whole):
             found[u] = ANY
             place = last_use.get(u, here)
         # lanes are picked from a name: picking is free and may be written many times
@@ -61,19 +77,23 @@ def inlinable(uops: Sequence[UOp]) -> dict[UOp, int]:
             u.op in MOVABLE
             and (user := only_user.get(u)) is not None
             and user.op is not Ops.GEP
+            and not (user.op is Ops.CAT and user in found)
             and blocks[here] == blocks[target := last_use[u]]
             and not (u.op is Ops.LOAD and _written(writes.get(_storage(u), ()), here, target))
             and not (u.op is Ops.LOAD and _is_early(user) and _written(reads, here + 1, target))
         ):
             found[u] = WHOLE if user.op is Ops.STORE else SHORT
             place = target
+        if u.op is not Ops.GEP or len(u.arg) == 1:
+            whole.update(u.src)
         for source in u.src:
             if source not in only_user:
                 only_user[source] = u
                 last_use[source] = place
             else:
                 only_user[source] = None
-                last_use[source] = max(last_use[source], place)
+                if place > last_use[source]:
+                    last_use[source] = place
     return found
 
 

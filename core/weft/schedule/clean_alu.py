@@ -84,7 +84,8 @@ def known_operands(node: UOp) -> UOp | None:
 @clean_alu.rule(UPat(tuple(_OF_ITSELF), src=(UPat.var("x"), UPat.var("x")), name="node"))
 def operands_alike(node: UOp, x: UOp) -> UOp | None:
     """x - x, x ^ x -> 0; x & x, max(x, x) -> x; x == x -> true, for whole numbers and bool"""
-    if x.op in _SYMBOLS or (dtypes.is_float(x.dtype) and node.op is not Ops.MAX):
+    # of floats one side may be detached: what the larger is computed into keeps its own gradient
+    if x.op in _SYMBOLS or dtypes.is_float(x.dtype):
         return None
     return _OF_ITSELF[node.op](node)
 
@@ -119,10 +120,10 @@ def negated_twice(x: UOp) -> UOp:
     UPat(Ops.WHERE, src=(UPat.var("condition"), UPat.var("x"), UPat.var("x")), name="node")
 )
 def either_way(node: UOp, condition: UOp, x: UOp) -> UOp | None:
-    """where(b, x, x) -> x"""
+    """where(b, x, x) -> x, but for floats, of which one may be detached (see `operands_alike`)"""
     if x.op is Ops.CONST and condition.op not in _SYMBOLS:
         return constant_like(node, x.arg)
-    return x if x.op not in _SYMBOLS else None
+    return x if x.op not in _SYMBOLS and not dtypes.is_float(x.dtype) else None
 
 
 @clean_alu.rule(UPat(Ops.CAST, src=(UPat(Ops.CAST, name="inner"),), name="node"))

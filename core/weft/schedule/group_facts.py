@@ -10,6 +10,7 @@ from typing import Any
 from weft.base.sequences import prod
 from weft.schedule.arange import is_counted
 from weft.schedule.kernel_ast import elements
+from weft.schedule.placed import is_placed
 from weft.schedule.row_local import Allowed, Rows, both, rows_of_shape, rows_of_view
 from weft.schedule.uses import LEAVES, is_stored
 from weft.uop import GroupOp, Ops, UOp
@@ -27,6 +28,7 @@ class Facts:
     reads again and again, as a product of matrices does, so that its loops want to be blocked.
     batch: of so many products of matrices it consists, by its leading axes. aside: what it reads
     below a reduce, or through movement: not, or not only, where it stores its own elements.
+    placed: the operations of those of its sums whose terms go where memory says.
     """
 
     root: UOp
@@ -38,6 +40,7 @@ class Facts:
     tiled: bool = False
     batch: int = 0
     aside: frozenset[UOp] = frozenset()
+    placed: frozenset[Ops] = frozenset()
 
     @property
     def size(self) -> int:
@@ -85,6 +88,8 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
         if node.op is Ops.REDUCE_AXIS:
             mine = both(mine, rows_of_reduce(node))
             reduces[tuple(node.src[0].shape), node.arg.axes] = None
+            if is_placed(node):
+                known.placed |= {node.arg.op}
             if len(operands := reused_operands(node)) > 1:
                 known.tiled = True
                 first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))

@@ -117,6 +117,20 @@ def group_kernels(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -
     return grouping.result()
 
 
+def _goes_on_with_what_is_put(facts: Sequence[Facts]) -> bool:
+    """Whether something is put where memory says, and read again before all of it is there.
+
+    Of several terms at one place the last one counts, and its turn is a maximum: what that is
+    looked up for may be in the kernel, and nothing that goes on from there.
+    """
+    turns = {known.root for known in facts if Ops.MAX in known.placed}
+    if not turns:
+        return False
+    own = {known.root for known in facts}
+    own -= {root for root in turns if root.op is Ops.REDUCE_AXIS}
+    return any(base in own for known in facts for base in known.reads)
+
+
 class _Grouping:
     def __init__(self, uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> None:
         self.uses, self.realized, self.ctx = uses, realized, ctx
@@ -161,6 +175,8 @@ class _Grouping:
             # a copy from elsewhere straight into memory is no kernel
             whole = whole and all(base.device == device for base in known.reads)
         allowed = known.rows if whole else frozenset()
+        if known.placed and allowed and not self.ctx.is_wide(str(device)):
+            allowed &= {known.size}  # with what goes through the same elements alone
         return _Draft([known], allowed, device if whole else None)
 
     # ---- who is tried with whom ---------------------------------------------------------------
@@ -249,6 +265,8 @@ class _Grouping:
         rows = max(allowed)
         alike = all(known.size == rows for known in facts)
         if rows == 1 and not alike and (shared is not None or not self._in_one_go(a, b)):
+            return None
+        if not self.ctx.is_wide(a.device) and _goes_on_with_what_is_put(facts):
             return None
         members = [known.root for known in facts]
         stored = self._stored(members)

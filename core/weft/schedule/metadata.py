@@ -14,18 +14,18 @@ _set_meta = memo_slot("meta")
 
 def made_from(node: UOp, original: UOp) -> UOp:
     """`node`, which says that it is from where `original` is, if it said nothing."""
-    if not hasattr(node, "meta") and hasattr(original, "meta"):
+    if node.meta is None:
         _set_meta(node, original.meta)
     return node
 
 
 def said_of(nodes: Iterable[UOp]) -> tuple[Any, ...]:
     """The provenance of the fused nodes, each once, in the order of the graph."""
-    found = (getattr(node, "meta", None) for node in nodes)
+    found = (node.meta for node in nodes)
     return tuple(dict.fromkeys(m for m in found if m is not None))
 
 
 def made_at(node: UOp) -> str:
     """`  made at train.py:41 in forward`, for the end of a line of an error; empty if unknown."""
-    where = getattr(getattr(node, "meta", None), "where", None)
+    where = getattr(node.meta, "where", None)
     return "" if where is None else f"  made at {describe(where)}"

@@ -103,7 +103,7 @@ def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
                 if arg is not None and arg not in _plain:
                     arg = _general(arg, values, numbered)
                 below = tuple([places[source] for source in node.src])
-                meta = getattr(node, "meta", None)
+                meta = node.meta
                 if meta is None:
                     row = (op, node.dtype, arg, below)
                 else:

@@ -9,6 +9,7 @@ in:  spec.tensor      out: spec.tensor, every value equal
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,8 @@ _SMALL = 1 << 15
 # how much more one reduce may add than two of which it is made, whatever it adds; and where each
 # element is read for a vector of results at least, as for the channels of an image
 _LITTLE_ADDED, _MOST_ADDED = 1.2, 1.9
+# and with what steps of windows are filled up with, which the loops of a processor leave out
+_MOST_FILLED = 2.5
 _MANY = 16
 # elements that are walked in a row, so that it does not matter where the next row is
 _LONG = 512
@@ -77,7 +80,7 @@ def merged_reduces(uses: Uses) -> list[Change]:
         if any(move.op not in passable for move in moves) or not _adds_zeros(node, moves):
             continue
         if any(move.op is Ops.PAD for move in moves):
-            fits = pads > 1 or (_adds_little(node, inner) and _is_product(inner))
+            fits = pads > 1 or (_adds_little(node, inner, moves) and _is_product(inner))
         else:
             fits = _walks_in_order(node, inner)
         if fits:
@@ -90,7 +93,7 @@ def _adds_zeros(node: UOp, moves: list[UOp]) -> bool:
     return node.arg.op is Ops.ADD or all(move.op is not Ops.PAD for move in moves)
 
 
-def _adds_little(node: UOp, inner: UOp) -> bool:
+def _adds_little(node: UOp, inner: UOp, moves: list[UOp]) -> bool:
     """Whether one reduce adds about as much as the two do: few zeros, as at large images' rims.
 
     Where windows are two elements apart, a third of their places are zeros: still less than what
@@ -100,7 +103,17 @@ def _adds_little(node: UOp, inner: UOp) -> bool:
     after = prod(node.src[0].shape) * turns
     if after <= _LITTLE_ADDED * before:
         return True
-    return after <= _MOST_ADDED * before and _serves_many(node, inner, turns)
+    most = max(_MOST_ADDED, min(_MOST_FILLED, _LITTLE_ADDED * _filled_up(moves)))
+    return after <= most * before and _serves_many(node, inner, turns)
+
+
+def _filled_up(moves: list[UOp]) -> float:
+    """How many times larger windows become that are filled up to be whole steps: padded, and then
+    cut into steps."""
+    for move, then in itertools.pairwise(moves):
+        if move.op is Ops.PAD and then.op is Ops.RESHAPE and len(then.shape) > len(move.shape):
+            return float(prod(move.shape)) / prod(move.src[0].shape)
+    return 1.0
 
 
 def _serves_many(node: UOp, reduce: UOp, turns: int) -> bool:

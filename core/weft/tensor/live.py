@@ -122,10 +122,13 @@ def _with_ways_back(
     A detached value that stands in such memory stays detached.
     """
     own = {node.base for node in leaves}
-    known = {becomes.get(node, node).base for node in own}
+    known = {storage(becomes.get(node, node).base) for node in own}
     # what is to be computed first, for others, has no memory yet
     if any(n in on_the_way and storage(v.base).op in _HOLDS for n, v in becomes.items()):
-        _keep_graphs(_computed_of(becomes, on_the_way, known, finals), becomes, finals)
+        fresh = _computed_of(becomes, on_the_way, known, finals)
+        if fresh:
+            hidden = {memory for memory in known if memory.op in _HOLDS} | fresh.keys()
+            _keep_graphs(fresh, _for_gradients(becomes, on_the_way, own, hidden, fresh), finals)
     result = dict(becomes)
     for node, value in becomes.items():
         if node not in on_the_way and node not in own and not _is_kernel(node):
@@ -135,11 +138,46 @@ def _with_ways_back(
     return result
 
 
+def _for_gradients(
+    becomes: Mapping[UOp, UOp],
+    on_the_way: set[UOp],
+    own: set[UOp],
+    hidden: set[UOp],
+    fresh: Mapping[UOp, tuple[UOp, UOp]],
+) -> dict[UOp, UOp]:
+    """`becomes` as the graphs that are kept see it, which say of every value how it moves.
+
+    A detached value of memory through which gradients lead stays detached, a mark upon memory
+    that knows nothing of it (a SLOPE of a leaf) stays a mark, and what is marked stays what it is:
+    the memory remembers the mark.
+    """
+    seen: dict[UOp, UOp] = {}
+    marked = set()
+    for node, _ in fresh.values():
+        while node.op in _MARKS and node.op is not Ops.SLOPE:
+            node = node.src[0]
+            marked.add(node)
+    for node, value in becomes.items():
+        if node in marked and fresh.get(storage(value.base), (node,))[0] is not node:
+            continue
+        if not _is_kernel(node) and node not in own:
+            memory = storage(value.base)
+            if node in on_the_way:
+                if node.op in _MARKS and memory not in fresh:
+                    continue
+            elif memory in hidden or way_back(memory) is not None:
+                value = UOp(Ops.DETACH, value.dtype, (value,))
+        seen[node] = value
+    return seen
+
+
 def _computed_of(
     becomes: Mapping[UOp, UOp], on_the_way: set[UOp], known: set[UOp], finals: Mapping[UOp, UOp]
 ) -> dict[UOp, tuple[UOp, UOp]]:
     """By memory what was computed into it, and what shows it: where gradients lead through it."""
-    order = UOp(Ops.SINK, src=tuple(becomes)).toposort()
+    # what kernels that are carried out write to is new, unless what is computed now reads it
+    keys = tuple([node for node in becomes if not _is_kernel(node)])
+    order = UOp(Ops.SINK, src=keys).toposort()
     given = {u for u in order if u.op is Ops.BUFFER}
     first: dict[UOp, UOp] = {}
     fresh: dict[UOp, tuple[UOp, UOp]] = {}
@@ -185,8 +223,6 @@ def _keep_graphs(
     fresh: Mapping[UOp, tuple[UOp, UOp]], becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]
 ) -> None:
     """Every memory in `fresh` remembers its graph, over the memory of what was computed below."""
-    if not fresh:
-        return
     there = dict(becomes)
     for last, memory in finals.items():
         version, there[memory] = last.src[0].base, history.old_value(memory)
@@ -214,8 +250,10 @@ def _moved_back(graph: UOp, value: UOp, memory: UOp) -> UOp | None:
     """`graph`, which `value` is, as what stands in the memory that value is movement of."""
     while value is not memory and value.op in GroupOp.Movement:
         op, arg = inverse_move(value.op, value.arg, value.src[0].shape)
-        if op is Ops.REDUCE_AXIS:
-            return None
+        if op is Ops.REDUCE_AXIS:  # of values that are repeated one is as good as all
+            if any(size == 0 for size in value.shape):
+                return None
+            op, arg = Ops.SHRINK, tuple([(0, size) for size in value.src[0].shape])
         graph, value = UOp(op, graph.dtype, (graph,), arg), value.src[0]
     return graph
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import os
 from collections.abc import Iterator
 from contextlib import ContextDecorator, nullcontext
@@ -12,25 +11,19 @@ from weakref import ref
 
 from weft.base.arguments import kind_of, shown
 from weft.base.download import download
-from weft.base.dtype import DType, ImageDType, dtypes, element_dtype
+from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import (
     ArgumentError,
     DeviceError,
     DTypeError,
     GradientError,
     IndexingError,
-    ShapeError,
-    WeftError,
 )
-from weft.base.scalars import pack, unpack
-from weft.base.sequences import prod
-from weft.device import Buffer, binding, numpy_dtype, registry
+from weft.device import registry
 from weft.engine import stats
-from weft.engine.capture import recording
 from weft.shape.movement import SymbolicShape, say_shape
 from weft.tensor import interop, realize
 from weft.tensor.live import forget, remember
-from weft.tensor.ops.assign import owned_storage
 from weft.tensor.ops.attention import AttentionMixin
 from weft.tensor.ops.bits import BitsMixin
 from weft.tensor.ops.conv import ConvMixin
@@ -41,6 +34,7 @@ from weft.tensor.ops.dtype import DtypeMixin
 from weft.tensor.ops.exchange import ExchangeMixin
 from weft.tensor.ops.gates import GatesMixin
 from weft.tensor.ops.hashing import HashingMixin
+from weft.tensor.ops.holding import HoldingMixin
 from weft.tensor.ops.indexing import IndexingMixin
 from weft.tensor.ops.inplace import InplaceMixin
 from weft.tensor.ops.missing import MissingMixin
@@ -51,6 +45,7 @@ from weft.tensor.ops.operators import OperatorsMixin
 from weft.tensor.ops.picking import PickingMixin
 from weft.tensor.ops.products import ProductsMixin
 from weft.tensor.ops.random import RandomMixin
+from weft.tensor.ops.reading import ReadingMixin
 from weft.tensor.ops.rearrange import RearrangeMixin
 from weft.tensor.ops.sets import SetsMixin
 from weft.tensor.ops.shapes import ShapesMixin
@@ -60,17 +55,13 @@ from weft.tensor.ops.sorting import SortingMixin
 from weft.tensor.ops.spellings import spelled_as_elsewhere
 from weft.tensor.ops.statistics import StatisticsMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
-from weft.tensor.protocol import TensorBase, grad_mode, record
-from weft.uop import GroupOp, Ops, UOp
-from weft.uop.symbolic.sint import evaluate_sint, fold, sprod
+from weft.tensor.ops.writing import WritingMixin
+from weft.tensor.protocol import TensorBase, grad_mode
+from weft.uop import Ops, UOp
+from weft.uop.symbolic.sint import fold, sprod
 
 if TYPE_CHECKING:
-    import numpy
-
     from weft.schedule import ScheduleItem
-
-_leaf_numbers = itertools.count()
-_MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.MULTI})
 
 
 @spelled_as_elsewhere
@@ -87,6 +78,7 @@ class Tensor(
     SolvingMixin,
     ConvMixin,
     IndexingMixin,
+    WritingMixin,
     PickingMixin,
     SortingMixin,
     HashingMixin,
@@ -102,6 +94,8 @@ class Tensor(
     InplaceMixin,
     DifferentiationMixin,
     ExchangeMixin,
+    HoldingMixin,
+    ReadingMixin,
     MissingMixin,
 ):
     """A lazy tensor.
@@ -313,16 +307,6 @@ class Tensor(
         return self
 
     @staticmethod
-    def _own_identity(node: UOp) -> UOp:
-        """`node`, or a copy of it that no other graph can build, so that it is a leaf by itself."""
-        base = node
-        while base.op in (Ops.RESHAPE, Ops.COPY):
-            base = base.src[0]
-        if base.op in _MEMORY or (base.op is Ops.CONTIGUOUS and base.arg):
-            return node
-        return record(Ops.CONTIGUOUS, node.dtype, (node,), ("leaf", next(_leaf_numbers)))
-
-    @staticmethod
     def no_grad(function: Any = None) -> Any:
         """A with-block, or a decorator, whose results do not require gradients: to all that
         follows they are constants.
@@ -362,91 +346,6 @@ class Tensor(
         False
         """
         return _Training(mode)
-
-    # ---- moving and holding -------------------------------------------------------------------
-
-    def to(self, device: str | tuple[str, ...] | None) -> Self:
-        """The same value on another device; the default one for None.
-
-        On several devices it is whole on each (see `shard`); a sharded one is put together.
-
-        >>> Tensor([1, 2]).to("REF").device
-        'REF'
-        """
-        target = registry.placement(device)
-        if target == self._uop.device:
-            return self._wrap(self._uop)
-        return self._wrap(interop.moved(self._uop, target))
-
-    def to_(self, device: str | tuple[str, ...] | None) -> Self:
-        """Move to another device; returns self.
-
-        >>> x = Tensor([1, 2])
-        >>> x.to_("REF").device
-        'REF'
-        """
-        self._uop = interop.moved(self._uop, registry.placement(device))
-        return self
-
-    def contiguous(self) -> Self:
-        """The value row-major in memory; self where it is that already.
-
-        A window of memory is that without a copy, until it or the memory is written: no write to
-        either is seen by the other. `clone` copies at once.
-
-        >>> Tensor([[1, 2], [3, 4]]).T.contiguous().tolist()
-        [[1, 3], [2, 4]]
-        """
-        base = self._uop
-        while base.op is Ops.RESHAPE:
-            base = base.src[0]
-        number = (base.src[0] if base.op is Ops.COPY else self._uop).base.op is Ops.CONST
-        if base.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY) and not number:
-            return self
-        if base.op is Ops.MULTI and owned_storage(base) is not None:
-            return self
-        # memory for a constant is asked for to be written: no two tensors may come to share it
-        arg = ("own", next(_leaf_numbers)) if number else None
-        return self._wrap(record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), arg))
-
-    def contiguous_backward(self) -> Self:
-        """self, whose gradient is made contiguous.
-
-        >>> Tensor([1.0, 2.0]).contiguous_backward().tolist()
-        [1.0, 2.0]
-        """
-        return self._wrap(record(Ops.CONTIGUOUS_BACKWARD, self._uop.dtype, (self._uop,)))
-
-    def fuse(self) -> Self:
-        """self, asked for in one kernel: down to contiguous memory, what several need is computed
-        again for each rather than stored. The limits of the device still hold.
-
-        >>> (Tensor([1.0, 2.0]) + 1).fuse().tolist()
-        [2.0, 3.0]
-        """
-        return self._wrap(record(Ops.FUSE, self._uop.dtype, (self._uop,)))
-
-    def detach(self) -> Self:
-        """The same value, through which no gradient flows.
-
-        >>> x = Tensor([1.0], requires_grad=True)
-        >>> (x * 2).detach().requires_grad
-        False
-        """
-        node = record(Ops.DETACH, self._uop.dtype, (self._uop,))
-        return self._from_node(node, False)
-
-    def clone(self) -> Self:
-        """A copy in memory of its own.
-
-        >>> x = Tensor([1, 2])
-        >>> y = x.clone()
-        >>> y[0] = 9
-        >>> x.tolist(), y.tolist()
-        ([1, 2], [9, 2])
-        """
-        node = record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), ("own", next(_leaf_numbers)))
-        return self._wrap(node)
 
     # ---- running ------------------------------------------------------------------------------
 
@@ -498,156 +397,6 @@ class Tensor(
                 try_="schedule_with_vars()",
             )
         return items
-
-    # ---- out of here --------------------------------------------------------------------------
-
-    def _settled(self) -> Any:
-        """This value, computed now: a constant, or a buffer from its start in row-major order.
-
-        Of a shape with bound variables it is what they are bound to: its sizes are ints.
-        """
-        if any(isinstance(s, UOp) for s in self.shape):
-            return self._at_its_values()
-        if isinstance(self._uop.dtype, ImageDType):  # its memory is no row of bytes
-            return self.detach().cast(self._uop.dtype.base)._settled()
-        if 0 in self.shape or self._constant_value() is not None:
-            return self
-        if (recorder := recording()) is not None:
-            recorder.refuse_reading(self.shape)
-        if isinstance(self._uop.device, tuple):
-            return self.detach().to(self._uop.device[0])._settled()
-        if (self._requires_grad and not self.is_leaf) or _is_computed(self._uop):
-            self.realize()  # and not a copy: it may be read again, by backward as well
-            if self._constant_value() is not None:
-                return self
-        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
-        return held.realize()
-
-    def _at_its_values(self) -> Any:
-        """Of a symbolic shape: computed by the kernels of that shape, seen in its present sizes."""
-        extents = _bound_shape(self.shape)
-        value = 0 if 0 in extents else self._constant_value()
-        if value is not None:
-            return self.full(extents, value, dtype=self._uop.dtype, device=self.device)
-        if (recorder := recording()) is not None:
-            recorder.refuse_reading(self.shape)
-        if isinstance(self._uop.device, tuple):
-            return self.detach().to(self._uop.device[0])._at_its_values()
-        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
-        storage = held.realize()._uop.base
-        # its memory has room for the largest sizes; what there is of it stands at the front
-        count = prod(extents)
-        front = UOp(Ops.SHRINK, storage.dtype, (storage,), ((0, count),))
-        return self._from_node(front.reshape(extents))
-
-    def _buffer(self) -> Buffer:
-        """The memory of a settled value that is no constant."""
-        node = self._uop
-        if node.base.op is Ops.DETACH:  # a value that is detached from what stands in its memory
-            node = node.substitute({node.base: node.base.src[0]})
-        storage, tracked = node.base, node.st
-        if storage.op is not Ops.BUFFER or not tracked.contiguous:
-            raise WeftError("this tensor was not computed", asked=f"the memory of {self._uop.op}")
-        memory, count = binding.buffer_of(storage), self.numel()
-        return memory if count == storage.size else memory.view(count, memory.dtype, 0)
-
-    def _constant_value(self) -> Any:
-        """The Python number that every element is, where that needs no computing; else None."""
-        node = self._uop
-        while node.op in (Ops.RESHAPE, Ops.EXPAND, Ops.DETACH, Ops.PERMUTE, Ops.SHRINK):
-            node = node.src[0]
-        if node.op is not Ops.CONST and node.device is None:
-            # symbolic ints beside no tensor: their variables are bound
-            bound = {u: u.src[1] for u in node.toposort() if u.op is Ops.BIND}
-            node = node.substitute(bound).simplify()
-        return node.arg if node.op is Ops.CONST else None
-
-    def numpy(self) -> numpy.ndarray:
-        """The values as a NumPy array of its own memory.
-
-        :raises DTypeError: for dtypes that NumPy lacks, unless ml_dtypes is installed.
-
-        >>> Tensor([[1, 2], [3, 4]]).numpy().sum().item()
-        10
-        """
-        import numpy
-
-        held = self._settled()
-        shape = held.shape
-        value = 0 if 0 in shape else held._constant_value()
-        if value is not None:
-            return numpy.full(shape, value, dtype=numpy_dtype(held._uop.dtype))
-        return held._buffer().numpy(window=False).reshape(shape)
-
-    def data(self) -> memoryview:
-        """The values as a memoryview in the shape of self, in the format of its dtype.
-
-        dtypes without a format of memoryview (half, bfloat16, fp8) come as flat bytes, empty
-        tensors as a view of no elements in one dimension.
-
-        >>> view = Tensor([[1, 2], [3, 4]]).data()
-        >>> view.shape, view.format, view[1, 0]
-        ((2, 2), 'i', 3)
-        """
-        held = self._settled()
-        dtype = held._uop.dtype
-        shape = held.shape
-        value = None if 0 in shape else held._constant_value()
-        if 0 in shape:
-            raw, shape = memoryview(bytearray()), None
-        elif value is None:
-            raw = held._buffer().copy_out()
-        else:
-            raw = memoryview(bytearray(pack((value,), dtype) * held.numel()))
-        if dtype.fmt is None or dtype is dtypes.float16:
-            return raw
-        return raw.cast(dtype.fmt) if shape is None else raw.cast(dtype.fmt, shape)
-
-    def tolist(self) -> Any:
-        """The values as nested lists of Python numbers; a number for a 0-d tensor.
-
-        >>> Tensor([[1, 2], [3, 4]]).tolist()
-        [[1, 2], [3, 4]]
-        >>> Tensor(5).tolist()
-        5
-        """
-        held = self._settled()
-        shape = held.shape
-        if 0 in shape:
-            return interop.nested([], shape)
-        value = held._constant_value()
-        if value is not None:
-            return interop.nested([value] * held.numel(), shape)
-        buffer = held._buffer()
-        return interop.nested(unpack(buffer.copy_out(), buffer.dtype), shape)
-
-    def item(self) -> Any:
-        """The only element, as a Python number.
-
-        :raises ShapeError: if there is not exactly one.
-
-        >>> Tensor([[7]]).item()
-        7
-        >>> Tensor([1.0, 2.0]).sum().item()
-        3.0
-        """
-        if any(isinstance(s, UOp) for s in self.shape):
-            return self._settled().item()
-        if self.numel() != 1:
-            raise ShapeError(
-                "item is of one element",
-                asked=f"item() of shape {self.shape}",
-                because=f"it has {self.numel()} elements",
-                try_="x.tolist(), or x[...] for one of them",
-            )
-        found = self._element_at_hand()
-        return found[0] if found else self.reshape(()).tolist()
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
 
     # ---- into here ----------------------------------------------------------------------------
 
@@ -747,26 +496,6 @@ def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tenso
                 try_=f"{what}(*tensors) for a list of them" if isinstance(each, list) else None,
             )
     return (first, *rest)
-
-
-def _is_computed(node: UOp) -> bool:
-    """Whether this is the whole of what one computation gives, and no part or view of it."""
-    while node.op is Ops.RESHAPE:
-        node = node.src[0]
-    return node.op in GroupOp.ALU or node.op in (Ops.CAST, Ops.REDUCE_AXIS)
-
-
-def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """The sizes at the values that their variables are bound to."""
-    try:
-        return tuple(evaluate_sint(size, {}) for size in shape)
-    except ArgumentError:
-        raise ShapeError(
-            "reading a tensor needs a definite shape",
-            asked=f"shape {say_shape(shape)}",
-            because="it depends on variables that have no value",
-            try_="variable.bind(value) where the shape is made",
-        ) from None
 
 
 class _Training(ContextDecorator):

@@ -19,10 +19,7 @@ T = TypeVar("T")
 def analysis(
     slot: str, needs: Callable[[UOp], Iterable[UOp]] = lambda node: node.src
 ) -> Callable[[Callable[[UOp], T]], Callable[[UOp], T]]:
-    """Memoise a function of a node in `slot`; its value for all `needs` is computed first.
-
-    Its attribute `in_order` does so for nodes that come in topological order, with all they need.
-    """
+    """Memoise a function of a node in `slot`; its value for all `needs` is computed first."""
     get = getattr(UOp, slot).__get__
     put = memo_slot(slot)
 
@@ -51,12 +48,6 @@ def analysis(
                     put(current, compute(current))
             return get(node)
 
-        def in_order(nodes: Iterable[UOp]) -> None:
-            for node in nodes:
-                if not hasattr(node, slot):
-                    put(node, compute(node))
-
-        fact.in_order = in_order  # type: ignore[attr-defined]
         fact.__name__ = compute.__name__
         fact.__doc__ = compute.__doc__
         return fact

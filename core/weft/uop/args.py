@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
+from weft.base.members import Member
 from weft.uop.ops import Ops
 
 ASYNC = "async"
@@ -19,6 +19,12 @@ AHEAD = "ahead"
 
 COMING = "coming"
 """LOAD of what a later turn of a loop reads: it is asked for, and nobody uses what it gives."""
+
+LATER = "later"
+"""The same, of what is read only after much else: it need not come all the way to the registers."""
+
+ASKED = frozenset({COMING, LATER})
+"""LOADs that nobody uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Var:
     high: int
 
 
-class AxisKind(IntEnum):
+class AxisKind(Member, int):
     """What becomes of an axis of a kernel; the order is the order of the loops, outermost first."""
 
     GLOBAL = 0  # one launch-grid dimension (a plain loop where there is no grid)
@@ -61,7 +67,7 @@ class AxisKind(IntEnum):
     UNROLL = 6  # a reduce unrolled into registers
     VECTOR = 7  # the lanes of a vector
 
-    __str__ = IntEnum.__repr__
+    __str__ = Member.__repr__
 
 
 @dataclass(frozen=True, slots=True)

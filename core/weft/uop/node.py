@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 from weakref import ref as weak_reference
 
@@ -106,6 +106,8 @@ class UOp(MathMixin):
     dtype: DType
     src: tuple[UOp, ...]
     arg: Any
+    meta: Any  # which method and which line it is from, None where nobody said
+    _ranges: frozenset[UOp] | None
 
     def __new__(
         cls,
@@ -129,6 +131,9 @@ class UOp(MathMixin):
         _set_dtype(node, dtype)
         _set_src(node, src)
         _set_arg(node, arg)
+        # asked for of most nodes before anybody knows: an empty slot would answer by an exception
+        _set_meta(node, None)
+        _set_ranges(node, None)
         entry = _Entry(node, _forget)
         entry.key = key
         # one step, so that of two threads that make equal nodes one gets the other's
@@ -406,7 +411,7 @@ class UOp(MathMixin):
         if src == self.src:
             return self
         node = UOp(self.op, self.dtype, src, self.arg)
-        if not hasattr(node, "meta") and hasattr(self, "meta"):
+        if node.meta is None:
             _set_meta(node, self.meta)
         return node
 
@@ -420,21 +425,23 @@ class UOp(MathMixin):
         order: dict[UOp, None] = {}
         if gate is not None and not gate(self):
             return {self: None}
-        path, pending = [self], [iter(self.src)]
-        while path:
-            for source in pending[-1]:
+        above: list[tuple[UOp, Iterator[UOp]]] = []
+        node, sources = self, iter(self.src)
+        while True:
+            for source in sources:
                 if source in order:
                     continue
                 src = source.src
                 if src and (gate is None or gate(source)):
-                    path.append(source)
-                    pending.append(iter(src))
+                    above.append((node, sources))
+                    node, sources = source, iter(src)
                     break
                 order[source] = None
             else:
-                order[path.pop()] = None
-                pending.pop()
-        return order
+                order[node] = None
+                if not above:
+                    return order
+                node, sources = above.pop()
 
     def substitute(self, replacements: Mapping[UOp, UOp]) -> UOp:
         """Every node that is a key replaced by its value, its users rebuilt.
@@ -583,6 +590,7 @@ _set_dtype = UOp.dtype.__set__  # type: ignore[attr-defined]
 _set_src = UOp.src.__set__  # type: ignore[attr-defined]
 _set_arg = UOp.arg.__set__  # type: ignore[attr-defined]
 _set_meta = UOp.meta.__set__  # type: ignore[attr-defined]
+_set_ranges = UOp._ranges.__set__  # type: ignore[attr-defined]
 
 sint: TypeAlias = int | UOp
 

@@ -6,10 +6,12 @@ deterministic. `GroupOp` holds the sets that rules talk about.
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum, auto
+from enum import auto
+
+from weft.base.members import Member
 
 
-class Ops(IntEnum):
+class Ops(Member, int):
     """What a node does; one line of meaning each."""
 
     # bookkeeping: never rendered
@@ -121,8 +123,6 @@ class Ops(IntEnum):
     WAIT = auto()  # arg: (n, name): until all is there but what the last n COMMITs closed
     DOT = auto()  # (words, words[, sum]): sum + products of what both hold, in lanes; arg: PairDot
     SHUFFLE = auto()  # what another lane of the warp holds: its number differs by XOR with arg
-
-    __str__ = Enum.__str__
 
 
 class GroupOp:

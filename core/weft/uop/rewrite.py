@@ -6,6 +6,7 @@ rewritten in turn. A rule set that goes round in circles is found and named.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from weft.base import trace
@@ -18,9 +19,16 @@ _set_meta = memo_slot("meta")
 
 
 def rewrite_map(
-    sink: UOp, matcher: PatternMatcher, ctx: Any = None, bottom_up: bool = False
+    sink: UOp,
+    matcher: PatternMatcher,
+    ctx: Any = None,
+    bottom_up: bool = False,
+    nodes: Iterable[UOp] | None = None,
 ) -> dict[UOp, UOp]:
-    """What every node below `sink` becomes, `sink` included."""
+    """What every node below `sink` becomes, `sink` included.
+
+    nodes: all of them in topological order, from who knows them.
+    """
     done: dict[UOp, UOp] = {}
     if bottom_up:
         _settle([(sink, sink, _VISIT)], set(), done, matcher, ctx, bottom_up)
@@ -28,7 +36,7 @@ def rewrite_map(
     table = matcher._table or matcher._compile()
     # most nodes stay as they are: they are looked at in one walk, and only what a rule answers is
     # rewritten with a stack of its own
-    for original in sink.toposort():
+    for original in sink.toposort() if nodes is None else nodes:
         if original in done:
             continue
         node = original
@@ -130,7 +138,7 @@ def _wait_for(
 
 def _as_from(original: UOp, node: UOp) -> UOp:
     """`node`, which says where it is from if it did not know."""
-    if node is not original and not hasattr(node, "meta") and hasattr(original, "meta"):
+    if node.meta is None and original.meta is not None:
         _set_meta(node, original.meta)
     return node
 
@@ -141,12 +149,14 @@ def graph_rewrite(
     ctx: Any = None,
     bottom_up: bool = False,
     name: str = "",
+    nodes: Iterable[UOp] | None = None,
 ) -> UOp:
     """`sink` after all rules of `matcher` were applied everywhere, until none matches.
 
-    ctx is handed to the rules that ask for it. Raises SpecError where rules undo each other.
+    ctx is handed to the rules that ask for it; nodes: see `rewrite_map`. Raises SpecError where
+    rules undo each other.
     """
-    result = rewrite_map(sink, matcher, ctx, bottom_up)[sink]
+    result = rewrite_map(sink, matcher, ctx, bottom_up, nodes)[sink]
     if trace.enabled("rewrite") and result is not sink:
         trace.point("rewrite", name=name or matcher.name, before=sink, after=result)
     return result

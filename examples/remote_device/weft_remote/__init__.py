@@ -2,9 +2,10 @@
 `device="REMOTE:host:port"`; plain REMOTE starts a server of its own in another process."""
 
 import os
-import subprocess
 import sys
 from multiprocessing.connection import Client
+from socket import IPPROTO_TCP, TCP_NODELAY, socket
+from subprocess import PIPE, Popen
 from threading import Lock
 
 import weft.plugin as weft
@@ -21,13 +22,13 @@ class Remote(weft.Device):
         self.server, self.lock, self.freed = None, Lock(), []
         host, _, port = id.locator.rpartition(":")
         if not host:
-            command = [sys.executable, "-m", "weft_remote.server", "0"]
-            self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            self.server = Popen([sys.executable, "-m", "weft_remote.server", "0"], stdout=PIPE)
             host, port = "127.0.0.1", self.server.stdout.readline()
         try:
             self.connection = Client((host, int(port)), authkey=KEY)
         except (OSError, ValueError) as error:
             raise weft.DeviceUnavailable("nobody answers there", because=str(error)) from error
+        socket(fileno=os.dup(self.connection.fileno())).setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         compute = weft.ComputeCaps(limits=weft.KernelLimits(max_buffers=31))
         self.fingerprint = self.ask("machine")
         super().__init__(id, weft.Capabilities(compute=compute, fingerprint=self.fingerprint))
@@ -83,8 +84,7 @@ class Runner:
         self.device, self.number = device, device.ask("load", program.binary, program.name)
 
     def __call__(self, handles, *, global_size, local_size, values, wait):
-        send = self.device.ask if wait else self.device.tell
-        return send("launch", self.number, list(handles), list(values))
+        return self.device.tell("launch", self.number, list(handles), list(values), asked=wait)
 
 
 @weft.hookimpl

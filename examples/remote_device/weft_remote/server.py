@@ -7,6 +7,7 @@ import ctypes
 import itertools
 import os
 import platform
+import socket
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,8 @@ if __name__ == "__main__":
         print(listener.address[1], flush=True)
         while True:
             with listener.accept() as connection:
+                with socket.socket(fileno=os.dup(connection.fileno())) as own:
+                    own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # answers go at once
                 serve(connection)
             if sys.argv[1] == "0":
                 break

@@ -21,6 +21,7 @@ _STREAM = (
 _CROWDED = '__asm__ volatile("");'
 _AHEAD = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 4096));"  # a page further on
 _COMING = "__builtin_prefetch((void*)({pointer}));"
+_LATER = "__builtin_prefetch((void*)({pointer}), 0, 2);"  # into the second-level cache
 # Places before or behind the buffer are only counted with, in integers. Without the zeros, lanes
 # that are not read would be anything.
 _PICKED = (
@@ -53,6 +54,7 @@ def clang_dialect(
         stream=_STREAM,
         ahead=_AHEAD if ahead else _HALVED,
         coming=_COMING,
+        later=_LATER,
         picked=_PICKED if masked else "",
         crowded=_CROWDED,
         streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",

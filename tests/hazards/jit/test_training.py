@@ -36,7 +36,8 @@ def test_an_optimiser_inside():
     def program(wrap):
         class Net:
             def __init__(self):
-                self.first = nn.Linear(4, 8)
+                # no bias: ahead of a norm its gradient is rounding alone, which Adam makes large
+                self.first = nn.Linear(4, 8, bias=False)
                 self.norm = nn.BatchNorm(8)
                 self.last = nn.Linear(8, 2)
 

@@ -1,6 +1,6 @@
 """What a captured function writes persists, and changes no other tensor."""
 
-from weft import Tensor
+from weft import Tensor, jit
 from weft.testing.captured import CALLS, both, numbers
 
 
@@ -116,3 +116,23 @@ def test_views_of_state_keep_what_they_were_when_it_is_written():
 
     made = both(program)
     assert made.replays >= CALLS - 3
+
+
+def test_a_reader_that_comes_when_a_kept_graph_goes():
+    """Equal numbers of references are not the same references."""
+    state = Tensor([0.0, 1.0, 2.0, 3.0]).realize().requires_grad_()
+
+    @jit
+    def write(change):
+        state.assign(state.detach() - change)
+
+    change = Tensor([1.0] * 4).realize()
+    for _ in range(5):
+        loss = (state.reshape(2, 2) * 2).exp().sum().realize()  # its graph is kept for backward
+        write(change)
+    assert write.replays == 3
+    del loss
+    seen = state.reshape(2, 2)
+    write(change)
+    assert seen.tolist() == [[-5.0, -4.0], [-3.0, -2.0]]
+    assert state.tolist() == [-6.0, -5.0, -4.0, -3.0]

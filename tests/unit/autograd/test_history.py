@@ -160,6 +160,83 @@ def test_detached_values_stay_detached():
     assert held.tolist() == copied.tolist() == [2.0, 4.0]
 
 
+@pytest.mark.parametrize("look", sorted(LOOKS))
+@pytest.mark.parametrize("given", [True, False])
+def test_a_detached_leaf_stays_detached(look, given):
+    x = leaf(1.0, 2.0) if given else Tensor([1.0, 2.0], requires_grad=True)
+    y = x.detach() * x
+    z = y.detach() * x * y
+    LOOKS[look](y, z)
+    (y.sum() + z.sum()).backward()
+    assert x.grad.tolist() == [1.0 + 2.0, 2.0 + 32.0]
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS))
+def test_a_choice_between_a_value_and_itself_detached(look):
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    chosen = Tensor([True, False]).where(y, y.detach())
+    larger = x.maximum(x.detach())
+    LOOKS[look](chosen)
+    LOOKS[look](larger)
+    (chosen.sum() + larger.sum()).backward()
+    assert x.grad.tolist() == [2.5, 0.5]
+
+
+@pytest.mark.parametrize("look", ["not at all", "read", "kernelized"])
+def test_a_leaf_that_is_said_to_be_symmetric_stays_so(look):
+    x = Tensor([[4.0, 2.0], [2.0, 5.0]], requires_grad=True)
+    low = x.cholesky()
+    LOOKS[look](low)
+    (low * Tensor([[1.0, 0.0], [8.0, 2.0]])).sum().backward()
+    assert x.grad.tolist() == [[-0.625, 1.75], [1.75, 0.5]]
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS))
+@pytest.mark.parametrize("more", [(2, 2), (0, 2)])
+def test_what_is_computed_once_and_repeated_keeps_its_past(look, more):
+    x = leaf(1.0, 2.0)
+    y = x * x + Tensor.zeros(*more)
+    LOOKS[look](y)
+    if 0 in more:
+        (same,) = y.sum().gradient(x, materialize_grads=True)
+        assert same.tolist() == [0.0, 0.0]
+    else:
+        (y * Tensor([[1.0], [10.0]])).sum().backward()
+        assert x.grad.tolist() == [22.0, 44.0]
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS))
+def test_a_mark_and_what_it_marks_have_one_past(look):
+    x = leaf(1.0, 2.0)
+    y = x.square()
+    z = y.contiguous_backward()
+    LOOKS[look](z)
+    LOOKS[look](y, z)
+    (y * z).sum().backward()
+    assert x.grad.tolist() == [4.0, 32.0]
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS))
+def test_a_copy_of_a_leaf_that_waits_leads_to_it(look):
+    x = Tensor([0.5, 2.0], requires_grad=True)
+    copied = x.clone()
+    LOOKS[look](copied)
+    (copied * x).sum().backward()
+    assert x.grad.tolist() == [1.0, 4.0]
+
+
+@pytest.mark.parametrize("look", sorted(LOOKS))
+def test_what_is_read_beside_kernels_that_wait_keeps_its_past(look):
+    x, w = Tensor([0.5, 2.0], requires_grad=True), leaf(1.5, 3.0, dtype="float")
+    waiting = w.square()
+    waiting.kernelize()
+    loss = (x * w).sum() + waiting.sum()
+    LOOKS[look](loss)
+    loss.backward()
+    assert (x.grad.tolist(), w.grad.tolist()) == ([1.5, 3.0], [3.5, 8.0])
+
+
 def test_of_what_is_done_without_gradients_nothing_is_remembered():
     x = leaf(1.0, 2.0)
     with Tensor.no_grad():

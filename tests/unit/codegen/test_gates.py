@@ -40,6 +40,25 @@ def numbers(expression, turns):
 
 
 @pytest.mark.parametrize(
+    ("least", "most", "plain"), [(1, 29, True), (0, 28, False), (1, 30, False)]
+)
+def test_what_other_conditions_keep_within_a_row_does_not_go_round(least, most, plain):
+    """(x + k + 27) // 28 and % 28, where least <= x + k < most: one row, as far as that says so."""
+    x, k = loop(28, 0), loop(4, 1)
+    place = x + k
+    number = place + 27
+    gate = (place < least).alu(Ops.CMPNE, UOp.const(dtypes.bool, True)) & (place < most)
+    index = index_of(load(IN, number // 28 * 100 + number % 28, gate))
+    assert (not any(u.op in (Ops.MOD, Ops.IDIV) for u in index.src[1].toposort())) is plain
+    for turns in itertools.product(range(28), range(4)):
+        known = dict(zip((x, k), turns))
+        assert numbers(index.src[2], known) == (least <= sum(turns) < most)
+        if least <= sum(turns) < most:
+            found = sum(turns) + 27
+            assert numbers(index.src[1], known) == found // 28 * 100 + found % 28
+
+
+@pytest.mark.parametrize(
     ("width", "parts", "size", "bound"),
     [(58, 3, 59, 56), (30, 2, 31, 29), (16, 5, 17, 12), (7, 3, 8, 5)],
 )
@@ -133,3 +152,23 @@ def test_without_a_gate_beside_it_an_address_stays():
     free = UOp(Ops.LOAD, dtypes.float, (OTHER.index(number // 59 * 7),))
     other = load(IN, x, x < 40)  # says nothing of what goes round
     assert product(other, free).src[1] is free
+
+
+def test_one_gate_for_an_element_and_for_what_stands_in_its_place():
+    x, minus = loop(16, 0), UOp.const(dtypes.float, -0.0)
+    low, high = x < 9, (x < 3).logical_not()
+
+    def made(condition, value):
+        choice = UOp(Ops.WHERE, dtypes.float, (condition, value, minus))
+        return gates.run(UOp.sink(OUT.index(x).store(choice))).src[0].src[1]
+
+    element = load(IN, x, low & high)
+    found = made(high & low, element)
+    assert found.op is Ops.LOAD and found.src == (element.src[0], minus)
+    flag = UOp(Ops.WHERE, dtypes.bool, (low & high, low.const_like(True), low.const_like(False)))
+    assert made(flag, element).op is Ops.LOAD
+    value = UOp(Ops.WHERE, dtypes.float, (low & high, load(IN, x, high) * 2, ZERO))
+    found = made(high & low, value)
+    assert found.op is Ops.WHERE and found.src[1].op is Ops.MUL and found.src[2] is minus
+    # another gate: both stay
+    assert made(low, element).op is Ops.WHERE

@@ -10,7 +10,8 @@ from weft.codegen.opt.search import by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import ComputeCaps, Target
 from weft.testing.graphs import buffer, kernels
-from weft.uop import GroupOp, UOp
+from weft.uop import GroupOp, Ops, UOp
+from weft.uop.args import Reduce
 
 LANES = 8
 TARGET = Target(
@@ -42,3 +43,12 @@ def test_a_long_chain_of_operations_has_several_vectors_side_by_side(steps, vect
 def test_there_must_be_enough_for_several_vectors():
     assert lanes_of(60, size=2 * LANES) == 2 * LANES
     assert lanes_of(60, size=LANES) == LANES
+
+
+def test_lanes_that_are_picked_one_by_one_have_a_few_terms_beside_them():
+    """Ten terms of a short row keep the pipeline busy; rows side by side would only be longer."""
+    rows = buffer(512 * 10).reshape((512, 10))
+    total = UOp(Ops.REDUCE_AXIS, rows.dtype, (rows,), Reduce(Ops.ADD, (1,)))
+    (ast,) = kernels(total.contiguous())
+    kinds = [opt.kind for opt in by_heuristic(loops_for(ast, TARGET, True)).opts]
+    assert OptKind.VECTOR in kinds and OptKind.UPCAST not in kinds

@@ -144,6 +144,11 @@ def test_threads_are_left_a_loop_outside():
     assert kinds.index(OptKind.PACK) < kinds.index(OptKind.THREAD)
 
 
+def test_two_parts_are_a_little_short_where_one_would_be_all():
+    # 200 turns of a tile share the one panel there is
+    assert OptKind.THREAD in chosen(matmul(800, 2048, 8), target(Feature.THREADS))
+
+
 @pytest.mark.parametrize(("m", "k", "n"), [(2048, 512, 16), (1000, 512, 48), (4096, 256, 32)])
 def test_parts_come_out_even_for_two_threads_and_for_eight(m, k, n):
     with settings.override(SPEC=1):

@@ -1,4 +1,4 @@
-"""Squares that are turned in registers: each row is one load, each column one vector."""
+"""What is turned in registers: each row is one load, each column one vector or one store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.pipeline import lower
-from weft.codegen.transpose import columns_of
+from weft.codegen.transpose import columns_of, runs_of
 from weft.device.capabilities import ComputeCaps, Target
 from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.run import run_program
@@ -27,22 +27,37 @@ VECTOR = Target(
 PLAIN = Target(ComputeCaps(), GroupOp.ALU, None, "py", "plain")
 
 
+def rows_of(count, lanes, dtype=dtypes.float):
+    return [UOp(Ops.CUSTOMI, dtype.vec(lanes), (), f"row {number}") for number in range(count)]
+
+
+def held(node, rows):
+    """Of which (row, lane) the lanes are: CAT and GEP only move what the rows hold."""
+    if node.op is Ops.CUSTOMI:
+        return [(rows.index(node), lane) for lane in range(node.dtype.count)]
+    below = [one for source in node.src for one in held(source, rows)]
+    return below if node.op is Ops.CAT else [below[lane] for lane in node.arg]
+
+
 @pytest.mark.parametrize("count", [2, 4, 8, 16])
 def test_columns(count):
-    """Followed lane by lane: CAT and GEP only move what the rows hold."""
-    rows = [
-        UOp(Ops.CUSTOMI, dtypes.float.vec(count), (), f"row {number}") for number in range(count)
-    ]
-
-    def lanes(node):
-        if node.op is Ops.CUSTOMI:
-            return [(rows.index(node), lane) for lane in range(count)]
-        below = [one for source in node.src for one in lanes(source)]
-        return below if node.op is Ops.CAT else [below[lane] for lane in node.arg]
-
+    rows = rows_of(count, count)
     for number, column in enumerate(columns_of(rows)):
         assert column.dtype is rows[0].dtype
-        assert lanes(column) == [(row, number) for row in range(count)]
+        assert held(column, rows) == [(row, number) for row in range(count)]
+
+
+@pytest.mark.parametrize("count,lanes,dtype", [
+    (2, 2, dtypes.float), (2, 16, dtypes.float), (4, 8, dtypes.float), (8, 16, dtypes.float),
+    (16, 16, dtypes.float), (8, 8, dtypes.double), (4, 16, dtypes.half), (16, 16, dtypes.int8),
+])  # fmt: skip
+def test_runs(count, lanes, dtype):
+    rows = rows_of(count, lanes, dtype)
+    found = runs_of(rows)
+    assert len(found) == lanes and len({value for value, _ in found}) == count
+    for lane, (value, at) in enumerate(found):
+        assert value.dtype is rows[0].dtype
+        assert held(value, rows)[at : at + count] == [(row, lane) for row in range(count)]
 
 
 def turned(*shape, order, dtype=dtypes.float):
@@ -103,6 +118,58 @@ def test_axes_around_and_beside_the_square():
 def test_what_is_no_square_is_read_one_by_one(opts, target, dtype):
     ast = turned(16, 24, order=(1, 0), dtype=dtype)
     assert set(loads(program_of(ast, *opts, target=target))) == {1}
+
+
+def stored_across(*shape, order, dtype=dtypes.float):
+    """data0 = 3 * data1 with its axes in another order, looped over as data1 lies"""
+    size = int(np.prod(shape))
+    given, out = (UOp(Ops.DEFINE_GLOBAL, dtype.ptr(size), (), slot) for slot in (1, 0))
+    st = ShapeTracker.from_shape(tuple(shape[axis] for axis in order))
+    back = st.permute(tuple(order.index(axis) for axis in range(len(shape))))
+    load = given.view(ShapeTracker.from_shape(shape)).load()
+    return UOp.sink(out.view(back).store(load + load + load))
+
+
+def stores(program):
+    return [u.src[1].dtype.count for u in program.uops if u.op is Ops.STORE]
+
+
+@pytest.mark.parametrize("rows,opts,widths", [
+    (8, (8, 8), [8] * 8),
+    (16, (4, 8), [4] * 8),
+    (14, (7, 8), [4] * 16),  # of seven, four and the last four
+    (6, (6, 4), [4] * 8),
+    (21, (3, 8), [2] * 16),
+    (15, (5, 2), [2] * 6),  # no more at once than there are lanes
+    (16, (1, 8), [1] * 8),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype,kind", [(dtypes.float, np.float32), (dtypes.int8, np.int8)])
+def test_neighbours_of_lanes_that_lie_apart_are_one_store(rows, opts, widths, dtype, kind):
+    up, wide = opts
+    given = np.arange(rows * 24).reshape(rows, 24).astype(kind)
+    made = [Opt(OptKind.VECTOR, 1, wide)] + [Opt(OptKind.UPCAST, 0, up)] * (up > 1)
+    program = program_of(stored_across(rows, 24, order=(1, 0), dtype=dtype), *made)
+    assert stores(program) == widths
+    np.testing.assert_array_equal(run(program, given), (3 * given).T.reshape(-1))
+
+
+def test_axes_around_and_beside_what_is_stored_across():
+    given = np.arange(3 * 12 * 8, dtype=np.float32).reshape(3, 12, 8)
+    program = program_of(
+        stored_across(3, 12, 8, order=(0, 2, 1)),
+        Opt(OptKind.VECTOR, 2, 8), Opt(OptKind.UPCAST, 1, 4), Opt(OptKind.UPCAST, 0, 3),
+    )  # fmt: skip
+    assert stores(program) == [4] * 24
+    np.testing.assert_array_equal(run(program, given), 3 * given.transpose(0, 2, 1).reshape(-1))
+
+
+def test_what_has_no_neighbours_is_stored_one_by_one():
+    """Rows that are not next to each other, truth values, arithmetic of one number at a time."""
+    three = stored_across(16, 8, 2, order=(1, 0, 2))
+    apart = Opt(OptKind.VECTOR, 1, 8), Opt(OptKind.UPCAST, 0, 8)
+    assert set(stores(program_of(three, *apart))) == {1}
+    across = stored_across(16, 8, order=(1, 0))
+    assert set(stores(program_of(across, *apart, target=PLAIN))) == {1}
 
 
 def test_the_heuristic_makes_squares():

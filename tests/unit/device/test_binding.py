@@ -103,3 +103,11 @@ def test_parts_are_realized_when_all_of_them_are():
     assert both.realized is None and not both.is_realized
     second = binding.buffer_of(parts[1]).allocate()
     assert both.realized == (first, second) and both.is_realized
+
+
+def test_the_buffers_of_several():
+    nodes = [node() for _ in range(3)]
+    first = binding.buffer_of(nodes[0])
+    found = binding.buffers_of(nodes)  # two of them are made now
+    assert found[0] is first and found == [binding.buffer_of(each) for each in nodes]
+    assert binding.buffers_of(nodes) == found and binding.buffers_of([]) == []

@@ -474,3 +474,19 @@ def test_the_environment_selects_the_default():
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.strip() == "REF:vector", done.stderr
+
+
+def test_an_epoch_lasts_while_names_open_what_they_opened(fresh_registry):
+    fresh_registry.register(fake_plugin(), "FAKE")
+    opened, epoch = registry.open("FAKE"), registry.epoch()
+    assert registry.open("FAKE") is opened and registry.epoch() is epoch
+    registry.close("FAKE")
+    assert registry.epoch() is not epoch
+    epoch = registry.epoch()
+    with registry.use(Registry([])):
+        assert registry.epoch() is not epoch
+        epoch = registry.epoch()
+    assert registry.epoch() is not epoch
+    epoch = registry.epoch()
+    fresh_registry.register(fake_plugin(), "FAKE")
+    assert registry.epoch() is not epoch

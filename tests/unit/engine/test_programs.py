@@ -81,7 +81,9 @@ def test_the_kernels_of_a_schedule_are_compiled_side_by_side(monkeypatch, tmp_pa
         ("compiler", "text", "its compiler gave a str"),
     ],
 )
-def test_a_part_that_gives_something_else_is_the_plugins_fault(part, gives, words, fresh_registry):
+def test_a_part_that_gives_something_else_is_the_plugins_fault(
+    part, gives, words, fresh_registry, tmp_path
+):
     module = fake_computer("FAKE")
     parts = {"renderer": CStyleRenderer(), "compiler": SimpleNamespace(fingerprint="")}
     parts["compiler"].compile = lambda source, name: b""
@@ -90,6 +92,7 @@ def test_a_part_that_gives_something_else_is_the_plugins_fault(part, gives, word
         hook = hookimpl(lambda made=made: made, specname=f"weft_{name}")
         setattr(module, f"weft_{name}", hook)
     registry.register(module, "FAKE")
-    with pytest.raises(PluginError) as caught:
+    # with a cache of its own: what an honest part with this fingerprint gave is not asked for again
+    with settings.override(CACHE_DIR=str(tmp_path)), pytest.raises(PluginError) as caught:
         (Tensor.empty(4, device="FAKE") + 1).realize()
     assert caught.value.because == words

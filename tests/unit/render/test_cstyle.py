@@ -171,3 +171,19 @@ def test_lines_stay_readable(write):
     store = write.buffer(0, dtypes.float).index(loop * 16).store(vector)
     source = CLANG.render(write.program(store, loops=[loop]))
     assert max(map(len, source.splitlines())) < 160
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_lanes_of_two_vectors_are_picked_at_once(whole):
+    """Without the vector of both, unless that is wanted for itself."""
+    four, data = dtypes.float.vec(4), UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(64), (), 1)
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(64), (), 0)
+    x, y = (data.index(ZERO + at).load(dtype=four) for at in (0, 32))
+    both = UOp(Ops.CAT, dtypes.float.vec(8), (x, y))
+    parts = [both.gep((0, 4, 1, 5)), both.gep((2, 6, 3, 7)), *([both] if whole else [])]
+    stores = [out.index(ZERO + 8 * at).store(part) for at, part in enumerate(parts)]
+    uops = [u for u in UOp.sink(*stores).toposort() if u.op is not Ops.SINK]
+    source = " ".join(CLANG.render(LinearProgram.of("k", uops)).split())
+    joined = source.count("0, 1, 2, 3, 4, 5, 6, 7)")
+    assert joined == whole and source.count("__builtin_shufflevector(") == 2 + whole
+    assert whole or "__builtin_shufflevector(val0, val1, 0, 4, 1, 5)" in source

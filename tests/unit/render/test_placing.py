@@ -75,3 +75,18 @@ def test_a_write_to_another_register_is_no_obstacle(write):
     elsewhere, late = other.store(five), out.store(old)
     before = [*out.toposort(), *(u for u in acc.toposort() if u is not ZERO), old, *other.src[:1]]
     assert old in inlinable([*before, other, five, elsewhere, late])
+
+
+def test_two_vectors_that_lanes_are_picked_from_need_no_name(write):
+    a, b = (write.buffer(slot, dtypes.float).index(ZERO) for slot in (1, 2))
+    four = dtypes.float.vec(4)
+    x, y = a.load(dtype=four), b.load(dtype=four)
+    both = UOp(Ops.CAT, dtypes.float.vec(8), (x, y))
+    low, high = both.gep((0, 4, 1, 5)), both.gep((2, 6, 3, 7))
+    place = write.buffer(0, dtypes.float)
+    stores = [place.index(ZERO + 4 * at).store(part) for at, part in enumerate((low, high))]
+    moved = inlinable(write.program(*stores).uops, shuffles=True)
+    assert both in moved and x not in moved and y not in moved  # they are written twice
+    assert both not in inlinable(write.program(*stores).uops)
+    whole = write.buffer(3, dtypes.float).index(ZERO).store(both)
+    assert both not in inlinable(write.program(*stores, whole).uops, shuffles=True)

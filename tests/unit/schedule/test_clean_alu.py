@@ -105,9 +105,12 @@ def test_negations_cancel():
 
 def test_a_choice_between_equals_is_none():
     def choice(x):
-        return UOp(Ops.WHERE, FLOAT, (X[TRUTH], x, x))
+        return UOp(Ops.WHERE, x.dtype, (X[TRUTH], x, x))
 
-    assert cleaned(choice(X[FLOAT])) is X[FLOAT]
+    assert cleaned(choice(X[INT])) is X[INT]
+    # of these one may be detached
+    assert cleaned(choice(X[FLOAT])).op is Ops.WHERE
+    assert cleaned(UOp(Ops.MAX, FLOAT, (X[FLOAT], X[FLOAT]))).op is Ops.MAX
     seven = cleaned(choice(UOp.const(FLOAT, 7.0)))
     assert constant_of(seven).arg == 7.0 and seven.shape == (6,)
 

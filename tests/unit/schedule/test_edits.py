@@ -29,5 +29,5 @@ def test_what_is_made_says_where_it_is_from():
     (item,) = total.schedule()
     assert "sum" in [known.name for known in item.metadata]
     plain = buffer() + 1
-    assert made_from(plain, buffer()) is plain and not hasattr(plain, "meta")
+    assert made_from(plain, buffer()) is plain and plain.meta is None
     assert made_from(plain, from_sum).meta is from_sum.meta

@@ -33,6 +33,19 @@ def test_unique_keeps_the_shape_of_the_inverse():
     assert len(Tensor([[3, 1]]).unique(return_counts=True)) == 2
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64"])
+def test_unique_of_integers_by_their_digits(monkeypatch, dtype):
+    monkeypatch.setattr(sets, "DIGITS", 10)
+    kind = np.dtype(dtype)
+    low, high = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    some = np.array([low, high, high // 2, 0, 1], kind)
+    array = np.random.default_rng(7).choice(some, 60)
+    expected = np.unique(array, return_counts=True)
+    found = Tensor(array).unique(return_counts=True)
+    for got, want in zip(found, expected):
+        np.testing.assert_array_equal(got.numpy(), want)
+
+
 @pytest.mark.parametrize("counted", [1 << 22, 0], ids=["counting", "halving"])
 @settings(max_examples=15)
 @given(array=arrays, values=arrays, right=st.booleans())

@@ -40,6 +40,16 @@ _ATANH_DOUBLE = (
     0.2222222239273598522, 0.1818179554096182368, 0.15386244642742576925,
     0.13268651112229762245, 0.13087810412898295429,
 )
+# 2*atanh(s)*log2(e)/s in s**2 to 45 bits and 2**f to 40: for powers of single precision
+_ATANH_SHORT = (
+    2.8853900817778500183, 0.96179669411330147142, 0.57707794237708659321,
+    0.41220925106823183451, 0.31990575381117042631, 0.28289930431859456811,
+)
+_EXP2_SHORT = (
+    0.99999999999976260666, 0.6931471805465120571, 0.2402265069887903314,
+    0.05550410939348552699, 0.0096181285430330441344, 0.0013333452056846080371,
+    0.00015403851663706905198, 0.000015309738637991285599, 1.3175872805048893375e-6,
+)
 # (sin(r)/r - 1) / r**2 and (cos(r) - 1 + r**2/2) / r**4, in r**2
 _SINE_SINGLE = (
     -0.1666666666384666049, 0.0083333318707649703265, -0.00019840084429612528133,
@@ -222,14 +232,13 @@ class Transcendental:
 
     def power(self, x: UOp, y: UOp) -> UOp:
         """x**y for floats, with the special cases of IEEE 754: 2**(y * log2(|x|)) and a sign."""
-        if x.dtype is not dtypes.double and self.wide:
-            wide = self.power(x.cast(dtypes.double), y.cast(dtypes.double))
-            return wide.cast(x.dtype)
         form = FORMATS[x.dtype]
         zero, one = form.value(0.0), form.value(1.0)
         magnitude = _where(x < zero, -x, x)
         if form is _DOUBLE:
             result = self._power_double(magnitude, y, form)
+        elif self.wide:
+            result = self._power_single(magnitude, y)
         else:
             result = self.exp2(y * self.log2(magnitude))
         whole = y.trunc().eq(y)
@@ -243,6 +252,25 @@ class Transcendental:
         endless = _where(y < zero, -y, y).eq(form.value(float("inf")))
         settled = x.eq(one) | y.eq(zero) | (magnitude.eq(one) & endless)
         return _where(settled, one, result)
+
+    def _power_single(self, magnitude: UOp, y: UOp) -> UOp:
+        """In double precision, to two thirds of its digits: one result in some thousands is not the
+        nearest number but its neighbour, where the power lies halfway between the two."""
+        form, zero = _DOUBLE, _SINGLE.value(0.0)
+        e, f = self._split(magnitude, _SINGLE)
+        f = f.cast(dtypes.double)
+        s = f / (f + form.value(2.0))
+        log = self.mul_add(s, self.polynomial(s * s, _ATANH_SHORT), e.cast(dtypes.double))
+        log = _where(magnitude < _SINGLE.value(float("inf")), log, magnitude.cast(dtypes.double))
+        log = _where(magnitude.eq(zero), form.value(float("-inf")), log)
+        x, limit = y.cast(dtypes.double) * log, 300.0  # beyond it all is 0 or infinite
+        x = _where(x < form.value(-limit), form.value(-limit), x)
+        x = _where(x > form.value(limit), form.value(limit), x)
+        shifter = form.value(1.5 * 2.0**form.digits)
+        shifted = x + shifter
+        n = shifted.bitcast(form.bits) - shifter.bitcast(form.bits)
+        root = self.polynomial(x - (shifted - shifter), _EXP2_SHORT)
+        return (root * self._power_of_two(n, form)).cast(dtypes.float)
 
     def _power_double(self, magnitude: UOp, y: UOp, form: _Format) -> UOp:
         e, f = self._split(magnitude, form)

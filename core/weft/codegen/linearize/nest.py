@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from weft.base.dtype import AddrSpace
 from weft.base.errors import SpecError
-from weft.codegen.ranges import CLOSING, loop_order, loops_of, ranges_of, values_of
+from weft.codegen.ranges import CLOSING, know_ranges, loop_order, loops_of, ranges_of, values_of
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 Path = tuple[UOp, ...]
+_NESTS = CLOSING | {Ops.STORE, Ops.RANGE}
+_OWN_WAY = CLOSING | {Ops.RANGE, Ops.SINK}
 
 
 def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
@@ -31,16 +33,18 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
     around = _loops_around(nodes)
     paths: dict[UOp, Path] = {}
     for node in nodes:
-        if node.op is Ops.RANGE:
-            paths[node] = (*_chain(around[node], around), node)
-            continue
-        if node.op in CLOSING and loops_of(node):
-            paths[node] = paths[loops_of(node)[0]][:-1]
-            _keep_inside(node, paths)
-            continue
-        if node.op is Ops.SINK:
-            paths[node] = ()
-            continue
+        op = node.op
+        if op in _OWN_WAY:
+            if op is Ops.RANGE:
+                paths[node] = (*_chain(around[node], around), node)
+                continue
+            if op is Ops.SINK:
+                paths[node] = ()
+                continue
+            if loops_of(node):
+                paths[node] = paths[loops_of(node)[0]][:-1]
+                _keep_inside(node, paths)
+                continue
         longest: Path = ()
         several = False
         for source in node.src:
@@ -52,7 +56,8 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
         if several:
             _check_one_nest(node, longest, paths)
         paths[node] = longest
-        _keep_inside(node, paths)
+        if op is Ops.FILL:
+            _keep_inside(node, paths)
     return paths
 
 
@@ -80,9 +85,11 @@ def _check_one_nest(node: UOp, longest: Path, paths: dict[UOp, Path]) -> None:
 
 def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
     """For every RANGE all loops it stands in."""
-    ranges_of.in_order(nodes)  # type: ignore[attr-defined]
+    know_ranges(nodes)
     direct: dict[UOp, set[UOp]] = {}
     for node in nodes:
+        if node.op not in _NESTS:
+            continue
         if node.op in CLOSING:
             outside: list[UOp] = list(ranges_of(node))
             for loop in loops_of(node):

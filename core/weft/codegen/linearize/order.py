@@ -18,12 +18,12 @@ from weft.codegen import reduce as accumulators
 from weft.codegen.linearize.nest import Path, paths_of
 from weft.codegen.walk import nodes_of
 from weft.device.program import puts_among
-from weft.uop.args import COMING
+from weft.uop.args import ASKED
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_SILENT = frozenset({Ops.SINK, Ops.RANGE, Ops.NOOP})
 _FIRST = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL})
+_NOWHERE = _FIRST | {Ops.SINK, Ops.NOOP}
 
 
 class _Block:
@@ -44,9 +44,10 @@ class _Block:
         for first, then in self.edges:
             if then.op is Ops.RANGE and first.op is not Ops.RANGE:
                 at[then] = max(at[then], self.items[first] + 0.5)  # right after what it waits for
-        if all(at[first] < at[then] for first, then in self.edges):
-            return sorted(at, key=at.__getitem__)
-        return self._queued()
+        for first, then in self.edges:
+            if at[first] >= at[then]:
+                return self._queued()
+        return sorted(at, key=at.__getitem__)
 
     def _queued(self) -> list[UOp]:
         """Always the first in place of those whose turn has come: what `sorted` finds quicker."""
@@ -99,7 +100,7 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
 
 def _is_asked(root: UOp) -> bool:
     """What is only asked for comes first: nothing of a turn is held in registers meanwhile."""
-    return root.op is Ops.LOAD and root.arg == COMING
+    return root.op is Ops.LOAD and root.arg in ASKED
 
 
 def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
@@ -156,9 +157,9 @@ def _blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict
     late = len(order)  # added to the place of a store: it comes last in its loop
     for position, node in enumerate(order):
         op = node.op
-        is_loop = op is Ops.RANGE
-        if op in _FIRST or (op in _SILENT and not is_loop):
+        if op in _NOWHERE:
             continue
+        is_loop = op is Ops.RANGE
         path = paths[node]
         block = blocks.get(path)
         if block is None:
@@ -167,11 +168,10 @@ def _blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict
             block = blocks.setdefault(path, _Block())
         if not is_loop:
             last = op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL
-            last = last or node in delayed
-            block.items[node] = position + late if last else position
+            block.items[node] = position + late if last or node in delayed else position
         for source in node.src:
             before = source.op
-            if before in _FIRST or (before in _SILENT and before is not Ops.RANGE):
+            if before in _NOWHERE:
                 continue
             other = paths[source]
             if other is path and not is_loop and before is not Ops.STORE:

@@ -14,7 +14,7 @@ from weft.base.intmath import ceildiv, round_up
 from weft.base.sequences import prod
 from weft.base.text import identifiers
 from weft.codegen import puts
-from weft.codegen.opt import keep, padding, stage, tensor_cores
+from weft.codegen.opt import blanks, keep, padding, stage, tensor_cores
 from weft.codegen.opt.axes import (
     Access,
     Axis,
@@ -531,6 +531,8 @@ class Kernel:
     def finish(self) -> UOp:
         """The lowered kernel with all that was applied."""
         sink, ranges = self._graph()
+        if self.target.compute.limits.global_size is None:
+            sink = blanks.left_out(sink)
         if self._staged is not None:
             loop, compute = ranges[self._staged], self.target.compute
             sink = stage.run(sink, loop, self._depth, compute, self._before)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.codegen.opt.kernel import Kernel
 
 MOST_INSTANCES = 1024
+MOST_LANES = 4096  # of all instances
 MOST_ON_CHIP = 1 << 17  # bytes of all copies of one array
 
 
@@ -38,12 +39,15 @@ def check(kernel: Kernel, opt: Opt) -> None:
             raise illegal(opt, "a value would have the lanes of two vectors")
         if sum(axis.kind is AxisKind.GROUP_REDUCE for axis in inside) > 1:
             raise illegal(opt, "work items would share two loops, one inside the other")
-        instances = 1
+        instances = lanes = 1
         for axis in inside:
-            if axis.kind in (AxisKind.UPCAST, AxisKind.UNROLL, AxisKind.VECTOR):
+            if axis.kind in INSTANTIATED:
                 assert isinstance(axis.extent, int)
-                instances *= axis.extent
-        if instances > MOST_INSTANCES:
+                lanes *= axis.extent
+                # where arithmetic is scalar lanes are instances like others
+                one = axis.kind is AxisKind.VECTOR and kernel.target.compute.vector_bytes
+                instances *= 1 if one else axis.extent
+        if instances > MOST_INSTANCES or lanes > MOST_LANES:
             raise illegal(opt, f"more than {MOST_INSTANCES} values side by side")
     if opt.kind in (OptKind.SWAP, OptKind.SPLIT):
         _check_nesting(kernel, opt)

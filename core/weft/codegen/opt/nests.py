@@ -10,6 +10,7 @@ import math
 from collections import Counter
 
 from weft.codegen.opt import tiles
+from weft.codegen.opt.blanks import blanks_of
 from weft.codegen.opt.kernel import Access, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.opt.panels import REUSED, Panels
@@ -56,6 +57,7 @@ class Nests:
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
+        self.blanks = {reduce: blanks_of(reduce) for reduce in kernel.reduces}
         self.panels = Panels(kernel, self.inside, self.reduces, self.lanes)
 
     def reads_of(self, reduce: UOp) -> list[Access]:

@@ -304,7 +304,9 @@ def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
     turns = math.prod(_left(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP)
     wanted = ceildiv(_PARTS, outside)
     if turns // least < wanted:
-        wanted = 1 << round(math.log2(max(1, turns // least)))
+        # two parts that are a little short are better than one that no other thread can share
+        whole = turns / least if outside == 1 else turns // least
+        wanted = 1 << round(math.log2(max(1, whole)))
     parts = min(wanted, rows)
     if parts < 2:
         return first

@@ -35,17 +35,21 @@ class RegisterTiles(Nests):
             return
         if self.is_walked(reduce, accesses):
             return
+        fixed = self.written_out_for(reduce)
         loops = []
         for loop in sorted(nest - own, key=lambda u: u.arg.id):
             known = self.axis(loop, frozenset({AxisKind.LOOP}))
             reused = any(not a.depends(loop) for a in accesses)
             if known is None or known[1] < 2 or not reused or not self.is_output(loop):
                 continue
+            if loop in fixed:
+                continue
             # what another reduce put side by side is enough for this one
             if self.present(frozenset((loop,))) == 1 and self.is_worth_a_tile(loop):
                 loops.append((loop, known[1]))
         # three loops, and the one that vectors are of
         loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
+        loops += [(loop, turns(loop)) for loop in fixed]
         if not loops:
             return
         present = self.present(nest)
@@ -55,7 +59,7 @@ class RegisterTiles(Nests):
             for access in accesses
         )
         best: tuple[float, tuple[int, ...]] | None = None
-        for factors in self.tilings(loops):
+        for factors in self.tilings(loops, fixed):
             cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)], asked)
             if cost is not None:
                 nbytes = self.fetched(reduce, accesses, [loop for loop, _ in loops], factors)
@@ -98,11 +102,28 @@ class RegisterTiles(Nests):
                     alone += self.sizes[root]
         return 2 * alone <= shared
 
-    def tilings(self, loops: list[tuple[UOp, int]]) -> Iterator[tuple[int, ...]]:
+    def written_out_for(self, reduce: UOp) -> tuple[UOp, ...]:
+        """The output loops that are written out whole, so that blanks can be left out."""
+        blanks = self.blanks[reduce]
+        if blanks is None:
+            return ()
+        kinds = frozenset({AxisKind.LOOP})
+        fits = math.prod(map(turns, blanks.outputs)) <= self.registers // 2
+        whole = all(self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), turns(loop))
+                    and self.is_output(loop) for loop in blanks.outputs)  # fmt: skip
+        if not fits or not whole:
+            self.blanks[reduce] = None
+            return ()
+        return blanks.outputs
+
+    def tilings(
+        self, loops: list[tuple[UOp, int]], fixed: tuple[UOp, ...]
+    ) -> Iterator[tuple[int, ...]]:
         choices = [
+            [extent] if loop in fixed else
             [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_round(loop))]
             for loop, extent in loops
-        ]
+        ]  # fmt: skip
         return tiles.tilings(choices, self.registers)
 
     def fetched(
@@ -186,15 +207,29 @@ class RegisterTiles(Nests):
         factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
         return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
 
+    def leave_out_blanks(self, reduce: UOp, work: int) -> int:
+        """Write out the loops over which products are blank. What is in a loop body after that."""
+        blanks = self.blanks[reduce]
+        for loop in blanks.terms if blanks is not None else ():
+            place = self.kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+            if self.kernel.attempt(OptKind.UNROLL, place, 0):
+                work *= turns(loop)
+        return max(1, round(work * (1.0 if blanks is None else blanks.share)))
+
     def unroll(self, reduce: UOp) -> None:
         """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
-        self.widen(reduce)
         nest, loops = self.kernel.nests[reduce], loops_of(reduce)
-        work = self.present(nest) * self.together[loops]
         scattered = any(
             lane in nest and any(self.access_cost(a, lane, 2) > 1 for a in self.reads_of(reduce))
             for lane in self.lanes_of
         )
+        # lanes picked one by one gain nothing by more of them: the terms are enough side by side
+        outside = nest.difference(loops)
+        alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
+        if not scattered or not 8 <= max(math.prod(map(turns, own)) for own in alike) <= 16:
+            self.widen(reduce)
+        work = self.present(nest) * self.together[loops]
+        work = self.leave_out_blanks(reduce, work)
         room = _MOST_BODY // (4 if scattered else 1) // work
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in reversed(sums.in_order(self.kernel, loops)):

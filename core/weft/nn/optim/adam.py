@@ -26,6 +26,7 @@ class Adam(Optimizer):
     """
 
     decoupled = False
+    _is_plain = True
 
     def __init__(
         self,
@@ -112,6 +113,7 @@ class AdamW(Adam):
     """
 
     decoupled = True
+    _is_plain = True
 
     def __init__(
         self,

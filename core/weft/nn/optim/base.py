@@ -6,13 +6,19 @@ recorded training step may be replayed. They are kept in float32 when parameters
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, GradientError
 from weft.base.promotion import least_upper_dtype
+from weft.base.settings import settings
+from weft.engine.capture import recording
+from weft.schedule.structure import walk
 from weft.tensor import Tensor
+from weft.tensor.jit import Jit
+from weft.tensor.live import waiting_tensors
+from weft.uop import Ops, UOp
 
 
 class Optimizer:
@@ -41,6 +47,9 @@ class Optimizer:
     """
 
     maximize = False
+    # of a kind, not of those that are derived from it: whether its `_change` builds the same graph
+    # at every step, without large values of its own
+    _is_plain = False
 
     def __init__(self, params: Iterable[Tensor], lr: float | Tensor) -> None:
         given = _tensors(params, type(self).__name__)
@@ -118,7 +127,18 @@ class Optimizer:
         >>> w.item()
         2.0
         """
-        Tensor.realize(*self.schedule_step())
+        gradients = self._gradients()
+        if not vars(type(self)).get("_is_plain") or recording() is not None or not settings.JIT:
+            Tensor.realize(*self._record(gradients))
+            return
+        Tensor.realize(*self._below(gradients))
+        try:
+            for each in self.params:
+                each.grad = None  # new ones at every step would be state that changes
+            self._replayed(*gradients)
+        finally:
+            for each, gradient in zip(self.params, gradients):
+                each.grad = gradient
 
     def schedule_step(self) -> list[Tensor]:
         """Record a step without running it; gives all tensors that must be realised together.
@@ -131,6 +151,10 @@ class Optimizer:
         >>> loss.item(), w.item()
         (16.0, 2.0)
         """
+        return self._record(self._gradients())
+
+    def _gradients(self) -> list[Tensor | None]:
+        """The gradient of each parameter. Raises as `step` does."""
         if not Tensor.training:
             raise GradientError(
                 "a step outside training",
@@ -139,12 +163,8 @@ class Optimizer:
                 "training",
                 try_="wrap the training loop: with Tensor.train(): ...",
             )
-        ready = [
-            (index, each, each.grad)
-            for index, each in enumerate(self.params)
-            if each.grad is not None
-        ]
-        if not ready:
+        found = [each.grad for each in self.params]
+        if all(gradient is None for gradient in found):
             raise GradientError(
                 "no parameter has a gradient",
                 asked=f"{type(self).__name__}.step() on {len(self.params)} parameters",
@@ -152,14 +172,40 @@ class Optimizer:
                 "depend on them",
                 try_="call loss.backward() first",
             )
-        state = self._advance([index for index, _, _ in ready])
-        for index, parameter, given in ready:
+        return found
+
+    def _record(self, gradients: Sequence[Tensor | None]) -> list[Tensor]:
+        """A step along these, lazily; gives all tensors that must be realised together."""
+        ready = [index for index, gradient in enumerate(gradients) if gradient is not None]
+        state = self._advance(ready)
+        for index in ready:
+            parameter, given = self.params[index], gradients[index]
             value = parameter.detach().cast(self._wide(parameter))
-            gradient = given.detach().cast(value.dtype)
+            gradient = given.detach().cast(value.dtype)  # type: ignore[union-attr]
             change, moved = self._change(index, value, -gradient if self.maximize else gradient)
             parameter.assign((value - change).cast(parameter.dtype))
             state += moved
         return [*self.params, *self.buffers, *state]
+
+    def _replay(self, *gradients: Tensor | None) -> None:
+        Tensor.realize(*self._record(gradients))
+
+    # A step is the same for all gradients: it is recorded once, and replayed from then on.
+    _replayed = Jit(_replay, quiet=True)
+
+    def _below(self, gradients: Sequence[Tensor | None]) -> list[Tensor]:
+        """What is to be computed before the parameters move: the gradients, and what still waits
+        for the old values, in one schedule."""
+        found = [*[each for each in gradients if each is not None], *self.buffers]
+        read = {n for each in self.params for n in walk(each.uop) if n.op is Ops.BUFFER}
+        waiting = waiting_tensors()
+        for node in walk(UOp(Ops.SINK, src=tuple(dict.fromkeys([t.uop for t in waiting])))):
+            for source in node.src:
+                if source in read:
+                    read.add(node)
+                    break
+        found += [each for each in waiting if each.uop in read]
+        return found
 
     def _advance(self, ready: list[int]) -> list[Tensor]:
         """Update what does not depend on the gradients, for the parameters of the given numbers;

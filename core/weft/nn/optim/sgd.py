@@ -26,6 +26,8 @@ class SGD(Optimizer):
     [0.5, -1.0]
     """
 
+    _is_plain = True
+
     def __init__(
         self,
         params: Iterable[Tensor],

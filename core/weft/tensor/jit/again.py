@@ -32,7 +32,8 @@ GENERATIONS = 2
 PATIENCE = 16
 """What was seen at so many replays is looked at no more."""
 
-_alone = next(map(sys.getrefcount, [object()]))
+_counted = sys.getrefcount
+_alone = next(map(_counted, [object()]))
 """What is counted of something that one list holds."""
 
 
@@ -61,18 +62,20 @@ class _Last:
     def is_unseen(self, state: State) -> bool:
         """Whether nobody else holds on to it."""
         things = self.things
-        if list(map(sys.getrefcount, things)) != self.counts:
+        if list(map(_counted, things)) != self.counts:
             return False
         node, buffer, memory = things[-3:]
         if node._buffer is not buffer or buffer._memory is not memory or memory is None:
             return False
-        if getattr(node, "_history", None) is not None or binding.is_shared(node):
+        if getattr(node, "_history", None) is not None:
+            return False
+        if binding.is_shared(node):
             return False
         return not self.tensor or self._is_gradient(state)
 
     def _is_gradient(self, state: State) -> bool:
         # held by this list, the tensor whose gradient it is, and twice by the state
-        if list(map(sys.getrefcount, self.tensor)) != [_alone + 3]:
+        if list(map(_counted, self.tensor)) != [_alone + 3]:
             return False
         tensor = self.tensor[0]
         return (
@@ -107,10 +110,14 @@ class Again:
     def unseen(self) -> list[Buffer | None] | None:
         """By output, the memory that is to be written again; None where there is none at all."""
         self.nodes = self.tensors = self._nothing
+        if not self._last:
+            return None
         found: list[Buffer | None] | None = None
-        for place, several in list(self._last.items()):
-            one = next((one for one in several if one.is_unseen(self.state)), None)
-            if one is None:
+        for place, several in [*self._last.items()]:
+            for one in several:
+                if one.is_unseen(self.state):
+                    break
+            else:
                 self._missed(place, several)
                 continue
             if one is not several[0]:
@@ -135,8 +142,9 @@ class Again:
 
     def note(self, new: Sequence[TensorBase]) -> None:
         """What the templates became this time."""
+        nodes = self.nodes
         for place, number in self._candidates:
-            if self.nodes[place] is None:
+            if nodes[place] is None:
                 several = self._last.setdefault(place, [])
                 several.insert(0, _Last(new[place], number))
                 del several[GENERATIONS:]

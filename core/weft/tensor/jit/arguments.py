@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType, ModuleType
 from typing import Any
-from weakref import ref
 
 from weft.base.dtype import DType
 from weft.base.errors import CaptureError
+from weft.base.members import Member
 from weft.schedule.arange import is_counter
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
@@ -23,14 +23,12 @@ from weft.uop.sharding import parts_of
 from weft.uop.symbolic.sint import variable_and_value
 
 _MOVES = GroupOp.Movement
+_BUFFER = Ops.BUFFER
 PLAIN = frozenset({int, bool, str, bytes, type(None), EllipsisType})
 _BY_VALUE = (DType, range, frozenset)
-_BY_IDENTITY = (enum.Enum, type, BuiltinFunctionType, ModuleType)
+_BY_IDENTITY = (enum.Enum, Member, type, BuiltinFunctionType, ModuleType)
 _definite: set[Any] = set()
 _MOST_DEFINITE = 1 << 14
-# shared by all that have nothing to enter there
-_NONE: list[Any] = []
-_NOTHING: dict[Any, int] = {}
 
 
 class Same:
@@ -144,15 +142,6 @@ class Arguments:
                 self.key.append(name)
                 self.add(kwargs[name])
 
-    @classmethod
-    def of(cls, key: list[Any], tensors: list[TensorBase], nodes: dict[UOp, int]) -> Arguments:
-        """Tensors without gradients, and Python values, with this signature: complete."""
-        made: Arguments = cls.__new__(cls)
-        made.key, made.tensors, made.nodes = key, tensors, nodes
-        made.grads, made.roots, made.values, made.seen = _NONE, _NONE, _NOTHING, _NOTHING
-        made.pending = False
-        return made
-
     def add(self, value: Any) -> None:
         """One value, and what is in it. :raises Refused: for what no signature can tell."""
         kind = value.__class__
@@ -245,53 +234,101 @@ class Arguments:
         self.key.append((kind, value))
 
 
+class _Stands:
+    """How a tensor among some arguments stands over its memory, for others that may do the same."""
+
+    __slots__ = ("device", "dtype", "flag", "leaf", "moves", "size")
+
+    def __init__(self, tensor: TensorBase) -> None:
+        self.flag, self.leaf = tensor._requires_grad, tensor.is_leaf
+        moves: list[tuple[Ops, Any]] = []
+        node = tensor._uop
+        while node.op in _MOVES:
+            moves.append((node.op, node.arg))
+            node = node.src[0]
+        self.moves = tuple(moves)
+        self.dtype, self.size, self.device = node.dtype, node.arg, node.src[0]
+
+
 class Met:
-    """Arguments as they were taken apart, for the next call with the very same: tensors that have
-    not changed, and Python values. Nothing is held on to."""
+    """The signature of arguments that were taken apart, for later ones that stand alike: tensors
+    without gradients, each over memory of its own, and Python values. No tensor is held on to."""
 
-    __slots__ = ("_key", "_parts")
+    __slots__ = ("_names", "_parts", "key")
 
-    def __init__(self, key: list[Any], parts: list[Any]) -> None:
-        self._key, self._parts = key, parts
+    def __init__(self, key: list[Any], parts: list[Any], names: tuple[str, ...]) -> None:
+        self.key, self._parts, self._names = key, parts, names
 
     @classmethod
-    def of(cls, args: tuple[Any, ...], arguments: Arguments) -> Met | None:
+    def of(
+        cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Arguments
+    ) -> Met | None:
         """None where these are not so simple."""
         parts: list[Any] = []
-        for value in args:
+        tensors = 0
+        for value in _in_order(args, kwargs, tuple(sorted(kwargs))):
+            kind = value.__class__
             if isinstance(value, TensorBase):
                 if value._uop.base.op is not Ops.BUFFER or value.grad is not None:
                     return None
-                node = ref(value._uop)
-                parts.append((ref(value), node, value._requires_grad, value.is_leaf))
-            elif value.__class__ in PLAIN:
-                parts.append(value)
+                parts.append((kind, _Stands(value)))
+                tensors += 1
+            elif kind in PLAIN:
+                parts.append((kind, value))
+            elif kind is float:
+                parts.append((kind, value.hex()))
             else:
                 return None
-        tensors = sum(part.__class__ is tuple for part in parts)
-        if arguments.pending or arguments.values or len(arguments.tensors) != tensors:
+        if arguments.pending or arguments.values or arguments.roots:
             return None
-        return cls(arguments.key, parts)
+        if tensors != len(arguments.tensors) or tensors != len(arguments.nodes):
+            return None
+        return cls(arguments.key, parts, tuple(sorted(kwargs)))
 
-    def again(self, args: tuple[Any, ...]) -> Arguments | None:
-        """The same for these; None where they are others."""
-        if len(args) != len(self._parts):
+    def again(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[list[TensorBase], list[UOp]] | None:
+        """The tensors and their BUFFERs, each in order; None where the signature is another."""
+        parts = self._parts
+        if kwargs or self._names:
+            if len(kwargs) != len(self._names) or not all(map(kwargs.__contains__, self._names)):
+                return None
+            args = _in_order(args, kwargs, self._names)
+        if len(args) != len(parts):
             return None
         tensors: list[TensorBase] = []
-        nodes: dict[UOp, int] = {}
-        for value, part in zip(args, self._parts):
-            if part.__class__ is not tuple:
-                if value.__class__ is not part.__class__ or value != part:
+        nodes: list[UOp] = []
+        for value, (kind, what) in zip(args, parts):
+            if type(value) is not kind:
+                return None
+            if type(what) is not _Stands:
+                if what != (value.hex() if kind is float else value):
                     return None
                 continue
-            tensor, node, flag, leaf = part
-            if tensor() is not value or node() is not value._uop or value.grad is not None:
+            node = value._uop
+            if what.moves:
+                for op, arg in what.moves:
+                    if node.op is not op or node.arg != arg:
+                        return None
+                    node = node.src[0]
+            if node.op is not _BUFFER or node.src[0] is not what.device:
                 return None
-            if value._requires_grad is not flag or value.is_leaf is not leaf:
+            if node.arg != what.size or node.dtype != what.dtype or value.grad is not None:
+                return None
+            if value._requires_grad is not what.flag or value.is_leaf is not what.leaf:
                 return None
             tensors.append(value)
-            nodes.setdefault(value._uop.base, len(nodes))
-        return Arguments.of(self._key, tensors, nodes)
+            nodes.append(node)
+        if len(nodes) > 1 and len(set(nodes)) != len(nodes):
+            return None
+        return tensors, nodes
+
+
+def _in_order(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any], names: tuple[str, ...]
+) -> tuple[Any, ...]:
+    """Arguments as they stand in a signature."""
+    return (*args, *[kwargs[name] for name in names]) if kwargs else args
 
 
 def children(value: Any) -> Iterator[tuple[str, Any]]:

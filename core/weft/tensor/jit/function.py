@@ -11,27 +11,23 @@ on what it reaches by closure, globals and attributes, on the random stream, and
 from __future__ import annotations
 
 import functools
-import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from weft.autograd import history
 from weft.base.errors import ArgumentError, CaptureError
 from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
-from weft.device import binding, registry
+from weft.device import registry
 from weft.engine.capture import recording
-from weft.schedule.structure import walk
-from weft.tensor import rng
-from weft.tensor.jit.again import Again
-from weft.tensor.jit.arguments import Arguments, Met, Refused, path_of
-from weft.tensor.jit.results import New, built, placed
+from weft.tensor.jit.arguments import Arguments, Refused, path_of
+from weft.tensor.jit.entry import Entry, Like, links_of
 from weft.tensor.jit.state import State
-from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory, traced
-from weft.tensor.live import is_settled, live_tensors
+from weft.tensor.jit.trace import traced
+from weft.tensor.jit.written import protect
+from weft.tensor.live import is_settled
 from weft.tensor.protocol import TensorBase, grad_enabled
 from weft.tensor.realize import realize_tensors
 from weft.tensor.tensor import Tensor
@@ -40,6 +36,7 @@ from weft.uop import Ops, UOp
 _MOST_TRIES = 4
 _MOST_NEW = 64
 _WITHOUT_EFFECT = frozenset({"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED"})
+_NO_VALUES: dict[UOp, int] = {}
 _settings_now = settings.reader(
     *(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
 )
@@ -73,43 +70,23 @@ def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
     return Jit(function, limit)
 
 
-class Entry:
-    """One signature: what was recorded of it so far. state: what it was found with."""
-
-    __slots__ = ("again", "counts", "is_plain", "links", "state", "trace", "tries", "watched")
-
-    def __init__(self, state: State, links: list[int]) -> None:
-        self.state = state
-        self.links = links
-        self.trace: Trace | None = None
-        self.tries = 0
-        self.is_plain = False
-        # the nodes over memory that is written, and how many hold on to each of them
-        self.watched: list[UOp] | None = None
-        self.counts: list[int] = []
-        self.again: Again | None = None
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether two runs have done the same."""
-        return self.tries < 0
-
-
 class Jit:
     """A recorded function. `reset()` forgets what was recorded.
 
+    quiet: whether no warning says that calls are not replayed, where that is so.
     replays: how many calls were replayed. reason: why calls are not, where that is so.
     """
 
-    def __init__(self, function: Callable[..., Any], limit: int = 16) -> None:
+    def __init__(self, function: Callable[..., Any], limit: int = 16, quiet: bool = False) -> None:
         if not callable(function) or isinstance(function, type):
             raise ArgumentError(
                 "jit takes a function", asked=f"jit({function!r})", try_="@jit above a def"
             )
         self._function = function
         self._limit = limit
+        self._quiet = quiet
         self._lock = reentrant_lock()
-        self._attribute = ""
+        self._attribute = self._place = ""
         self._classes: WeakKeyDictionary[type, BoundJit] = WeakKeyDictionary()
         self._roots: list[Any] = [function]
         self.reset()
@@ -137,13 +114,12 @@ class Jit:
         self._by_call: dict[Any, list[Entry]] = {}
         # the arguments of the last call, what stood around it, likewise as values, its entry
         self._last: tuple[list[Any], tuple[Any, ...], list[Any], Entry] | None = None
-        self._met: Met | None = None
-        self._met_ids: list[int] = []
+        self._like: Like | None = None
 
     # ---- methods --------------------------------------------------------------------------------
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._attribute = name
+        self._attribute, self._place = name, f"jit of {name}"
 
     def __get__(self, instance: Any, owner: type | None = None) -> Jit:
         if instance is None:
@@ -158,10 +134,9 @@ class Jit:
                 because="the class has __slots__ and no __dict__",
                 try_='add "__dict__" to __slots__, or jit a function that takes the instance',
             )
-        key = f"jit of {self._attribute}"
-        found = there.get(key)
+        found = there.get(self._place)
         if found is None or found.instance is not instance or found.method is not self:
-            found = there[key] = BoundJit(self, instance)
+            found = there[self._place] = BoundJit(self, instance)
         return found
 
     def _of_class(self, kind: type) -> Jit:
@@ -184,17 +159,32 @@ class Jit:
     # ---- calls ----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        like = self._like
+        if like is not None and like.is_around() and recording() is None:
+            with self._lock:
+                found = like.met.again(args, kwargs)
+                if found is not None and like is self._like and like.entry.is_for(found[1]):
+                    if like.entry.may_replay(*found):
+                        result = like.entry.replay(*found, _NO_VALUES)
+                        self.replays += 1
+                        return result
         if self._new_in_a_row > _MOST_NEW or not settings.JIT or recording() is not None:
             return self._function(*args, **kwargs)
         with self._lock:
+            self._like = None
             arguments = self._taken_apart(args, kwargs)
             entry = self._entry_for(arguments)
             if not entry.is_plain:
-                if entry.is_ready:
-                    if self._may_replay(entry, arguments):
-                        return self._replayed(entry, arguments)
-                else:
+                tensors, nodes = arguments.tensors, list(arguments.nodes)
+                if not entry.is_ready:
                     return self._tried(entry, arguments, args, kwargs)
+                if entry.may_replay(tensors, nodes):
+                    result = entry.replay(tensors, nodes, arguments.values)
+                    self.replays += 1
+                    self._new_in_a_row = 0
+                    if not self._by_value:
+                        self._like = Like.of(entry, args, kwargs, arguments)
+                    return result
         return self._function(*args, **kwargs)
 
     @property
@@ -202,16 +192,8 @@ class Jit:
         return getattr(self, "__qualname__", repr(self._function))
 
     def _taken_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
-        if (met := self._met) is not None and not kwargs:
-            found = met.again(args)
-            if found is not None:
-                return found
         try:
             arguments = Arguments(args, kwargs)
-            if not kwargs:
-                ids = list(map(id, args))
-                self._met = Met.of(args, arguments) if ids == self._met_ids else None
-                self._met_ids = ids
             if arguments.pending:
                 _make_ready(arguments.tensors)
                 arguments = Arguments(args, kwargs)
@@ -245,7 +227,7 @@ class Jit:
         around = (settings.stamp(), Tensor.training, grad_enabled(), registry.default())
         if last is not None and not self._by_value:
             if around == last[1] and (key is last[0] or key == last[0]):
-                if _is_for(last[3], arguments):
+                if last[3].is_for(arguments.nodes):
                     return last[3]
         mode = _mode()
         read: frozenset[UOp] = frozenset()
@@ -254,7 +236,7 @@ class Jit:
             if read:
                 mode.append(_values_of(read, arguments.values))
         if last is not None and last[0] == key and last[2] == mode:
-            if _is_for(last[3], arguments):
+            if last[3].is_for(arguments.nodes):
                 self._last = (key, around, mode, last[3])
                 return last[3]
         found = self._find(arguments, (*key, *mode), read)
@@ -263,10 +245,10 @@ class Jit:
 
     def _find(self, arguments: Arguments, call: tuple[Any, ...], read: frozenset[UOp]) -> Entry:
         for entry in self._by_call.get(call, ()):
-            if _is_for(entry, arguments):
+            if entry.is_for(arguments.nodes):
                 return entry
         state = self._walk(arguments)
-        links = _links(arguments, state.signature)
+        links = links_of(arguments.nodes, state)
         known = _values_of(read, state.signature.values)
         key = (call, tuple(state.signature.key), tuple(links), known)
         found = self._entries.get(key)
@@ -281,7 +263,7 @@ class Jit:
                 self._drop_oldest()
         else:
             found.state = state
-            found.watched = None
+            found.watch = None
             self._entries.move_to_end(key)
         return found
 
@@ -323,7 +305,7 @@ class Jit:
             written = {nodes[place] for place in entry.trace.replay.written}  # type: ignore[union-attr]
             known = {id(t) for t in [*arguments.tensors, *entry.state.tensors]}
             if written:
-                _protect(written, known)
+                protect(written, known)
         trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
         result, trace.result = trace.result, None
         if trace.read and self._is_read_anew(arguments, trace.read):
@@ -364,83 +346,10 @@ class Jit:
     def _tell(self, reason: str) -> None:
         if self.reason is None:
             self.reason = reason
+            if self._quiet:
+                return
             text = f"{self._name} is not captured and runs as written: {reason}"
             warnings.warn(text, stacklevel=5)
-
-    # ---- replaying ------------------------------------------------------------------------------
-
-    def _may_replay(self, entry: Entry, arguments: Arguments) -> bool:
-        trace: Any = entry.trace
-        for reference, uop in trace.held:
-            tensor = reference()
-            if tensor is None or tensor._uop is not uop:
-                entry.trace, entry.tries = None, 0
-                return False
-        if not trace.replay.is_valid:
-            entry.trace, entry.tries = None, 0
-            return False
-        written = trace.replay.written
-        if not written:
-            return True
-        nodes = [*arguments.nodes, *entry.state.signature.nodes]
-        if any(binding.is_shared(nodes[place]) for place in written):
-            return False
-        if written[0] < len(arguments.nodes) or entry.watched is None or not _unseen(entry):
-            known = {id(t) for t in [*arguments.tensors, *entry.state.tensors]}
-            _protect({nodes[place] for place in written}, known)
-            entry.watched = _holders(entry.state, {nodes[place] for place in written})
-            entry.counts = list(map(sys.getrefcount, entry.watched))
-        return True
-
-    def _replayed(self, entry: Entry, arguments: Arguments) -> Any:
-        trace: Any = entry.trace
-        state = entry.state
-        again = entry.again
-        if again is None or again.trace is not trace or again.state is not state:
-            again = entry.again = Again(trace, state, len(arguments.nodes))
-        unseen = again.unseen()
-        nodes = [*arguments.nodes, *state.signature.nodes]
-        values = arguments.values
-        if state.signature.values:
-            values = {**state.signature.values, **values}
-        for draw in trace.draws:
-            if draw.__class__ is int:
-                rng.manual_seed(draw)
-            else:
-                draw[0][:] = rng.next_block(draw[2], draw[3])
-        buffers = trace.replay.run([*map(binding.buffer_of, nodes)], values, unseen)
-        if trace.replay.written and history.in_use():
-            for place in trace.replay.written:
-                history.overwritten(nodes[place])
-        self.replays += 1
-        self._new_in_a_row = 0
-        if buffers:
-            nodes += new_memory(trace.outputs, buffers, unseen)
-        new = []
-        for how, node, tensor in zip(trace.templates, again.nodes, again.tensors):
-            if tensor is None:
-                if node is None:
-                    node = placed(how, nodes, values)
-                tensor = how.kind._from_node(node, how.requires_grad, not how.is_leaf)
-            new.append(tensor)
-        effects = [effect for effect in trace.effects if not again.has(effect)]
-        if not (effects or again.gives_known):
-            again.note(new)
-            return (
-                new[trace.tree.number]
-                if trace.tree.__class__ is New
-                else built(trace.tree, (), new)
-            )
-        known = _known(arguments, state)
-        if effects:
-            _take_effect(effects, state, known, new, nodes, values)
-            if trace.swaps:
-                state.swap(
-                    [(number, new[place]) for number, place in trace.swaps],
-                    [effect.container for effect in effects if effect.__class__ is Put],
-                )
-        again.note(new)
-        return built(trace.tree, known, new)
 
 
 class BoundJit(Jit):
@@ -448,7 +357,7 @@ class BoundJit(Jit):
 
     def __init__(self, method: Jit, instance: Any) -> None:
         bound = method._function.__get__(instance)
-        super().__init__(bound, method._limit)
+        super().__init__(bound, method._limit, method._quiet)
         self.method, self.instance = method, instance
         self._attribute = method._attribute
 
@@ -475,26 +384,6 @@ def _values_of(read: frozenset[UOp], values: Mapping[UOp, int]) -> tuple[Any, ..
     return tuple((v, values[v]) for v in values if v in read)
 
 
-def _links(arguments: Arguments, signature: Arguments) -> list[int]:
-    """Which memory of the state each memory of the arguments is; -1 for none."""
-    known = signature.nodes
-    return [known.get(node, -1) for node in arguments.nodes]
-
-
-def _is_for(entry: Entry, arguments: Arguments) -> bool:
-    """Whether all that an entry was found with is as it was, and arguments of its signature share
-    as much memory with it."""
-    state = entry.state
-    return state.holds() and (
-        not state.signature.nodes or _links(arguments, state.signature) == entry.links
-    )
-
-
-def _known(arguments: Arguments, state: State) -> list[TensorBase]:
-    """The tensors that were there before, as `trace.Before` numbers them."""
-    return list({id(t): t for t in [*arguments.tensors, *state.tensors]}.values())
-
-
 def _make_ready(tensors: Sequence[TensorBase]) -> None:
     """Compute what is pending, and give numbers memory of their own: another is not another
     program."""
@@ -509,59 +398,3 @@ def _equal(one: Any, other: Any) -> bool:
         return bool(one == other)
     except Exception:  # values of foreign kinds may compare as they like
         return False
-
-
-def _holders(state: State, written: set[UOp]) -> list[UOp]:
-    """The nodes of the state under which memory stands that is written.
-
-    A view can only be made by holding on to one of them. So for as long as nobody else holds on to
-    them there is no new reader, and not all tensors need to be looked at.
-    """
-    found: dict[UOp, None] = {}
-    for tensor in state.tensors:
-        below = walk(tensor._uop)
-        if not written.isdisjoint(below):
-            found.update((node, None) for node in below if node.src)
-    return list(found)
-
-
-def _unseen(entry: Entry) -> bool:
-    return list(map(sys.getrefcount, entry.watched or ())) == entry.counts
-
-
-def _protect(nodes: set[UOp], known: set[int]) -> None:
-    """Writing never changes another tensor's value: those out of sight that read `nodes` get
-    memory of their own."""
-    readers = []
-    for tensor in live_tensors():
-        if id(tensor) in known:
-            continue
-        base = tensor._uop.base
-        if base in nodes or (base.op is not Ops.BUFFER and not nodes.isdisjoint(walk(base))):
-            readers.append(tensor)
-    for tensor in readers:
-        if not is_settled(tensor._uop):
-            realize_tensors([tensor])
-        if not nodes.isdisjoint(walk(tensor._uop)):
-            copy = tensor.detach().clone().realize()
-            tensor._uop = copy._uop
-
-
-def _take_effect(
-    effects: Sequence[Any],
-    state: State,
-    known: Sequence[TensorBase],
-    new: Sequence[TensorBase],
-    memory: Sequence[UOp],
-    values: Mapping[UOp, int],
-) -> None:
-    """What a replay does besides giving a result."""
-    for effect in effects:
-        if effect.__class__ is Turn:
-            tensor, how = known[effect.number], effect.how
-            tensor._uop = placed(how, memory, values)
-            tensor._requires_grad, tensor.is_leaf = how.requires_grad, how.is_leaf
-        elif effect.__class__ is Grad:
-            known[effect.number].grad = built(effect.tree, known, new)
-        elif effect.__class__ is Put:
-            state.containers[effect.container].put(effect.key, built(effect.tree, known, new))

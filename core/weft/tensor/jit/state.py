@@ -16,7 +16,9 @@ from functools import partial
 from operator import attrgetter, is_, itemgetter
 from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
+from weakref import WeakSet
 
+from weft.base.members import Member
 from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
@@ -29,6 +31,22 @@ DICT, LIST, CELL, NAME, SLOT = "dict", "list", "cell", "name", "slot"
 
 _node_of, _grad_of, _flag_of = map(attrgetter, ("_uop", "grad", "_requires_grad"))
 _content = attrgetter("cell_contents")
+
+
+_states: WeakSet[State] = WeakSet()
+
+
+_epoch = object()
+
+
+def states() -> list[State]:
+    """All that there are."""
+    return list(_states)
+
+
+def states_epoch() -> object:
+    """The same object until one is made, or goes, or watches others than before."""
+    return _epoch
 
 
 def _is_walked(module: Any) -> bool:
@@ -88,17 +106,26 @@ class State:
     """
 
     def __init__(self, roots: list[Any], hidden: Callable[[Any], bool]) -> None:
+        global _epoch
+        _epoch = object()
+        _states.add(self)
         self.signature = Arguments((), {})
         self.containers: list[Container] = []
         self._seen: dict[int, int] = {}
         self._alive: list[Any] = []
         self._arrays: list[tuple[Any, bytes]] = []
         self._hidden = hidden
+        self._uops: list[UOp] = []
+        self.watched: list[UOp] = []
         self.unseen_array = False
         for root in roots:
             self._visit(root, getattr(root, "__name__", type(root).__name__))
         self.signature.grads.clear()  # those of now are in `_grads`, others would be held for good
         self._remember()
+
+    def __del__(self) -> None:
+        global _epoch
+        _epoch = object()
 
     @property
     def tensors(self) -> list[TensorBase]:
@@ -170,6 +197,17 @@ class State:
         if any(c.kind is not DICT and c.kind is not LIST for c in met):
             self._look_up()
         self._see_tensors()
+
+    def held(self) -> list[UOp]:
+        """The nodes that it holds on to, besides the tensors themselves."""
+        return [*self._uops, *self.signature.nodes, *self.watched]
+
+    def watch(self, nodes: list[UOp]) -> None:
+        """Hold on to these, for who wants to know how many others do."""
+        global _epoch
+        if self.watched != nodes:
+            _epoch = object()
+            self.watched = nodes
 
     def place_of(self, number: int) -> int:
         """The number of the memory below a tensor that is movement of one memory."""
@@ -245,7 +283,7 @@ class State:
                     frozenset((i.__class__, i if i.__class__ in PLAIN else Same(i)) for i in value),
                 )
             )
-        elif isinstance(value, enum.Enum):
+        elif isinstance(value, (enum.Enum, Member)):
             add(Same(value))
         elif isinstance(value, FunctionType):
             self._visit_function(value, path)

@@ -16,7 +16,12 @@ from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dt
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.tensor.ops.images import drawn
-from weft.tensor.ops.windows import in_steps, spread_in_steps, windows_of_steps
+from weft.tensor.ops.windows import (
+    gradient_of_windows,
+    in_steps,
+    spread_in_steps,
+    windows_of_steps,
+)
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 from weft.uop.symbolic.sint import fold
@@ -30,6 +35,7 @@ def per_axis(value: Any, axes: int, what: str, least: int = 1) -> tuple[int, ...
             f"{what} has a number for each of {axes} spatial axes",
             asked=f"{what}={shown(value)}",
             because=f"these are {len(given)}",
+            try_=f"one whole number for all of them, or {axes}; and say which argument is which",
         )
     return tuple(whole(each, what, least) for each in given)
 
@@ -264,7 +270,9 @@ class ConvMixin(TensorBase):
         plain = all(isinstance(n, int) and n > 0 for n in (*self.shape, *weight.shape))
         plain = plain and all(min(pair) >= 0 for pair in around)
         if plain and max(step) > 1 and max(apart) == 1:
-            y = spread_in_steps(self, weight, groups, step, around, more)
+            y = gradient_of_windows(self, weight, groups, step, around, more)
+            if y is None:
+                y = spread_in_steps(self, weight, groups, step, around, more)
             if bias is None:
                 return y
             return y + self._as_tensor(bias, self).reshape((1, groups * each, *(1,) * axes))
@@ -469,6 +477,12 @@ class ConvMixin(TensorBase):
         def picked(index: Any) -> Any:
             return self.gather(axis, index.cast(dtypes.int32).reshape(shape).expand(full))
 
+        if mode != "linear" and isinstance(old, int) and isinstance(new, int) and not new % old:
+            # each element several times over: a view, and the gradient a sum of neighbours
+            axis += len(self.shape)
+            before, behind = self.shape[:axis], self.shape[axis + 1 :]
+            x = self.reshape((*before, old, 1, *behind))
+            return x.expand((*before, old, new // old, *behind)).reshape((*before, new, *behind))
         if mode != "linear":
             half = 0.5 if mode == "nearest-exact" else 0.0
             return picked(((at + half) * ratio(old, new)).floor().clamp(0, old - 1))

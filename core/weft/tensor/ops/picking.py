@@ -279,7 +279,12 @@ class PickingMixin(ScatterMixin):
         """
         N = None if N is None else whole(N, "N", least=0)
         if not self.shape:
-            raise ArgumentError("powers are of a vector", asked=f"vander({N}) of {self.shape}")
+            raise ArgumentError(
+                "powers are of a vector",
+                asked=f"vander({N}) of {self.shape}",
+                because="the powers of each element are a row of the matrix",
+                try_="x.reshape(1).vander(N)",
+            )
         count = self.shape[-1] if N is None else N
         if count == 0:
             return self.__class__.zeros(*self.shape, 0, dtype=self._uop.dtype, device=self.device)

@@ -249,6 +249,8 @@ class ProductsMixin(MatmulMixin):
             raise ShapeError(
                 "the axes that are summed over differ in size",
                 asked=f"tensordot of {self.shape} and {other.shape} over {left} and {right}",
+                because=f"they have {summed} and {[other.shape[a] for a in right]} elements",
+                try_="axes in pairs of one size; expand an axis of one element first",
             )
         rest_left = [a for a in range(len(self.shape)) if a not in left]
         rest_right = [a for a in range(len(other.shape)) if a not in right]

@@ -72,6 +72,7 @@ class ScatterMixin(TensorBase):
                 "the index does not fit",
                 asked=f"{what} along axis {dim} of {self.shape} with an index of {index.shape}",
                 because="both need as many axes, and beside that axis the index is no larger",
+                try_="x[index] takes an index of any shape",
             )
         return at, index
 

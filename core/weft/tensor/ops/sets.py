@@ -7,6 +7,8 @@ from typing import Any, Self
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
 from weft.base.promotion import least_upper_dtype
+from weft.tensor.ops import counting
+from weft.tensor.ops.sorting import DIGITS
 from weft.tensor.protocol import TensorBase
 
 _COUNTED = 1 << 22
@@ -35,29 +37,32 @@ class SetsMixin(TensorBase):
             nothing = self.__class__.zeros(0, dtype=dtypes.int32, device=self.device)
             found: list[Any] = [flat, nothing.reshape(self.shape), nothing]
             return self._asked(found, return_inverse, return_counts)
-        ordered, places = flat.detach().sort()
+        ordered, places = flat.detach()._ordered(return_inverse)
         fresh = ordered[1:] != ordered[:-1]
         if dtypes.is_float(self.dtype):
             fresh = fresh & ~(ordered[1:].isnan() & ordered[:-1].isnan())
         first = self.__class__.ones(1, dtype=dtypes.bool, device=self.device).cat(fresh)
-        group = first.cast(dtypes.int32).cumsum(0) - 1
-        first.realize(ordered, places, group)
-        values = ordered[first]
-        found = [values]
+        found = [None, None, None]
         if return_inverse:
-            back = group.zeros_like().scatter(0, places, group)
-            found.append(back.reshape(self.shape))
+            group = (first.cast(dtypes.int32).cumsum(0) - 1).contiguous()
+            found[1] = group.zeros_like().scatter(0, places, group).reshape(self.shape)
+            first.realize(ordered, found[1])
         else:
-            found.append(None)
+            first.realize(ordered)
         if return_counts:
-            steps = self.__class__.arange(
-                int(values.shape[0]), dtype=dtypes.int32, device=self.device
-            )
-            ends = group.searchsorted(steps, right=True)
-            found.append(ends - ends.pad(((1, 0),))[:-1])
+            starts = self.__class__.arange(flat.shape[0], device=self.device)[first]
+            last = starts.full_like(flat.shape[0]).shrink(((0, 1),))
+            found[0], found[2] = ordered[starts], starts[1:].cat(last) - starts
         else:
-            found.append(None)
+            found[0] = ordered[first]
         return self._asked(found, return_inverse, return_counts)
+
+    def _ordered(self, with_places: bool) -> tuple[Any, Any]:
+        """All elements in order, and where they come from if that is asked for."""
+        counted = not with_places and not dtypes.is_float(self.dtype)
+        if counted and self.shape[0] >= DIGITS and counting.counts(self.device):
+            return counting.values_by_digits(self), None
+        return self.sort()
 
     @staticmethod
     def _asked(found: list[Any], inverse: bool, counts: bool) -> Any:

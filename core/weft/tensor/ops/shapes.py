@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.arguments import shown, whole
-from weft.base.errors import ArgumentError, ShapeError
+from weft.base.errors import ArgumentError, ShapeError, WrongKind
 from weft.shape.movement import as_size
+from weft.tensor.ops.joining import JoiningMixin
 from weft.tensor.ops.movement import MovementMixin, all_of, as_tuple
 from weft.tensor.protocol import TensorBase
 
 
-class ShapesMixin(MovementMixin):
+class ShapesMixin(MovementMixin, JoiningMixin):
     """Methods that rearrange, in terms of those that do."""
 
     __slots__ = ()
@@ -20,8 +21,8 @@ class ShapesMixin(MovementMixin):
     swapdims = MovementMixin.transpose
     permute_dims = MovementMixin.permute
     expand_dims = MovementMixin.unsqueeze
-    concat = MovementMixin.cat
-    concatenate = MovementMixin.cat
+    concat = JoiningMixin.cat
+    concatenate = JoiningMixin.cat
 
     # ---- axes ---------------------------------------------------------------------------------
 
@@ -212,6 +213,13 @@ class ShapesMixin(MovementMixin):
         """
         self._needs_axes("tensor_split", 1)
         size = self.shape[self._resolve_dim(dim)]
+        if isinstance(indices_or_sections, TensorBase):
+            raise WrongKind(
+                "where to cut is known before anything is computed",
+                asked=f"tensor_split of {self.shape} at the values of a tensor",
+                because="the shapes of the pieces would depend on them",
+                try_="x.tensor_split(places.tolist())",
+            )
         several = isinstance(indices_or_sections, (tuple, list))
         if several:
             indices_or_sections = [whole(i, "a place to cut at") for i in indices_or_sections]

@@ -1,5 +1,6 @@
-"""Sorting, by a bitonic network of compare-and-exchange steps (Batcher, 1968), stable and with NaN
-last; short rows by counting how many elements come before each."""
+"""Sorting, stable and with NaN last: by digits on one processor (`counting`), by a bitonic network
+of compare-and-exchange steps (Batcher, 1968) elsewhere; short rows by counting how many elements
+come before each."""
 
 from __future__ import annotations
 
@@ -11,11 +12,16 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv
 from weft.device import registry
+from weft.tensor.ops import counting
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops
 
 _COUNTED = 512
 """Rows up to this length are sorted by counting: n * n comparisons, in two kernels."""
+_MANY = 1 << 24
+"""Comparisons from which on one processor is sooner done with a network that it keeps on chip."""
+DIGITS = 4096
+"""Rows from this length on are sorted by digits on one processor."""
 _FEW, _SHARE = 64, 8
 """Of longer rows, the k largest are looked for in blocks where there are so many times as many."""
 
@@ -51,7 +57,10 @@ class SortingMixin(TensorBase):
         rows = self.permute(*order)
         size = rows.shape[-1]
         index = self.__class__.arange(size, device=self.device)
-        if size <= _COUNTED:
+        compared = size * self.numel()
+        if size >= DIGITS and isinstance(compared, int) and counting.counts(self.device):
+            places = rows.detach()._places_by_digits(descending)
+        elif size <= _COUNTED and not self._is_long_counted(compared):
             places = rows.detach()._counted_places(index, descending)
         else:
             places = rows.detach()._bitonic(descending)
@@ -130,6 +139,19 @@ class SortingMixin(TensorBase):
             ._reduce(Ops.ADD, -2, False)
             .reshape((*self.shape[:-1], size))
         )
+
+    def _is_long_counted(self, compared: Any) -> bool:
+        return isinstance(compared, int) and compared > _MANY and counting.counts(self.device)
+
+    def _places_by_digits(self, descending: bool) -> Any:
+        dtype, keys = self._uop.dtype, self._sort_keys(descending)
+        bits = 1 if dtype is dtypes.bool else 8 * keys._uop.dtype.itemsize
+        if dtypes.is_float(dtype) and dtype.itemsize < 4:
+            # of what float32 holds beside them the lowest bits are zero
+            spare = 13 if dtype is dtypes.float16 else 16
+            keys, bits = keys >> spare, bits - spare
+        first = 0 if dtypes.is_unsigned(keys._uop.dtype) else -(1 << (bits - 1))
+        return counting.places_by_digits(keys, bits, first)
 
     def _sort_keys(self, descending: bool) -> Any:
         """Integers in the order of the elements, equal ones for ties; NaN is the largest."""

@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weft.autograd import gradient
+from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv
+from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 
 Edges = Sequence[tuple[int, int]]
 
@@ -66,6 +69,36 @@ def windows_of_steps(x: Any, size: Sequence[int], step: Sequence[int], pads: Edg
     x = x.reshape((*front, *counts, *(part * s for part, s in zip(parts, step))))
     places = ((shift, shift + k) for shift, k in zip(shifts, size))
     return x.shrink((*kept, *(None,) * axes, *places))
+
+
+def gradient_of_windows(
+    x: Any, weight: Any, groups: int, step: Sequence[int], pads: Edges, more: Sequence[int]
+) -> Any:
+    """The transpose of a convolution as what it is, the gradient of one: its own gradients are then
+    a convolution, and that of a weight.
+
+    As `spread_in_steps`. None where windows do not meet, or end before the last element.
+    """
+    each, *size = weight.shape[1:]
+    kind = least_upper_dtype(x._uop.dtype, weight._uop.dtype)
+    wide = sum_acc_dtype(kind)
+    whole = tuple(
+        (n - 1) * s + k - before - after + extra
+        for n, s, k, (before, after), extra in zip(x.shape[2:], step, size, pads, more)
+    )
+    if not dtypes.is_float(wide) or not isinstance(x.device, str):
+        return None
+    if not in_steps(whole, size, step, (1,) * len(size), pads):
+        return None
+    if any(extra >= s for extra, s in zip(more, step)):
+        return None
+    shape = (x.shape[0], groups * each, *whole)
+    image = x.__class__.empty(*shape, dtype=wide, device=x.device)
+    plain = x._from_node(weight._uop)  # whether gradients are wanted is for the result to say
+    seen = image.conv2d(plain, None, groups, tuple(step), 1, tuple(pads), wide)
+    (found,) = gradient(seen._uop, [image._uop], x._uop.cast(wide))
+    assert found is not None
+    return x._wrap_with(found, weight).cast(kind)
 
 
 def spread_in_steps(

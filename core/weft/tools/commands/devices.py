@@ -17,6 +17,7 @@ from typing import Any
 
 from weft.base.dtype import DType
 from weft.base.errors import DeviceUnavailable, PluginError, UnknownDevice, WeftError
+from weft.base.members import Member
 from weft.base.text import human_size
 from weft.device import Capabilities, OpenDevice, Plugin, PluginState, registry
 from weft.device.calls import failure_text
@@ -135,7 +136,7 @@ def _ask_for_parts(device: OpenDevice) -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, DType):
         return value.name
-    if isinstance(value, Enum):
+    if isinstance(value, Enum | Member):
         return value.value
     if dataclasses.is_dataclass(value):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}

@@ -16,6 +16,7 @@ from typing import Any
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DTypeError, FormatError
+from weft.base.members import Member
 from weft.device.capabilities import FrozenMap
 
 
@@ -23,7 +24,7 @@ def plain(value: Any) -> Any:
     """A capability in types that JSON has."""
     if isinstance(value, DType):
         return value.name
-    if isinstance(value, Enum):
+    if isinstance(value, Enum | Member):
         return value.value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
@@ -72,7 +73,7 @@ def _read(kind: Any, value: Any) -> Any:
         hints = typing.get_type_hints(kind)
         names = {f.name for f in dataclasses.fields(kind)}
         return kind(**{k: _read(hints[k], v) for k, v in value.items() if k in names})
-    if isinstance(kind, type) and issubclass(kind, Enum):
+    if isinstance(kind, type) and issubclass(kind, Enum | Member):
         return kind(value)
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is no {kind.__name__}")

@@ -142,36 +142,50 @@ def test_how_an_argument_is_written():
     assert path_of(wanted, [1], "x") is None
 
 
-def test_the_very_same_arguments_are_not_taken_apart_again():
+def test_arguments_that_stand_alike_are_not_taken_apart_again():
     x, y = Tensor([1.0, 2.0]).realize(), Tensor([[3.0]]).realize()
-    args = (x, 3, y, "name", None)
-    first = Arguments(args, {})
-    met = Met.of(args, first)
-    again = met.again(args)
-    assert again.key is first.key and again.tensors == first.tensors == [x, y]
-    assert again.nodes == first.nodes and not again.pending
-    assert not again.values and not again.roots
-    for other in ((x, 3.0, *args[2:]), (x, True, *args[2:]), args[:-1], (y, 3, x, *args[3:])):
-        assert met.again(other) is None
-    x.assign(x + 1).realize()
-    assert met.again(args).nodes == Arguments(args, {}).nodes
+    args = (x, 3, y, "name", None, 0.0)
+    met = Met.of(args, {}, Arguments(args, {}))
+    for alike in (args, (Tensor([5.0, 6.0]).realize(), 3, y, "name", None, 0.0)):
+        taken = Arguments(alike, {})
+        assert met.key == taken.key
+        assert met.again(alike, {}) == (taken.tensors, list(taken.nodes))
+    longer = Tensor([1.0, 2.0, 3.0]).realize()
+    whole, flat = Tensor([1, 2]).realize(), Tensor([[1.0, 2.0]]).realize()
+    for other in (longer, whole, flat, flat.reshape(2)[:1], x + 1, Tensor([1.0, 2.0], "HOST"), 3):
+        assert met.again((other, *args[1:]), {}) is None
+    for place, other in ((1, 4), (1, True), (1, 3.0), (3, "other"), (4, 0), (5, -0.0), (5, 0)):
+        changed = [*args]
+        changed[place] = other
+        assert met.again(tuple(changed), {}) is None
+    assert met.again(args[:-1], {}) is None and met.again(args, {"z": 1}) is None
     x.grad = y
-    assert met.again(args) is None
+    assert met.again(args, {}) is None
     x.grad = None
     y.requires_grad_()
-    assert met.again(args) is None
+    assert met.again(args, {}) is None
+
+
+def test_likewise_by_name_and_where_two_are_one_memory():
+    x, y, z = (Tensor([float(n)]).realize() for n in range(3))
+    met = Met.of((x,), {"b": y, "a": z}, Arguments((x,), {"b": y, "a": z}))
+    assert met.again((x,), {"a": z, "b": y})[0] == [x, z, y]
+    assert met.again((x,), {"a": z}) is None and met.again((x,), {"a": z, "c": y}) is None
+    assert met.again((x,), {"a": x, "b": y}) is None
+    assert met.again((x, z, y), {}) is None
 
 
 @pytest.mark.parametrize(
     "make",
     [
         lambda x: ((x, x)),
+        lambda x: ((x, x.reshape(1, 2))),
         lambda x: ([x],),
-        lambda x: (x, 1.5),
         lambda x: (x[: Variable("n", 1, 2).bind(1)],),
         lambda x: (x + 1,),
+        lambda x: (x, object),
     ],
 )
 def test_what_is_not_so_simple_is(make):
     args = make(Tensor([1.0, 2.0]).realize())
-    assert Met.of(args, Arguments(args, {})) is None
+    assert Met.of(args, {}, Arguments(args, {})) is None

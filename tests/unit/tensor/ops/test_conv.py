@@ -19,6 +19,30 @@ def test_double_is_resized_in_double() -> None:
     assert x.tolist() == pytest.approx([i / 6 for i in range(7)], abs=1e-15)
 
 
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+def test_whole_multiples_are_repeated_in_one_kernel(mode: str) -> None:
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x.interpolate((4, 6), mode=mode)
+    assert y.tolist() == [[1.0] * 3 + [2.0] * 3] * 2 + [[3.0] * 3 + [4.0] * 3] * 2
+    (slope,) = y.gradient(x, gradient=Tensor.arange(24.0).reshape(4, 6))
+    assert slope.tolist() == [[24.0, 42.0], [96.0, 114.0]]
+    assert x.interpolate((3, 2), mode=mode).tolist() == [[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]] or (
+        mode == "nearest-exact"
+    )
+
+
+def test_a_transposed_convolution_knows_who_wants_gradients() -> None:
+    x, w = Tensor.ones(1, 2, 3, 3), Tensor.ones(2, 1, 3, 3, requires_grad=True)
+    wanted = x.conv_transpose2d(w, stride=2)
+    assert wanted.requires_grad and not wanted.is_leaf
+    with Tensor.no_grad():
+        plain = x.conv_transpose2d(w, stride=2)
+    assert not plain.requires_grad and plain.tolist() == wanted.tolist()
+    assert x.half().conv_transpose2d(w.half(), stride=2).dtype is dtypes.half
+    (slope,) = wanted.sum().gradient(w)
+    assert slope.tolist() == Tensor.full((2, 1, 3, 3), 9.0).tolist()
+
+
 def test_an_unknown_mode() -> None:
     with pytest.raises(UnknownChoice):
         Tensor([[1.0]]).interpolate((2,), mode="cubic")

@@ -65,8 +65,10 @@ def test_gradients_add_up_what_windows_saw(case):
     np.testing.assert_allclose(grad.numpy(), wanted[inside], rtol=1e-5, atol=1e-5)
 
 
-def test_the_gradient_of_a_convolution_with_a_stride_is_one_kernel():
-    x, w = Tensor.empty(2, 32, 16, 16, device="REF"), Tensor.empty(32, 32, 3, 3, device="REF")
+@pytest.mark.parametrize("size", [3, 4])
+def test_the_gradient_of_a_convolution_with_a_stride_is_one_kernel(size):
+    shape = (32, 32, size, size)
+    x, w = Tensor.empty(2, 32, 16, 16, device="REF"), Tensor.empty(*shape, device="REF")
     y = x.conv2d(w, stride=2, padding=1)
     (grad,) = y.gradient(x, gradient=Tensor.empty(*y.shape, device="REF"))
     items = [item for item in grad.schedule() if item.ast.op is Ops.SINK]

@@ -1,0 +1,193 @@
+"""One signature of a captured function: what was recorded of it, and how that is replayed.
+
+in:  a call's `Arguments`      out: what the function would give, and do
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from weft.autograd import history
+from weft.base.settings import stamp
+from weft.device import binding, registry
+from weft.tensor import rng
+from weft.tensor.jit.again import Again
+from weft.tensor.jit.arguments import Arguments, Met
+from weft.tensor.jit.results import New, built, placed
+from weft.tensor.jit.state import State
+from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory
+from weft.tensor.jit.written import Watch, protect
+from weft.tensor.protocol import TensorBase, grad_enabled
+from weft.tensor.tensor import Tensor
+from weft.uop import UOp
+
+
+class Entry:
+    """One signature: what was recorded of it so far. state: what it was found with."""
+
+    __slots__ = ("again", "is_plain", "links", "state", "trace", "tries", "watch")
+
+    def __init__(self, state: State, links: list[int]) -> None:
+        self.state = state
+        self.links = links
+        self.trace: Trace | None = None
+        self.tries = 0
+        self.is_plain = False
+        self.watch: Watch | None = None
+        self.again: Again | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether two runs have done the same."""
+        return self.tries < 0
+
+    def is_for(self, nodes: Iterable[UOp]) -> bool:
+        """Whether all that it was found with is as it was, and arguments of its signature, over
+        these memories, share as much of it."""
+        state = self.state
+        return state.holds() and (not state.signature.nodes or links_of(nodes, state) == self.links)
+
+    def may_replay(self, tensors: list[TensorBase], nodes: list[UOp]) -> bool:
+        """Whether a replay on these arguments would do the same; if not, it is recorded anew."""
+        trace: Any = self.trace
+        if trace is None:
+            return False
+        for reference, uop in trace.held:
+            tensor = reference()
+            if tensor is None or tensor._uop is not uop:
+                self.trace, self.tries = None, 0
+                return False
+        if not trace.replay.is_valid:
+            self.trace, self.tries = None, 0
+            return False
+        written = trace.replay.written
+        if not written:
+            return True
+        unseen = written[0] >= len(nodes) and self.watch is not None and self.watch.sees_nobody()
+        memory = [*nodes, *self.state.signature.nodes]
+        if any(binding.is_shared(memory[place]) for place in written):
+            return False
+        if not unseen:
+            known = {id(t) for t in [*tensors, *self.state.tensors]}
+            protect({memory[place] for place in written}, known)
+            if self.watch is None or trace.swaps or self.watch.is_stale():
+                self.watch = Watch(self.state, {memory[place] for place in written})
+        return True
+
+    def replay(self, tensors: list[TensorBase], nodes: list[UOp], values: Mapping[UOp, int]) -> Any:
+        """What a call gives, and does, with these tensors in its arguments, the memory below them,
+        and these values of variables."""
+        trace: Any = self.trace
+        state = self.state
+        again = self.again
+        if again is None or again.trace is not trace or again.state is not state:
+            again = self.again = Again(trace, state, len(nodes))
+        unseen = again.unseen()
+        if state.signature.nodes:
+            nodes = [*nodes, *state.signature.nodes]
+        if state.signature.values:
+            values = {**state.signature.values, **values}
+        for draw in trace.draws:
+            if draw.__class__ is int:
+                rng.manual_seed(draw)
+            else:
+                draw[0][:] = rng.next_block(draw[2], draw[3])
+        buffers = trace.replay.run(binding.buffers_of(nodes), values, unseen)
+        if trace.replay.written and history.in_use():
+            for place in trace.replay.written:
+                history.overwritten(nodes[place])
+        if buffers:
+            nodes = [*nodes, *new_memory(trace.outputs, buffers, unseen)]
+        new = []
+        for how, node, tensor in zip(trace.templates, again.nodes, again.tensors):
+            if tensor is None:
+                if node is None:
+                    node = placed(how, nodes, values)
+                tensor = how.kind._from_node(node, how.requires_grad, not how.is_leaf)
+            new.append(tensor)
+        effects = trace.effects
+        if effects:
+            effects = [effect for effect in effects if not again.has(effect)]
+        if effects or again.gives_known:
+            known = _known(tensors, state)
+            if effects:
+                _take_effect(effects, state, known, new, nodes, values)
+                if trace.swaps:
+                    state.swap(
+                        [(number, new[place]) for number, place in trace.swaps],
+                        [effect.container for effect in effects if effect.__class__ is Put],
+                    )
+            again.note(new)
+            return built(trace.tree, known, new)
+        if new:
+            again.note(new)
+        tree = trace.tree
+        return new[tree.number] if tree.__class__ is New else built(tree, (), new)
+
+
+class Like:
+    """A call that was replayed: one with arguments that stand alike may be, without a look at
+    signatures, if nothing has changed around it.
+
+    :ivar met: its arguments. entry: what was replayed.
+    """
+
+    __slots__ = ("_around", "entry", "met")
+
+    def __init__(self, met: Met, entry: Entry) -> None:
+        self.met, self.entry = met, entry
+        self._around = _around()
+
+    @classmethod
+    def of(
+        cls, entry: Entry, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Arguments
+    ) -> Like | None:
+        """None where the arguments are not so simple."""
+        met = Met.of(args, kwargs, arguments)
+        return None if met is None else cls(met, entry)
+
+    def is_around(self) -> bool:
+        """Whether settings, modes and devices are what they were."""
+        settings, mode, grad, epoch = self._around
+        return (
+            stamp() is settings
+            and Tensor.training is mode
+            and grad_enabled() is grad
+            and registry.epoch() is epoch
+        )
+
+
+def _around() -> tuple[Any, ...]:
+    return stamp(), Tensor.training, grad_enabled(), registry.epoch()
+
+
+def links_of(nodes: Iterable[UOp], state: State) -> list[int]:
+    """Which memory of the state each memory of the arguments is; -1 for none."""
+    known = state.signature.nodes
+    return [known.get(node, -1) for node in nodes]
+
+
+def _known(tensors: Sequence[TensorBase], state: State) -> list[TensorBase]:
+    """The tensors that were there before, as `trace.Before` numbers them."""
+    return list({id(t): t for t in [*tensors, *state.tensors]}.values())
+
+
+def _take_effect(
+    effects: Sequence[Any],
+    state: State,
+    known: Sequence[TensorBase],
+    new: Sequence[TensorBase],
+    memory: Sequence[UOp],
+    values: Mapping[UOp, int],
+) -> None:
+    """What a replay does besides giving a result."""
+    for effect in effects:
+        if effect.__class__ is Turn:
+            tensor, how = known[effect.number], effect.how
+            tensor._uop = placed(how, memory, values)
+            tensor._requires_grad, tensor.is_leaf = how.requires_grad, how.is_leaf
+        elif effect.__class__ is Grad:
+            known[effect.number].grad = built(effect.tree, known, new)
+        elif effect.__class__ is Put:
+            state.containers[effect.container].put(effect.key, built(effect.tree, known, new))

@@ -1,0 +1,195 @@
+"""Values read by Python: computed now, and given as numbers, lists, bytes or arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft.base.dtype import ImageDType, dtypes
+from weft.base.errors import ArgumentError, ShapeError, WeftError
+from weft.base.scalars import pack, unpack
+from weft.base.sequences import prod
+from weft.device import Buffer, binding, numpy_dtype
+from weft.engine.capture import recording
+from weft.shape.movement import say_shape
+from weft.tensor import interop
+from weft.tensor.ops.assign import owned_storage
+from weft.tensor.protocol import TensorBase
+from weft.uop import GroupOp, Ops, UOp
+from weft.uop.symbolic.sint import evaluate_sint
+
+if TYPE_CHECKING:
+    import numpy
+
+
+class ReadingMixin(TensorBase):
+    """Methods that compute and hand out."""
+
+    __slots__ = ()
+
+    def _settled(self) -> Any:
+        """This value, computed now: a constant, or a buffer from its start in row-major order.
+
+        Of a shape with bound variables it is what they are bound to: its sizes are ints.
+        """
+        if any(isinstance(s, UOp) for s in self.shape):
+            return self._at_its_values()
+        if isinstance(self._uop.dtype, ImageDType):  # its memory is no row of bytes
+            return self.detach().cast(self._uop.dtype.base)._settled()
+        if 0 in self.shape or self._constant_value() is not None:
+            return self
+        if (recorder := recording()) is not None:
+            recorder.refuse_reading(self.shape)
+        if isinstance(self._uop.device, tuple):
+            return self.detach().to(self._uop.device[0])._settled()
+        if (self._requires_grad and not self.is_leaf) or _is_computed(self._uop):
+            self.realize()  # and not a copy: it may be read again, by backward as well
+            if self._constant_value() is not None:
+                return self
+        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
+        return held.realize()
+
+    def _at_its_values(self) -> Any:
+        """Of a symbolic shape: computed by the kernels of that shape, seen in its present sizes."""
+        extents = _bound_shape(self.shape)
+        value = 0 if 0 in extents else self._constant_value()
+        if value is not None:
+            return self.full(extents, value, dtype=self._uop.dtype, device=self.device)
+        if (recorder := recording()) is not None:
+            recorder.refuse_reading(self.shape)
+        if isinstance(self._uop.device, tuple):
+            return self.detach().to(self._uop.device[0])._at_its_values()
+        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
+        storage = held.realize()._uop.base
+        # its memory has room for the largest sizes; what there is of it stands at the front
+        count = prod(extents)
+        front = UOp(Ops.SHRINK, storage.dtype, (storage,), ((0, count),))
+        return self._from_node(front.reshape(extents))
+
+    def _buffer(self) -> Buffer:
+        """The memory of a settled value that is no constant."""
+        node = self._uop
+        if node.base.op is Ops.DETACH:  # a value that is detached from what stands in its memory
+            node = node.substitute({node.base: node.base.src[0]})
+        storage, tracked = node.base, node.st
+        if storage.op is not Ops.BUFFER or not tracked.contiguous:
+            raise WeftError("this tensor was not computed", asked=f"the memory of {self._uop.op}")
+        memory, count = binding.buffer_of(storage), self.numel()
+        return memory if count == storage.size else memory.view(count, memory.dtype, 0)
+
+    def _constant_value(self) -> Any:
+        """The Python number that every element is, where that needs no computing; else None."""
+        node = self._uop
+        while node.op in (Ops.RESHAPE, Ops.EXPAND, Ops.DETACH, Ops.PERMUTE, Ops.SHRINK):
+            node = node.src[0]
+        if node.op is not Ops.CONST and node.device is None:
+            # symbolic ints beside no tensor: their variables are bound
+            bound = {u: u.src[1] for u in node.toposort() if u.op is Ops.BIND}
+            node = node.substitute(bound).simplify()
+        return node.arg if node.op is Ops.CONST else None
+
+    def numpy(self) -> numpy.ndarray:
+        """The values as a NumPy array of its own memory.
+
+        :raises DTypeError: for dtypes that NumPy lacks, unless ml_dtypes is installed.
+
+        >>> Tensor([[1, 2], [3, 4]]).numpy().sum().item()
+        10
+        """
+        import numpy
+
+        held = self._settled()
+        shape = held.shape
+        value = 0 if 0 in shape else held._constant_value()
+        if value is not None:
+            return numpy.full(shape, value, dtype=numpy_dtype(held._uop.dtype))
+        return held._buffer().numpy(window=False).reshape(shape)
+
+    def data(self) -> memoryview:
+        """The values as a memoryview in the shape of self, in the format of its dtype.
+
+        dtypes without a format of memoryview (half, bfloat16, fp8) come as flat bytes, empty
+        tensors as a view of no elements in one dimension.
+
+        >>> view = Tensor([[1, 2], [3, 4]]).data()
+        >>> view.shape, view.format, view[1, 0]
+        ((2, 2), 'i', 3)
+        """
+        held = self._settled()
+        dtype = held._uop.dtype
+        shape = held.shape
+        value = None if 0 in shape else held._constant_value()
+        if 0 in shape:
+            raw, shape = memoryview(bytearray()), None
+        elif value is None:
+            raw = held._buffer().copy_out()
+        else:
+            raw = memoryview(bytearray(pack((value,), dtype) * held.numel()))
+        if dtype.fmt is None or dtype is dtypes.float16:
+            return raw
+        return raw.cast(dtype.fmt) if shape is None else raw.cast(dtype.fmt, shape)
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers; a number for a 0-d tensor.
+
+        >>> Tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        >>> Tensor(5).tolist()
+        5
+        """
+        held = self._settled()
+        shape = held.shape
+        if 0 in shape:
+            return interop.nested([], shape)
+        value = held._constant_value()
+        if value is not None:
+            return interop.nested([value] * held.numel(), shape)
+        buffer = held._buffer()
+        return interop.nested(unpack(buffer.copy_out(), buffer.dtype), shape)
+
+    def item(self) -> Any:
+        """The only element, as a Python number.
+
+        :raises ShapeError: if there is not exactly one.
+
+        >>> Tensor([[7]]).item()
+        7
+        >>> Tensor([1.0, 2.0]).sum().item()
+        3.0
+        """
+        if any(isinstance(s, UOp) for s in self.shape):
+            return self._settled().item()
+        if self.numel() != 1:
+            raise ShapeError(
+                "item is of one element",
+                asked=f"item() of shape {self.shape}",
+                because=f"it has {self.numel()} elements",
+                try_="x.tolist(), or x[...] for one of them",
+            )
+        found = self._element_at_hand()
+        return found[0] if found else self.reshape(()).tolist()
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+
+def _is_computed(node: UOp) -> bool:
+    """Whether this is the whole of what one computation gives, and no part or view of it."""
+    while node.op is Ops.RESHAPE:
+        node = node.src[0]
+    return node.op in GroupOp.ALU or node.op in (Ops.CAST, Ops.REDUCE_AXIS)
+
+
+def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """The sizes at the values that their variables are bound to."""
+    try:
+        return tuple(evaluate_sint(size, {}) for size in shape)
+    except ArgumentError:
+        raise ShapeError(
+            "reading a tensor needs a definite shape",
+            asked=f"shape {say_shape(shape)}",
+            because="it depends on variables that have no value",
+            try_="variable.bind(value) where the shape is made",
+        ) from None

@@ -1,0 +1,70 @@
+"""Who reads memory that is about to be written, and how it is known that nobody does."""
+
+from types import SimpleNamespace
+
+from weft import Tensor
+from weft.tensor.jit.state import State
+from weft.tensor.jit.written import Watch, protect
+
+
+def state_of(tensor):
+    return State([SimpleNamespace(value=tensor)], lambda value: False)
+
+
+def watched(tensor):
+    state = state_of(tensor)
+    return state, Watch(state, {tensor.uop.base})
+
+
+def test_readers_are_seen_and_their_end_too():
+    tensor = Tensor([[1.0, 2.0]]).realize()
+    _, watch = watched(tensor)
+    assert watch.sees_nobody()
+    for make in (
+        lambda: tensor[0],
+        lambda: tensor + 1,
+        lambda: tensor.detach(),
+        lambda: tensor.uop,
+    ):
+        reader = make()
+        assert not watch.sees_nobody()
+        del reader
+        assert watch.sees_nobody()
+
+
+def test_a_graph_that_was_there_from_the_start_is_somebody():
+    tensor = Tensor([[1.0, 2.0]]).realize()
+    graph = (tensor * 2).uop
+    _, watch = watched(tensor)
+    assert not watch.sees_nobody()
+    del graph
+    assert watch.sees_nobody()
+
+
+def test_states_that_come_and_go_say_that_it_was_of_another_time():
+    tensor = Tensor([[1.0, 2.0]]).realize()
+    first, watch = watched(tensor)
+    assert not watch.is_stale()
+    second, later = watched(tensor)
+    assert watch.is_stale() and not watch.sees_nobody() and later.sees_nobody()
+    watch = Watch(first, {tensor.uop.base})  # nobody holds on to others than before
+    assert watch.sees_nobody() and later.sees_nobody()
+    del second, later
+    assert watch.is_stale() and not watch.sees_nobody()
+    watch = Watch(first, {tensor.uop.base})
+    assert watch.sees_nobody()
+
+
+def test_readers_out_of_sight_get_memory_of_their_own():
+    tensor = Tensor([1.0, 2.0]).realize()
+    view, pending, known, other = (
+        tensor[1:],
+        tensor * 2,
+        tensor.reshape(2, 1),
+        Tensor([3.0]).realize(),
+    )
+    memory, kept = tensor.uop.base, other.uop
+    protect({memory}, {id(tensor), id(known)})
+    assert memory not in view.uop.toposort() and memory not in pending.uop.toposort()
+    assert known.uop.base is memory and other.uop is kept
+    assert view.tolist() == [2.0] and pending.tolist() == [2.0, 4.0]

@@ -1,0 +1,36 @@
+"""What stands in an index, and where a mask holds: as NumPy has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft import Tensor
+from weft.tensor.ops.index_items import places_of
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 0, 2), (1, 5), (3, 4, 5)])
+def test_where_a_mask_holds(shape: tuple[int, ...]) -> None:
+    a = np.random.default_rng(1).integers(0, 3, shape)
+    found = Tensor(a).nonzero()
+    assert found.dtype.name == "int" and found.shape == np.argwhere(a).shape
+    np.testing.assert_array_equal(found.numpy(), np.argwhere(a))
+    for mine, theirs in zip(places_of(Tensor(a != 0)), np.nonzero(np.atleast_1d(a != 0))):
+        np.testing.assert_array_equal(mine, theirs)
+    if shape:
+        apart = Tensor(a).nonzero(as_tuple=True)
+        np.testing.assert_array_equal(Tensor(a)[apart].numpy(), a[a != 0])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float64])
+def test_only_zeros_are_left_out(dtype: type) -> None:
+    given = [0.0, 1.0, -0.0, 2.0]
+    if np.dtype(dtype).kind == "f":
+        given += [np.nan, -np.inf, np.finfo(dtype).tiny]
+    a = np.array(given, dtype=dtype)
+    assert Tensor(a).nonzero().flatten().tolist() == np.flatnonzero(a).tolist()
+
+
+def test_a_window_counts_its_own_places() -> None:
+    x = Tensor([[0, 1, 2], [3, 0, 5]])
+    assert x.T[1:].nonzero().tolist() == [[0, 0], [1, 0], [1, 1]]
