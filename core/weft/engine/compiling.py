@@ -3,9 +3,10 @@
 In: sources as they are generated. Out: their binaries, waited for one by one. Each thread takes its
 share of what waits whenever it has nothing to do, so that the first source starts at once, calls
 grow as generation outruns the compiler, and threads end at about the same time: shares are counted
-in characters, and the longest sources go first. A compiler that
-takes several sources in one call (`compile_many`) is asked that way; what fails there is compiled
-again source by source, so that each error is told of the kernel that it is of.
+in characters, and the longest sources go first. One processor is left to generation until somebody
+waits for a result. A compiler that takes several sources in one call (`compile_many`) is asked that
+way; what fails there is compiled again source by source, so that each error is told of the kernel
+that it is of.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _MOST_AT_ONCE = 32  # compilers keep what they needed until they end
+_WORTH = 1 << 14
+"""Characters that a call is for, of one processor, where so many wait: fewer take less time than a
+process needs to start. Where there are more processors to start it, it matters less."""
 
 
 @dataclass
@@ -42,6 +46,8 @@ class Compilations:
     _waiting: list[_Source] = field(default_factory=list)
     _under_way: dict[str, Future[bytes]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _at_work: int = 0
+    _is_waited_for: bool = False
 
     def __post_init__(self) -> None:
         from concurrent.futures import Future, ThreadPoolExecutor  # and with it logging: late
@@ -66,7 +72,13 @@ class Compilations:
 
         :raises WeftError: what its compiler raised.
         """
-        return self._under_way.pop(key).result()
+        begun = self._under_way.pop(key)
+        if not begun.done() and not self._is_waited_for:
+            with self._lock:
+                self._is_waited_for = True
+            for _ in range(self.threads):
+                self._pool.submit(self._work)
+        return begun.result()
 
     def end(self) -> None:
         """Wait for calls that run, and forget what waits."""
@@ -75,9 +87,11 @@ class Compilations:
         self._pool.shutdown(cancel_futures=True)
 
     def _share(self) -> list[_Source]:
-        """What one thread does next, all by one compiler; nothing where nothing waits."""
+        """What one thread does next, all by one compiler; nothing where nothing waits, or where
+        others do enough."""
         with self._lock:
-            if not self._waiting:
+            most = self.threads if self._is_waited_for else max(1, self.threads - 1)
+            if not self._waiting or self._at_work >= most:
                 return []
             compiler = self._waiting[0].compiler
             taken = self._waiting[:1]
@@ -87,32 +101,42 @@ class Compilations:
                 )
             chosen = set(map(id, taken))
             self._waiting = [one for one in self._waiting if id(one) not in chosen]
+            self._at_work += 1
             return taken
 
     def _work(self) -> None:
-        taken = self._share()
-        if len(taken) > 1:
+        while taken := self._share():
             try:
-                sources = [(one.source, one.name) for one in taken]
-                binaries = taken[0].compiler.compile_many(sources)  # type: ignore[attr-defined]
-                pairs = list(zip(taken, binaries, strict=True))
-            except Exception:
-                pass  # of one of them: below it is seen of which, and nobody waits for ever
-            else:
-                for one, binary in pairs:
-                    one.binary.set_result(binary)
-                return
-        for one in taken:
-            try:
-                one.binary.set_result(one.compiler.compile(one.source, one.name))
-            except BaseException as error:
-                one.binary.set_exception(error)
+                _compile(taken)
+            finally:
+                with self._lock:
+                    self._at_work -= 1
+
+
+def _compile(taken: list[_Source]) -> None:
+    if len(taken) > 1:
+        try:
+            sources = [(one.source, one.name) for one in taken]
+            binaries = taken[0].compiler.compile_many(sources)  # type: ignore[attr-defined]
+            pairs = list(zip(taken, binaries, strict=True))
+        except Exception:
+            pass  # of one of them: below it is seen of which, and nobody waits for ever
+        else:
+            for one, binary in pairs:
+                one.binary.set_result(binary)
+            return
+    for one in taken:
+        try:
+            one.binary.set_result(one.compiler.compile(one.source, one.name))
+        except BaseException as error:
+            one.binary.set_exception(error)
 
 
 def _longest(sources: list[_Source], threads: int) -> list[_Source]:
-    """One thread's share of `sources`, of the longest of them: one at least."""
+    """One thread's share of `sources`, of the longest of them: one at least, and what a call is
+    worth."""
     ordered = sorted(sources, key=lambda one: -len(one.source))
-    left = sum(len(one.source) for one in ordered) / threads
+    left = max(sum(len(one.source) for one in ordered), _WORTH) / threads
     taken = ordered[:1]
     for one in ordered[1:_MOST_AT_ONCE]:
         left -= len(taken[-1].source)

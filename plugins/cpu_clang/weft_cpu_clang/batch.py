@@ -2,7 +2,8 @@
 
 clang's driver starts a process for every source; the compiler proper, which it runs with `-cc1`,
 takes several in one and writes an object beside each. Its command line is asked of the driver once
-and kept on disk, if the second of two sources compiled that way gives what it gives by itself.
+and kept on disk. A compiler that does not do so is found out by its first run, whose sources it
+compiles one by one then, as all later ones of this process.
 """
 
 from __future__ import annotations
@@ -19,13 +20,10 @@ from weft.plugin import CompileError, DiskCache
 from weft_cpu_clang.toolchain import Toolchain, run
 
 _FROM_INPUT = ("-c", "-x", "c", "-", "-o", "-")
-_PROBES = (
-    "typedef float v __attribute__((ext_vector_type(8)));\nv f(v a, v b) { return a * b; }\n",
-    "static const int rows[4] = {3, 1, 2, 5};\nint g(int i) { return rows[i & 3]; }\n",
-)
-
+_OBJECT = b"\x7fELF"
 
 _one_asks = threading.Lock()
+_given_up: set[str] = set()  # fingerprints
 
 
 def _after_fork() -> None:
@@ -42,29 +40,38 @@ def compiler_proper(toolchain: Toolchain) -> tuple[str, ...]:
 
     Threads that want it at once wait for the one that asks.
     """
+    if toolchain.fingerprint in _given_up:
+        return ()
     with _one_asks:
         return _known_or_asked(toolchain)
 
 
 @cache
 def _known_or_asked(toolchain: Toolchain) -> tuple[str, ...]:
-    kept = DiskCache("cpu_clang_batch", 2)
+    kept = DiskCache("cpu_clang_batch", 3)
     known = kept.get(toolchain.fingerprint)
     if known is not None:
         try:
             return tuple(map(str, json.loads(known)))
         except ValueError:
             pass
-    try:
-        found = _asked(toolchain)
-    except (CompileError, OSError):
-        return ()  # every source is a run of its own; another process may have more luck
+    asked = (*toolchain.arguments, *_FROM_INPUT, "-###")
+    found = _without_files(_said(asked))
     kept.put(toolchain.fingerprint, json.dumps(found).encode())
     return found
 
 
+def give_up(toolchain: Toolchain) -> None:
+    """Take every source by itself from now on: the compiler did not do with several what it does
+    with one. Of this process only, since its disk may have been full."""
+    _given_up.add(toolchain.fingerprint)
+
+
 def compile_all(command: tuple[str, ...], sources: Sequence[str]) -> list[bytes]:
-    """An object file of each source. :raises CompileError: if one of them is refused."""
+    """An object file of each source.
+
+    :raises CompileError: if one of them is refused, or has no object afterwards.
+    """
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
@@ -74,15 +81,19 @@ def compile_all(command: tuple[str, ...], sources: Sequence[str]) -> list[bytes]
             file.parent.mkdir()
             file.write_text(source)
         run((*command, *map(str, files)))
-        return [file.with_name("-.o").read_bytes() for file in files]
+        return [_object(file.with_name("-.o"), command) for file in files]
 
 
-def _asked(toolchain: Toolchain) -> tuple[str, ...]:
-    asked = (*toolchain.arguments, *_FROM_INPUT)
-    command = _without_files(_said((*asked, "-###")))
-    if command and compile_all(command, _PROBES)[1] == run(asked, _PROBES[1]):
-        return command
-    return ()
+def _object(file: Path, command: tuple[str, ...]) -> bytes:
+    try:
+        found = file.read_bytes()
+    except OSError as error:
+        found, why = b"", str(error)
+    else:
+        why = "what it wrote is no object file"
+    if found.startswith(_OBJECT):
+        return found
+    raise CompileError("the compiler wrote no object", asked=shlex.join(command), because=why)
 
 
 def _said(command: tuple[str, ...]) -> tuple[str, ...]:
@@ -91,8 +102,8 @@ def _said(command: tuple[str, ...]) -> tuple[str, ...]:
 
     try:
         done = subprocess.run(command, input=b"", capture_output=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:
-        return ()
+    except (OSError, subprocess.TimeoutExpired):
+        return ()  # every source is a run of its own
     lines = done.stderr.decode(errors="replace").splitlines()
     found = [line for line in lines if '"-cc1"' in line]
     return tuple(shlex.split(found[0])) if len(found) == 1 else ()

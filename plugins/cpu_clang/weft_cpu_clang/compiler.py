@@ -48,7 +48,12 @@ class ClangCompiler:
         command = () if self.shared else batch.compiler_proper(self.toolchain)
         if not command:
             return [self.compile(*one) for one in sources]
-        return batch.compile_all(command, [source for source, _ in sources])
+        try:
+            return batch.compile_all(command, [source for source, _ in sources])
+        except CompileError:
+            binaries = [self.compile(*one) for one in sources]  # raises where a source is at fault
+            batch.give_up(self.toolchain)
+            return binaries
 
     def _link(self, source: str, name: str) -> bytes:
         import tempfile

@@ -59,6 +59,21 @@ def test_what_one_source_does_wrong_fails_the_run():
     assert "error:" in caught.value.log
 
 
+@pytest.mark.parametrize("command", [("true",), ("false",), ("no such program",)])
+def test_a_compiler_that_takes_one_source_at_a_time_is_found_out(command, started, monkeypatch):
+    """Whatever it does with several: it writes nothing, it refuses, or it cannot be run."""
+    compiler = ClangCompiler(find_toolchain(), shared=False)
+    monkeypatch.setattr(batch, "_known_or_asked", lambda toolchain: command)
+    try:
+        given = compiler.compile_many(SOURCES)
+        assert given == [compiler.compile(*one) for one in SOURCES]
+        started.clear()
+        assert compiler.compile_many(SOURCES) == given
+        assert len(started) == len(SOURCES)
+    finally:
+        batch._given_up.clear()
+
+
 def test_a_command_without_its_files_takes_others():
     command = ("cc", "-cc1", "-O2", "-fdebug-compilation-dir=/x", "-o", "-", "-x", "c", "-")
     assert batch._without_files(command) == ("cc", "-cc1", "-O2", "-x", "c")
@@ -69,7 +84,8 @@ def test_threads_that_want_the_command_at_once_have_it_asked_once(monkeypatch):
     asked, toolchain = [], find_toolchain()
     monkeypatch.setattr(batch, "DiskCache", lambda *name: SimpleNamespace(
         get=lambda key: None, put=lambda key, value: None))  # fmt: skip
-    monkeypatch.setattr(batch, "_asked", lambda chain: asked.append(chain) or ("cc", "-cc1"))
+    monkeypatch.setattr(batch, "_said", lambda command: asked.append(command) or ("cc", "-cc1"))
+    monkeypatch.setattr(batch, "_without_files", lambda command: command)
     batch._known_or_asked.cache_clear()
     try:
         with ThreadPoolExecutor(4) as threads:

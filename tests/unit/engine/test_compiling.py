@@ -61,7 +61,7 @@ def test_what_waits_goes_into_one_call():
 
 def test_threads_share_what_waits():
     compiler = Several()
-    compiled(compiler, [f"source {number}" for number in range(12)], threads=2)
+    compiled(compiler, [f"{number} {'x' * 10_000}" for number in range(12)], threads=2)
     assert max(map(len, compiler.calls)) <= 6
 
 
@@ -70,8 +70,27 @@ def test_threads_share_what_waits():
     [([1, 9, 1, 1], 2, [9]), ([3, 3, 3, 3], 2, [3, 3]), ([1, 2, 3], 1, [3, 2, 1]), ([5], 4, [5])],
 )
 def test_shares_are_of_characters_and_the_longest_first(lengths, threads, taken):
-    waiting = [_Source(Several(), "x" * length, "k", None) for length in lengths]
-    assert [len(one.source) for one in _longest(waiting, threads)] == taken
+    waiting = [_Source(Several(), "x" * length * 10_000, "k", None) for length in lengths]
+    assert [len(one.source) // 10_000 for one in _longest(waiting, threads)] == taken
+
+
+def test_a_call_is_for_more_than_it_takes_to_start_it():
+    waiting = [_Source(Several(), "x" * 1000, "k", None) for _ in range(12)]
+    assert [len(_longest(waiting, threads)) for threads in (1, 2, 8)] == [12, 8, 2]
+
+
+def test_one_processor_is_left_to_generation_until_somebody_waits():
+    compiler, compilations = Compiler(), Compilations(2)
+    for number in range(4):
+        compilations.start(str(number), compiler, "x", f"k{number}")
+    seen = []
+    threading.Timer(0.05, lambda: seen.append(len(compiler.calls))).start()
+    threading.Timer(0.1, lambda: (seen.append(len(compiler.calls)), compiler.gate.set())).start()
+    while not seen:
+        threading.Event().wait(0.01)
+    assert [compilations.result(str(number)) for number in range(4)] == [b"X"] * 4
+    compilations.end()
+    assert seen == [1, 2]
 
 
 def test_a_compiler_without_that_is_called_for_each():
