@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError
 from weft.engine import stats
-from weft.tensor.ops import sorting
+from weft.tensor.ops import counting, sorting
 
 
 @given(
@@ -116,6 +116,8 @@ def test_half_floats_have_few_digits(monkeypatch):
 
 def test_long_rows_are_gone_through_a_few_times():
     x = Tensor.rand(5000).realize()
+    if not counting.counts(x.device):
+        pytest.skip("a device that computes many elements at once sorts by a network")
     before = stats.ops
     values, places = x.sort()
     values.realize(places)
