@@ -75,3 +75,21 @@ def test_nine_of_sixteen_are_multiplied():
     tile = math.prod(opt.amount for opt in program.applied if opt.kind is OptKind.UPCAST)
     counted = Counter(node.op for node in program.uops)
     assert tile % 4 == 0 and counted[Ops.MULACC] == tile // 4 * 9
+
+
+@pytest.mark.parametrize("device", ["REF:vector", None])
+def test_zeros_that_were_asked_for_are_multiplied(device):
+    """What is not finite times zero is NaN, as NumPy has it."""
+    a = np.arange(36, dtype=np.float32).reshape(6, 6)
+    b = np.where(a % 7 == 3, np.inf, a)
+    x, y = Tensor(a, device=device), Tensor(b, device=device)
+    pads = ((2, 0), (1, 0))
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal((x.tril() @ y).numpy(), np.tril(a) @ b)
+        wanted = np.pad(a[:, :1], pads) @ np.pad(b, ((0, 2), (0, 0)))[4:6]
+        np.testing.assert_array_equal(
+            (x[:, :1].pad(pads) @ y.pad(((0, 2), None))[4:6]).numpy(), wanted
+        )
+        wide = np.pad(a[:, :1], pads) @ np.broadcast_to(b[3:4], (2, 6))
+        found = x[:, :1].pad(pads) @ y[3:4].expand(2, 6)
+        np.testing.assert_array_equal(found.numpy(), wide)

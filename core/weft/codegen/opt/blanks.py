@@ -6,6 +6,9 @@ same for each r, and where k is beyond the window the weight is a zero. With the
 written out these gates are known for every instance, and its zeros are neither read nor multiplied:
 of the 16 products of a window of 3 x 3 and steps of 2 there are 9.
 
+Only such gates count, of steps of two or more: zeros that were asked for otherwise, by padding or a
+mask, are multiplied, for what is no finite number times zero is NaN.
+
 `Blanks` says which loops these are, before there is a choice; `left_out` does it, once it is made.
 """
 
@@ -17,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weft.base.dtype import dtypes
+from weft.codegen.affine import affine
 from weft.codegen.gates import conjuncts, gate_of
 from weft.codegen.instances import UNROLLED
 from weft.codegen.ranges import extent_of, loops_of, most_of, ranges_of, values_of
@@ -45,13 +49,12 @@ def blanks_of(reduce: UOp) -> Blanks | None:
     """
     if reduce.arg.op is not Ops.ADD or len(values_of(reduce)) != 1:
         return None
+    own = frozenset(loops_of(reduce))
     conditions = [
         one
         for one in _conditions(values_of(reduce)[0])
-        if all(_is_short(loop) for loop in ranges_of(one))
+        if all(_is_short(loop) for loop in ranges_of(one)) and _is_of_steps(one, own)
     ]
-    own = set(loops_of(reduce))
-    conditions = [one for one in conditions if len(ranges_of(one)) > 1 and own & ranges_of(one)]
     loops = sorted({u for one in conditions for u in ranges_of(one)}, key=lambda u: u.arg.id)
     if not loops or math.prod(map(most_of, loops)) > _MOST_POINTS:
         return None
@@ -73,11 +76,13 @@ def left_out(sink: UOp) -> UOp:
     for reduce in nodes:
         if reduce.op is not Ops.REDUCE or reduce.arg.op is not Ops.ADD:
             continue
+        own = frozenset(loops_of(reduce))
         for product in values_of(reduce):
             known = [
                 one
                 for one in _conditions(product)
-                if (loops := ranges_of(one)) and all(loop.arg.kind in UNROLLED for loop in loops)
+                if all(loop.arg.kind in UNROLLED for loop in ranges_of(one))
+                and _is_of_steps(one, own)
             ]
             if known:
                 gate = known[0]
@@ -97,6 +102,15 @@ def _conditions(product: UOp) -> Iterator[UOp]:
         gate = gate_of(load)
         if gate is not None and not any(node.op is Ops.LOAD for node in gate.toposort()):
             yield from conjuncts(gate)
+
+
+def _is_of_steps(condition: UOp, own: frozenset[UOp]) -> bool:
+    """Whether it says where windows end, by an element of a step and the number of the step."""
+    order = condition.src[0] if condition.op is Ops.CMPNE else condition
+    if order.op is not Ops.CMPLT or not dtypes.is_int(order.src[0].dtype):
+        return False
+    factors = affine(order.src[0] - order.src[1])[0]
+    return len(factors) > 1 and any(u in own and abs(n) > 1 for u, n in factors.items())
 
 
 def _connected(conditions: list[UOp]) -> list[UOp]:

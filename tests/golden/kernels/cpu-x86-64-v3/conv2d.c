@@ -53,40 +53,43 @@ void r_2_6_2_3_6_3_2(float* restrict data0, const float* restrict data1, const f
           float val2 = alu15 ? data1[alu13 + (-6ll)] : 0.0f;
           f32x2 alu18 = (f32x2)(val2);
           f32x2 val3 = *(f32x2_m*)(row0 + alu17 + 2ll);
-          acc1 = __builtin_elementwise_fma(alu16, val1, __builtin_elementwise_fma(alu18, val3, acc1));
-          float val4 = alu15 ? data1[alu13 + (-4ll)] : 0.0f;
-          f32x2 alu19 = (f32x2)(val4);
-          f32x2 val5 = *(f32x2_m*)(row0 + alu17);
-          f32x2 alu20 = __builtin_elementwise_fma(alu16, val3, __builtin_elementwise_fma(alu18, val5, acc2));
-          acc2 = __builtin_elementwise_fma(alu19, val1, alu20);
+          f32x2 val4 = *(f32x2_m*)(row0 + alu17);
+          f32x2 alu19 = __builtin_elementwise_fma(alu18, val3, __builtin_elementwise_fma((f32x2)(0.0f), val4,
+              acc1));
+          acc1 = __builtin_elementwise_fma(alu16, val1, alu19);
+          float val5 = alu15 ? data1[alu13 + (-4ll)] : 0.0f;
+          f32x2 alu20 = (f32x2)(val5);
+          f32x2 alu21 = __builtin_elementwise_fma(alu16, val3, __builtin_elementwise_fma(alu18, val4, acc2));
+          acc2 = __builtin_elementwise_fma(alu20, val1, alu21);
           float val6 = alu15 ? data1[alu13 + (-3ll)] : 0.0f;
-          f32x2 alu21 = (f32x2)(val6);
-          f32x2 alu22 = __builtin_elementwise_fma(alu19, val3, __builtin_elementwise_fma(alu16, val5, acc3));
-          acc3 = __builtin_elementwise_fma(alu21, val1, alu22);
+          f32x2 alu22 = (f32x2)(val6);
+          f32x2 alu23 = __builtin_elementwise_fma(alu20, val3, __builtin_elementwise_fma(alu16, val4, acc3));
+          acc3 = __builtin_elementwise_fma(alu22, val1, alu23);
           float val7 = alu15 ? data1[alu13 + (-2ll)] : 0.0f;
-          f32x2 alu23 = (f32x2)(val7);
-          f32x2 alu24 = __builtin_elementwise_fma(alu21, val3, __builtin_elementwise_fma(alu19, val5, acc4));
-          acc4 = __builtin_elementwise_fma(alu23, val1, alu24);
+          f32x2 alu24 = (f32x2)(val7);
+          f32x2 alu25 = __builtin_elementwise_fma(alu22, val3, __builtin_elementwise_fma(alu20, val4, acc4));
+          acc4 = __builtin_elementwise_fma(alu24, val1, alu25);
           float val8 = alu15 ? data1[alu13 + (-1ll)] : 0.0f;
-          f32x2 alu25 = (f32x2)(val8);
-          f32x2 alu26 = __builtin_elementwise_fma(alu23, val3, __builtin_elementwise_fma(alu21, val5, acc5));
-          acc5 = __builtin_elementwise_fma(alu25, val1, alu26);
-          acc6 = __builtin_elementwise_fma(alu25, val3, __builtin_elementwise_fma(alu23, val5, acc6));
+          f32x2 alu26 = (f32x2)(val8);
+          f32x2 alu27 = __builtin_elementwise_fma(alu24, val3, __builtin_elementwise_fma(alu22, val4, acc5));
+          acc5 = __builtin_elementwise_fma(alu26, val1, alu27);
+          f32x2 alu28 = __builtin_elementwise_fma(alu26, val3, __builtin_elementwise_fma(alu24, val4, acc6));
+          acc6 = __builtin_elementwise_fma((f32x2)(0.0f), val1, alu28);
         }
       }
-      f32x2 alu27 = max_f32x2(acc1, (f32x2)(0.0f));
-      f32x2 alu28 = max_f32x2(acc2, (f32x2)(0.0f));
-      long long alu29 = alu8 + alu9;
-      f32x2 alu30 = max_f32x2(acc3, (f32x2)(0.0f));
-      f32x2 alu31 = max_f32x2(acc4, (f32x2)(0.0f));
-      f32x2 alu32 = max_f32x2(acc5, (f32x2)(0.0f));
-      f32x2 alu33 = max_f32x2(acc6, (f32x2)(0.0f));
-      *(f32x2_m*)(data0 + alu29) = __builtin_shufflevector(alu27, alu28, 0, 2);
-      *(f32x2_m*)(data0 + alu29 + 36ll) = __builtin_shufflevector(alu27, alu28, 1, 3);
-      *(f32x2_m*)(data0 + alu29 + 2ll) = __builtin_shufflevector(alu30, alu31, 0, 2);
-      *(f32x2_m*)(data0 + alu29 + 38ll) = __builtin_shufflevector(alu30, alu31, 1, 3);
-      *(f32x2_m*)(data0 + alu29 + 4ll) = __builtin_shufflevector(alu32, alu33, 0, 2);
-      *(f32x2_m*)(data0 + alu29 + 40ll) = __builtin_shufflevector(alu32, alu33, 1, 3);
+      f32x2 alu29 = max_f32x2(acc1, (f32x2)(0.0f));
+      f32x2 alu30 = max_f32x2(acc2, (f32x2)(0.0f));
+      long long alu31 = alu8 + alu9;
+      f32x2 alu32 = max_f32x2(acc3, (f32x2)(0.0f));
+      f32x2 alu33 = max_f32x2(acc4, (f32x2)(0.0f));
+      f32x2 alu34 = max_f32x2(acc5, (f32x2)(0.0f));
+      f32x2 alu35 = max_f32x2(acc6, (f32x2)(0.0f));
+      *(f32x2_m*)(data0 + alu31) = __builtin_shufflevector(alu29, alu30, 0, 2);
+      *(f32x2_m*)(data0 + alu31 + 36ll) = __builtin_shufflevector(alu29, alu30, 1, 3);
+      *(f32x2_m*)(data0 + alu31 + 2ll) = __builtin_shufflevector(alu32, alu33, 0, 2);
+      *(f32x2_m*)(data0 + alu31 + 38ll) = __builtin_shufflevector(alu32, alu33, 1, 3);
+      *(f32x2_m*)(data0 + alu31 + 4ll) = __builtin_shufflevector(alu34, alu35, 0, 2);
+      *(f32x2_m*)(data0 + alu31 + 40ll) = __builtin_shufflevector(alu34, alu35, 1, 3);
     }
   }
 }
