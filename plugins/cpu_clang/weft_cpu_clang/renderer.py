@@ -6,13 +6,10 @@ from weft.plugin import CDialect, CStyleRenderer, LinearProgram, Ops, UOp, Vecto
 from weft_cpu_clang.toolchain import PAIRS, Facts
 
 _HALVED = "/* in halves */"
-_HALVES = """\
-#pragma clang attribute push(__attribute__((target("prefer-256-bit"))), apply_to = function)
-"""
 _BEFORE = """\
-#pragma clang attribute push(__attribute__((target("avx512bf16"))), apply_to = function)
-typedef __bf16 pairs16 __attribute__((vector_size(64)));
+#pragma clang attribute push(__attribute__((target("{targets}"))), apply_to = function)
 """
+_PAIRS = "typedef __bf16 pairs16 __attribute__((vector_size(64)));\n"
 _STREAM = (
     "if ((unsigned long long)({pointer}) % {bytes} == 0) "
     "__builtin_nontemporal_store({value}, ({type}*)({pointer})); else {plain}"
@@ -64,18 +61,25 @@ def clang_dialect(
 class ClangRenderer(CStyleRenderer):
     """The dialect, and the instructions that have no operator.
 
-    The extension for bfloat16 is switched on in kernels that multiply with it, and only there:
-    conversions by it would lose subnormal numbers. Long walks through memory have registers of half
-    the length on processors that split the long ones anyway: they are then about 4 % faster.
+    The extensions for bfloat16 and small integers are switched on in kernels that multiply with
+    them, and only there: conversions by the one would lose subnormal numbers, and what clang makes
+    of other sums with the other is wrong (see `toolchain`). Long walks through memory have
+    registers of half the length on processors that split the long ones anyway: they are then about
+    4 % faster.
     """
 
     def render(self, program: LinearProgram) -> str:
         """See `CStyleRenderer`."""
         text = super().render(program)
-        dots = (u.arg.dtype_in for u in program.uops if u.op is Ops.DOT)
-        if dtypes.bfloat16 in dots:
-            return f"{_BEFORE}{text}{_AFTER}"
-        return f"{_HALVES}{text}{_AFTER}" if _HALVED in text else text
+        dots = {u.arg.dtype_in for u in program.uops if u.op is Ops.DOT}
+        targets = ["avx512bf16"] if dtypes.bfloat16 in dots else []
+        targets += ["avx512vnni"] if dots - {dtypes.bfloat16} else []
+        before = _PAIRS if dtypes.bfloat16 in dots else ""
+        if _HALVED in text and not before:
+            targets.append("prefer-256-bit")
+        if not targets:
+            return text
+        return f"{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
 
     def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
         """One instruction of AVX-512; the sum comes last among the sources, first in it."""

@@ -102,3 +102,17 @@ def test_a_dot_along_the_sum_and_a_convolution():
     wide = [on_cpu(one.astype(np.float32)) for one in (images, filters)]
     found, expected = narrow[0].conv2d(narrow[1]), wide[0].conv2d(wide[1])
     np.testing.assert_allclose(found.float().numpy(), expected.numpy(), rtol=2**-8)
+
+
+@pytest.mark.parametrize("terms", [4, 8, 16, 24])
+def test_a_few_products_of_bytes_below_another_operation(terms):
+    """Where clang may use the instruction by itself it loses all but the first four of eight."""
+    a, b = (
+        np.random.default_rng(terms).integers(0, 9, shape) for shape in ((2, terms), (terms, 1))
+    )
+    for left, right in ((a - 4, b), (a, b - 4), (a - 4, b - 4), (a, b)):
+        kinds = [np.uint8 if each.min() >= 0 else np.int8 for each in (left, right)]
+        x, y = (Tensor(v.astype(k), device="CPU") for v, k in zip((left, right), kinds))
+        product = x.cast("int32") @ y.expand(terms, 2).cast("int32")
+        wanted = left @ np.broadcast_to(right, (terms, 2))
+        assert product.maximum(-50).tolist() == np.maximum(wanted, -50).tolist()
