@@ -132,6 +132,11 @@ class Buffer:
         return self.size * self.dtype.itemsize
 
     @property
+    def owner(self) -> Buffer:
+        """The buffer whose memory it is: itself, or the one that it is a window of."""
+        return self if self.base is None else self.base
+
+    @property
     def is_allocated(self) -> bool:
         """Whether the memory behind it exists."""
         return self._handle is not None or (self.base is not None and self.base.is_allocated)

@@ -6,7 +6,7 @@ recordings do not exist; who finds one under way takes part in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from weft.uop import Ops, UOp
 from weft.uop.node import provide
 
 if TYPE_CHECKING:
+    from weft.device.buffer import Buffer
     from weft.engine.lower_items import ExecItem
 
 
@@ -26,10 +27,13 @@ class Recording:
     asked for, in order: a seed, or (memory of the counter, its buffer, device, blocks). protected:
     tensors that were moved out of the way of a write, their values unchanged. read: variables whose
     values Python took, so that what it did is right for those values only.
+
+    :param before: the ids of buffers whose content may be another at a replay.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, before: Collection[int] = ()) -> None:
         self.what = what
+        self._changing = set(before)
         self.steps: list[ExecItem] = []
         self.draws: list[Any] = []
         self.protected: list[Any] = []
@@ -38,6 +42,17 @@ class Recording:
     def add(self, steps: Sequence[ExecItem]) -> None:
         """These have run."""
         self.steps.extend(steps)
+
+    def follow(self, step: ExecItem) -> None:
+        """What has run writes what may be another at a replay, if it has read such a thing."""
+        written, read = step.places
+        if any(self.is_changing(step.bufs[place]) for place in read):
+            self._changing.update(id(step.bufs[place].owner) for place in written)
+
+    def is_changing(self, buffer: Buffer) -> bool:
+        """Whether its content may be another at a replay, and so need not be remembered: what is
+        computed of numbers from Python alone is kept as it was recorded."""
+        return id(buffer) in self._changing or id(buffer.owner) in self._changing
 
     def read_values_of(self, *sizes: Any) -> None:
         """What is done now is right for the values of the variables in these sizes only."""
@@ -73,9 +88,9 @@ provide("values_read", _values_read)
 
 
 @contextmanager
-def recorded(what: str) -> Iterator[Recording]:
-    """Record what is run inside."""
-    made = Recording(what)
+def recorded(what: str, before: Collection[int] = ()) -> Iterator[Recording]:
+    """Record what is run inside. before: see `Recording`."""
+    made = Recording(what, before)
     token = _recording.set(made)
     try:
         yield made

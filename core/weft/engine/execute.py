@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from weft.base import trace
 from weft.base.settings import settings
 from weft.device import registry
+from weft.device.buffer import Buffer
 from weft.engine.capture import recording
 from weft.engine.lower_items import ExecItem, lower_schedule_item
 from weft.engine.programs import prepare
 from weft.engine.report import report_room, report_schedule
+from weft.engine.runners import ViewRunner
 from weft.engine.stats import stats
 from weft.schedule import Layout, ScheduleItem
 from weft.uop import Ops, UOp
@@ -30,11 +32,13 @@ def run_schedule(
     items: Iterable[ScheduleItem],
     values: Mapping[UOp, int] | None = None,
     layout: Layout | None = None,
+    unneeded: Mapping[int, Sequence[Buffer]] | None = None,
 ) -> None:
     """Compile and run `items`.
 
     values: those of the variables, as the schedule gave them. layout: how its intermediates share
-    their room, for the statistics.
+    their room, for the statistics. unneeded: by place in the items, memory that may go then; it is
+    let go while somebody records, which holds on to all steps.
     """
     items = list(items)
     if settings.DEBUG >= 3:
@@ -42,9 +46,17 @@ def run_schedule(
     if layout is not None and layout.arenas:
         _count_room(layout)
     steps = lower_schedule(items, values)
-    run_steps(steps)
-    if (recorder := recording()) is not None:
-        recorder.add(steps)
+    if (recorder := recording()) is None:
+        run_steps(steps)
+        return
+    for place, step in enumerate(steps):
+        run_steps([step])
+        if not isinstance(step.prg, ViewRunner):
+            recorder.follow(step)
+        for buffer in unneeded.get(place, ()) if unneeded else ():
+            if recorder.is_changing(buffer):
+                buffer.deallocate()
+    recorder.add(steps)
 
 
 def run_steps(steps: Sequence[ExecItem]) -> None:

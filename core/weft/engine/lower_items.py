@@ -38,6 +38,14 @@ class ExecItem:
             report(self, seconds)
         return seconds
 
+    @property
+    def places(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Which of the buffers it writes, and which it reads."""
+        if isinstance(self.prg, KernelRunner):
+            program = self.prg.p.program
+            return program.outs, program.ins
+        return (0,), (1,)
+
     def _count(self, seconds: float | None) -> None:
         if self.prg.is_kernel:
             stats.kernels += 1

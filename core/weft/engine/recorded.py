@@ -105,17 +105,13 @@ class Recorded:
     # ---- what the steps are ---------------------------------------------------------------------
 
     def _step(self, item: ExecItem) -> Step:
-        arguments = [self._argument(buffer) for buffer in item.bufs]
-        if isinstance(item.prg, KernelRunner):
-            program = item.prg.p.program
-            return Step(item, arguments, program.outs, program.ins)
-        return Step(item, arguments, (0,), (1,))
+        return Step(item, [self._argument(buffer) for buffer in item.bufs], *item.places)
 
     def _argument(self, buffer: Buffer) -> Argument:
         found = self._memories.get(id(buffer))
         if found is not None:
             return Argument(found, None)
-        own = owner(buffer)
+        own = buffer.owner
         found = self._memories.get(id(own))
         if found is None:
             for candidate in self._given:
@@ -143,7 +139,7 @@ class Recorded:
             if memory.kind is SCRATCH and key in known:
                 memory.kind = KEPT
         for place, buffer in enumerate(self._outputs):
-            own = owner(buffer)
+            own = buffer.owner
             memory = self._memories.get(id(own))
             if memory is None or memory.kind is not SCRATCH:
                 if memory is None or memory.kind is not OUTPUT:
@@ -257,10 +253,6 @@ def _is_constant(memory: Memory, changing: frozenset[int]) -> bool:
     if memory.kind is not KEPT or memory.writes or id(memory.buffer) in changing:
         return False
     return not registry.capabilities(memory.buffer.device).memory.persistent
-
-
-def owner(buffer: Buffer) -> Buffer:
-    return buffer if buffer.base is None else buffer.base
 
 
 def variables(item: ExecItem) -> frozenset[UOp]:

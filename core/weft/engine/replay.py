@@ -26,7 +26,6 @@ from weft.device.program import Launch
 from weft.engine.execute import run_steps
 from weft.engine.lower_items import ExecItem
 from weft.engine.recorded import GIVEN, KEPT, OUTPUT, SCRATCH, Argument, Memory, Recorded, Step
-from weft.engine.recorded import owner as _owner
 from weft.engine.recorded import variables as _variables
 from weft.engine.runners import KernelRunner, concrete
 from weft.engine.stats import stats
@@ -90,23 +89,49 @@ class _Patch:
 
 
 class Replay(Recorded):
-    """Recorded steps over memory that changes. `prepare`, then `run` as often as wanted."""
+    """Recorded steps over memory that changes. `forget` what was recorded as soon as nobody
+    compares it any more, `prepare`, then `run` as often as wanted."""
 
     _ready = False
+    _forgotten = False
     _epoch: object = None
 
     # ---- getting ready --------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Let go of the memory that was recorded: what the recorded run computed is in nobody's
+        hands any more but the caller's. Only what is kept stays; buffers without memory stand for
+        the rest. `recorded` is empty then."""
+        if self._forgotten:
+            return
+        self._names = sorted({b.device for step in self.recorded for b in step.item.bufs})
+        self._owners = [(o.device, o.size, o.dtype) for o in (b.owner for b in self._outputs)]
+        self._windows = [
+            None if b.base is None else (b.size, b.dtype, b.offset) for b in self._outputs
+        ]
+        blank = [Buffer(b.device, b.size, b.dtype) for b in self._given]
+        for memory in self._memories.values():
+            if memory.kind is GIVEN:
+                memory.buffer = blank[memory.place]
+            elif memory.kind is not KEPT:
+                memory.buffer = Buffer(*_like(memory.buffer))
+        for step in self.steps:
+            step.item.bufs = ()
+        self._memories = {id(m): m for m in self._memories.values()}
+        self._given, self._outputs, self.recorded = blank, [], []
+        self._forgotten = True
 
     def prepare(self) -> None:
         """Lay out the intermediates and make the argument lists; the recorded memory is let go."""
         if self._ready:
             return
+        self.forget()
         self._layout = self._plan()
         arenas = self._layout.allocate()
-        self._devices = [registry.open(name) for name in self._names()]
+        self._devices = [registry.open(name) for name in self._names]
         self._wait = [device.device.synchronize for device in self._devices]
         self._patches = [_Patch() for _ in self._given]
-        self._new = [_Patch() for _ in self._outputs]
+        self._new = [_Patch() for _ in self._owners]
         fixed: dict[int, Buffer] = {}
         for number, memory in enumerate(self._scratch()):
             spot = self._layout.spots.get(number)
@@ -128,14 +153,10 @@ class Replay(Recorded):
         self._last: tuple[Any, ...] = (None,) * len(kept)
         self._puts_new = [patch.putter() for patch in self._new]
         self._count()
-        self._forget_recorded()
         self._ready = True
 
     def _scratch(self) -> list[Memory]:
         return [m for m in self._memories.values() if m.kind is SCRATCH]
-
-    def _names(self) -> list[str]:
-        return sorted({b.device for step in self.recorded for b in step.item.bufs})
 
     def _plan(self) -> Layout:
         if not settings.MEMORY_PLANNER:
@@ -244,25 +265,8 @@ class Replay(Recorded):
                     self._bytes += estimates.bytes
             else:
                 self._copies += 1
-                self._bytes += item.bufs[0].nbytes
-
-    def _forget_recorded(self) -> None:
-        """What the recorded run computed is in nobody's hands any more but the caller's."""
-        self._shapes = [(b.device, b.size, b.dtype) for b in self._outputs]
-        self._owners = [(o.device, o.size, o.dtype) for o in map(_owner, self._outputs)]
-        self._windows = [
-            None if b.base is None else (b.size, b.dtype, b.offset) for b in self._outputs
-        ]
-        blank = [Buffer(b.device, b.size, b.dtype) for b in self._given]
-        for memory in self._memories.values():
-            if memory.kind is GIVEN:
-                memory.buffer = blank[memory.place]
-            elif memory.kind is not KEPT:
-                memory.buffer = Buffer(*_like(memory.buffer))
-        for step in self.steps:
-            step.item.bufs = ()
-        self._memories = {id(m): m for m in self._memories.values()}
-        self._given, self._outputs, self.recorded = blank, [], []
+                target = step.arguments[0]
+                self._bytes += target.of(target.memory.buffer).nbytes
 
     # ---- running --------------------------------------------------------------------------------
 
@@ -351,7 +355,7 @@ class Replay(Recorded):
                 if memory.kind is GIVEN:
                     buffer = given[memory.place]
                 elif memory.kind is OUTPUT:
-                    buffer = _owner(outputs[memory.place])
+                    buffer = outputs[memory.place].owner
                 else:
                     buffer = self._fixed.get(id(memory), memory.buffer)
                 buffers.append(argument.of(buffer))

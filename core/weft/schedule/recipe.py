@@ -61,12 +61,17 @@ class Result:
 
 @dataclass(eq=False, slots=True)
 class Filled:
-    """A recipe over the memory of one run: what to run, and what nodes of the graph become then."""
+    """A recipe over the memory of one run: what to run, and what nodes of the graph become then.
+
+    unneeded: by place in the items, memory that nobody holds and nothing touches after that item;
+    what shares its room is not among it.
+    """
 
     items: list[ScheduleItem]
     values: dict[UOp, int]
     becomes: dict[UOp, UOp]
     layout: Layout
+    unneeded: dict[int, list[Buffer]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ class _Held:
     results: tuple[int, ...]
     kept: frozenset[int]
     layout: Layout
+    last: tuple[tuple[int, int], ...] = ()  # (step, memory), without a layout
 
 
 @dataclass(eq=False)
@@ -112,7 +118,11 @@ class Recipe:
             order[place]: _filled(self.results[place], nodes, structure.values)
             for place in held.results
         }
-        return Filled(items, self.values | structure.values, becomes, held.layout)
+        unneeded: dict[int, list[Buffer]] = {}
+        for step, number in held.last:
+            unneeded.setdefault(step, []).append(_buffer(memory[number]))
+        values = self.values | structure.values
+        return Filled(items, values, becomes, held.layout, unneeded)
 
     # ---- who holds what -------------------------------------------------------------------------
 
@@ -122,8 +132,13 @@ class Recipe:
         for place in results:
             for number in self.results[place].memory:
                 kept.update(self._below(number))
-        layout = lay_out(self._needs(kept)) if plan else Layout()
-        return _Held(tuple(sorted(results)), frozenset(kept), layout)
+        found, needs = tuple(sorted(results)), self._needs(kept)
+        if plan:
+            return _Held(found, frozenset(kept), lay_out(needs))
+        bases = {fresh.window[0] for fresh in self.fresh if fresh.window is not None}
+        last = ((n.last, n.number) for n in needs if n.number not in bases)
+        ends = tuple((step, number) for step, number in last if step < len(self.steps))
+        return _Held(found, frozenset(kept), Layout(), ends)
 
     def _reached(self, sources: Sequence[tuple[int, ...]], touched: Iterable[int]) -> set[int]:
         """The results that can be seen from `touched`, not looking below results."""

@@ -75,7 +75,7 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
         if recorder is None:
             touched |= _needed_again(structure, pending, waiting)
         filled = prepare(structure).fill(structure, touched, plan)
-        run_schedule(filled.items, filled.values, filled.layout)
+        run_schedule(filled.items, filled.values, filled.layout, filled.unneeded)
         put_back(filled.becomes, _writes(structure))
 
 

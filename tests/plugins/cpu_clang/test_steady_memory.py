@@ -97,6 +97,47 @@ def test_the_most_in_use_is_what_is_alive():
     assert y.tolist()[0] == links + 1
 
 
+class Chain:
+    """Many values after one another, of which two are alive at a time; and a table from Python."""
+
+    links, elements = 12, 1 << 18
+
+    def __init__(self) -> None:
+        self.x = Tensor(np.ones(self.elements, np.float32), "CPU").realize()
+
+    def step(self, factor: Tensor) -> Tensor:
+        table = (Tensor([1.0, 2.0, 3.0, 4.0], "CPU").reshape(4, 1).contiguous() - 1).contiguous()
+        y = self.x * factor
+        for link in range(self.links):
+            y = (y.contiguous() + self.x).contiguous()
+            if link == self.links // 2:
+                y = y.sum().reshape(1).expand(self.elements).contiguous()
+        return (y.reshape(4, -1)[:, :2] * table).realize()
+
+
+def test_recording_takes_hardly_more_than_running():
+    """Whatever is recorded: what was computed and is needed no more is let go."""
+    chain, factor = Chain(), Tensor([2.0], "CPU").realize()
+    gc.collect()
+    before = usage.resident
+    usage.reset_peak()
+    expected = chain.step(factor).numpy()
+    plain, one = usage.peak - before, chain.x.nbytes()
+    assert plain <= 3 * one
+    step = jit(chain.step)
+    for _ in range(5):
+        gc.collect()
+        usage.reset_peak()
+        again = step(factor)
+        assert usage.peak - before <= 2 * plain
+        np.testing.assert_array_equal(again.numpy(), expected)
+    assert step.reason is None
+    np.testing.assert_array_equal(step(factor + 1).numpy()[1:], chain.step(factor + 1).numpy()[1:])
+    del again
+    gc.collect()
+    assert usage.resident - before <= 3 * one
+
+
 def test_freed_memory_is_used_again_or_given_back(monkeypatch):
     monkeypatch.setattr(pool_module, "KEEP_AT_LEAST", 0)
     pool = Device["CPU"].pool

@@ -8,7 +8,7 @@ from weft import Variable
 from weft.base.errors import CaptureError
 from weft.engine import run_schedule
 from weft.engine.capture import recorded, recording
-from weft.testing.running import floats, scheduled
+from weft.testing.running import floats, read, scheduled
 
 
 def test_what_runs_is_kept_in_order():
@@ -59,3 +59,30 @@ def test_values_that_python_takes_are_noted():
         record.read_values_of(3, m.bind(2) + 1)
         assert record.read == {n, m}
     assert int(bound) == 3
+
+
+def test_what_may_be_another_at_a_replay_is_followed():
+    """From memory that was there before, through every step; numbers from Python stay."""
+    x = floats(1, 2).reshape((2, 1))
+    items, _ = scheduled((x + 1.0).copy_to_device("HOST"))
+    assert len(items) == 2
+    first = items[0].inputs[0]
+    with recorded("step", {id(first)}) as record:
+        run_schedule(items)
+    assert all(record.is_changing(buffer) for item in items for buffer in item.bufs)
+    with recorded("step") as record:
+        run_schedule(items)
+    assert not any(record.is_changing(buffer) for item in items for buffer in item.bufs)
+
+
+def test_what_nobody_needs_is_let_go_while_others_hold_on_to_the_steps():
+    items, result = scheduled((floats(1, 2) + 1.0).copy_to_device("HOST"))
+    assert len(items) == 2
+    passing, before = items[0].outputs[0], items[0].inputs[0]
+    for known, stays in ((), True), ({id(before)}, False):
+        with recorded("step", known) as record:
+            run_schedule(items, unneeded={1: [passing]})
+        assert passing.is_allocated is stays and record.steps[0].bufs[0] is passing
+        assert read(result) == [2, 3]
+    run_schedule(items)
+    assert passing.is_allocated

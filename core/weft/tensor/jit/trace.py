@@ -117,7 +117,9 @@ def traced(
 ) -> Trace:
     """Run `function`, recorded. Raises what it raises, and CaptureError for what it must not do."""
     before = Before(arguments, state)
-    with recorded(name) as record:
+    nodes = [*arguments.nodes, *state.signature.nodes]
+    changing = {*before.bound, *(id(binding.buffer_of(node)) for node in nodes)}
+    with recorded(name, changing) as record:
         result = function(*args, **kwargs)
         new: dict[int, TensorBase] = {}
         tree = taken_apart(result, before.number, new, f"the result of {name}")
@@ -285,6 +287,7 @@ def _complete(
         [_effect_shape(effect) for effect in made.effects],
         made.outputs,
     )
+    replay.forget()
 
 
 def _swaps(
