@@ -1,21 +1,32 @@
 """The kernels whose sources are kept: no access outside of a buffer, no two work items in a place.
 
-The first needs the solver of weft[proof]; the second is counted out.
+The first needs the solver of weft[proof]; the second is counted out. What the passes for one
+processor make is proved of kernels that go through them, of sizes that nothing divides.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from tests.unit.codegen.test_words import product as product_of_words
 
+from weft import Tensor
+from weft.base import trace
+from weft.base.dtype import dtypes
+from weft.codegen import coming_rows, coming_windows, expand_memory
+from weft.codegen.opt import blanks
 from weft.codegen.pipeline import lower
 from weft.device import registry
+from weft.device.pair_dot import PairDot
 from weft.testing import proofs
 from weft.testing.races import races
-from weft.uop import Ops
+from weft.uop import Ops, UOp
+from weft.uop.args import AHEAD, COMING, LATER
 
 HERE = Path(__file__).parent
 
@@ -69,3 +80,158 @@ def test_every_access_is_inside(family, case):
 def test_no_two_work_items_meet(family, case):
     for program in kernels(family, case):
         assert [str(race) for race in races(program)] == []
+
+
+# ---- what the passes for one processor make ------------------------------------------------------
+
+
+def t(*shape, dtype="float32"):
+    return Tensor.empty(*shape, device="REF", dtype=dtype)
+
+
+def slope(channels, size, stride, n):
+    """The gradient of images, of which windows are read `stride` apart."""
+    x, w = t(2, channels, n, n), t(16, channels, size, size)
+    y = x.conv2d(w, stride=stride, padding=size // 2)
+    return y.gradient(x, gradient=t(*y.shape))[0]
+
+
+def before_it(keys):
+    """How many equals of an element come before it."""
+    key, index = (keys >> 3) & 7, Tensor.arange(keys.shape[-1], device=keys.device)
+    earlier = index < index.unsqueeze(-1)
+    return ((key.unsqueeze(-1) == key.unsqueeze(-2)) & earlier).where(1, 0).sum(-1)
+
+
+def put(rows, count):
+    table = t(rows, 7)
+    table[t(count, dtype="int32")] = t(count, 7)
+    return table
+
+
+def rows_of_a_gradient(rows, width, count):
+    table = t(rows, width)
+    return table[t(count, dtype="int32")].gradient(table, gradient=t(count, width))[0]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel, or a tensor: the passes that it goes through, and what they call and leave in it.
+
+    :param asks: of LOADs.
+    :param calls: functions of a module that find something in it.
+    """
+
+    make: Callable[[], object]
+    passes: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    calls: tuple[tuple[object, str], ...] = ()
+
+
+WINDOWS, ROWS = (coming_windows, "pieces"), (coming_rows, "rows")
+TURNED_IN, TURNED_OUT = (expand_memory, "columns_of"), (expand_memory, "_stored_turned")
+PASSES = {
+    "product": Case(lambda: t(603, 515) @ t(515, 517), ("coming",), (COMING,)),
+    "product, turned": Case(
+        lambda: t(603, 515) @ t(517, 515).T, ("coming", "tails"), (COMING,), (TURNED_IN,)
+    ),
+    "product of few rows": Case(lambda: t(7, 515) @ t(515, 1031)),
+    "windows": Case(
+        lambda: t(2, 128, 56, 56).conv2d(t(33, 128, 3, 3), padding=1),
+        ("coming",), (COMING,), (WINDOWS,),
+    ),
+    "blanks": Case(lambda: slope(16, 3, 2, 9), calls=((blanks, "left_out"),)),
+    "rows": Case(lambda: t(513, 4099).softmax(-1), ("coming", "tails"), (LATER,), (ROWS,)),
+    "ahead": Case(lambda: t(1 << 20).sum(), ("ahead",), (AHEAD,)),
+    "stream": Case(lambda: t(1_000_003) * 2 + 1, ("stream",)),
+    "turned, stored": Case(
+        lambda: t(1, 64, 14, 14).conv2d(t(70, 64, 3, 3), padding=1), calls=(TURNED_OUT,)
+    ),
+    "turned": Case(lambda: t(515, 131).T.contiguous(), calls=(TURNED_IN,)),
+    "tails": Case(lambda: t(37, 1003).sum(1), ("tails",)),
+    "epilogue": Case(lambda: (t(3, 515) @ t(517, 515).T + t(517)).gelu(), ("epilogue",)),
+    "segments": Case(lambda: t(20, 37).pad((4, 5)).contiguous(), ("segments",)),
+    "segments of several": Case(lambda: t(11, 37).cat(t(11, 21), dim=1), ("gates", "segments")),
+    "ranks": Case(lambda: before_it(t(3, 37, dtype="int32")), ("ranks",)),
+    "places of a sort": Case(
+        lambda: t(2, 5001, dtype="int32").argsort(), ("gather", "ranks", "scatter", "puts")
+    ),
+    "puts": Case(lambda: put(101, 13), ("puts",)),
+    "puts along an axis": Case(
+        lambda: t(31, 17).scatter(0, t(9, 17, dtype="int32"), t(9, 17)), ("puts",)
+    ),
+    "scatter": Case(lambda: rows_of_a_gradient(1001, 33, 57), ("scatter",)),
+    "lookups": Case(lambda: t(41, 33).gather(0, t(29, 33, dtype="int32")), ("lookups", "gather")),
+    "digits": Case(lambda: t(130, 4099).cumsum(1), ("digits",)),
+    "words": Case(
+        lambda: product_of_words(67, 132, 69, dtypes.uint8, dtypes.int8, dtypes.int32), ("words",)
+    ),
+    "pairs": Case(
+        lambda: product_of_words(67, 132, 69, dtypes.int16, dtypes.int16, dtypes.int32), ("words",)
+    ),
+}  # fmt: skip
+
+
+def target_of(arch):
+    """A processor of which the last cache is small and narrow numbers are added up in words."""
+    target = registry.offline("CPU", arch).target
+    lanes = (target.compute.vector_bytes // 4,)
+    dots = (
+        PairDot(dtypes.int16, dtypes.int32, lanes),
+        PairDot(dtypes.uint8, dtypes.int32, lanes, dtype_other=dtypes.int8),
+    )
+    return replace(target, compute=replace(target.compute, cache_bytes=1 << 20, pair_dots=dots))
+
+
+def lowered(case, arch):
+    """The kernels of a case, and the names of the passes that changed one."""
+    made, changed = case.make(), set()
+    asts = [made] if isinstance(made, UOp) else [item.ast for item in made.schedule()]
+
+    def hear(event):
+        facts = event.facts
+        if facts.get("after") is not facts.get("before"):
+            changed.add(facts["name"])
+
+    stop = trace.subscribe(hear, only=("pass",))
+    try:
+        target = target_of(arch)
+        programs = [lower(ast, target) for ast in asts if ast.op is Ops.SINK]
+    finally:
+        stop()
+    return programs, changed
+
+
+@pytest.fixture
+def called(monkeypatch):
+    """The names of watched functions that found something, in `lowered`."""
+    found = []
+
+    def watch(module, name):
+        real = getattr(module, name)
+
+        def told(*given, **named):
+            result = real(*given, **named)
+            if result is not given[0] and result not in ([], ()):
+                found.append(name)
+            return result
+
+        monkeypatch.setattr(module, name, told)
+
+    for module, name in {call for case in PASSES.values() for call in case.calls}:
+        watch(module, name)
+    return found
+
+
+@pytest.mark.parametrize("arch", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("name", PASSES)
+def test_what_a_pass_makes_stays_inside(name, arch, called):
+    pytest.importorskip("weft_cpu_clang", reason="there is no plugin for this processor")
+    case = PASSES[name]
+    programs, changed = lowered(case, arch)
+    asked = {u.arg for p in programs for u in p.uops if u.op is Ops.LOAD}
+    assert set(case.passes) <= changed and set(case.asks) <= asked
+    assert {function for _, function in case.calls} <= set(called)
+    pytest.importorskip("z3", reason="the solver of weft[proof] is not installed")
+    for program in programs:
+        assert [str(finding) for finding in proofs.unproven(program, seconds=30)] == []

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from weft.base.dtype import dtypes
+from weft.uop import Ops
+
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 # those that compile quickly; `python benchmarks/sanitize.py` goes through all
 NAMES = ("softmax", "argmax", "matmul + bias + gelu", "embedding", "cumsum(4096)")
@@ -42,6 +45,15 @@ def test_nothing_is_found():
     kernels = all_kernels()
     assert len(kernels) >= len(NAMES)
     assert sanitize().watched(kernels) == ""
+
+
+def test_numbers_matter_where_addresses_depend_on_them():
+    fixed = {kernel.program.name: kernel.is_fixed for kernel in all_kernels()}
+    (softmax, *_) = all_kernels()
+    assert softmax.is_fixed and not all(fixed.values())
+    for kernel in all_kernels():
+        reads = [u.dtype.scalar() for u in kernel.program.uops if u.op is Ops.LOAD]
+        assert not kernel.is_fixed or dtypes.int not in reads
 
 
 @pytest.mark.parametrize("slot", [0, 1])

@@ -3,20 +3,22 @@
 A tool of the tests: it needs z3 (the extra ``weft[proof]``). Every index becomes an expression over
 the numbers of work items, the turns of loops, the variables of the kernel and what is loaded (any
 value of its dtype); a solver is asked for values for which an access whose gate holds lies outside.
-There being none is the proof. Integers are taken as whole numbers: a sum of parts that are not
-negative and stay below a size in the end never was larger on its way. Unsigned ones wrap around.
+There being none is the proof. What may leave the range of its dtype, by its bounds, wraps around.
+
+What is merely asked for, to be near when it is read, is an access like others: a processor does not
+mind what is outside, but nothing there is worth asking for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from weft.base.dtype import PtrDType, dtypes
 from weft.base.errors import ArgumentError
 from weft.device.program import LinearProgram
-from weft.uop import Ops, UOp
+from weft.uop import GroupOp, Ops, UOp
 
 _COUNTED = frozenset({Ops.RANGE, Ops.SPECIAL})
 
@@ -104,19 +106,24 @@ class Formulas:
     """Integer and boolean nodes as formulas.
 
     :param rename: gives the name of a number (RANGE, SPECIAL, LOAD, ...) in the formulas.
+    :param kept: buffers that nobody writes to: what is read twice at one place is one value.
     :ivar facts: what holds of the numbers that were met: their bounds.
 
     A number below a power of two is the sum of its bits, so that divisions by powers of two, which
     lay out a warp, are sums as well and need no search.
     """
 
-    def __init__(self, rename: Callable[[UOp, str], str] | None = None) -> None:
+    def __init__(
+        self, rename: Callable[[UOp, str], str] | None = None, kept: Collection[UOp] = ()
+    ) -> None:
         self.z3 = solver_library()
         self.rename = rename or (lambda node, name: name)
+        self.kept = kept
         self.facts: list[Any] = []
         self.known: dict[UOp, Any] = {}
         self.bits: dict[UOp, list[Any]] = {}
         self.names: dict[UOp, str] = {}
+        self.lanes: dict[tuple[UOp, int], UOp] = {}
 
     def of(self, root: UOp) -> Any:
         """The formula of a node; what is loaded or a float comparison is a number of its own."""
@@ -126,7 +133,7 @@ class Formulas:
         return self.known[root]
 
     def is_free(self, node: UOp) -> bool:
-        """Whether nothing is known of a value but its dtype."""
+        """Whether nothing is known of a value but its dtype, or is to be asked of its sources."""
         if node.op in (Ops.LOAD, Ops.GEP, Ops.CUSTOM, Ops.CUSTOMI, Ops.WMMA):
             return True
         return any(dtypes.is_float(source.dtype) for source in node.src) and node.op is not Ops.LOAD
@@ -135,6 +142,9 @@ class Formulas:
         z3, op = self.z3, node.op
         if op is Ops.CONST:
             return z3.BoolVal(node.arg) if node.dtype is dtypes.bool else z3.IntVal(int(node.arg))
+        if op is Ops.GEP and node.dtype.count == 1:
+            lane = self.lane_of(node.src[0], node.arg[0])
+            return self.anything(node) if lane is node else self.of(lane)
         if op in _COUNTED:
             return self.number(node, f"{node.arg}" if op is Ops.SPECIAL else f"loop{node.arg.id}")
         if op is Ops.DEFINE_VAR:
@@ -148,6 +158,43 @@ class Formulas:
             return short
         made = self.computed(node, [self.known[source] for source in node.src])
         return self.anything(node) if made is None else made
+
+    def lane_of(self, vector: UOp, lane: int) -> UOp:
+        """One lane of a vector as a number of its own: what is computed of vectors, of lanes."""
+        stack = [(vector, lane)]
+        while stack:
+            node, place = key = stack[-1]
+            needed = self.parts_of(node, place)
+            missing = [part for part in needed if part not in self.lanes]
+            stack += missing
+            if missing:
+                continue
+            stack.pop()
+            parts = tuple(self.lanes[part] for part in needed)
+            if node.dtype.count == 1:
+                self.lanes[key] = node
+            elif node.op in (Ops.VECTORIZE, Ops.GEP) and parts:
+                self.lanes[key] = parts[0]
+            elif node.op is Ops.VCONST:
+                self.lanes[key] = UOp.const(node.dtype.scalar(), node.arg[place])
+            elif parts:
+                self.lanes[key] = UOp(node.op, node.dtype.scalar(), parts, node.arg)
+            else:
+                self.lanes[key] = UOp(Ops.GEP, node.dtype.scalar(), (node,), (place,))
+        return self.lanes[vector, lane]
+
+    def parts_of(self, node: UOp, lane: int) -> list[tuple[UOp, int]]:
+        """Of which lanes a lane of a vector is made; of none if nothing is known of it."""
+        if node.dtype.count == 1:
+            return []
+        if node.op is Ops.GEP:
+            return [(node.src[0], node.arg[lane])]
+        if node.op is Ops.VECTORIZE:
+            return [(node.src[lane], 0)]
+        counts = {source.dtype.count for source in node.src}
+        if node.op not in GroupOp.Elementwise or self.is_free(node) or counts != {node.dtype.count}:
+            return []
+        return [(source, lane) for source in node.src]
 
     def number(self, node: UOp, name: str) -> Any:
         """A turn of a loop or the number of a work item."""
@@ -189,21 +236,32 @@ class Formulas:
         self.names[node] = self.rename(node, f"value{len(self.names)}")
         if node.dtype is dtypes.bool:
             return z3.Bool(self.names[node])
-        number = z3.Int(self.names[node])
-        scalar = node.dtype.scalar()
+        number, scalar = z3.Int(self.names[node]), node.dtype.scalar()
+        place = self.place_of(node)
+        if place is not None:
+            number = z3.Function(f"memory{place[0].arg}", z3.IntSort(), z3.IntSort())(place[1])
         if not dtypes.is_float(scalar):
             self.facts += [number >= int(scalar.min), number <= int(scalar.max)]
         return number
+
+    def place_of(self, node: UOp) -> tuple[UOp, Any] | None:
+        """The buffer and the place in it of what is read; None if it is more than a mere read, or
+        may be written to."""
+        load, lane = (node.src[0], node.arg[0]) if node.op is Ops.GEP else (node, 0)
+        if load.op is not Ops.LOAD or dtypes.is_float(load.dtype):
+            return None
+        index = load.src[0]
+        if index.op is not Ops.INDEX or len(index.src) > 2 or index.src[0] not in self.kept:
+            return None
+        return index.src[0], self.of(index.src[1]) + lane
 
     def computed(self, node: UOp, src: Sequence[Any]) -> Any:
         """An operation on whole numbers or truths; None for one that has no formula here."""
         z3, op, boolean = self.z3, node.op, node.src[0].dtype is dtypes.bool
         if op is Ops.CAST:
-            if boolean and node.dtype is not dtypes.bool:
-                return z3.If(src[0], 1, 0)
-            if node.dtype in dtypes.uints and node.src[0].dtype not in dtypes.uints:
-                return src[0] % (1 << node.dtype.bitsize)
-            return src[0] != 0 if node.dtype is dtypes.bool and not boolean else src[0]
+            if node.dtype is dtypes.bool:
+                return src[0] if boolean else src[0] != 0
+            return z3.If(src[0], 1, 0) if boolean else self.wrapped(node, src[0])
         if op is Ops.WHERE:
             return z3.If(*src)
         if boolean:
@@ -220,8 +278,7 @@ class Formulas:
             return self.same_bits(node, src[0])
         if op in plain:
             made = plain[op](*src)
-            wraps = node.dtype in dtypes.uints and op is not Ops.MAX
-            return made % (1 << node.dtype.bitsize) if wraps else made
+            return made if node.dtype is dtypes.bool else self.wrapped(node, made)
         right = node.src[-1]
         if right.op is not Ops.CONST or right.arg <= 0:
             return None
@@ -229,12 +286,21 @@ class Formulas:
             quotient = self.quotient(node.src[0], src[0], right.arg)
             return quotient if op is Ops.IDIV else src[0] - quotient * right.arg
         if op is Ops.SHL:
-            return src[0] * (1 << right.arg)
+            return self.wrapped(node, src[0] * (1 << right.arg))
         if op is Ops.SHR:
             return src[0] / (1 << right.arg)
         if op is Ops.AND and right.arg & (right.arg + 1) == 0:
             return src[0] % (right.arg + 1)
         return None
+
+    def wrapped(self, node: UOp, value: Any) -> Any:
+        """What is left of a whole number in a dtype. Bounds that are narrower than the dtype hold
+        without that."""
+        low, high = int(node.dtype.min), int(node.dtype.max)
+        fits = node.op is Ops.CAST and low <= node.src[0].vmin and node.src[0].vmax <= high
+        if fits or node.op is Ops.MAX or (node.vmin, node.vmax) != (low, high):
+            return value
+        return (value - low) % (high - low + 1) + low
 
     def same_bits(self, node: UOp, value: Any) -> Any:
         """A number taken for signed or unsigned."""
@@ -255,38 +321,56 @@ class Formulas:
 def unproven(program: LinearProgram, seconds: float = 10.0) -> list[Finding]:
     """The accesses of a program that may lie outside of their buffers, or may for all we know.
 
-    :param seconds: that the solver has for each access.
+    :param seconds: that the solver has for each access, each of the two times that it is asked.
     :raises ArgumentError: where there is no solver.
     """
     return list(_outside(program, seconds))
 
 
 def _outside(program: LinearProgram, seconds: float) -> Iterator[Finding]:
-    z3 = solver_library()
-    formulas = Formulas()
+    """Most is proved whatever is loaded; of the rest it is seen what is loaded from where."""
+    accesses = accesses_of(program)
+    stored = {access.pointer for access in accesses if access.node.op is Ops.STORE}
+    kept = {u for u in program.uops if u.op is Ops.DEFINE_GLOBAL and u not in stored}
+    formulas, closer = Formulas(), Formulas(kept=kept)
     done: set[tuple[UOp, int, tuple[UOp, ...]]] = set()
-    for access in accesses_of(program):
-        size = access.pointer.dtype.size
+    for access in accesses:
         key = (access.node.src[0], access.width, access.gates)
-        if key in done or size < 0:
+        if key in done or access.pointer.dtype.size < 0:
             continue
         done.add(key)
-        index = formulas.of(access.index)
-        gates = [formulas.of(gate) for gate in access.gates]
-        solver = z3.Solver()
-        solver.set("timeout", int(seconds * 1000))
-        solver.add(*formulas.facts, *gates, z3.Or(index < 0, index + access.width > size))
-        answer = solver.check()
-        if answer == z3.unsat:
+        if _leaves(access, formulas, seconds) is None:
             continue
-        yield Finding(
-            program.name, str(access), f"the buffer has {size} elements",
-            values_of(solver) if answer == z3.sat else None,
-        )  # fmt: skip
+        solver = _leaves(access, closer, seconds)
+        if solver is not None:
+            yield Finding(
+                program.name, str(access), f"the buffer has {access.pointer.dtype.size} elements",
+                values_of(solver) if solver.check() == solver_library().sat else None,
+            )  # fmt: skip
+
+
+def _leaves(access: Access, formulas: Formulas, seconds: float) -> Any:
+    """The solver that did not find an access to stay inside of its buffer; None where it did."""
+    z3 = solver_library()
+    index = formulas.of(access.index)
+    gates = [formulas.of(gate) for gate in access.gates]
+    outside = z3.Or(index < 0, index + access.width > access.pointer.dtype.size)
+    solver = z3.Solver()
+    solver.set("timeout", int(seconds * 1000))
+    solver.add(*formulas.facts, *gates, outside)
+    return None if solver.check() == z3.unsat else solver
 
 
 def values_of(solver: Any) -> dict[str, int]:
-    """The numbers of a counterexample."""
+    """The numbers of a counterexample; of memory by place, "else" in all others."""
     model = solver.model()
-    found = {str(one): model[one] for one in model.decls()}
+    found: dict[str, Any] = {}
+    for one in model.decls():
+        value = model[one]
+        if one.arity() == 0:
+            found[str(one)] = value
+            continue
+        entries = [value.entry(number) for number in range(value.num_entries())]
+        found.update({f"{one}[{entry.arg_value(0)}]": entry.value() for entry in entries})
+        found[f"{one}[else]"] = value.else_value()
     return {name: value.as_long() for name, value in found.items() if hasattr(value, "as_long")}

@@ -82,6 +82,55 @@ def test_what_is_loaded_may_be_anything():
     assert proved(copying(row, 64, inside)) == []
 
 
+def loaded(place, count=1):
+    """Numbers of a table that nobody writes to."""
+    table = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(64), (), 2)
+    return UOp(Ops.LOAD, dtypes.int.vec(count) if count > 1 else dtypes.int, (table.index(place),))
+
+
+def test_a_lane_is_computed_as_its_vector_is():
+    rows = loaded(special("gidx0", 8) * 4, 4)
+    zero, last = (UOp.const(rows.dtype, value) for value in (0, 30))
+    limited = (rows < zero).where(zero, rows)
+    limited = (limited < last).where(limited, last)
+    for lane in range(4):
+        assert proved(copying(limited.gep(lane), 31)) == []
+        assert proved(copying(limited.gep(lane), 30))
+        assert proved(copying(rows.gep(lane), 31))
+    both = UOp(Ops.VECTORIZE, dtypes.int.vec(2), (limited.gep(3), special("gidx0", 8)))
+    assert proved(copying(both.gep(0), 31)) == [] and proved(copying(both.gep(1), 8)) == []
+    assert proved(copying(both.gep(0), 30)) and proved(copying(both.gep(1), 7))
+
+
+def test_what_leaves_its_dtype_wraps_around():
+    row = loaded(special("gidx0", 8))
+    twice = row + row
+    gate = (UOp.const(dtypes.int, -1) < twice) & (twice < 8)
+    assert proved(copying(twice, 8, gate)) == []
+    # twice the least of all numbers is 0
+    (first, *_) = proved(copying(row, 64, gate))
+    assert first.values is not None and dtypes.int.min in first.values.values()
+    above = gate & (UOp.const(dtypes.int, -1) < row)
+    assert proved(copying(row, 4, above)) == [], "and of no number above"
+    narrow = row.cast(dtypes.short)
+    gate = (UOp.const(dtypes.short, -1) < narrow) & (narrow < 8)
+    assert proved(copying(narrow.cast(dtypes.int), 8, gate)) == []
+    assert proved(copying(row, 8, gate)), "the higher half of it may be anything"
+
+
+def test_one_place_that_nobody_writes_to_holds_one_number():
+    item = special("gidx0", 8)
+    row, again = loaded(item * 2), loaded(item + item)
+    assert row is not again
+    gate = (UOp.const(dtypes.int, -1) < again) & (again < 8)
+    assert proved(copying(row, 8, gate)) == []
+    assert proved(copying(loaded(item), 8, gate)), "another place"
+    changed = UOp(Ops.STORE, dtypes.void, (row.src[0].src[0].index(item), UOp.const(dtypes.int, 9)))
+    nodes = [*copying(row, 8, gate).uops]
+    nodes += [node for node in changed.toposort() if node not in nodes]
+    assert proved(LinearProgram("changed", tuple(nodes))), "somebody writes to it"
+
+
 def test_loops_end_before_their_end():
     loop = UOp.range(6, 0, AxisKind.LOOP)
     nodes = list(copying(loop, 6).uops)
