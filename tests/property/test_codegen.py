@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from weft.base.dtype import dtypes
+from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
@@ -78,7 +78,11 @@ WHOLE = replace(
     compute=replace(
         WORDS.compute,
         features=THREADED.compute.features,
-        pair_dots=(*WORDS.compute.pair_dots, *THREADED.compute.pair_dots),
+        pair_dots=(
+            *WORDS.compute.pair_dots,
+            *THREADED.compute.pair_dots,
+            PairDot(dtypes.bfloat16, dtypes.float32, (2, 3, 4, 8)),
+        ),
     ),
 )
 ALL_KINDS = (*KINDS_WITH_THREADS, OptKind.KEEP, OptKind.PACK)
@@ -189,17 +193,24 @@ def kept_choice(seed: int):
     return choose
 
 
-def check(seed: int, target: Target, choose=None) -> None:
-    compare(RandomKernel(seed, dtypes.float32 if seed % 2 else dtypes.int32), target, choose)
+def check(seed: int, target: Target, choose=None, prepared: bool | None = None) -> None:
+    dtype = dtypes.float32 if seed % 2 else dtypes.int32
+    compare(RandomKernel(seed, dtype), target, choose, prepared)
 
 
-def check_product(seed: int, target: Target, choose=None) -> None:
-    narrow = (None, dtypes.half, dtypes.half, dtypes.int8)[seed % 4]
+def check_product(
+    seed: int,
+    target: Target,
+    choose=None,
+    prepared: bool | None = None,
+    half: DType = dtypes.half,
+) -> None:
+    narrow = (None, dtypes.half, half, dtypes.int8)[seed % 4]
     total = dtypes.int32 if narrow is dtypes.int8 else dtypes.float32
-    compare(RandomProduct(seed // 4, total, narrow), target, choose)
+    compare(RandomProduct(seed // 4, total, narrow), target, choose, prepared)
 
 
-def check_lookup(seed: int, target: Target, choose=None) -> None:
+def check_lookup(seed: int, target: Target, choose=None, prepared: bool | None = None) -> None:
     program = RandomLookup(seed)
     arrays: dict[object, np.ndarray] = {}
     for item in program.result.schedule():
@@ -208,19 +219,21 @@ def check_lookup(seed: int, target: Target, choose=None) -> None:
                 buffer.allocate()
                 arrays[buffer] = buffer.numpy().copy()
         with settings.override(SPEC=1):
-            kernel = lower(item.ast, target, choose)
+            kernel = lower(item.ast, target, choose, prepared)
         run(kernel, {slot: arrays[buffer] for slot, buffer in enumerate(item.bufs)})
         assert races(kernel) == []
         result = arrays[item.bufs[0]]
     np.testing.assert_array_equal(result.reshape(program.expected.shape), program.expected)
 
 
-def compare(kernel: RandomKernel, target: Target, choose=None) -> None:
+def compare(
+    kernel: RandomKernel, target: Target, choose=None, prepared: bool | None = None
+) -> None:
     arrays = {slot: array.copy() for slot, array in kernel.inputs.items()}
     for slot, array in kernel.outputs.items():
         arrays[slot] = np.full(array.shape, 77, array.dtype)
     with settings.override(SPEC=1):
-        program = lower(kernel.ast, target, choose)
+        program = lower(kernel.ast, target, choose, prepared)
     run(program, arrays)
     assert races(program) == []
     for slot, array in kernel.outputs.items():
@@ -275,7 +288,12 @@ def test_sums_of_products_in_tiles_that_threads_share(seed: int, choice: int) ->
 @SOME
 @given(SEEDS, SEEDS)
 def test_sums_that_are_kept_and_packed(seed: int, choice: int) -> None:
-    (check if choice % 4 == 0 else check_product)(seed, WHOLE, kept_choice(choice))
+    """Over the loops as they are, and as the heuristic and a search have them."""
+    prepared = choice % 3 == 0
+    if choice % 4 == 0:
+        check(seed, WHOLE, kept_choice(choice), prepared)
+    else:
+        check_product(seed, WHOLE, kept_choice(choice), prepared, dtypes.bfloat16)
 
 
 @SOME
@@ -288,7 +306,7 @@ def test_what_indices_choose(seed: int) -> None:
 @given(SEEDS, SEEDS)
 def test_what_indices_choose_with_any_legal_optimisations(seed: int, choice: int) -> None:
     target, kinds = ((WHOLE, ALL_KINDS), (GRID, KINDS_ON_A_GRID))[seed % 2]
-    check_lookup(seed, target, random_choice(choice, kinds))
+    check_lookup(seed, target, random_choice(choice, kinds), prepared=choice % 3 == 0)
 
 
 @given(SEEDS, SEEDS)

@@ -137,6 +137,14 @@ def test_clamp_keeps_nan(a, low, high):
     np.testing.assert_array_equal(Tensor(a).clamp(low, high).numpy(), np.clip(a, low, high))
 
 
+def test_a_bound_that_is_no_number_makes_none():
+    x, nan = Tensor([1.0, 5.0]), math.nan
+    for got in (x.clamp(nan, 7), x.clamp(0, nan), x.clamp(nan), Tensor([1, 5]).clamp(0, nan)):
+        assert got.isnan().all().item()
+    np.testing.assert_array_equal(x.clamp(Tensor([nan, 2.0])).numpy(), [nan, 5])
+    np.testing.assert_array_equal(x.clamp(0, np.float32([2, nan])).numpy(), [1, nan])
+
+
 @given(st.integers(0, 6), st.lists(st.integers(-9, 9), min_size=1, max_size=5))
 def test_integer_powers(exponent, base):
     a = np.array(base, np.int32)

@@ -90,3 +90,21 @@ def test_minimum_with_a_number_is_within_the_spec():
     with settings.override(SPEC=1):
         result = Tensor(np.array([-1, 5, 2], dtype=np.int32)).minimum(3).numpy()
     np.testing.assert_array_equal(result, [-1, 3, 2])
+
+
+@pytest.mark.parametrize("device", ["REF", None])
+def test_places_that_are_divided_are_added_up_once(device):
+    # the places are sums in memory on chip, and a view of what they choose from divides them
+    a = np.random.default_rng(0).integers(-4, 5, (5, 20)).astype(np.int32)
+    x = Tensor(np.flip(a, 1).copy(), device=device).flip(1).flatten()
+    np.testing.assert_array_equal(x.sort()[0].numpy(), np.sort(a, None))
+
+
+@pytest.mark.parametrize("device", ["REF", None])
+def test_what_is_padded_around_a_result_is_no_negative_zero(device):
+    x = Tensor([1.0, 2.0], device=device).realize()
+    for y in (-x, x * -3, x.cat(x), x.roll(1), (x < 2).where(x, -0.0)):
+        edges = y.pad(((1, 1),)).numpy()[[0, -1]]
+        assert not np.signbit(edges).any()
+    y = (-x.pad(((1, 0),))).pad(((1, 0),))
+    assert np.signbit(y.numpy()).tolist() == [False, True, True, True]

@@ -187,6 +187,8 @@ def _stored_turned(
     dtype = values[0].dtype
     if dtypes.is_bool(dtype.scalar()) or any(one.op is Ops.VECTORIZE for one in values):
         return []
+    if dtype.count & (dtype.count - 1):  # halves of vectors change places
+        return []
     steps = strides_of(loops)
     across = next((loop for loop in loops if address.moving.get(loop) == 1), None)
     if across is None or width_of(across) < 2:

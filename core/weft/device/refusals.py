@@ -27,6 +27,17 @@ def unknown_family(family: str, plugins: Sequence[Plugin]) -> UnknownDevice:
     )
 
 
+def taken_back(family: str) -> UnknownDevice:
+    """It was registered by hand once, and is served by nobody else."""
+    return UnknownDevice(
+        f"there is no device family {family}",
+        asked=family,
+        because="it was registered by hand and has been unregistered since: its tensors can be "
+        "read, and nothing else",
+        try_="weft.plugin.register(...) again, or Tensor(x.numpy()) to have x somewhere else",
+    )
+
+
 def not_usable(plugin: Plugin) -> PluginError:
     """Its plugin was tried and failed; the cause is attached."""
     if plugin.state is not PluginState.IMPORT_FAILED and isinstance(plugin.cause, PluginError):

@@ -44,6 +44,7 @@ from weft.device.refusals import (
     belongs_to_the_core,
     not_usable,
     only_extended,
+    taken_back,
     two_owners,
     unknown_family,
 )
@@ -65,6 +66,7 @@ class Registry:
         self.calls = HookCalls()
         self._plugins: list[Plugin] | None = None if plugins is None else list(plugins)
         self._by_hand: list[Plugin] = []
+        self._unregistered: set[str] = set()
         self._spelt: dict[DeviceLike, DeviceId] = {}
         self._opened: dict[DeviceLike, OpenDevice] = {}
         self._default: DeviceId | None = None
@@ -131,6 +133,7 @@ class Registry:
                 )
             for plugin in ours:
                 self._take_back(plugin)
+            self._unregistered.add(family)
             self._forget(family)
 
     def is_installed(self, family: str) -> bool:
@@ -153,6 +156,8 @@ class Registry:
         with self._lock:
             named = [plugin for plugin in self.plugins if plugin.family == family]
             if not named:
+                if family in self._unregistered:
+                    raise taken_back(family)
                 raise unknown_family(family, self.plugins)
             for plugin in named:
                 self._load(plugin)

@@ -17,6 +17,7 @@ from typing import Any
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
 from weft.base.sequences import prod
+from weft.schedule.constants import is_zero
 from weft.schedule.images import pointer_to, read_dtype
 from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
@@ -24,9 +25,9 @@ from weft.uop.args import Row
 from weft.uop.symbolic.sint import variable_and_value
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
-# of sources that are all zero these make zero
+# of sources that are all zero these make zero; NEG makes -0.0 of it, which is another float
 _KEEPS_ZERO = frozenset(
-    {Ops.ADD, Ops.SUB, Ops.MAX, Ops.NEG, Ops.SQRT, Ops.SIN, Ops.TRUNC, Ops.CAST, Ops.BITCAST,
+    {Ops.ADD, Ops.SUB, Ops.MAX, Ops.SQRT, Ops.SIN, Ops.TRUNC, Ops.CAST, Ops.BITCAST,
      Ops.OR, Ops.XOR, Ops.SHL, Ops.SHR, Ops.CMPNE, Ops.CMPLT}
 )  # fmt: skip
 
@@ -223,12 +224,12 @@ class AstBuilder:
             if node.op is Ops.LOAD:
                 zero = True
             elif node.op is Ops.CONST:
-                zero = node.arg == 0
+                zero = is_zero(node.arg)
             elif node.op is Ops.VIEW:
                 zero = node.src[0].op is Ops.IOTA
             elif node.op is Ops.MUL:
                 zero = all(below) or any(
-                    a and b.op is Ops.CONST and math.isfinite(b.arg)
+                    a and b.op is Ops.CONST and _leaves_zero(b)
                     for a, b in zip(below, reversed(node.src))
                 )
             elif node.op is Ops.AND:
@@ -236,10 +237,19 @@ class AstBuilder:
             elif node.op is Ops.WHERE:
                 gated = node.src[0].op is Ops.VALID and below[2]
                 zero = (below[1] and below[2]) or gated
+            elif node.op is Ops.NEG:
+                zero = below[0] and not dtypes.is_float(node.dtype)
             else:
                 zero = node.op in _KEEPS_ZERO and bool(below) and all(below)
             self.zeros[node] = zero
         return self.zeros[root]
+
+
+def _leaves_zero(factor: UOp) -> bool:
+    """Whether 0 times a constant is 0: not NaN, nor -0.0."""
+    if not dtypes.is_float(factor.dtype):
+        return True
+    return math.isfinite(factor.arg) and math.copysign(1, factor.arg) > 0
 
 
 def elements(shape: tuple[Any, ...]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from weft.base.dtype import dtypes
 from weft.base.errors import DTypeError, WeftError
 from weft.base.promotion import promote_with_scalar
 from weft.tensor.protocol import TensorBase
@@ -100,6 +101,8 @@ def _called(like: Any, name: str, inputs: Sequence[Any]) -> Any:
     if method is None:
         return None
     first, *rest = inputs
+    if name == "reciprocal" and not dtypes.is_float(first.dtype):
+        return None  # NumPy's is rounded toward zero there
     if rest and not isinstance(first, TensorBase):
         first = _left(first, rest[0])
     return getattr(first, method)(*rest)
@@ -198,12 +201,25 @@ def _scan(name: str) -> _Function:
     return computed
 
 
-def _pair(name: str) -> _Function:
-    def computed(a: Any, b: Any) -> Any:
-        like = a if isinstance(a, TensorBase) else b
-        return getattr(_tensor(like, a), name)(b)
+def _dot(a: Any, b: Any) -> Any:
+    like = a if isinstance(a, TensorBase) else b
+    a, b = _tensor(like, a), _tensor(like, b)
+    if not a.ndim or not b.ndim:
+        return a * b
+    # every row of a with every column of b: leading axes are no batches
+    return a.dot(b) if b.ndim < 3 else a.tensordot(b, ((-1,), (-2,)))
 
-    return computed
+
+def _expand_dims(a: Any, axis: Any) -> Any:
+    if not isinstance(axis, (tuple, list)):
+        return a.unsqueeze(axis)
+    rank = a.ndim + len(axis)
+    places = sorted(place + rank if place < 0 else place for place in axis)
+    if len(set(places)) < len(places):
+        raise TypeError("an axis is there twice")  # in NumPy's own words
+    for place in places:
+        a = a.unsqueeze(place)
+    return a
 
 
 def _transpose(a: Any, axes: Any = None) -> Any:
@@ -236,7 +252,7 @@ _FUNCTIONS: dict[str, _Function] = {
     "all": _reduction("all"), "amax": _reduction("max"), "amin": _reduction("min"),
     "any": _reduction("any"), "clip": _clip, "concat": _concatenate, "concatenate": _concatenate,
     "copy": lambda a: a.clone(), "cumprod": _scan("cumprod"), "cumsum": _scan("cumsum"),
-    "dot": _pair("dot"), "expand_dims": lambda a, axis: a.unsqueeze(axis),
+    "dot": _dot, "expand_dims": _expand_dims,
     "flip": lambda m, axis=None: m.flip(tuple(range(m.ndim)) if axis is None else axis),
     "full_like": _full_like, "isclose": _isclose, "max": _reduction("max"),
     "mean": _reduction("mean"), "min": _reduction("min"), "ndim": lambda a: a.ndim,

@@ -78,6 +78,9 @@ class RandomProduct(RandomKernel):
         numpy, pick = self.numpy, self.random
         st, array = self.stored(shape, narrow)
         dtype, node = narrow or self.dtype, None
+        if narrow is dtypes.bfloat16:  # the upper half of a float32
+            bits = self.inputs[self.slots].astype(numpy.float32).view(numpy.uint32) >> 16
+            self.inputs[self.slots] = bits.astype(numpy.uint16)
         pointer = UOp(Ops.DEFINE_GLOBAL, dtype.ptr(self.inputs[self.slots].size), (), self.slots)
         self.slots += 1
         (missing,) = {0, 1, 2, 3, 4} - set(axes)

@@ -486,8 +486,7 @@ def margins(c: Cases, name: str) -> Case:
     shape, kind = c.shape(1, 2, (1, 2, 3)), c.choice(_WIDE)
     arguments: dict[str, Any] = {"reduction": c.choice(_REDUCTIONS)}
     x, y = c.array(shape, kind, "calm"), c.array(shape, kind, "positive")
-    signs = c.array(shape, kind, "calm")
-    signs = Input((2 * (signs.array > 0) - 1).astype(kind), kind, "plain")
+    signs = Input(c.numbers.choice([-1, 0, 1], shape).astype(kind), kind, "plain")
     inputs = {"hinge_embedding_loss": [x, signs], "margin_ranking_loss": [x, y, signs]}.get(name)
     if name in ("hinge_embedding_loss", "margin_ranking_loss"):
         arguments["margin"] = c.choice([0.5, 1.0])

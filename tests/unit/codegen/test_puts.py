@@ -149,6 +149,36 @@ def test_sums_into_more_places_than_fit_on_chip():
     np.testing.assert_array_equal(added("CPU", x, index, new).numpy(), want)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_made_of_a_sum_is_not_lost(device, monkeypatch):
+    """Only what is added to a sum can be stored before it; anything else is done afterwards."""
+    monkeypatch.setattr(puts, "_worth", lambda put, scratch: True)
+    index, values, other = places(TERMS), numbers(TERMS), numbers(PLACES, seed=4)
+    want = np.zeros(PLACES, np.float32)
+    inside = (index >= 0) & (index < PLACES)
+    np.add.at(want, index[inside], values[inside])
+    hits = on(device, index)[None] == Tensor.arange(PLACES, device=device)[:, None]
+    total = hits.where(on(device, values)[None], 0).sum(1)
+    held = on(device, other)
+    np.testing.assert_array_equal((total * 2).numpy(), want * 2)
+    np.testing.assert_array_equal((total > 0).where(held, total).numpy(),
+                                  np.where(want > 0, other, want))  # fmt: skip
+    np.testing.assert_array_equal((held + total).numpy(), other + want)
+    np.testing.assert_array_equal((held - total).numpy(), other - want)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_sums_of_which_each_element_has_its_own_place_are_put(device):
+    """Their places are asked once, not once for every block of rows on chip."""
+    x, new = numbers(PLACES, WIDTH), numbers(TERMS, WIDTH, seed=3)
+    index = places(TERMS, WIDTH) % PLACES
+    want = x.copy()
+    np.add.at(want, (index, np.arange(WIDTH)[None]), new)
+    sink = puts.run(gather.run(lowerer.run(kernel_of(added("CPU", x, index, new)).ast)), VECTOR)
+    assert len(sink.src) == 2
+    np.testing.assert_array_equal(added(device, x, index, new).numpy(), want)
+
+
 def test_terms_that_read_what_is_written_are_left_alone():
     x, index = numbers(PLACES), places(TERMS) % PLACES
     there = on("CPU", x)

@@ -172,6 +172,16 @@ def test_what_has_no_neighbours_is_stored_one_by_one():
     assert set(stores(program_of(across, *apart, target=PLAIN))) == {1}
 
 
+def test_vectors_of_another_number_of_lanes_are_stored_one_by_one():
+    """Rows of five and of six are no halves that could change places."""
+    given = np.arange(8 * 30, dtype=np.float32).reshape(8, 30)
+    for lanes in (5, 6):
+        opts = Opt(OptKind.SPLIT, 1, lanes), Opt(OptKind.VECTOR, 2, 0), Opt(OptKind.UPCAST, 0, 4)
+        program = program_of(stored_across(8, 30, order=(1, 0)), *opts)
+        assert set(stores(program)) == {1}
+        np.testing.assert_array_equal(run(program, given), (3 * given).T.reshape(-1))
+
+
 def test_the_heuristic_makes_squares():
     program = program_of(turned(64, 64, order=(1, 0)))
     assert loads(program) == [8] * 16  # two squares, for two cache lines in a row

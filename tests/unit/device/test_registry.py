@@ -359,8 +359,10 @@ def test_unregistering(fresh_registry):
     registry.unregister("one")
     assert closed == ["ONE"] and len(told) == count + 1
     assert bytes(buffer.copy_out()) == b"abc", "what lies there can still be read"
-    with pytest.raises(UnknownDevice, match="there is no device family ONE"):
+    with pytest.raises(UnknownDevice, match="there is no device family ONE") as caught:
         registry.open("ONE")
+    assert "has been unregistered" in caught.value.because
+    assert "register(...) again" in caught.value.try_, "nothing that could be installed"
     with pytest.raises(UnknownDevice) as caught:
         registry.unregister("ONE")
     assert "WEFT_DISABLE_PLUGINS" in caught.value.try_

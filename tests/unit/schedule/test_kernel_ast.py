@@ -12,6 +12,17 @@ def test_padding_of_what_does_not_keep_zero_is_masked():
     assert Ops.VALID not in ops_of(safe) and Ops.VALID in ops_of(unsafe)
 
 
+def test_padding_is_no_zero_below_it():
+    x = buffer(4)
+    for padded in (-x, x * -2, x * -0.0, (x < 1).where(x, -0.0)):
+        (ast,) = kernels(padded.pad(((1, 1),)).contiguous())
+        assert Ops.VALID in ops_of(ast)
+    whole = buffer(4, dtypes.int)
+    for padded in (-whole, whole * -2):
+        (ast,) = kernels(padded.pad(((1, 1),)).contiguous())
+        assert Ops.VALID not in ops_of(ast)
+
+
 def test_movement_goes_down_to_what_is_read():
     x = buffer(6).reshape((2, 3))
     (ast,) = kernels((x.permute((1, 0)) * 2).flip((True, False)).contiguous())

@@ -1,5 +1,7 @@
 """NumPy's functions over tensors: tensors come out where weft has the function."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -135,6 +137,36 @@ def test_what_weft_has_not_is_a_type_error():
 )  # fmt: skip
 def test_other_functions(call):
     is_tensor(call(tensor()), call(A))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((3,), (3,)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((3,), (2, 3, 4)), ((2, 2, 3), (3,)),
+        ((2, 2, 3), (3, 4)), ((2, 2, 3), (2, 3, 4)), ((), (2, 3)), ((2,), ()), ((), ()),
+    ],
+)  # fmt: skip
+def test_dot_has_no_batches(shapes):
+    a, b = (np.arange(math.prod(s), dtype=np.float32).reshape(s) - 2 for s in shapes)
+    is_tensor(np.dot(Tensor(a), Tensor(b)), np.dot(a, b))
+    is_tensor(np.dot(a, Tensor(b)), np.dot(a, b))
+    is_tensor(np.dot(Tensor(a), 2.5), np.dot(a, np.float32(2.5)))
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (-1, 0), [3, 1], (-3, -1), ()])
+def test_several_new_axes(axes):
+    is_tensor(np.expand_dims(tensor(), axes), np.expand_dims(A, axes))
+
+
+def test_an_axis_is_new_once():
+    with pytest.raises(ValueError, match="repeated"):
+        np.expand_dims(tensor(), (0, 0))
+
+
+def test_the_reciprocal_of_integers_is_no_float_to_numpy():
+    is_tensor(np.reciprocal(tensor() + 3), np.reciprocal(A + 3))
+    with pytest.raises(DTypeError, match="reciprocal"):
+        np.reciprocal(Tensor([2]))
 
 
 def test_the_rest_get_the_values():

@@ -162,8 +162,13 @@ class CreationMixin(TensorBase):
         [1.0, 10.0, 100.0]
         """
         kind = element_dtype(kwargs.pop("dtype", None) or dtypes.default_float)
-        wide = kind if dtypes.is_float(kind) and kind.itemsize > 2 else dtypes.float32
+        wide = _float_for(kind, kwargs.get("device"))
         powers = cls.linspace(start, stop, steps, dtype=wide, **kwargs).pow(float(base), True)
+        if dtypes.is_int(kind):
+            # a whole power may come out a little below itself, and is not to lose all of 1 for it
+            nearest = powers.round()
+            far = (powers - nearest).abs() > nearest.abs() * (8 * dtypes.finfo(wide).eps)
+            powers = far.where(powers, nearest)
         return powers if wide is kind else powers.cast(kind)
 
     @classmethod
@@ -272,7 +277,7 @@ class CreationMixin(TensorBase):
         cls, start: Any, stop: Any, steps: int, *, device: str | None = None, dtype: Any = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
-        """`steps` numbers from start to stop, both included.
+        """`steps` numbers from start to stop, both included; integers are cut off toward zero.
 
         :raises ArgumentError: for fewer than no steps.
 
@@ -286,7 +291,12 @@ class CreationMixin(TensorBase):
             raise ArgumentError("bool has no steps between two numbers", asked="linspace of bool")
         if steps == 1:
             return cls.full((1,), start, dtype=kind, device=device)
-        wide = kind if dtypes.is_float(kind) and kind.itemsize > 2 else dtypes.float32
+        if dtypes.is_int(kind) and (counted := _counted_through(start, stop, steps)):
+            first, last, whole_kind = counted
+            i = cls.arange(steps, device=device).cast(whole_kind)
+            made = (i * (last - first) + first * (steps - 1)).idiv(steps - 1).cast(kind)
+            return made._with_flag(requires_grad)
+        wide = _float_for(kind, device)
         i = cls.arange(steps, device=device).cast(wide)
         # the nearer end is counted from, so that both ends are exact
         step = (stop - start) / max(steps - 1, 1)
@@ -342,3 +352,25 @@ def _filled(
         if any(not isinstance(s, int) or s != 1 for s in extents):
             node = record(Ops.EXPAND, kind, (node,), extents)
     return node
+
+
+def _float_for(kind: DType, device: Any) -> DType:
+    """The float in which numbers of a dtype are computed: of integers as wide as there is one."""
+    if dtypes.is_float(kind):
+        return kind if kind.itemsize > 2 else dtypes.float32
+    if dtypes.is_int(kind):
+        devices = device if isinstance(device, tuple) else (device,)
+        computes = [registry.capabilities(one).compute for one in devices]
+        if all(compute is not None and dtypes.float64 in compute.dtypes for compute in computes):
+            return dtypes.float64
+    return dtypes.float32
+
+
+def _counted_through(start: float, stop: float, steps: int) -> tuple[int, int, DType] | None:
+    """Both ends as whole numbers, and the integers in which `steps` times them have room; None
+    where an end is none, or where they have no room anywhere."""
+    if steps < 2 or not all(isinstance(end, int) or end.is_integer() for end in (start, stop)):
+        return None
+    room = 2 * max(abs(int(start)), abs(int(stop))) * (steps - 1)
+    kind = next((k for k in (dtypes.int32, dtypes.int64) if room <= k.max), None)
+    return None if kind is None else (int(start), int(stop), kind)

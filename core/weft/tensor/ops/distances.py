@@ -89,14 +89,14 @@ class DistancesMixin(LossesMixin):
     def hinge_embedding_loss(
         self, target: Any, margin: float = 1.0, reduction: str = "mean"
     ) -> Self:
-        """self where the target is 1; max(0, margin - self) where it is -1.
+        """self where the target is 1; max(0, margin - self) where it is -1; elsewhere both.
 
         >>> Tensor([0.25, 0.25]).hinge_embedding_loss(Tensor([1, -1]), reduction="none").tolist()
         [0.25, 0.75]
         """
         target = self.__class__._as_tensor(target, self)
         above = (margin - self).relu()
-        loss = (target == -1).where(above, 0) + (target == 1).where(self, 0)
+        loss = (target != 1).where(above, 0) + (target != -1).where(self, 0)
         return loss._reduced(reduction)
 
     @in_floats

@@ -411,7 +411,8 @@ class ElementwiseMixin(OperandsMixin):
         return self._from_node(node)
 
     def clamp(self, min_: Any = None, max_: Any = None) -> Self:
-        """Bounded below and above; NaN stays. Gradient: 1 inside and at the bounds, else 0.
+        """Bounded below and above; NaN stays, and comes of a bound that is NaN. Gradient: 1 inside
+        and at the bounds, else 0.
 
         :raises ArgumentError: if neither bound is given.
 
@@ -424,8 +425,14 @@ class ElementwiseMixin(OperandsMixin):
             raise ArgumentError(
                 "clamp needs a bound", asked="clamp()", try_="clamp(min_=0), clamp(0, 1)"
             )
-        bounded = self if min_ is None else (self < min_).where(min_, self)
-        return bounded if max_ is None else (bounded > max_).where(max_, bounded)
+        bounded = self
+        if min_ is not None:
+            low = self._operand(min_)
+            bounded = _or_missing(self < low, low).where(low, self)
+        if max_ is not None:
+            high = self._operand(max_)
+            bounded = _or_missing(bounded > high, high).where(high, bounded)
+        return bounded
 
     def clip(self, min_: Any = None, max_: Any = None) -> Self:
         """Alias of clamp.
@@ -530,3 +537,10 @@ class ElementwiseMixin(OperandsMixin):
             return self.full_like(True, dtype=dtypes.bool)
         x = self.detach()
         return x.abs() < math.inf if dtypes.finfo(dtype).has_infinity else x == x
+
+
+def _or_missing(beyond: Any, bound: Any) -> Any:
+    """Where a bound is exceeded, or is no number."""
+    if not isinstance(bound, TensorBase):
+        return beyond if bound == bound else beyond | True
+    return beyond | (bound != bound) if dtypes.is_float(bound._uop.dtype) else beyond

@@ -170,7 +170,7 @@ def simplify(root: UOp) -> UOp:
         for source in pending[-1]:
             if not hasattr(source, "_simple"):
                 path.append(source)
-                pending.append(iter(source.src))
+                pending.append(iter(() if source.op is Ops.FILL else source.src))
                 break
         else:
             pending.pop()
@@ -181,6 +181,10 @@ def simplify(root: UOp) -> UOp:
 def _settle(node: UOp) -> None:
     """Note what a node becomes whose sources are settled."""
     if hasattr(node, "_simple"):
+        return
+    if node.op is Ops.FILL:
+        # an equal one beside it would be carried out as well, and add its terms once more
+        mark_simple(node)
         return
     src = node.src
     for source in src:

@@ -1,6 +1,7 @@
 """Constants and ranges."""
 
 import gzip
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -82,6 +83,37 @@ def test_linspace():
     got = Tensor.linspace(-3, 11, 7).numpy()
     assert got[0] == -3 and got[-1] == 11
     assert Tensor.linspace(5, 9, 1).tolist() == [5.0] and Tensor.linspace(0, 1, 0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "steps"),
+    [
+        (0, 123456789, 4), (5, 2**31 - 1, 4), (-(2**31), 2**31 - 1, 2), (-7, 37, 8), (3, -25, 50),
+        (9.0, -9.0, 5), (4, 4, 3), (0, 1, 2), (5, 9, 1), (0, 1, 0), (0, 2**31 - 1, 300),
+    ],
+)  # fmt: skip
+def test_whole_steps_are_exact_and_cut_off_toward_zero(start, stop, steps):
+    first, apart, parts = int(start), int(stop) - int(start), max(steps - 1, 1)
+    exact = [Fraction(first * parts + i * apart, parts) for i in range(steps)]
+    for kind in ("int32", "int64"):
+        assert Tensor.linspace(start, stop, steps, dtype=kind).tolist() == list(map(int, exact))
+
+
+def test_whole_numbers_of_broken_steps():
+    for ends in ((-4.75, 30.5), (0.5, 123456789.5)):
+        expected = np.trunc(np.linspace(*ends, 7)).astype(np.int64)
+        assert Tensor.linspace(*ends, 7, dtype="int64").tolist() == expected.tolist()
+    assert Tensor.linspace(0, 2**64 - 2048, 2, dtype="uint64").tolist() == [0, 2**64 - 2048]
+    both = Tensor.linspace(0, 3.5, 4, dtype="int32", device=("REF:0", "REF:1"))
+    assert both.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("base", [2, 3, 5, 7, 10])
+def test_whole_powers_are_exact(base):
+    top = int(np.log(2**31 - 1) / np.log(base))
+    for kind in ("int32", "int64"):
+        got = Tensor.logspace(0, top, top + 1, base=base, dtype=kind)
+        assert got.tolist() == [base**i for i in range(top + 1)]
 
 
 @pytest.mark.parametrize("n, m", [(3, None), (2, 4), (4, 2), (0, None), (1, 1)])

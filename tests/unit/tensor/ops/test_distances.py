@@ -40,3 +40,9 @@ def test_a_variance_for_each_row() -> None:
     wanted = x.gaussian_nll_loss(x + 2, var.unsqueeze(1).expand(2, 2), reduction="none")
     assert found.tolist() == wanted.tolist()
     assert slope.tolist() == [-3.0, 0.0]
+
+
+def test_a_target_of_neither_sign_counts_both_terms() -> None:
+    x, target = Tensor([0.25, 0.25, 0.25, 4.0]), Tensor([1, -1, 0, 0])
+    loss = x.hinge_embedding_loss(target, reduction="none")
+    assert loss.tolist() == [0.25, 0.75, 1.0, 4.0]

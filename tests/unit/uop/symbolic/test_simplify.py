@@ -61,3 +61,15 @@ def test_deep_graphs():
     for number in range(20000):
         node = node.maximum(number % 7).cast(dtypes.long).cast(dtypes.int)
     assert node.simplify().vmax == 9
+
+
+def test_what_is_stored_on_the_way_stays_one():
+    # a FILL that were simplified in one place and not in another would be carried out twice
+    array = UOp(Ops.DEFINE_REG, dtypes.int.ptr(4), (), 0)
+    turn = UOp.range(4, 0)
+    gate = UOp(Ops.AND, dtypes.bool, (turn < 4, turn.ne(5)))
+    store = UOp(Ops.STORE, dtypes.void, (array.index(turn + 0, gate), turn * 1))
+    fill = UOp(Ops.FILL, dtypes.void, (store, turn))
+    assert fill.simplify() is fill
+    read = UOp(Ops.LOAD, dtypes.int, (array.index(UOp.const(dtypes.int, 0)), fill))
+    assert (read + 0).simplify() is read

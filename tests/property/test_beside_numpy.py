@@ -1,0 +1,104 @@
+"""Random programs beside NumPy, family by family, on the devices that are here and in special ways.
+
+The default run takes a few programs of each family; WEFT_TEST_EXAMPLES=1000 as many, and others
+each time. A program that fails is named: `check("movement", 155, "CPU")` runs it again.
+"""
+
+import os
+import random
+from contextlib import contextmanager
+
+import pytest
+
+from weft import Device
+from weft.base.settings import settings
+from weft.engine import forget_programs
+from weft.testing import (
+    numpy_cases_numbers,
+    numpy_cases_places,
+    numpy_cases_products,
+    numpy_cases_reduces,
+)
+from weft.testing.numpy_cases import FAMILIES, check
+
+ASKED = os.environ.get("WEFT_TEST_EXAMPLES")
+FIRST = random.randrange(10**9) if ASKED else 0
+HERE = Device.DEFAULT
+MODULES = (numpy_cases_numbers, numpy_cases_places, numpy_cases_products, numpy_cases_reduces)
+
+# what special ways begin at is usually beyond the sizes of these programs
+LOWERED = {
+    "weft.codegen.opt.threads.LEAST": 0,
+    "weft.codegen.opt.panels._SMALL": 0,
+    "weft.codegen.opt.panels.REUSED": 4,
+    "weft.codegen.opt.streams._LARGE": 64,
+    "weft.codegen.opt.few_rows._LARGE": 64,
+    "weft.codegen.opt.few_rows._APART": 16,
+    "weft.codegen.epilogue._WORTH": 1,
+    "weft.codegen.epilogue._SHORTEST": 2,
+    "weft.codegen.scatter._GAIN": 0,
+    "weft.schedule.rows._DEAR": 1,
+    "weft.schedule.views._SMALL": 16,
+    "weft.tensor.ops.counting._WIDTH": 3,
+    "weft.tensor.ops.reduce._FAR": 64,
+    "weft.tensor.ops.reduce._POSITIONS": 16,
+    "weft.tensor.ops.reduce._SCANNED_ROW": 32,
+    "weft.tensor.ops.sets._COUNTED": 0,
+    "weft.tensor.ops.sets.DIGITS": 10,
+    "weft.tensor.ops.sorting._COUNTED": 4,
+    "weft.tensor.ops.sorting.DIGITS": 20,
+}
+SHARED = {"SHARED_FROM": 0, "IN_ROW_FROM": 0, "PART": 8}  # of the device that has threads
+
+
+@contextmanager
+def anew(**overrides):
+    """Programs and schedules made otherwise than usual, and by nobody found again."""
+    with settings.override(CACHE=0, **overrides):
+        forget_programs()
+        try:
+            yield
+        finally:
+            forget_programs()
+
+
+def run(name, count, start, device):
+    for seed in range(FIRST + start, FIRST + start + int(ASKED or count)):
+        check(name, seed, device)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_reference(name):
+    run(name, 3, 0, "REF")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_default_device(name):
+    run(name, 2, 100, HERE)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_of_small_sizes_as_of_large_ones(name, monkeypatch):
+    for path, value in LOWERED.items():
+        monkeypatch.setattr(path, value)
+    if HERE == "CPU":
+        runner = pytest.importorskip("weft_cpu_clang.runner")
+        for constant, value in SHARED.items():
+            monkeypatch.setattr(runner, constant, value)
+    with anew(REDUCEOP_SPLIT_THRESHOLD=16):
+        run(name, 1, 200, HERE)
+
+
+WAYS = [{"NOOPT": 1}, {"GROUP_KERNELS": 0, "FUSE_ARANGE": 0}, {"MAX_KERNEL_BUFFERS": 3}]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_of_other_kernels(way):
+    with anew(**way):
+        for place, name in enumerate(FAMILIES):
+            run(name, 1, 300 + place, "REF")
+
+
+def test_every_module_has_families():
+    homes = {maker.__module__ for maker in FAMILIES.values()}
+    assert homes == {module.__name__ for module in MODULES}
