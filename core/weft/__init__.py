@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from weft.base.collector import Uncollected as _Uncollected
+from weft.base.collector import set_aside as _set_aside
 from weft.base.settings import settings as _settings
 
 if TYPE_CHECKING:
@@ -65,7 +67,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(
             f"module 'weft' has no attribute {name!r}; it has {', '.join(__all__)}"
         )
-    module = importlib.import_module(home[0])
+    with _Uncollected():  # modules stay
+        module = importlib.import_module(home[0])
+        _set_aside()
     value = module if home[1] is None else getattr(module, home[1])
     globals()[name] = value
     return value

@@ -1,4 +1,4 @@
-"""Python's search for cycles, put off while graphs are made that have none."""
+"""Python's search for cycles, put off while graphs are made that have none, spared them later."""
 
 from __future__ import annotations
 
@@ -26,3 +26,23 @@ class Uncollected:
     ) -> None:
         if self._collecting:
             gc.enable()
+
+
+_OFTEN = 4
+_searched = [-1, 0]  # how many searches of everything there were, how often things were set aside
+
+
+def set_aside() -> None:
+    """Count all that lives as old: the next search passes over it, one of everything does not.
+
+    For many objects that were made at once and stay. Garbage among them waits for a search of
+    everything, so that there has to be one before it happens more than a few times. It does not at
+    all where a program has frozen objects of its own, which can only be set free all together.
+    """
+    count = gc.get_stats()[-1]["collections"]
+    if count != _searched[0]:
+        _searched[:] = count, 0
+    if _searched[1] < _OFTEN and not gc.get_freeze_count():
+        _searched[1] += 1
+        gc.freeze()  # neither looks at an object: both only join lists
+        gc.unfreeze()

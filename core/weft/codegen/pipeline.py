@@ -97,7 +97,11 @@ def _tails(sink: UOp, ctx: Context) -> UOp:
 
 def _optimise(sink: UOp, ctx: Context) -> UOp:
     kernel = Kernel(sink, ctx.target)
-    for opt in ctx.choose(kernel.copy()):
+    tried = kernel.copy()
+    chosen = ctx.choose(tried)
+    if chosen is tried.applied:  # all that was tried is wanted: it is done
+        return tried.finish()
+    for opt in chosen:
         kernel.apply(opt)
     return kernel.finish()
 
@@ -165,11 +169,11 @@ def lower(
     """The linear program of a kernel's AST for `target`.
 
     choose: gives the optimisations to apply, one after the other; it is handed a copy of the kernel
-    that it may optimise to look at the outcome. By default the heuristic, or
-    nothing where WEFT_NOOPT is set. prepared: whether the choice is made over the loops as the
-    heuristic wants them (`loops_for`); by default for the heuristic alone. Raises SpecError for an
-    AST that is none, CapabilityError for what the target cannot compute, OptError for a choice that
-    is not legal.
+    that it may optimise to look at the outcome: where it gives that copy's own `applied`, they
+    are not applied again. By default the heuristic, or nothing where WEFT_NOOPT is set. prepared:
+    whether the choice is made over the loops as the heuristic wants them (`loops_for`); by default
+    for the heuristic alone. Raises SpecError for an AST that is none, CapabilityError for what the
+    target cannot compute, OptError for a choice that is not legal.
     """
     if choose is None:
         choose = nothing if settings.NOOPT else heuristic.choose

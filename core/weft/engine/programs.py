@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from weft.base import trace
 from weft.base.arguments import kind_of
-from weft.base.collector import Uncollected
+from weft.base.collector import Uncollected, set_aside
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import PluginError, WeftError
 from weft.base.settings import settings
@@ -116,6 +116,7 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
             for key, device in missing:
                 if _compiles_side_by_side(device):
                     ahead.start(*_generate(key, device), device)
+            set_aside()  # linear programs, for who asks for them
         for key, device in missing:
             _loaded.setdefault(device, {})[key] = _build(key, device, ahead)
     except WeftError:

@@ -24,6 +24,7 @@ from typing import Any
 
 from weft.base import trace
 from weft.base.errors import WeftError
+from weft.base.intmath import ceildiv
 from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.search import Plan, by_heuristic, near
@@ -84,6 +85,30 @@ def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> Foun
             span.note(tries=len(found.tries))
         keep(key, found)
         return found
+
+
+def in_turn(
+    ast: UOp, device: OpenDevice, plans: Sequence[Plan], seconds: float
+) -> list[float] | str:
+    """The shortest run of a kernel by each of these plans, run by run in turn for so many seconds,
+    or why they cannot be timed. The first plan's results are what the others' are compared with.
+
+    For a doubt about what a search told: its winner was the luckiest of many, on a machine that
+    others may have used.
+    """
+    try:
+        shop = workshop_for(ast, device, [])
+        try:
+            built = []
+            for answer in shop.built(plans):
+                if isinstance(answer, str):
+                    return answer
+                built.append(answer[1])
+            return shop.expect(built[0], RUN_SECONDS) or shop.in_turn(built, seconds)
+        finally:
+            shop.end()
+    except (WeftError, HelperFailed, OSError) as error:
+        return failure_text(error)
 
 
 # ---- the search ----------------------------------------------------------------------------------
@@ -195,8 +220,9 @@ class _Search:
                     if other not in self.tried
                 )
             )
-            self.progress.begin(number, len(plans))
-            self.attempt(plans[:MOST_IN_A_ROUND])
+            some = plans[:: max(1, ceildiv(len(plans), MOST_IN_A_ROUND))]  # of every kind
+            self.progress.begin(number, len(some))
+            self.attempt(some)
             beam = sorted(self.seconds, key=self.seconds.__getitem__)[: self.width]
             if number > 1 and self.seconds[beam[0]] > GAIN * before:
                 return

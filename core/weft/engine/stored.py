@@ -23,6 +23,7 @@ from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
+from weft.device.capabilities import ComputeCaps
 from weft.device.opened import OpenDevice
 from weft.device.program import Estimates, LinearProgram
 from weft.uop import UOp
@@ -45,7 +46,7 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
         return None
     stamps = [_stamp(place) for place in sorted(filter(None, places))]
     said = (
-        device.id.family, device.capabilities.fingerprint, as_text(device.target.compute),
+        device.id.family, device.capabilities.fingerprint, _text_of(device.target.compute),
         *chosen, *stamps, to_text(ast),
     )  # fmt: skip
     return "\0".join(map(str, said))
@@ -146,6 +147,20 @@ def _files(folder: str) -> Iterator[str]:
             elif entry.name.endswith(".py"):
                 facts = entry.stat()
                 yield f"{entry.path} {facts.st_size} {facts.st_mtime_ns}"
+
+
+_last: list[tuple[ComputeCaps, str]] = []
+
+
+def _text_of(compute: ComputeCaps) -> str:
+    """As `as_text`, which takes as long as the text of a kernel: kernels of one device follow each
+    other."""
+    for known, text in _last:  # one at most; another thread may have another device
+        if known is compute:
+            return text
+    text = as_text(compute)
+    _last[:] = [(compute, text)]
+    return text
 
 
 def as_text(value: Any) -> str:

@@ -98,6 +98,8 @@ class VectorStyle:
         of them), ``count``; empty: through a pointer to the memory type.
     :param store: of a vector to such a place, with field ``value`` as well; empty: likewise.
     :param functions: like ``CDialect.functions``, for vectors of that lane.
+    :param real_quotients: integers of up to 32 bits are divided as floats, of which the machine
+        divides all lanes at once, and of integers one after the other.
     """
 
     type_name: str = "{short}x{count}"
@@ -123,6 +125,7 @@ class VectorStyle:
             }
         )
     )
+    real_quotients: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,7 @@ class CDialect:
         (the statement without it); empty: it is a store like others.
     :param ahead: the statement that asks for what is to be read later, beside a load from a long
         stretch; field ``pointer`` (to the first element); empty: there is none.
+    :param passing: the same beside one from two such stretches; empty: as for one.
     :param coming: the statement that asks for what a later turn of a loop reads; field ``pointer``;
         empty: nothing is asked for.
     :param later: the same for what is read only after much else; empty: as ``coming``.
@@ -205,6 +209,7 @@ class CDialect:
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
     stream: str = ""
     ahead: str = ""
+    passing: str = ""
     coming: str = ""
     later: str = ""
     picked: str = ""

@@ -26,6 +26,7 @@ class Helpers:
         self.types: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self._names: dict[DType, str] = {}
+        self._through: dict[DType, str] = {}
 
     # ---- words ------------------------------------------------------------------------------
 
@@ -47,11 +48,14 @@ class Helpers:
 
     def memory_type(self, dtype: DType) -> str:
         """The type through which a vector is read and written where it lies in memory."""
+        known = self._through.get(dtype)
+        if known is not None:
+            return known
         name = self.type(dtype)
         vectors = self.dialect.vectors
         if vectors is None or not vectors.memory_typedef:
             return name
-        through = vectors.memory_name.format(name=name)
+        through = self._through[dtype] = vectors.memory_name.format(name=name)
         align = dtype.scalar().itemsize
         self.types.setdefault(through, vectors.memory_typedef.format(name=name, align=align))
         return through
@@ -139,20 +143,18 @@ class Helpers:
     def divide(self, dtype: DType) -> str:
         """Integers toward zero; 0 where the divisor is 0; the least by -1 wraps."""
         zero, one = self.const(0, dtype), self.const(1, dtype)
-        name = f"div_{self.tag(dtype)}"
         if dtypes.is_unsigned(dtype):
-            body = (
-                f"{self.type(dtype)} quotient = a / (b == {zero} ? {one} : b);",
-                f"return b == {zero} ? {zero} : quotient;",
-            )
+            odd, others = f"b == {zero}", "quotient"
         else:
             minus = self.const(-1, dtype)
-            odd = f"(b == {zero}) | (b == {minus})"
-            body = (
-                f"{self.type(dtype)} quotient = a / ({odd} ? {one} : b);",
-                f"return b == {zero} ? {zero} : b == {minus} ? -a : quotient;",
-            )
-        return self._define(name, dtype, self._pair(dtype), *body)
+            odd, others = f"(b == {zero}) | (b == {minus})", f"b == {minus} ? -a : quotient"
+        return self._define(
+            f"div_{self.tag(dtype)}",
+            dtype,
+            self._pair(dtype),
+            f"{self.type(dtype)} quotient = {self._quotient(f'({odd} ? {one} : b)', dtype)};",
+            f"return b == {zero} ? {zero} : {others};",
+        )
 
     def remainder(self, dtype: DType) -> str:
         """Sign of the dividend; 0 where the divisor is 0."""
@@ -161,12 +163,37 @@ class Helpers:
         if not dtypes.is_unsigned(dtype):
             odd = f"({odd}) | (b == {self.const(-1, dtype)})"
         # The remainder by 1 is 0, which is what both odd divisors should give.
-        return self._define(
-            f"mod_{self.tag(dtype)}",
-            dtype,
-            self._pair(dtype),
-            f"return a % ({odd} ? {one} : b);",
-        )
+        body = [f"return a % ({odd} ? {one} : b);"]
+        if self._divided_as(dtype) is not None:
+            body = [
+                f"{self.type(dtype)} divisor = {odd} ? {one} : b;",
+                f"return a - {self._quotient('divisor', dtype)} * divisor;",
+            ]
+        return self._define(f"mod_{self.tag(dtype)}", dtype, self._pair(dtype), *body)
+
+    def _divided_as(self, dtype: DType) -> DType | None:
+        """The float that integers are divided as; None: as they are."""
+        vectors = self.dialect.vectors
+        if dtype.count == 1 or vectors is None or not vectors.real_quotients:
+            return None
+        size = dtype.scalar().itemsize
+        if size > 4:
+            return None
+        return (dtypes.float32 if size < 4 else dtypes.float64).vec(dtype.count)
+
+    def _quotient(self, divisor: str, dtype: DType) -> str:
+        """a / divisor, toward zero, for a divisor that is neither 0 nor -1.
+
+        As floats it is the same: what is no integer is 1 / divisor at least from one, and rounded
+        by |a| / divisor / 2**24 (2**53), which is less, |a| being at most 2**16 (2**32).
+        """
+        real = self._divided_as(dtype)
+        if real is None:
+            return f"a / {divisor}"
+        found = f"{self.convert('a', real)} / {self.convert(divisor, real)}"
+        if dtype.scalar().itemsize < 4:  # there are instructions for 32 bits only
+            found = self.convert(found, dtypes.int32.vec(dtype.count))
+        return self.convert(found, dtype)
 
     def float_to_int(self, source: DType, target: DType) -> str:
         """float32 or float64 to int32, int64 or uint64.

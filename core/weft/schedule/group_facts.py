@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from weft.base.sequences import prod
 from weft.schedule.arange import is_counted
@@ -126,8 +127,21 @@ def is_tiled(reduce: UOp) -> bool:
     return len(reused_operands(reduce)) > 1
 
 
+_known: WeakKeyDictionary[UOp, list[tuple[UOp, frozenset[int]]]] = WeakKeyDictionary()
+
+
 def reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
-    """The operands (movement and all) with the result axes along which they do not move."""
+    """The operands (movement and all) with the result axes along which they do not move.
+
+    Asked for by several passes, and found once. Others get the same list.
+    """
+    known = _known.get(reduce)
+    if known is None:
+        known = _known[reduce] = _reused_operands(reduce)
+    return known
+
+
+def _reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
     shape = tuple(reduce.src[0].shape)
     kept = [a for a, extent in enumerate(shape) if a not in reduce.arg.axes and extent != 1]
     found: dict[frozenset[int], UOp] = {}

@@ -61,11 +61,12 @@ _unique_numbers = itertools.count()
 
 
 def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
-    if table.get(entry.key) is entry:
-        other = table.pop(entry.key, None)
+    key = entry.key
+    if table.get(key) is entry:
+        other = table.pop(key, None)
         if other is not entry and other is not None:
             # another thread made an equal node meanwhile
-            table.setdefault(entry.key, other)
+            table.setdefault(key, other)
 
 
 def _exact(arg: Any) -> Any:

@@ -29,6 +29,7 @@ _readers: dict[str, Callable[..., Any]] = {
         args.KernelInfo,
     )
 }  # fmt: skip
+_PLAIN = frozenset({int, str, bool, bytes, type(None)})  # these very types: an Ops is an int
 _writers: dict[type, Callable[[Any, Callable[[Any], str]], str]] = {}
 
 
@@ -93,6 +94,11 @@ class _Printer:
         self.lines.append(f"%{number} = {node.op.name} {dtype_text(node.dtype)}{sources}{arg}")
 
     def arg(self, value: Any) -> str:
+        kind = value.__class__
+        if kind in _PLAIN:
+            return repr(value)
+        if kind is tuple:
+            return f"({''.join([self.arg(item) + ', ' for item in value])})"
         if isinstance(value, UOp):
             return f"REF({self.add(value)[1:]})"
         if writer := _writers.get(type(value)):

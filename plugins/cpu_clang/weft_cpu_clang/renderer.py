@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.plugin import CDialect, CStyleRenderer, LinearProgram, Ops, UOp, VectorStyle, dtypes
+from weft_cpu_clang.side_by_side import MARK, has_side_by_side
 from weft_cpu_clang.toolchain import PAIRS, Facts
 
 _HALVED = "/* in halves */"
@@ -17,6 +18,8 @@ _STREAM = (
 # Code of which nothing is known, which does nothing: only stores of one turn are compared.
 _CROWDED = '__asm__ volatile("");'
 _AHEAD = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 4096));"  # a page further on
+# Into the nearest cache alone, whence it goes without a trace: the others keep what they have.
+_PASSING = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 1536), 0, 0);"
 _COMING = "__builtin_prefetch((void*)({pointer}));"
 _LATER = "__builtin_prefetch((void*)({pointer}), 0, 2);"  # into the second-level cache
 # Places before or behind the buffer are only counted with, in integers. Without the zeros, lanes
@@ -45,11 +48,12 @@ def clang_dialect(
     plain = CDialect()
     native = plain.native_ops | {Ops.MULACC} if fused else plain.native_ops
     return CDialect(
-        vectors=VectorStyle() if vectors else None,
+        vectors=VectorStyle(real_quotients=True) if vectors else None,
         native_ops=native,
         parts=True,
         stream=_STREAM,
         ahead=_AHEAD if ahead else _HALVED,
+        passing="" if ahead else _PASSING,
         coming=_COMING,
         later=_LATER,
         picked=_PICKED if masked else "",
@@ -71,6 +75,7 @@ class ClangRenderer(CStyleRenderer):
     def render(self, program: LinearProgram) -> str:
         """See `CStyleRenderer`."""
         text = super().render(program)
+        mark = MARK if has_side_by_side(program) else ""
         dots = {u.arg.dtype_in for u in program.uops if u.op is Ops.DOT}
         targets = ["avx512bf16"] if dtypes.bfloat16 in dots else []
         targets += ["avx512vnni"] if dots - {dtypes.bfloat16} else []
@@ -78,8 +83,8 @@ class ClangRenderer(CStyleRenderer):
         if _HALVED in text and not before:
             targets.append("prefer-256-bit")
         if not targets:
-            return text
-        return f"{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
+            return mark + text
+        return f"{mark}{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
 
     def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
         """One instruction of AVX-512; the sum comes last among the sources, first in it."""

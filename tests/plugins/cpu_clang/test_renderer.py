@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.scalars import to_bits, truncate
 from weft.uop import GroupOp, Ops, UOp, exec_alu
@@ -217,3 +219,23 @@ def test_masks_of_different_widths_meet(bench):
     assert chosen == [d if w else -d for d, w in zip(doubles, wanted)]
     assert number == [int(w) for w in wanted]
     assert nested == [f if w else b for w, f, b in zip(wanted, flags, wanted_both)]
+
+
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
+def test_quotients_of_lanes_are_exact(name):
+    """Where rounding is nearest to going wrong: at multiples of the divisor, and beside them."""
+    kind, random = np.dtype(name), np.random.default_rng(3)
+    least, most = np.iinfo(kind).min, np.iinfo(kind).max
+    divisors = random.integers(least, most, 1 << 14, kind, endpoint=True).astype(np.int64)
+    divisors[:64] = np.tile([least, most, most - 1, 1, 2, 3, 5, 7], 8)
+    divisors[divisors == 0] = 1
+    multiples = random.integers(0, most // np.abs(divisors) + 1) * divisors
+    multiples[:8] = least
+    dividends = np.clip(multiples + random.integers(-1, 2, 1 << 14), least, most)
+    a, b = dividends.astype(kind), divisors.astype(kind)
+    x, y = Tensor(a, device="CPU"), Tensor(b, device="CPU")
+    quotients, rests = np.divmod(dividends, divisors)
+    np.testing.assert_array_equal((x // y).numpy(), quotients.astype(kind))
+    np.testing.assert_array_equal((x % y).numpy(), rests.astype(kind))
+    nothing = Tensor(np.zeros_like(b), device="CPU")
+    assert not (x // nothing).numpy().any()

@@ -1,10 +1,12 @@
 """The search for cycles, put off and taken up again."""
 
 import gc
+import weakref
 
 import pytest
 
-from weft.base.collector import Uncollected
+from weft.base import collector
+from weft.base.collector import Uncollected, set_aside
 
 
 @pytest.fixture(autouse=True)
@@ -30,3 +32,63 @@ def test_errors_change_nothing_about_it():
     with pytest.raises(KeyError), Uncollected():
         raise KeyError("within")
     assert gc.isenabled()
+
+
+class Ring:
+    pass
+
+
+def is_old(made):
+    return any(one is made for one in gc.get_objects(generation=2))
+
+
+@pytest.fixture
+def searched():
+    """A search of everything has just been made, and none comes by itself; nothing is frozen."""
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()
+    gc.collect()
+    gc.disable()
+    yield
+    if frozen:
+        gc.freeze()
+
+
+def test_what_is_set_aside_is_old(searched):
+    made = [[]]
+    assert not is_old(made)
+    set_aside()
+    assert is_old(made) and not gc.get_freeze_count()
+
+
+def test_garbage_that_was_set_aside_is_found_by_a_search_of_everything(searched):
+    ring = [Ring()]
+    ring[0].itself = ring[0]
+    watched = weakref.ref(ring.pop())
+    set_aside()
+    gc.collect(1)
+    assert watched() is not None
+    gc.collect()
+    assert watched() is None
+
+
+def test_before_more_is_set_aside_there_has_to_be_a_search_of_everything(searched):
+    for _ in range(collector._OFTEN):
+        set_aside()
+    made = [[]]
+    set_aside()
+    assert not is_old(made)
+    gc.collect()
+    later = [[]]
+    set_aside()
+    assert is_old(later)
+
+
+def test_what_a_program_froze_stays_frozen(searched):
+    gc.freeze()
+    try:
+        frozen, made = gc.get_freeze_count(), [[]]
+        set_aside()
+        assert gc.get_freeze_count() == frozen > 0 and not is_old(made)
+    finally:
+        gc.unfreeze()

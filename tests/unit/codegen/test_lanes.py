@@ -62,3 +62,18 @@ def test_several_vectors_of_what_is_picked_up_are_under_way_at_once() -> None:
     assert lanes(table.gather(1, index[:, :88])) == 8  # parts of 32 would overlap
     assert lanes(table[Tensor.empty(64, dtype=dtypes.int32)]) == 8  # whole rows
     assert lanes(Tensor.cat(table.flatten()[:5000], index.flatten().cast(dtypes.float)[:5000])) == 8
+
+
+def test_what_is_tested_element_by_element_has_lanes_that_do_not_overlap() -> None:
+    """At the edges of what is pooled: one at a time is three times as long, and of vectors that
+    begin where their width says only the first has tests."""
+
+    def lanes(size: int, **how: int) -> set[int]:
+        uops = program_of(Tensor.empty(4, 8, size, size).max_pool2d((3, 3), **how)).uops
+        return {u.src[1].dtype.count for u in uops if u.op is Ops.STORE}
+
+    assert lanes(32, stride=2, padding=1) == {8}
+    assert lanes(24, stride=2, padding=1) == {4}  # twelve: three of four, not two of eight
+    assert lanes(30, stride=2, padding=1) == {8}  # fifteen: nothing divides it
+    assert lanes(33, stride=2) == {1}  # no tests: the compiler finds vectors of its own
+    assert lanes(32, stride=1, padding=1) == {1}

@@ -138,6 +138,17 @@ def test_a_part_of_an_axis_is_rounded_up_too():
     assert ends == {6, 4}
 
 
+def test_idle_turns_are_told_from_a_loop_as_long_as_they_make_another():
+    """Of the places one is stored by itself, so that the loop over the others is number 2."""
+    one = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1), (), 1)
+    view = ShapeTracker.from_shape((1,)).pad(((0, 3),))
+    ast = UOp.sink(pointer(0, 4).store(one.view(view).load()))
+    program = program_of(ast, PLAIN, Opt(OptKind.UPCAST, 0, 2), Opt(OptKind.PADTO, 0, 3))
+    out = np.full(4, 77, np.float32)
+    run(program, out, np.array([5], np.float32))
+    np.testing.assert_array_equal(out, [5, 0, 0, 0])
+
+
 def test_what_is_refused():
     def because(ast, *opts):
         with pytest.raises(OptError) as caught:

@@ -210,6 +210,42 @@ def test_illegal_optimisations_are_refused_and_change_nothing(opt):
     assert seen == [opt]
 
 
+def test_a_refusal_at_the_end_takes_everything_back(monkeypatch):
+    def refused(kernel: Kernel, opt: Opt) -> None:
+        if opt.kind is OptKind.KEEP:
+            raise OptError("not legal", asked=repr(opt))
+
+    def choose(kernel: Kernel) -> list[Opt]:
+        kernel.apply(Opt(OptKind.SPLIT, 2, 4))
+        with pytest.raises(OptError):
+            kernel.apply(Opt(OptKind.KEEP, 2, 1))
+        kernel.apply(Opt(OptKind.UNROLL, 3, 0))
+        return kernel.applied
+
+    monkeypatch.setattr("weft.codegen.opt.kernel.check", refused)
+    made = lower(matmul(6, 12, 5), PLAIN, choose)
+    assert [opt.kind for opt in made.applied] == [OptKind.SPLIT, OptKind.UNROLL]
+    again = lower(matmul(6, 12, 5), PLAIN, lambda kernel: made.applied)
+    assert again.uops == made.uops
+
+
+def test_what_was_tried_and_is_wanted_is_not_applied_again(monkeypatch):
+    applied = []
+    apply = Kernel._apply
+    monkeypatch.setattr(Kernel, "_apply", lambda *given: applied.append(given[1]) or apply(*given))
+    opts = [Opt(OptKind.UPCAST, 0, 4), Opt(OptKind.UNROLL, 2, 4)]
+
+    def choose(kernel: Kernel) -> list[Opt]:
+        for opt in opts:
+            kernel.apply(opt)
+        return kernel.applied
+
+    made = lower(matmul(64, 64, 64), WIDE, choose)
+    assert applied == opts and made.applied == tuple(opts)
+    again = lower(matmul(64, 64, 64), WIDE, lambda kernel: list(choose(kernel)))
+    assert applied == 3 * opts and again.uops == made.uops
+
+
 def elementwise_in_place(size):
     target = pointer(0, size).view(shape(size))
     return UOp.sink(target.store(target.load() + 1.0))

@@ -125,6 +125,17 @@ def test_where_no_sums_of_rows_are_kept(shape, where):
     assert OptKind.KEEP not in kinds(down(shape), where)
 
 
+@pytest.mark.parametrize(
+    ("columns", "nbytes"),
+    [(1024, 2048), (2048, 2048), (3072, 3072), (4096, 4096), (6144, 4096), (16384, 8192)],
+)
+def test_a_run_of_kept_sums_is_a_page_where_enough_are_left_to_share_out(columns, nbytes):
+    chosen = lower(down((1, 64, columns)), keeping()).applied
+    (part,) = (opt.amount for opt in chosen if opt.kind is OptKind.SPLIT)
+    (lanes,) = (opt.amount for opt in chosen if opt.kind is OptKind.VECTOR)
+    assert part * lanes * dtypes.float.itemsize == nbytes
+
+
 @pytest.mark.parametrize("reduced", [Ops.ADD, Ops.MAX])
 @pytest.mark.parametrize("shape", [(1, 32, 128), (2, 37, 160), (3, 21, 160)])
 def test_values_of_kept_sums(shape, reduced, monkeypatch):

@@ -172,6 +172,25 @@ def test_what_was_lucky_once_does_not_replace_the_heuristic(scripted):
     assert found.best == found.heuristic and shop.turns == 2
 
 
+def test_plans_are_timed_in_turn_once_more_or_it_is_told_why_not(monkeypatch):
+    plans = [Plan(), Plan((BEST,))]
+    shop = Scripted(seconds=by_length)
+    monkeypatch.setattr(search, "workshop_for", lambda *_: shop)
+    device = registry.open(DEVICE)
+    assert search.in_turn(sums(), device, plans, 1.0) == [1.0, 0.5] and shop.ended
+    shop.refused = (plans[1],)
+    assert search.in_turn(sums(), device, plans, 1.0) == "CompileError: no"
+    monkeypatch.setattr(shop, "expect", lambda *_: "no answer within 10.0 s")
+    shop.refused, shop.ended = (), False
+    assert search.in_turn(sums(), device, plans, 1.0) == "no answer within 10.0 s" and shop.ended
+
+    def nowhere(*_):
+        raise HelperFailed("OutOfMemory: no room for it")
+
+    monkeypatch.setattr(search, "workshop_for", nowhere)
+    assert "no room" in search.in_turn(sums(), device, plans, 1.0)
+
+
 def test_what_was_found_is_found_again_on_disk(scripted):
     found, shop = scripted(sums(), seconds=by_length)
     assert shop.timed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,8 @@ from weft import Tensor, Variable
 from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
 from weft.codegen import pipeline
+from weft.device import registry
+from weft.device.capabilities import ComputeCaps
 from weft.engine import forget_programs, lower_schedule_item, stored
 from weft.testing.running import DEVICE
 
@@ -118,3 +121,16 @@ def test_a_stamp_changes_with_the_files(tmp_path):
     after = stamp(str(tmp_path))
     (tmp_path / "notes.txt").write_text("no code")
     assert before != after == stamp(str(tmp_path))
+
+
+def test_what_a_device_can_do_is_written_down_once(lowered, monkeypatch):
+    monkeypatch.setattr(stored, "_last", [])
+    written, as_text = [], stored.as_text
+    monkeypatch.setattr(stored, "as_text", lambda can: written.append(can) or as_text(can))
+    device = registry.open(DEVICE)
+    ast, can = item().ast, device.target.compute
+    key = stored.key_of(ast, (), device)
+    assert key == stored.key_of(ast, (), device) and as_text(can) in key
+    assert sum(one is can for one in written) == 1
+    monkeypatch.setitem(device.__dict__, "target", replace(device.target, compute=ComputeCaps()))
+    assert stored.key_of(ast, (), device) != key

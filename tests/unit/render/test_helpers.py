@@ -38,6 +38,17 @@ def test_unsigned_division_needs_no_care_for_minus_one():
     assert "-a" not in helpers.texts["div_u32"]
 
 
+def test_lanes_of_narrow_integers_are_divided_as_floats_where_that_is_asked_for():
+    helpers = Helpers(CDialect(vectors=VectorStyle(real_quotients=True)))
+    for dtype, real in ((dtypes.int16, "f32x4"), (dtypes.uint32, "f64x4"), (dtypes.int64, "")):
+        for name in (helpers.divide(dtype.vec(4)), helpers.remainder(dtype.vec(4))):
+            assert (real or "a ") in helpers.texts[name]
+            assert ("f64" in helpers.texts[name]) == (dtype is dtypes.uint32)
+    assert "f" not in helpers.texts[helpers.divide(dtypes.int16)].split("(", 1)[1]
+    plain = Helpers(CDialect(vectors=VectorStyle()))
+    assert "a / (" in plain.texts[plain.divide(dtypes.int16.vec(4))]
+
+
 def test_splat_by_lanes_where_there_is_no_splat():
     helpers = Helpers(CDialect(vectors=VectorStyle(splat="", literal="({type})({lanes})")))
     assert helpers.const(1.0, dtypes.float.vec(2)) == "(f32x2)(1.0f, 1.0f)"

@@ -1,6 +1,13 @@
 """What is known of a kernel before it is grouped."""
 
-from weft.schedule.group_facts import facts_of, is_tiled, loop_shape, rows_of_reduce
+from weft.schedule import group_facts
+from weft.schedule.group_facts import (
+    facts_of,
+    is_tiled,
+    loop_shape,
+    reused_operands,
+    rows_of_reduce,
+)
 from weft.shape import ShapeTracker
 from weft.testing.graphs import buffer
 from weft.uop import Ops, UOp, Window
@@ -45,6 +52,16 @@ def test_a_product_of_matrices_is_tiled_and_a_product_with_a_vector_is_not():
     x = buffer(24).reshape((4, 6))
     assert not is_tiled((x - x.reduce(Ops.MAX, (1,)).expand((4, 6))).reduce(Ops.ADD, (1,)))
     assert facts_of(product(), {}).work > 4 * 5 * 6 and facts_of(product(), {}).batch == 1
+
+
+def test_operands_that_are_used_again_are_looked_for_once_and_forgotten_with_the_sum():
+    known = len(group_facts._known)
+    summed = product(7, 8, 9)
+    found = reused_operands(summed)
+    assert {axes for _, axes in found} == {frozenset((0,)), frozenset((1,))}
+    assert reused_operands(summed) is found
+    del summed, found
+    assert len(group_facts._known) <= known
 
 
 def test_a_batch_is_what_all_operands_move_along():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from weft import Tensor
 from weft.base.errors import ShapeError
+from weft.engine import stats
 from weft.tensor.ops import sets
 
 arrays = st.one_of(
@@ -44,6 +45,31 @@ def test_unique_of_integers_by_their_digits(monkeypatch, dtype):
     found = Tensor(array).unique(return_counts=True)
     for got, want in zip(found, expected):
         np.testing.assert_array_equal(got.numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("end", ["least", "most"])
+def test_unique_of_integers_that_are_close(monkeypatch, dtype, end):
+    monkeypatch.setattr(sets, "DIGITS", 10)
+    kind = np.dtype(dtype)
+    low, high = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    span = min(200, high - low)
+    offsets = np.random.default_rng(7).integers(0, span, (8, 60), endpoint=True)
+    array = np.array([low + int(x) if end == "least" else high - int(x) for x in offsets.flat])
+    array = array.astype(kind).reshape(8, 60)
+    expected = np.unique(array, return_inverse=True, return_counts=True)
+    found = Tensor(array, device="CPU").unique(return_inverse=True, return_counts=True)
+    for got, want in zip(found, expected):
+        np.testing.assert_array_equal(got.numpy().reshape(-1), want.reshape(-1))
+    assert found[1].shape == array.shape
+
+
+def test_unique_of_few_values_takes_few_kernels():
+    array = np.random.default_rng(7).integers(-300, 300, 5000)
+    x = Tensor(array, device="CPU").realize()
+    before = stats.kernels
+    assert x.unique().tolist() == np.unique(array).tolist()
+    assert stats.kernels - before <= 6
 
 
 @pytest.mark.parametrize("counted", [1 << 22, 0], ids=["counting", "halving"])

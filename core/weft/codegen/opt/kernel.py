@@ -102,6 +102,10 @@ class Kernel:
         other.units = list(self.units)
         return other
 
+    def become(self, other: Kernel) -> None:
+        """Be as optimised as a copy of this kernel, which is not to be used any more."""
+        self.__dict__.update(other.__dict__)
+
     def _launch(self) -> None:
         """Axes in which every store stands become the launch grid.
 
@@ -148,12 +152,12 @@ class Kernel:
 
     def apply(self, opt: Opt) -> None:
         """Note one optimisation. OptError where it is not legal; the kernel is then unchanged."""
-        before = (list(self.axes), dict(self._splits), dict(self._pads), list(self.units))
+        before = self.copy()
         try:
             self._apply(opt)
             check(self, opt)
         except OptError:
-            self.axes, self._splits, self._pads, self.units = before
+            self.become(before)
             raise
         self.applied.append(opt)
 
@@ -580,9 +584,10 @@ class Kernel:
         """For each padded RANGE when its turns are real.
 
         They are counted by ranges that stand in for what the padded axes were split into, and
-        that `values` replaces together with the rest.
+        that `values` replaces together with the rest: none of them may be a RANGE that is there.
         """
         found: dict[UOp, UOp] = {}
+        count = max(count, *(1 + home.arg.id for home in self._roots))
         for pad in self._pads.values():
             turn = UOp.range(pad.turns, count, AxisKind.LOOP, pad.home.dtype)
             count += 1

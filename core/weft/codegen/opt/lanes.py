@@ -92,6 +92,22 @@ class Lanes(Nests):
         )
 
     def width(self, loop: UOp) -> int:
+        """How many lanes a vector had best: a power of two, 0 for too few.
+
+        As many as fit; fewer where these are tested one by one, which takes longest where vectors
+        overlap.
+        """
+        most, extent = self.widest(loop), extent_of(loop)
+        if most < 2 or not isinstance(extent, int) or extent % most == 0:
+            return most
+        nests = self.kernel.nests
+        reads = (access for root in nests if loop in nests[root] for access in self.inside[root])
+        if not any(self.is_tested(access, loop) for access in reads):
+            return most
+        fits = [most, *(w for w in (most // 2, most // 4) if 4 * w >= self.lanes)]
+        return min(fits, key=lambda width: self.cost(loop, width) / share(extent, width))
+
+    def widest(self, loop: UOp) -> int:
         """How many lanes would fit: a power of two, 0 for too few.
 
         One that divides the extent is taken where it is long enough; otherwise, for an output, the

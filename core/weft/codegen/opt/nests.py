@@ -14,7 +14,7 @@ from weft.codegen.opt.blanks import blanks_of
 from weft.codegen.opt.kernel import Access, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.opt.panels import REUSED, Panels
-from weft.codegen.ranges import extent_of, loops_of
+from weft.codegen.ranges import extent_of, loops_of, ranges_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -23,6 +23,8 @@ MOST_PARTS = 8  # instances side by side along one loop
 BLOCK = 8  # rows of a block where lanes jump
 _UNKNOWN = 64  # taken for an extent that is a variable
 _SCATTER = 1.5  # a lane that is picked up or put down by itself
+_TESTED = 3.0  # one element with a test of its own: that, the load, the choice
+_TESTED_LANE = 2.0  # a lane with one: of vectors that begin where their width says most are known
 _FAR = 0.5  # a vector that comes from further away than a panel would be
 _LONG_PRODUCT = 1024  # terms of which rows of operands are better packed than read as they lie
 _UNPACKED = 1.5  # how much longer it takes where they are not
@@ -54,6 +56,12 @@ class Nests:
             root: math.prod(turns(loop) for loop in nest) for root, nest in kernel.nests.items()
         }
         self.inside = {root: kernel.inside(root) for root in kernel.nests}
+        alone = (one[0].node for one in self.inside.values() if len(one) == 1)
+        self.gates = {
+            node.src[0]: ranges_of(node.src[0].src[2])
+            for node in alone
+            if node.op is Ops.LOAD and len(node.src[0].src) > 2
+        }
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
@@ -185,8 +193,10 @@ class Nests:
         return terms >= _LONG_PRODUCT and len(loads) > 1 and min(again) >= REUSED
 
     def access_cost(self, access: Access, loop: UOp, width: int) -> float:
-        if width == 1 or not access.depends(loop):
+        if not access.depends(loop):
             return 1.0
+        if width == 1:
+            return _TESTED if self.is_tested(access, loop) else 1.0
         if loop not in access.hidden and access.steps[loop] == 1:
             return 1.0
         if loop in access.hidden:
@@ -198,7 +208,17 @@ class Nests:
             once = apart % tiles.SAME_SET or self.run(access) >= BLOCK
             return (1.5 if once else 6.0) * _SCATTER * width
         packed = 1.0 + _SCATTER * width / self.panels.turns_for(access, loop)
-        return min(_SCATTER * width, packed)
+        overlap = self.is_tested(access, loop) and turns(loop) % width
+        return min((_TESTED_LANE if overlap else _SCATTER) * width, packed)
+
+    def is_tested(self, access: Access, loop: UOp) -> bool:
+        """Whether elements that lie apart are read or not by where they stand along a loop, as at
+        the edges of what is pooled, and nothing is read beside them. What lies side by side is
+        tested for many at once by the compiler, if not by us."""
+        if access.node.op is not Ops.LOAD or access.node.src[0] not in self.gates:
+            return False
+        steps = (abs(step) for u, step in access.steps.items() if u.arg.kind is AxisKind.LOOP)
+        return loop in self.gates[access.node.src[0]] and 1 not in steps
 
     def run(self, store: Access) -> int:
         """How many neighbours are stored by loops short enough to be written out."""

@@ -83,8 +83,7 @@ class Panels:
         first = _innermost(trial, loops)
         if first is None or not self._fill(trial, lane, first):
             return False
-        for opt in trial.applied[len(self.kernel.applied) :]:
-            self.kernel.apply(opt)
+        self.kernel.become(trial)
         return True
 
     # ---- what is shared -----------------------------------------------------------------------

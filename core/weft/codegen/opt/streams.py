@@ -27,6 +27,7 @@ _PARTS = 8  # runs that can be shared out, whatever their number
 _FROM_MEMORY = 1 << 22  # bytes of a matrix, where it is not known what the last cache keeps
 _ROW = 1 << 10  # bytes of its rows, below which registers hold the sums of one
 _STRIP, _NARROWEST = 1 << 13, 1 << 11  # bytes of a run whose sums are kept on chip
+_PAGE, _SHARED = 1 << 12, 4  # bytes of a run, as long as so many of them are left
 _TOGETHER, _FEWEST = 16, 4  # rows of which vectors are added to a sum at once: as many walks
 _WASTE = 1.03
 _BESIDE = 4  # registers for what is not a sum
@@ -150,7 +151,7 @@ def _in_strips(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int)
         if vectors % _FEWEST or not kernel.attempt(OptKind.UPCAST, place, _FEWEST):
             return False
         vectors, nbytes = vectors // _FEWEST, nbytes * _FEWEST
-    most = min(_STRIP, max(vectors * nbytes // (1 if beside >= _PARTS else _PARTS), _NARROWEST))
+    most = min(_STRIP, _longest(vectors * nbytes, beside))
     least = max(1, min(vectors, _NARROWEST // nbytes))
     runs = range(most // nbytes, least - 1, -1)
     run = next((n for n in runs if ceildiv(vectors, n) * n <= _WASTE * vectors), 0)
@@ -161,3 +162,14 @@ def _in_strips(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int)
     if across is None or not kernel.attempt(kind, across, amount or together):
         return False
     return kernel.attempt(OptKind.KEEP, across, place + (run < vectors))
+
+
+def _longest(row: int, beside: int) -> int:
+    """How many bytes a run of a row of so many may have, so that enough are left to share out.
+
+    What fetches memory ahead of its use starts anew with each page, so that runs are rather a whole
+    one: there may be fewer of them then.
+    """
+    if beside >= _PARTS:
+        return row
+    return max(row // _PARTS, min(_PAGE, row // _SHARED), _NARROWEST)

@@ -13,6 +13,8 @@ from weft.tensor.protocol import TensorBase
 
 _COUNTED = 1 << 22
 """Up to so many comparisons are made at once rather than by halving."""
+_DENSE = 4
+"""Values for each element up to which integers are told apart by counting every value."""
 
 
 class SetsMixin(TensorBase):
@@ -37,6 +39,16 @@ class SetsMixin(TensorBase):
             nothing = self.__class__.zeros(0, dtype=dtypes.int32, device=self.device)
             found: list[Any] = [flat, nothing.reshape(self.shape), nothing]
             return self._asked(found, return_inverse, return_counts)
+        if (counted := flat.detach()._by_counting()) is not None:
+            start, place, often = counted
+            chosen = often.nonzero().reshape(-1)
+            found = [(chosen.cast(start._uop.dtype) + start).cast(self._uop.dtype), None, None]
+            if return_inverse:
+                rank = (often > 0).cast(dtypes.int32).cumsum(0) - 1
+                found[1] = rank.contiguous()[place].reshape(self.shape)
+            if return_counts:
+                found[2] = often[chosen]
+            return self._asked(found, return_inverse, return_counts)
         ordered, places = flat.detach()._ordered(return_inverse)
         fresh = ordered[1:] != ordered[:-1]
         if dtypes.is_float(self.dtype):
@@ -56,6 +68,27 @@ class SetsMixin(TensorBase):
         else:
             found[0] = ordered[first]
         return self._asked(found, return_inverse, return_counts)
+
+    def _by_counting(self) -> tuple[Any, Any, Any] | None:
+        """The least integer of a vector, how far above it each element is, and how often each of
+        the values from there on occurs, computed.
+
+        None where there are too many values for the elements: those are put in order instead.
+        """
+        size, dtype = int(self.shape[0]), self._uop.dtype
+        if dtypes.is_float(dtype) or size < DIGITS or not counting.counts(self.device):
+            return None
+        low, high = self._ends()
+        span = int(high.item()) - int(low.item()) + 1
+        if span > min(_DENSE * size, 1 << 30):
+            return None
+        # a length that is a power of two: of few lengths there are few kernels
+        values = self.__class__.arange(1 << (span - 1).bit_length(), device=self.device)
+        wide = dtypes.int32 if dtype.itemsize < 4 else dtype  # which holds all differences
+        start = low.cast(wide)
+        place = (self.cast(wide) - start).cast(dtypes.int32)
+        often = (values.unsqueeze(-1) == place).sum(-1, dtype=dtypes.int32)
+        return start, place, often.realize()
 
     def _ordered(self, with_places: bool) -> tuple[Any, Any]:
         """All elements in order, and where they come from if that is asked for."""

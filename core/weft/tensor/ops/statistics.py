@@ -51,6 +51,11 @@ class StatisticsMixin(ReduceMixin):
         """
         return self.min(dim, keepdim), self.max(dim, keepdim)
 
+    def _ends(self) -> tuple[Any, Any]:
+        """The least and the greatest, computed at once and together."""
+        low, high = self.aminmax()
+        return low.realize(high), high
+
     def cummin(self, axis: int = 0) -> Self:
         """Running minimum.
 
@@ -217,7 +222,7 @@ class StatisticsMixin(ReduceMixin):
                 asked=f"bincount of {self._uop.dtype!r} {self.shape}",
             )
         minlength = whole(minlength, "minlength", least=0)
-        low, high = (int(x.item()) for x in self.aminmax()) if self.shape[0] else (0, -1)
+        low, high = (int(x.item()) for x in self._ends()) if self.shape[0] else (0, -1)
         if low < 0:
             raise ArgumentError("what is counted is not below 0", asked=f"bincount with {low}")
         bins = self.__class__.arange(max(high + 1, minlength), device=self.device)
