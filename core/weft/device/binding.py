@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary, WeakSet
 from weft.base.errors import ArgumentError
 from weft.device.buffer import Buffer
 from weft.uop import Ops, UOp
-from weft.uop.node import memo_slot, provide
+from weft.uop.analyses import provide
+from weft.uop.node import memo_slot
 from weft.uop.sharding import parts_of
 
 _set_buffer = memo_slot("_buffer")

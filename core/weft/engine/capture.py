@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import CaptureError
 from weft.uop import Ops, UOp
-from weft.uop.node import provide
+from weft.uop.analyses import provide
 
 if TYPE_CHECKING:
     from weft.device.buffer import Buffer

@@ -16,8 +16,8 @@ from weft.shape.movement import moved_shape
 from weft.shape.tracker import ShapeTracker
 from weft.shape.view import Shape
 from weft.uop import GroupOp, Ops, UOp, sint
+from weft.uop.analyses import provide
 from weft.uop.analysis import analysis
-from weft.uop.node import provide
 from weft.uop.symbolic.sint import fold, sprod
 
 # scalars: they stand for their own broadcast beside values that have axes

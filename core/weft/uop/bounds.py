@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.intmath import cdiv
+from weft.uop.analyses import provide
 from weft.uop.analysis import analysis
-from weft.uop.node import UOp, provide
+from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 Bounds: TypeAlias = tuple[Any, Any]

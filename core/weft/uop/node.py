@@ -18,6 +18,7 @@ from weakref import ref as weak_reference
 from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, SpecError, WeftError
 from weft.base.scalars import truncate
+from weft.uop.analyses import Analysed, provided, tell_read
 from weft.uop.args import AxisKind, RangeArg, Reduce, Var
 from weft.uop.math import MathMixin, has_graph
 from weft.uop.ops import GroupOp, Ops
@@ -25,29 +26,6 @@ from weft.uop.ops import GroupOp, Ops
 _INTEGERS = frozenset(dtypes.ints)
 _COMPARISONS = GroupOp.Comparison
 _MOVES = GroupOp.Movement | {Ops.VIEW}
-_PROVIDED: dict[str, Callable[..., Any]] = {}
-
-
-def provide(name: str, function: Callable[..., Any]) -> None:
-    """Install the function behind a property or method of UOp that a higher floor owns.
-
-    Known names: simplify, bounds, render, pretty, st, shape, device, buffer, realized; values_read,
-    which is told of bound variables whose values Python takes.
-    """
-    _PROVIDED[name] = function
-
-
-def provided(name: str) -> Callable[..., Any]:
-    """The function installed for `name`; SpecError if the floor that owns it is not loaded."""
-    try:
-        return _PROVIDED[name]
-    except KeyError:
-        raise SpecError(
-            f"nothing provides {name!r} of a node yet",
-            asked=f"UOp.{name}",
-            because="the floor that owns this analysis has not been imported",
-            try_="import weft",
-        ) from None
 
 
 class _Entry(weak_reference):
@@ -78,7 +56,7 @@ def _exact(arg: Any) -> Any:
     return arg
 
 
-class UOp(MathMixin):
+class UOp(Analysed, MathMixin):
     """One operation: `UOp(op, dtype, src, arg)`.
 
     Equal arguments give the same object. `a + b` and the like build nodes and fold nothing;
@@ -269,7 +247,7 @@ class UOp(MathMixin):
         """The variable and the value of a BIND node."""
         if self.op is not Ops.BIND:
             raise ArgumentError(f"{self.op} is not a bound variable", asked="unbind()")
-        _tell_read([self])
+        tell_read([self])
         return self.src[0], self.src[1].arg
 
     @property
@@ -478,79 +456,6 @@ class UOp(MathMixin):
                     found.update((v, None) for v in item.variables())
         return sorted(found, key=lambda v: (v.arg.name, v.arg.low, v.arg.high))
 
-    # ---- analyses of higher floors, for people ------------------------------------------------
-
-    @property
-    def st(self) -> Any:
-        """The ShapeTracker of this value; None where it has no shape."""
-        try:
-            return self._st
-        except AttributeError:
-            return provided("st")(self)
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """The shape: ints, or symbolic ints."""
-        try:
-            return self._shape
-        except AttributeError:
-            return provided("shape")(self)
-
-    @property
-    def size(self) -> Any:
-        """The number of elements; symbolic where the shape is."""
-        product: Any = 1
-        for extent in self.shape:
-            product = extent if isinstance(product, int) and product == 1 else product * extent
-        return product
-
-    @property
-    def device(self) -> Any:
-        """The name of the device, a tuple of them where sharded, None for a placeless constant."""
-        try:
-            return self._device
-        except AttributeError:
-            return provided("device")(self)
-
-    @property
-    def vmin(self) -> Any:
-        """The least value this node can take."""
-        try:
-            return self._bounds[0]
-        except AttributeError:
-            return provided("bounds")(self)[0]
-
-    @property
-    def vmax(self) -> Any:
-        """The greatest value this node can take."""
-        try:
-            return self._bounds[1]
-        except AttributeError:
-            return provided("bounds")(self)[1]
-
-    @property
-    def buffer(self) -> Any:
-        """The memory behind a BUFFER node, through views and assignments."""
-        return provided("buffer")(self)
-
-    @property
-    def realized(self) -> Any:
-        """The allocated memory behind this node, or None."""
-        return provided("realized")(self)
-
-    @property
-    def is_realized(self) -> bool:
-        """Whether the value stands in memory already."""
-        return provided("realized")(self) is not None
-
-    def simplify(self) -> UOp:
-        """An equal node after the laws of arithmetic, under the bounds of its variables."""
-        return provided("simplify")(self)
-
-    def render(self, simplify: bool = True) -> str:
-        """The expression in infix form."""
-        return provided("render")(self.simplify() if simplify else self)
-
     # ---- constants ----------------------------------------------------------------------------
 
     def _evaluate(self, kind: type) -> Any:
@@ -558,7 +463,7 @@ class UOp(MathMixin):
         if node.op is not Ops.CONST:
             # what variables are bound to decides, and whoever records has to know that it did
             bound = [u for u in node.toposort() if u.op is Ops.BIND]
-            _tell_read(bound)
+            tell_read(bound)
             node = node.substitute({u: u.src[1] for u in bound}).simplify()
         if node.op is not Ops.CONST:
             raise ArgumentError(
@@ -603,13 +508,6 @@ _WITH_FRACTIONS: dict[Ops, Callable[[float, float], Any]] = {
     Ops.POW: operator.pow, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
     Ops.CMPEQ: operator.eq,
 }  # fmt: skip
-
-
-def _tell_read(bound: list[UOp]) -> None:
-    """Somebody may have to know that what Python does next depends on the values of variables."""
-    told = _PROVIDED.get("values_read")
-    if told is not None and bound:
-        told(bound)
 
 
 def memo_slot(name: str) -> Callable[[UOp, Any], None]:

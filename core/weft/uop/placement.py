@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from weft.uop.analyses import provide
 from weft.uop.analysis import analysis
-from weft.uop.node import UOp, provide
+from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from weft.base.dtype import dtypes
-from weft.uop.node import UOp, provide
+from weft.uop.analyses import provide
+from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
 _INFIX: dict[Ops, str] = {

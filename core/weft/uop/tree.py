@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from weft.uop.node import UOp, provide
+from weft.uop.analyses import provide
+from weft.uop.node import UOp
 
 _MANY = 2000
 

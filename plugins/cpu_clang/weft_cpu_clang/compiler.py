@@ -12,11 +12,7 @@ from pathlib import Path
 
 from weft.plugin import CompileError
 from weft_cpu_clang import batch, elf
-from weft_cpu_clang.side_by_side import MARK
 from weft_cpu_clang.toolchain import FLAGS, Toolchain, run
-
-_SEARCH, _PROPER_SEARCH = "-fslp-vectorize", "-vectorize-slp"
-"""For a source with the mark, said to the driver and to the compiler proper."""
 
 
 class ClangCompiler:
@@ -39,8 +35,7 @@ class ClangCompiler:
         try:
             if self.shared:
                 return self._link(source, name)
-            flags = (*self.toolchain.arguments, *_searched(source, _SEARCH))
-            return run((*flags, "-c", "-x", "c", "-", "-o", "-"), source)
+            return run((*self.toolchain.arguments, "-c", "-x", "c", "-", "-o", "-"), source)
         except CompileError as error:
             error.asked = f"kernel {name}"
             raise
@@ -54,7 +49,7 @@ class ClangCompiler:
         if not command:
             return [self.compile(*one) for one in sources]
         try:
-            return _in_runs(command, [source for source, _ in sources])
+            return batch.compile_all(command, [source for source, _ in sources])
         except CompileError:
             binaries = [self.compile(*one) for one in sources]  # raises where a source is at fault
             batch.give_up(self.toolchain)
@@ -69,25 +64,7 @@ class ClangCompiler:
             library = Path(folder, f"{name}.so")
             run(
                 (*self.toolchain.link, *flags, *self.toolchain.facts.flags, "-shared",
-                 *_searched(source, _SEARCH), "-x", "c", "-", "-o", str(library)),
+                 "-x", "c", "-", "-o", str(library)),
                 source,
             )  # fmt: skip
             return library.read_bytes()
-
-
-def _searched(source: str, flag: str) -> tuple[str, ...]:
-    """The flag if the source has the mark."""
-    return (flag,) if source.startswith(MARK) else ()
-
-
-def _in_runs(command: tuple[str, ...], sources: Sequence[str]) -> list[bytes]:
-    """The object of each source: one run for those with the mark, one for those without."""
-    runs: dict[tuple[str, ...], list[int]] = {}
-    for number, source in enumerate(sources):
-        runs.setdefault(_searched(source, _PROPER_SEARCH), []).append(number)
-    found = [b""] * len(sources)
-    for flags, numbers in runs.items():
-        made = batch.compile_all((*command, *flags), [sources[number] for number in numbers])
-        for number, binary in zip(numbers, made, strict=True):
-            found[number] = binary
-    return found

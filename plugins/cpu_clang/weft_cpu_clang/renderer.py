@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from weft.plugin import CDialect, CStyleRenderer, LinearProgram, Ops, UOp, VectorStyle, dtypes
-from weft_cpu_clang.side_by_side import MARK, has_side_by_side
 from weft_cpu_clang.toolchain import PAIRS, Facts
 
 _HALVED = "/* in halves */"
@@ -75,7 +74,6 @@ class ClangRenderer(CStyleRenderer):
     def render(self, program: LinearProgram) -> str:
         """See `CStyleRenderer`."""
         text = super().render(program)
-        mark = MARK if has_side_by_side(program) else ""
         dots = {u.arg.dtype_in for u in program.uops if u.op is Ops.DOT}
         targets = ["avx512bf16"] if dtypes.bfloat16 in dots else []
         targets += ["avx512vnni"] if dots - {dtypes.bfloat16} else []
@@ -83,8 +81,8 @@ class ClangRenderer(CStyleRenderer):
         if _HALVED in text and not before:
             targets.append("prefer-256-bit")
         if not targets:
-            return mark + text
-        return f"{mark}{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
+            return text
+        return f"{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
 
     def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
         """One instruction of AVX-512; the sum comes last among the sources, first in it."""

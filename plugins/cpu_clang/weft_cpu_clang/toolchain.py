@@ -42,8 +42,6 @@ FLAGS = (
     "-fvisibility=hidden",
     "-fno-asynchronous-unwind-tables",
     "-fno-stack-protector",
-    # What stands side by side is in vectors already; other kernels are marked (`side_by_side`).
-    "-fno-slp-vectorize",
     "-w",
 )
 _PROBE_NARROW = (

@@ -14,7 +14,6 @@ from weft.engine import forget_programs
 from weft.plugin import CompileError
 from weft_cpu_clang import batch
 from weft_cpu_clang.compiler import ClangCompiler
-from weft_cpu_clang.side_by_side import MARK
 from weft_cpu_clang.toolchain import find_toolchain
 
 SOURCES = [
@@ -45,21 +44,6 @@ def test_one_run_gives_what_each_source_gives_by_itself(started):
     together = compiler.compile_many(SOURCES)
     assert len(started) == 1
     assert together == [compiler.compile(*one) for one in SOURCES]
-
-
-def test_marked_sources_are_searched_and_others_not(started):
-    """Four sums stored one by one are one vector where clang looks for it, wherever they stand."""
-    compiler = ClangCompiler(find_toolchain())
-    if compiler.shared or not batch.compiler_proper(compiler.toolchain):
-        pytest.skip("this compiler takes one source at a time")
-    body = "".join(f"  c[{n}] = (a[{n}] + b[{n}]) / 3.0f;\n" for n in range(4))
-    plain = f"void f(float* restrict c, const float* a, const float* b) {{\n{body}}}\n"
-    sources = [(plain, "f"), (MARK + plain, "f"), SOURCES[0], (MARK + plain, "f")]
-    started.clear()
-    together = compiler.compile_many(sources)
-    assert len(started) == 2
-    assert together == [compiler.compile(*one) for one in sources]
-    assert together[1] == together[3] != together[0]
 
 
 def test_libraries_are_linked_one_by_one(started):

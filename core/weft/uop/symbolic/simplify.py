@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from weft.base import trace
 from weft.base.dtype import dtypes
+from weft.uop.analyses import provide
 from weft.uop.bounds import bounds_of
 from weft.uop.matcher import PatternMatcher
-from weft.uop.node import UOp, memo_slot, provide
+from weft.uop.node import UOp, memo_slot
 from weft.uop.ops import GroupOp, Ops
 from weft.uop.pattern import UPat
 from weft.uop.symbolic.conditions import choose, compare, conjoin, disjoin, maximum

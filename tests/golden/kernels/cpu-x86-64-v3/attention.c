@@ -1,5 +1,4 @@
 // opts: Opt(VECTOR, 7, 8), Opt(VECTOR, 2, 8), Opt(VECTOR, 3, 4), Opt(VECTOR, 2, 4), Opt(VECTOR, 4, 4), Opt(VECTOR, 4, 4), Opt(UPCAST, 1, 2), Opt(UPCAST, 2, 4), Opt(UNROLL, 2, 0)
-/* numbers side by side */
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef int i32x4 __attribute__((ext_vector_type(4)));
 typedef float f32x8 __attribute__((ext_vector_type(8)));

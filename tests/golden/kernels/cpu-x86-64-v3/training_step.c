@@ -82,7 +82,6 @@ void r_2_2_4_2(float* restrict data0, const float* restrict data1, const float* 
 }
 
 // opts: Opt(VECTOR, 1, 2)
-/* numbers side by side */
 typedef float f32x2 __attribute__((ext_vector_type(2)));
 typedef f32x2 f32x2_m __attribute__((aligned(4), may_alias));
 void E_3_2(float* restrict data0, const float* restrict data1) {

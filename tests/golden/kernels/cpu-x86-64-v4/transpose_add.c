@@ -1,5 +1,4 @@
 // opts: Opt(VECTOR, 1, 4)
-/* numbers side by side */
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef f32x4 f32x4_m __attribute__((aligned(4), may_alias));
 void E_3_4(float* restrict data0, const float* restrict data1, const float* restrict data2) {
