@@ -166,7 +166,6 @@ class ComputeCaps:
     :param wide_indices: loops and addresses are best computed in 64 bits.
     :param cache_bytes: size of the last cache, past which whole vector registers can be stored; 0:
         they cannot.
-    :param walks: how many long walks through memory it follows side by side as fast as one.
     :param tensor_cores: the matrix units it offers.
     :param pair_dots: the instructions it has that add two products of narrow numbers at once.
     :param tiles: how many tiles of an operand a group should hold at once; with more than one,
@@ -183,7 +182,6 @@ class ComputeCaps:
     vector_registers: int = 16
     wide_indices: bool = False
     cache_bytes: int = 0
-    walks: int = 1
     tensor_cores: tuple[TensorCore, ...] = ()
     pair_dots: tuple[PairDot, ...] = ()
     tiles: int = 1
@@ -198,7 +196,7 @@ class ComputeCaps:
         check(
             self, dtypes=each(lambda dtype: dtype in dtypes.all, "scalar dtypes"),
             limits=one(KernelLimits), vector_bytes=whole(), vector_registers=whole(1),
-            wide_indices=one(bool), cache_bytes=whole(), walks=whole(1),
+            wide_indices=one(bool), cache_bytes=whole(),
             vector_widths=each(lambda dtype: dtype in dtypes.all, "widths by scalar dtype"),
             tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
             pair_dots=each(lambda dot: isinstance(dot, PairDot), "PairDots"),

@@ -29,7 +29,7 @@ from weft.render.expressions import (
 )
 from weft.render.helpers import Helpers
 from weft.uop import Ops, UOp
-from weft.uop.args import AHEAD, ASKED, LATER, PASSING
+from weft.uop.args import AHEAD, ASKED, LATER
 
 _PICKED = {8: "char", 16: "short", 32: "int"}  # what as many bits as there are lanes fit in
 
@@ -115,10 +115,9 @@ class Accesses(Expressions):
             form = (load.arg == LATER and dialect.later) or dialect.coming
             gate = f"if ({self.text(place.src[2])}) " if len(place.src) > 2 and form else ""
             return gate + form.format(pointer=self._address(place)) if form else ""
-        if load.arg not in (AHEAD, PASSING):
+        if load.arg != AHEAD or not self.dialect.ahead:
             return ""
-        form = (load.arg == PASSING and self.dialect.passing) or self.dialect.ahead
-        return form and form.format(pointer=self._address(load.src[0]))
+        return self.dialect.ahead.format(pointer=self._address(load.src[0]))
 
     def _read(self, index: UOp, dtype: DType) -> Expression:
         images = self.dialect.images

@@ -165,7 +165,6 @@ class CDialect:
         (the statement without it); empty: it is a store like others.
     :param ahead: the statement that asks for what is to be read later, beside a load from a long
         stretch; field ``pointer`` (to the first element); empty: there is none.
-    :param passing: the same beside one from two such stretches; empty: as for one.
     :param coming: the statement that asks for what a later turn of a loop reads; field ``pointer``;
         empty: nothing is asked for.
     :param later: the same for what is read only after much else; empty: as ``coming``.
@@ -209,7 +208,6 @@ class CDialect:
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
     stream: str = ""
     ahead: str = ""
-    passing: str = ""
     coming: str = ""
     later: str = ""
     picked: str = ""

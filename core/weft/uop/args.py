@@ -17,10 +17,6 @@ STREAM = "stream"
 AHEAD = "ahead"
 """LOAD from a long stretch that is read in a row: what comes later may be asked for now."""
 
-PASSING = "passing"
-"""LOAD from one of two such stretches that are read side by side: the same, and what comes later
-need not stay in a cache."""
-
 COMING = "coming"
 """LOAD of what a later turn of a loop reads: it is asked for, and nobody uses what it gives."""
 

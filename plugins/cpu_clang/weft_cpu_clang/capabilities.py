@@ -58,7 +58,6 @@ def describe(toolchain: Toolchain) -> Capabilities:
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
         cache_bytes=last_cache() if facts.vector_bytes == LINE and facts.flags else 0,
-        walks=2 if facts.far else 1,
         vector_registers=facts.vector_registers,
     )
     return Capabilities(

@@ -17,8 +17,6 @@ _STREAM = (
 # Code of which nothing is known, which does nothing: only stores of one turn are compared.
 _CROWDED = '__asm__ volatile("");'
 _AHEAD = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 4096));"  # a page further on
-# Into the nearest cache alone, whence it goes without a trace: the others keep what they have.
-_PASSING = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 1536), 0, 0);"
 _COMING = "__builtin_prefetch((void*)({pointer}));"
 _LATER = "__builtin_prefetch((void*)({pointer}), 0, 2);"  # into the second-level cache
 # Places before or behind the buffer are only counted with, in integers. Without the zeros, lanes
@@ -52,7 +50,6 @@ def clang_dialect(
         parts=True,
         stream=_STREAM,
         ahead=_AHEAD if ahead else _HALVED,
-        passing="" if ahead else _PASSING,
         coming=_COMING,
         later=_LATER,
         picked=_PICKED if masked else "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -17,34 +16,28 @@ from weft.device.capabilities import ComputeCaps, Target
 from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.uop import GroupOp, Ops
-from weft.uop.args import AHEAD, PASSING
+from weft.uop.args import AHEAD
 
 CACHE = 1 << 10
 SUM = (Opt(OptKind.VECTOR, 1, 4), Opt(OptKind.UNROLL, 1, 4))
 
 
-FAR = (*SUM, Opt(OptKind.SPLIT, 0, 8), Opt(OptKind.UPCAST, 0, 0))
-
-
-def program_of(found: Tensor, *opts: Opt, cache: int = CACHE, walks: int = 2) -> LinearProgram:
+def program_of(found: Tensor, *opts: Opt, cache: int = CACHE) -> LinearProgram:
     def choose(kernel: Kernel) -> list[Opt]:
         for opt in opts:
             kernel.apply(opt)
         return kernel.applied
 
     compute = ComputeCaps(
-        vector_widths={dtypes.float: (4,), dtypes.int: (4,)},
-        vector_bytes=16,
-        cache_bytes=cache,
-        walks=walks,
+        vector_widths={dtypes.float: (4,), dtypes.int: (4,)}, vector_bytes=16, cache_bytes=cache
     )
     with settings.override(SPEC=1):
         ast = found.schedule()[0].ast
         return lower(ast, Target(compute, GroupOp.ALU, None, "c", "ahead"), choose)
 
 
-def looking(program: LinearProgram, how: str = AHEAD) -> int:
-    return sum(u.op is Ops.LOAD and u.arg == how for u in program.uops)
+def looking(program: LinearProgram) -> int:
+    return sum(u.op is Ops.LOAD and u.arg == AHEAD for u in program.uops)
 
 
 def given(*shape: int) -> Tensor:
@@ -70,28 +63,7 @@ def test_rows_of_what_is_larger_than_the_cache() -> None:
     ],
 )
 def test_what_does_not(found: Callable[[], Tensor], opts: tuple[Opt, ...], cache: int) -> None:
-    program = program_of(found(), *opts, cache=cache)
-    assert not looking(program) and not looking(program, PASSING)
-
-
-def test_two_rows_half_a_matrix_apart_leave_the_caches_alone() -> None:
-    for found in (given(16, 64).sum(1), given(16, 64) @ given(64), given(16, 64).max(1)):
-        program = program_of(found, *FAR)
-        assert looking(program, PASSING) == 8 and not looking(program)
-
-
-def test_where_two_rows_do_not() -> None:
-    rows = given(16, 64)
-    near = (*SUM, Opt(OptKind.UPCAST, 0, 2))
-    four = (*SUM, Opt(OptKind.SPLIT, 0, 4), Opt(OptKind.UPCAST, 0, 0))
-    for program in (
-        program_of(rows.sum(1), *near),
-        program_of(rows.sum(1), *four),
-        program_of(rows.sum(1), *FAR, walks=1),
-        program_of(rows.sum(1), *FAR, cache=1 << 20),
-        program_of((rows * given(16, 64)).sum(1), *FAR),
-    ):
-        assert not looking(program) and not looking(program, PASSING)
+    assert not looking(program_of(found(), *opts, cache=cache))
 
 
 def test_how_it_is_spelt() -> None:
@@ -102,12 +74,3 @@ def test_how_it_is_spelt() -> None:
     asked = [line.strip() for line in lines if "soon(" in line]
     assert len(asked) == 4 and all(line.startswith("soon(data1") for line in asked)
     assert [line for line in lines if "soon(" not in line] == plain.splitlines()
-
-
-def test_how_it_is_spelt_beside_two_walks() -> None:
-    program = program_of(given(16, 64).sum(1), *FAR)
-    spelt = CDialect(vectors=VectorStyle(), ahead="soon({pointer});", passing="by({pointer});")
-    text = CStyleRenderer(spelt).render(program)
-    assert text.count("by(data1") == 8 and "soon(" not in text
-    text = CStyleRenderer(replace(spelt, passing="")).render(program)
-    assert text.count("soon(data1") == 8

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt import few_rows, grid, rows_moved, sums, threads, two_walks
+from weft.codegen.opt import few_rows, grid, rows_moved, sums, threads
 from weft.codegen.opt.kernel import Axis, Kernel
 from weft.codegen.opt.lanes import Lanes
 from weft.codegen.opt.nests import turns
@@ -37,8 +37,7 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
         for reduce in choice.reduces:
             choice.tile(reduce)
         for reduce in choice.reduces:
-            if not two_walks.side_by_side(kernel, reduce, choice.reads_of(reduce), choice.lanes_of):
-                choice.unroll(reduce)
+            choice.unroll(reduce)
         if not any(choice.panels.fill(lane) for lane in choice.lanes_of):
             for reduce in choice.reduces:
                 if not choice.walk(reduce):
