@@ -407,6 +407,8 @@ those of twelve, and one to be trained; of the replay of a thousand kernels ther
 "Shared" are kernels that threads share, "MB" all buffers of the largest one, "found" what a
 sanitizer said, or that results differ. Seconds are of compiling and running on a busy machine.
 What has no table here, or is missing in one that says so, has not been run.
+Of UndefinedBehaviorSanitizer, `pointer-overflow` and `object-size` are off: they take minutes of
+compiling a long kernel, and AddressSanitizer looks at every access.
 """
 
 

@@ -34,6 +34,7 @@ class Recording:
     def __init__(self, what: str, before: Collection[int] = ()) -> None:
         self.what = what
         self._changing = set(before)
+        self._written: list[Buffer] = []  # kept, so that their ids mean them: a step may yet fail
         self.steps: list[ExecItem] = []
         self.draws: list[Any] = []
         self.protected: list[Any] = []
@@ -47,7 +48,9 @@ class Recording:
         """What has run writes what may be another at a replay, if it has read such a thing."""
         written, read = step.places
         if any(self.is_changing(step.bufs[place]) for place in read):
-            self._changing.update(id(step.bufs[place].owner) for place in written)
+            owners = [step.bufs[place].owner for place in written]
+            self._written += owners
+            self._changing.update(map(id, owners))
 
     def is_changing(self, buffer: Buffer) -> bool:
         """Whether its content may be another at a replay, and so need not be remembered: what is
