@@ -10,13 +10,13 @@ wait), asks several questions about them, and all are realized together. A numbe
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weft.base.dtype import dtypes
 from weft.tensor import Tensor
+from weft.testing.drawn import Drawn
 
 if TYPE_CHECKING:
     import numpy
@@ -124,7 +124,7 @@ _NAMES = {getattr(dtypes, name): name for name in KINDS}
 
 
 @dataclass
-class Draw:
+class Draw(Drawn):
     """What a program is drawn from, and the questions that it has asked."""
 
     seed: int
@@ -132,22 +132,7 @@ class Draw:
     questions: list[Question] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        import numpy
-
-        self.pick = random.Random(self.seed)
-        self.numbers = numpy.random.default_rng(self.seed)
-
-    def choice(self, options: Sequence[Any]) -> Any:
-        """One of them."""
-        return self.pick.choice(options)
-
-    def chance(self, share: float = 0.5) -> bool:
-        """True so often."""
-        return self.pick.random() < share
-
-    def integer(self, low: int, high: int) -> int:
-        """From low to high, both among them."""
-        return self.pick.randint(low, high)
+        self.begin(self.seed)
 
     def size(self, most: int = 40) -> int:
         """The size of an axis: small ones, those of vectors and their neighbours."""

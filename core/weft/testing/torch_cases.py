@@ -10,13 +10,13 @@ into `FAMILIES` by the modules beside this one.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weft.base.dtype import dtypes
 from weft.tensor import Tensor
+from weft.testing.drawn import Drawn
 
 if TYPE_CHECKING:
     import numpy
@@ -131,26 +131,11 @@ class Case:
         return f"{self.name} {self.arguments} ({self.by_position} by position) of\n  {inputs}"
 
 
-class Cases:
+class Cases(Drawn):
     """What families choose from."""
 
     def __init__(self, seed: int) -> None:
-        import numpy
-
-        self.pick = random.Random(seed)
-        self.numbers = numpy.random.default_rng(seed)
-
-    def choice(self, options: Sequence[Any]) -> Any:
-        """One of them."""
-        return self.pick.choice(options)
-
-    def chance(self, share: float = 0.5) -> bool:
-        """True so often."""
-        return self.pick.random() < share
-
-    def integer(self, low: int, high: int) -> int:
-        """From low to high, both among them."""
-        return self.pick.randint(low, high)
+        self.begin(seed)
 
     def shape(self, least: int = 0, most: int = 3, sizes: Sequence[int] = (1, 2, 3, 4, 5)) -> Any:
         """Sizes of so many axes; at times one of them is empty."""
