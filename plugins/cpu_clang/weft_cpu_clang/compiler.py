@@ -1,6 +1,6 @@
 """Source to an object file in one run of clang: source on its input, object on its output.
 
-Several sources are one run as well, where the compiler can do that (`batch`).
+Several sources are one run as well: they are joined, and the object is taken apart (`joined`).
 Where objects cannot be loaded by `elf` (other processors, other systems) a shared library is linked
 instead, which the system's own loader takes.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weft.plugin import CompileError
-from weft_cpu_clang import batch, elf
+from weft_cpu_clang import elf
 from weft_cpu_clang.toolchain import FLAGS, Toolchain, run
 
 
@@ -35,7 +35,7 @@ class ClangCompiler:
         try:
             if self.shared:
                 return self._link(source, name)
-            return run((*self.toolchain.arguments, "-c", "-x", "c", "-", "-o", "-"), source)
+            return self._objects(source)[0]
         except CompileError as error:
             error.asked = f"kernel {name}"
             raise
@@ -45,15 +45,25 @@ class ClangCompiler:
 
         :raises CompileError: if any of them is refused.
         """
-        command = () if self.shared else batch.compiler_proper(self.toolchain)
-        if not command:
-            return [self.compile(*one) for one in sources]
-        try:
-            return batch.compile_all(command, [source for source, _ in sources])
-        except CompileError:
-            binaries = [self.compile(*one) for one in sources]  # raises where a source is at fault
-            batch.give_up(self.toolchain)
-            return binaries
+        if not self.shared:
+            from weft_cpu_clang.joined import endings, joined
+
+            texts = [source for source, _ in sources]
+            try:
+                return self._objects(joined(texts), endings(texts))
+            except CompileError:
+                pass  # one is at fault, or they do not go together
+        return [self.compile(*one) for one in sources]
+
+    def _objects(self, source: str, endings: Sequence[str] = ("",)) -> list[bytes]:
+        """One run; an object for each ending of functions' names."""
+        from weft_cpu_clang.joined import (
+            FLAGS,
+            separated,
+        )  # where all is known it isn't needed
+
+        arguments = (*self.toolchain.arguments, *FLAGS, "-c", "-x", "c", "-", "-o", "-")
+        return separated(run(arguments, source), endings)
 
     def _link(self, source: str, name: str) -> bytes:
         import tempfile

@@ -1,0 +1,145 @@
+"""Several sources as one, and of its object one object of each.
+
+A compiler takes some 5 ms for every source file, whatever is in it, and a fraction of that for a
+further function of the same file. Functions of different sources may be called alike: the
+preprocessor gives each an ending that tells whose it is. In the object every function has a section
+of its own; what one kernel reaches from its functions by way of relocations is its object.
+
+The code of a kernel is the same whether its source was joined to others or not, and mostly the whole
+object is: sections are in the order of their names, constants in that of their places, and local
+symbols have no names. Constants as long as the longest registers, which clang puts into one section
+for all functions, come along whole.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+
+from weft_cpu_clang.elf_object import (
+    LOCAL,
+    MERGE,
+    OF_SECTION,
+    OF_STRINGS,
+    RELA,
+    ObjectFile,
+    Relocation,
+    Section,
+    Symbol,
+    damaged,
+)
+from weft_cpu_clang.elf_writer import ObjectWriter
+
+FLAGS = ("-ffunction-sections", "-fdata-sections")
+_DEFINED = re.compile(r"^(?!typedef\b)[A-Za-z_][\w *]*?\b(\w+)\([^;{}]*\) *\{", re.MULTILINE)
+
+
+def joined(sources: Sequence[str]) -> str:
+    """One source of several, each with the ending of its number."""
+    return "".join(map(_renamed, sources, endings(sources)))
+
+
+def endings(sources: Sequence[str]) -> list[str]:
+    """What names of functions end with in `joined`, by source."""
+    return [f"_of_source_{number}" for number in range(len(sources))]
+
+
+def _renamed(source: str, ending: str) -> str:
+    names = dict.fromkeys(_DEFINED.findall(source))
+    before = "".join(f"#define {name} {name}{ending}\n" for name in names)
+    after = "".join(f"#undef {name}\n" for name in names)
+    return f"{before}{source}\n{after}"
+
+
+def separated(binary: bytes, endings: Sequence[str] = ("",)) -> list[bytes]:
+    """Of an object, for each ending an object of the functions that are called so, and what these
+    need. Their names are without it.
+
+    :raises CompileError: if it is damaged, or has no such function.
+    """
+    whole = ObjectFile(binary)
+    tables = {section.info: section for section in whole.sections if section.kind == RELA}
+    try:
+        return [_Part(whole, tables, ending).written() for ending in endings]
+    except (struct.error, LookupError) as error:
+        raise damaged(f"it is inconsistent ({error})") from error
+
+
+class _Part:
+    """What the functions of one source reach: sections, in their new order, and symbols."""
+
+    def __init__(self, whole: ObjectFile, tables: dict[int, Section], ending: str) -> None:
+        self._whole, self._ending = whole, ending
+        found = {
+            number: symbol
+            for number, symbol in enumerate(whole.symbols)
+            if symbol.binding != LOCAL
+            and 0 < symbol.section < len(whole.sections)
+            and symbol.name.endswith(ending)
+        }
+        if not found:
+            raise damaged(f"it has no function whose name ends with {ending!r}")
+        reached = dict.fromkeys(symbol.section for symbol in found.values())
+        waiting = list(reached)
+        self._relocations: dict[int, list[Relocation]] = {}
+        while waiting:
+            index = waiting.pop()
+            if index not in tables:
+                continue
+            self._relocations[index] = list(whole.relocations(tables[index]))
+            for one in self._relocations[index]:
+                symbol = found[one.symbol] = whole.symbols[one.symbol]
+                if 0 < symbol.section < len(whole.sections) and symbol.section not in reached:
+                    reached[symbol.section] = None
+                    waiting.append(symbol.section)
+        names = {index: self._plain(whole.section_name(index)) for index in reached}
+        self._names = dict(sorted(names.items(), key=lambda one: one[1]))
+        self._symbols = dict(sorted(found.items(), key=lambda one: self._order(one[1])))
+
+    def _plain(self, name: str) -> str:
+        return name.replace(self._ending, "")
+
+    def _order(self, symbol: Symbol) -> tuple[bool, str, str, int]:
+        """Local ones come first, as the format wants it."""
+        is_seen = symbol.binding != LOCAL
+        where = self._names.get(symbol.section, "")
+        return is_seen, where, self._plain(symbol.name) if is_seen else "", symbol.value
+
+    def written(self) -> bytes:
+        """This part as an object file of its own."""
+        file, places = ObjectWriter(), {}
+        values = {number: symbol.value for number, symbol in self._symbols.items()}
+        for index, name in self._names.items():
+            section = self._whole.sections[index]
+            content = bytes(self._whole.content(section))
+            if section.flags & MERGE and not section.flags & OF_STRINGS:
+                content = self._constants(index, content, values)
+            places[index] = file.add(name, section, content)
+        numbers = {0: 0}
+        for number, symbol in self._symbols.items():
+            name = self._plain(symbol.name) if symbol.binding != LOCAL else ""
+            place = places.get(symbol.section, symbol.section)
+            numbers[number] = file.symbol(
+                symbol._replace(name=name, section=place, value=values[number])
+            )
+        for index in self._names:
+            rows = self._relocations.get(index, ())
+            file.relocate(
+                places[index],
+                [one._replace(symbol=numbers[one.symbol]) for one in rows],
+            )
+        return file.finished()
+
+    def _constants(self, index: int, content: bytes, values: dict[int, int]) -> bytes:
+        """Those that this part names, of a section of constants that all parts share; `values`
+        learns where they are now."""
+        named = {n: s for n, s in self._symbols.items() if s.section == index}
+        size = self._whole.sections[index].each
+        if not size or any(s.kind == OF_SECTION or s.value % size for s in named.values()):
+            return content  # named by a distance from its start
+        kept = sorted({symbol.value for symbol in named.values()})
+        places = {value: place * size for place, value in enumerate(kept)}
+        for number, symbol in named.items():
+            values[number] = places[symbol.value]
+        return b"".join(content[at : at + size] for at in kept)
