@@ -278,10 +278,12 @@ class Weft(NumPy):
         return self.tensor.train()
 
     def call(self, function: Callable[..., Any], given: list[Any]) -> Callable[[], Any]:
+        lib = self.lib  # in `self` there is more, all of which a captured function would look after
+
         def all_of(*tensors: Any) -> Any:
-            found = function(self.lib, *tensors)
-            found = tuple(found) if isinstance(found, (list, tuple)) else (found,)
-            found[0].realize(*found[1:])
+            found = function(lib, *tensors)
+            several = found if isinstance(found, (list, tuple)) else (found,)
+            several[0].realize(*several[1:])
             return found
 
         captured = self.capture(all_of)

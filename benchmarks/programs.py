@@ -132,7 +132,7 @@ def _(tensor: Any) -> list[Any]:
     return [tensor.arange(10000) + tensor.empty(10000, dtype="int32")]
 
 
-@_program("cumsum(4096)", 2)
+@_program("cumsum(4096)", 1)
 def _(tensor: Any) -> list[Any]:
     return [tensor.empty(4096).cumsum()]
 
@@ -159,12 +159,12 @@ def _(tensor: Any) -> list[Any]:
     return [tensor.rand(1024)]
 
 
-@_program("GPT block forward", 8)
+@_program("GPT block forward", 7)
 def _(tensor: Any) -> list[Any]:
     return [gpt_block(_tokens(tensor), HEADS, Parameters(tensor))]
 
 
-@_program("GPT block forward + backward", 22)
+@_program("GPT block forward + backward", 20)
 def _(tensor: Any) -> list[Any]:
     new, x = Parameters(tensor), _tokens(tensor)
     y = gpt_block(x, HEADS, new)

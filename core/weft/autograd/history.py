@@ -65,6 +65,13 @@ def forget(memory: UOp) -> None:
         _remembering.discard(memory)
 
 
+def settle(memory: UOp) -> None:
+    """Where nothing is remembered of it, have its slot say so: an empty one answers by an
+    exception, which is slow."""
+    if _past(memory) is None:
+        _set_history(memory, None)
+
+
 def overwritten(memory: UOp) -> None:
     """Something else is in `memory` now."""
     if not in_use():

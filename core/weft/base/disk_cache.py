@@ -150,10 +150,11 @@ def _connect(path: str) -> sqlite3.Connection:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
-        # With a write-ahead log readers never wait for a writer. Losing the last writes in a
-        # power cut is nothing to a cache.
-        _with_patience(connection, "PRAGMA journal_mode = WAL")
+        # Losing the last writes in a power cut is nothing to a cache. Said before anything is
+        # written: a new file would wait for the disk as long as many kernels take to be made.
         connection.execute("PRAGMA synchronous = OFF")
+        # With a write-ahead log readers never wait for a writer.
+        _with_patience(connection, "PRAGMA journal_mode = WAL")
     except sqlite3.Error:
         connection.close()
         raise

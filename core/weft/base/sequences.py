@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import operator
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -15,7 +14,7 @@ H = TypeVar("H", bound=Hashable)
 
 def prod(values: Iterable[Any]) -> Any:
     """The product; 1 of nothing. Works on whatever `*` works on, symbolic sizes included."""
-    return functools.reduce(operator.mul, values, 1)
+    return math.prod(values)
 
 
 def dedup(values: Iterable[H]) -> list[H]:

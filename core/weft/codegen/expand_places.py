@@ -9,8 +9,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import SpecError
@@ -39,8 +38,7 @@ from weft.uop.ops import Ops
 Widths: TypeAlias = Mapping[DType, tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(NamedTuple):
     """The arrays of a FILL for each combination of `over`; its instances, once they are known."""
 
     over: Ranges

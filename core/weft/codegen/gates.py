@@ -17,7 +17,7 @@ only one of them is gated the other is read at the address that it has under tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import PtrDType, dtypes
 from weft.codegen.affine import affine, from_affine
@@ -29,8 +29,7 @@ from weft.uop.ops import Ops
 _ROUNDS = 4  # after which what is left of divisions stays
 
 
-@dataclass(frozen=True)
-class _Round:
+class _Round(NamedTuple):
     """`number % size` and `number // size`, as they are where `gate` holds."""
 
     number: UOp

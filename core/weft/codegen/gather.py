@@ -17,7 +17,7 @@ out: spec.lowered with fewer ranges, all values equal (but -0.0, which a sum mak
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
@@ -30,8 +30,7 @@ from weft.uop.ops import GroupOp, Ops
 _ZERO_STAYS = frozenset({Ops.CAST, Ops.NEG, Ops.TRUNC, Ops.SQRT})
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(NamedTuple):
     """A loop of which one turn counts: its range, which turn, and whether there is such a turn.
 
     settled: the comparison that holds there, and need not be asked again; None if it must be.

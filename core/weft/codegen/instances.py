@@ -6,7 +6,7 @@ A node has one instance for each combination of the unrolled ranges that it depe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import DType
 from weft.base.errors import SpecError
@@ -21,8 +21,7 @@ INSTANTIATED = UNROLLED | {AxisKind.VECTOR}
 Ranges = tuple[UOp, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Instances:
+class Instances(NamedTuple):
     """The values of a node, one for each combination of `over`, row-major; lanes are `lane`."""
 
     over: Ranges

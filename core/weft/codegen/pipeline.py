@@ -39,7 +39,7 @@ from weft.codegen import (
     words,
 )
 from weft.codegen.decompose import run as decompose
-from weft.codegen.linearize import order, skip
+from weft.codegen.linearize import branches, order, skip
 from weft.codegen.opt import heuristic
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt
@@ -118,6 +118,8 @@ def _groups(sink: UOp, ctx: Context) -> UOp:
 def _linearize(sink: UOp, ctx: Context) -> tuple[object, list[UOp]]:
     nodes = order.run(sink, ctx.fused)
     alone = ctx.target.compute.limits.global_size is None
+    if ctx.target.compute.has(Feature.ANY_LANE):
+        nodes = branches.run(nodes)
     return sink.arg, skip.run(nodes) if alone else nodes
 
 

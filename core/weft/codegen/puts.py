@@ -23,7 +23,7 @@ out: spec.lowered with a STORE at a place that is looked up, which `linearize` p
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv
@@ -40,8 +40,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 
-@dataclass(frozen=True, slots=True)
-class _Put:
+class _Put(NamedTuple):
     """What is stored at the places of terms: `value`, where the sum so far is `reduce`."""
 
     store: UOp

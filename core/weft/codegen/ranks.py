@@ -18,7 +18,7 @@ out: spec.lowered, in which such a REDUCE is a LOAD after a FILL that stands in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.settings import settings
@@ -43,8 +43,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 
-@dataclass(frozen=True, slots=True)
-class _Rank:
+class _Rank(NamedTuple):
     """turn: the loop of t. key, term: in terms of it. whole: whether t itself counts."""
 
     reduce: UOp

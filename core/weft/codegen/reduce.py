@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from weft.base.dtype import AddrSpace, dtypes
+from weft.base.dtype import AddrSpace, DType, dtypes
 from weft.codegen.linearize.nest import Path
 from weft.codegen.pairs import TAKES_SUM
 from weft.codegen.ranges import loops_of, values_of
@@ -44,7 +44,7 @@ class Accumulators:
     late: set[UOp] = field(default_factory=set)
 
 
-def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[UOp]) -> Accumulators:
+def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[DType]) -> Accumulators:
     """Replace the REDUCEs and FILLs among `nodes` (topological order, the SINK last).
 
     `fused`: the scalar dtypes for which a multiply-add of the target exists.
@@ -161,7 +161,7 @@ def _accumulate(
     src: tuple[UOp, ...],
     number: int,
     paths: dict[UOp, Path],
-    fused: frozenset[UOp],
+    fused: frozenset[DType],
     result: Accumulators,
 ) -> UOp:
     op, dtype, outside = node.arg.op, node.dtype, paths[node]

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.intmath import ceildiv, round_up
@@ -54,8 +54,7 @@ _LONG_ROWS = 16  # elements of a row beside which asking for its place in every 
 _SHORTEST = 4  # terms
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A REDUCE of terms that have places: where they go, under which conditions, and what goes."""
 
     reduce: UOp
@@ -64,8 +63,7 @@ class Term:
     value: UOp
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """around: the loops that have an array each; inside: those that an array has as axes beside
     the places, of which `block` are in one array. Both outermost first."""
 

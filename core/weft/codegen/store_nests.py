@@ -11,7 +11,7 @@ is kept a chain: of two such sets of loops, one holds the other.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.shape.infer import shape_of
 from weft.uop.args import Row
@@ -21,8 +21,7 @@ from weft.uop.ops import Ops
 Shape = tuple[sint, ...]
 
 
-@dataclass(frozen=True)
-class _Nest:
+class _Nest(NamedTuple):
     """One store that has its loops: `ranges` by axis."""
 
     shape: Shape
@@ -36,7 +35,8 @@ class StoreNests:
 
     together: whether stores share loops though each would be faster by itself, which is what a
     launch grid needs: without an axis that all stores have there would be no grid.
-    outer: how many leading axes all of them share in any case, since rows are kept on chip there.
+    outer: how many leading axes stores share in any case where these are equal, since rows are kept
+    on chip there.
     """
 
     def __init__(self, together: bool, outer: int = 0) -> None:
@@ -57,9 +57,10 @@ class StoreNests:
             whole = len(ranges) == axes
             if ranges and self._nest_in_order(ranges) and self._worth(nest, value, whole):
                 return ranges
-        if not self.outer or not self.nests:
-            return {}
-        return {axis: loop for axis, loop in self.nests[0].ranges.items() if axis < self.outer}
+        for nest in self.nests:
+            if nest.shape[: self.outer] == shape[: self.outer]:
+                return {axis: loop for axis, loop in nest.ranges.items() if axis < self.outer}
+        return {}
 
     def _nest_in_order(self, ranges: dict[int, UOp]) -> bool:
         sets = [nest.loops for nest in self.nests]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import DType, dtypes
 from weft.codegen.affine import affine
@@ -33,8 +33,7 @@ _SIGN = 0x80808080 - (1 << 32)
 _ONES = 0x01010101
 
 
-@dataclass(frozen=True)
-class _Product:
+class _Product(NamedTuple):
     """A sum of products: the LOADs of the factor that rows share, and of the one that they do not.
 
     rows, columns: as they are in memory.

@@ -76,6 +76,8 @@ class Feature(StrEnum):
     """Many launches can be bound into one replayable submission."""
     PARALLEL_COMPILE = "parallel_compile"
     """Its compiler may run in several processes at once."""
+    ANY_LANE = "any_lane"
+    """An IF may ask whether any lane of a vector of conditions holds (see ``VectorStyle.any``)."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ class ComputeCaps:
         those of later turns are on their way while one is used.
     :param warp_size: lanes of one warp: work items of a group that run in step, so many of them in
         the order of their numbers, the first dimension the fastest; a power of two, 0: unknown.
+    :param graph_from: of how many launches in a row a graph is asked for: with 1 of a single one.
     """
 
     dtypes: frozenset[DType] = COMMON_DTYPES
@@ -186,6 +189,7 @@ class ComputeCaps:
     pair_dots: tuple[PairDot, ...] = ()
     tiles: int = 1
     warp_size: int = 0
+    graph_from: int = 2
 
     def __post_init__(self) -> None:
         # A Target is hashed, so what it is made of is frozen.
@@ -200,7 +204,7 @@ class ComputeCaps:
             vector_widths=each(lambda dtype: dtype in dtypes.all, "widths by scalar dtype"),
             tensor_cores=each(lambda core: isinstance(core, TensorCore), "TensorCores"),
             pair_dots=each(lambda dot: isinstance(dot, PairDot), "PairDots"),
-            tiles=whole(1), warp_size=whole(),
+            tiles=whole(1), warp_size=whole(), graph_from=whole(1),
         )  # fmt: skip
 
     def has(self, feature: Feature) -> bool:

@@ -7,15 +7,13 @@ in: a record and what each of its fields must be    out: nothing, or ArgumentErr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What a field must be: a test, and the words for it."""
 
     holds: Callable[[Any], bool]

@@ -78,5 +78,5 @@ def weft_runner(device: Device, program: CompiledProgram) -> Runner | None:  # *
 
 @hookspec(firstresult=True)
 def weft_graph(device: Device, launches: Sequence[Launch]) -> GraphRunner | None:
-    """Bind many launches into one replayable submission; None to let the engine launch them one by
-    one."""
+    """Bind launches (`ComputeCaps.graph_from` in a row at least) into one replayable submission;
+    None to let the engine launch them one by one."""

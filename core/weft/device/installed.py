@@ -13,15 +13,13 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 _FOLDERS = (".dist-info", ".egg-info")
 _FACTS = ("METADATA", "PKG-INFO")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry point.
 
     :ivar value: ``module`` or ``module:object``.

@@ -1,4 +1,4 @@
-"""Which devices there are: plugins found, loaded when first named, routed to, opened and closed.
+"""Which devices there are: named, routed to, opened and closed; their plugins: `plugin_table`.
 
 The functions of this module speak to the current registry, which ``use`` can swap. Wherever a
 device is asked for, a DeviceId or a device string will do, and None means the default device.
@@ -23,31 +23,14 @@ from weft.base.errors import (
     UnknownDevice,
     WeftError,
 )
-from weft.base.locks import reentrant_lock
-from weft.base.settings import settings
-from weft.device.calls import HookCalls, failure_text
+from weft.base.settings import PREFIX, settings
+from weft.device.calls import failure_text
 from weft.device.capabilities import Capabilities, Target
-from weft.device.discovery import (
-    CORE_DISTRIBUTION,
-    Plugin,
-    PluginState,
-    forget,
-    installed_plugins,
-    known_names,
-    load,
-    plugin_by_hand,
-)
-from weft.device.identity import DeviceFamily, DeviceId, ordinal
+from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, known_names
+from weft.device.identity import DeviceId, ordinal
 from weft.device.opened import OpenDevice
 from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
-from weft.device.refusals import (
-    belongs_to_the_core,
-    not_usable,
-    only_extended,
-    taken_back,
-    two_owners,
-    unknown_family,
-)
+from weft.device.plugin_table import PluginTable
 from weft.uop.sharding import note_sharding
 
 if TYPE_CHECKING:
@@ -56,123 +39,33 @@ if TYPE_CHECKING:
 DeviceLike: TypeAlias = "DeviceId | str"
 
 
-class Registry:
+class Registry(PluginTable):
     """Plugins and opened devices. Safe to use from several threads.
 
     :param plugins: records to serve; None: those that are installed, read when first needed.
     """
 
     def __init__(self, plugins: Iterable[Plugin] | None = None) -> None:
-        self.calls = HookCalls()
-        self._plugins: list[Plugin] | None = None if plugins is None else list(plugins)
-        self._by_hand: list[Plugin] = []
-        self._unregistered: set[str] = set()
+        super().__init__(plugins)
         self._spelt: dict[DeviceLike, DeviceId] = {}
         self._opened: dict[DeviceLike, OpenDevice] = {}
         self._default: DeviceId | None = None
-        self._lock = reentrant_lock()
-
-    # ---- plugins ------------------------------------------------------------------------------
-
-    @property
-    def plugins(self) -> list[Plugin]:
-        """A record of every plugin, whatever became of it; those registered by hand first."""
-        with self._lock:
-            if self._plugins is None:
-                self._plugins = installed_plugins()
-            return [*self._by_hand, *self._plugins]
-
-    @property
-    def broken(self) -> list[Plugin]:
-        """Those that were tried and cannot be used; each with its cause."""
-        bad = (PluginState.IMPORT_FAILED, PluginState.INCOMPATIBLE)
-        return [plugin for plugin in self.plugins if plugin.state in bad]
 
     def register(self, module: object, family: str = "", distribution: str = "") -> Plugin:
-        """Serve a family by an object with hooks, as if it were installed.
-
-        What was registered for the family before makes way, as when a notebook's cell is run again:
-        see ``unregister``.
-
-        :param family: one that the object declares; may be left out where it declares just one.
-        :raises PluginError: if it cannot be used; nothing has changed then.
-        """
+        """See ``PluginTable.register``. Devices of the family that are open are closed."""
         with self._lock:
-            plugin = plugin_by_hand(module, family, distribution)
-            for other in self._by_hand:
-                if other.module is module:  # it may have been loaded anew: its hooks are other ones
-                    forget(other, self.calls)
-            load(plugin, self.calls)
-            self._keep_the_cores(plugin)
-            if plugin.state is not PluginState.LOADED:
-                raise not_usable(plugin)
-            replaced = [other for other in self._by_hand if _replaces(plugin, other)]
-            self._by_hand.append(plugin)
-            for other in replaced:
-                self._take_back(other)
+            plugin = super().register(module, family, distribution)
             self._forget(plugin.family)
             return plugin
 
     def unregister(self, family: str) -> None:
-        """Take back what was registered by hand for a family. Its devices are closed.
+        """See ``PluginTable.unregister``. The family's devices are closed.
 
         Tensors that lie on them can still be read; whatever was compiled for them is forgotten.
-
-        :raises UnknownDevice: if nothing was registered for it.
         """
-        family = family.upper()
         with self._lock:
-            ours = [plugin for plugin in self._by_hand if plugin.family == family]
-            if not ours:
-                names = known_names(self._by_hand)
-                raise UnknownDevice(
-                    f"nothing was registered by hand for {family}",
-                    asked=family,
-                    because=f"what was: {', '.join(names) or 'nothing'}",
-                    try_="an installed plugin is switched off by WEFT_DISABLE_PLUGINS",
-                )
-            for plugin in ours:
-                self._take_back(plugin)
-            self._unregistered.add(family)
-            self._forget(family)
-
-    def is_installed(self, family: str) -> bool:
-        """Whether another process would find this family too: it was not registered by hand."""
-        return not any(plugin.family == family for plugin in self._by_hand)
-
-    def load_all(self) -> None:
-        """Import every plugin, each guarded."""
-        with self._lock:
-            for plugin in self.plugins:
-                self._load(plugin)
-
-    def plugins_of(self, family: str) -> list[Plugin]:
-        """The loaded plugins of a family, its owner first.
-
-        :raises UnknownDevice: if no plugin has an entry of that name.
-        :raises PluginError: if its plugin cannot be used, or if two plugins own it.
-        """
-        family = family.upper()
-        with self._lock:
-            named = [plugin for plugin in self.plugins if plugin.family == family]
-            if not named:
-                if family in self._unregistered:
-                    raise taken_back(family)
-                raise unknown_family(family, self.plugins)
-            for plugin in named:
-                self._load(plugin)
-            loaded = [plugin for plugin in named if plugin.state is PluginState.LOADED]
-            owners = [plugin for plugin in loaded if not _declared(plugin, family).extends]
-            if len({id(plugin.module) for plugin in owners}) > 1:
-                raise two_owners(family, owners)
-            if not owners:
-                failed = [plugin for plugin in named if plugin.cause is not None]
-                raise not_usable(failed[0]) if failed else only_extended(family, loaded)
-            return owners + [plugin for plugin in loaded if plugin not in owners]
-
-    def family(self, name: str) -> DeviceFamily:
-        """A family as its owner declares it; raises as ``plugins_of``."""
-        return _declared(self.plugins_of(name)[0], name.upper())
+            super().unregister(family)
+            self._forget(family.upper())
 
     # ---- names --------------------------------------------------------------------------------
 
@@ -223,7 +116,8 @@ class Registry:
 
     def default(self) -> DeviceId:
         """``WEFT_DEVICE``; without it the computing family of highest priority that opens, families
-        of negative priority excepted.
+        of negative priority excepted. One that does not open because an environment variable has
+        a value that cannot be (``asked`` begins with its name) is an error, and not passed over.
 
         :raises DeviceUnavailable: if none opens, with the reason of each.
         """
@@ -340,30 +234,6 @@ class Registry:
 
     # ---- behind the doors ---------------------------------------------------------------------
 
-    def _load(self, plugin: Plugin) -> None:
-        if plugin.state is PluginState.FOUND:
-            load(plugin, self.calls)
-            self._keep_the_cores(plugin)
-
-    def _keep_the_cores(self, plugin: Plugin) -> None:
-        """What the core ships is nobody else's: everything depends on it."""
-        if plugin.state is not PluginState.LOADED or plugin.from_core:
-            return
-        if _declared(plugin, plugin.family).extends:
-            return
-        if any(other.from_core and other.family == plugin.family for other in self.plugins):
-            plugin.cause = belongs_to_the_core(plugin)
-            plugin.state = PluginState.IMPORT_FAILED
-            self._leave(plugin)
-
-    def _take_back(self, plugin: Plugin) -> None:
-        self._by_hand.remove(plugin)
-        self._leave(plugin)
-
-    def _leave(self, plugin: Plugin) -> None:
-        if not any(p.module is plugin.module and p is not plugin for p in self.plugins):
-            forget(plugin, self.calls)
-
     def _forget(self, family: str) -> None:
         """Close a family's devices, and let everybody know who keeps what depends on them."""
         for opened in [opened for opened in self.opened() if opened.id.family == family]:
@@ -420,6 +290,8 @@ class Registry:
                 if opened.target:  # raises where it only says that it computes
                     return opened.id
             except Exception as error:  # whatever a plugin does harms nobody else
+                if _is_of_a_setting(error):  # what people set wrongly they are told
+                    raise
                 refusals.append(f"{family.name}: {failure_text(error)}")
         raise DeviceUnavailable(
             "no device that computes opens here",
@@ -430,17 +302,9 @@ class Registry:
         )
 
 
-def _replaces(plugin: Plugin, other: Plugin) -> bool:
-    """Whether what was registered for a family makes way: an owner for an owner, and an extension
-    for what is called the same."""
-    if plugin.family != other.family:
-        return False
-    extends = [_declared(each, each.family).extends for each in (plugin, other)]
-    return extends == [False, False] or (all(extends) and plugin.where == other.where)
-
-
-def _declared(plugin: Plugin, family: str) -> DeviceFamily:
-    return next(declared for declared in plugin.families if declared.name == family)
+def _is_of_a_setting(error: Exception) -> bool:
+    """Whether an environment variable of ours has a value that cannot be."""
+    return isinstance(error, WeftError) and str(error.asked).startswith(PREFIX)
 
 
 # ---- the current registry ---------------------------------------------------------------------

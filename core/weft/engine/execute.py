@@ -33,12 +33,14 @@ def run_schedule(
     values: Mapping[UOp, int] | None = None,
     layout: Layout | None = None,
     unneeded: Mapping[int, Sequence[Buffer]] | None = None,
+    done: list[ExecItem] | None = None,
 ) -> None:
     """Compile and run `items`.
 
     values: those of the variables, as the schedule gave them. layout: how its intermediates share
     their room, for the statistics. unneeded: by place in the items, memory that may go then; it is
-    let go while somebody records, which holds on to all steps.
+    let go while somebody records, which holds on to all steps. done: is given each step that was
+    launched, so that it is known where a failure leaves off.
     """
     items = list(items)
     if settings.DEBUG >= 3:
@@ -47,10 +49,10 @@ def run_schedule(
         _count_room(layout)
     steps = lower_schedule(items, values)
     if (recorder := recording()) is None:
-        run_steps(steps)
+        run_steps(steps, done)
         return
     for place, step in enumerate(steps):
-        run_steps([step])
+        run_steps([step], done)
         if not isinstance(step.prg, ViewRunner):
             recorder.follow(step)
         for buffer in unneeded.get(place, ()) if unneeded else ():
@@ -59,14 +61,16 @@ def run_schedule(
     recorder.add(steps)
 
 
-def run_steps(steps: Sequence[ExecItem]) -> None:
-    """Run what is compiled, and wait until all of it is done."""
+def run_steps(steps: Sequence[ExecItem], done: list[ExecItem] | None = None) -> None:
+    """Run what is compiled, and wait until all of it is done. done: as for `run_schedule`."""
     # without anybody to read them, times are not worth waiting for
     watched = trace.enabled("run")
     wait = stats.timing or settings.DEBUG >= 2 or watched
     run = _run_watched if watched else ExecItem.run
     for step in steps:
         run(step, wait=wait)
+        if done is not None:
+            done.append(step)
     if not wait:
         _wait_for({buffer.device for step in steps for buffer in step.bufs})
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -22,6 +23,7 @@ from weft.base.disk_cache import DiskCache
 from weft.base.errors import PluginError, WeftError
 from weft.base.settings import settings
 from weft.device import registry
+from weft.device.calls import failure_text
 from weft.device.capabilities import ComputeCaps, Feature
 from weft.device.opened import OpenDevice
 from weft.device.parts import Runner
@@ -196,7 +198,8 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
     made = where and stored.find(where, key[0], lambda: _lower(key[0], device, searching))
     if not made:
         program = _lower(key[0], device, searching)
-        made = program, _must_be(str, device.renderer.render(program), "its renderer", device)
+        source = _asked(lambda: device.renderer.render(program), "its renderer", device)
+        made = program, _must_be(str, source, "its renderer", device)
         if where is not None:
             stored.keep(where, *made)
     if can.fingerprint:
@@ -228,10 +231,28 @@ def _compile(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -
         binary = _binaries.get(key)
     if binary is None:
         with trace.span("compile", name=name, device=device.name):
-            binary = compiler.compile(source, name) if begun is None else begun.result(key)
+            work = partial(compiler.compile, source, name)
+            if begun is not None:
+                work = partial(begun.result, key)
+            binary = _asked(work, "its compiler", device)
             _must_be(bytes, binary, "its compiler", device)
         _binaries.put(key, binary)
     return binary
+
+
+def _asked(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
+    """What a part of a plugin's gives; what it raises of no kind of ours is the plugin's fault."""
+    try:
+        return work()
+    except (WeftError, MemoryError):
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"a kernel cannot be made: {maker.removeprefix('its ')} of {device.name} failed",
+            asked=f"a kernel on {device.name}",
+            because=f"{maker} raised {failure_text(error)}",
+            try_="report it to the plugin's authors; `weft devices` names the distribution",
+        ) from error
 
 
 def _must_be(kind: type[Made], made: Any, maker: str, device: OpenDevice) -> Made:

@@ -21,7 +21,7 @@ from weft.base.settings import settings
 from weft.device import registry, transfer
 from weft.device.buffer import Buffer
 from weft.device.opened import OpenDevice
-from weft.device.parts import SettableGraph
+from weft.device.parts import Device, SettableGraph
 from weft.device.program import Launch
 from weft.engine.execute import run_steps
 from weft.engine.lower_items import ExecItem
@@ -33,7 +33,7 @@ from weft.schedule import Layout
 from weft.schedule.memory import Need, lay_out
 from weft.uop import UOp
 
-_FEWEST_IN_GRAPH = 2
+_debug = settings.getter("DEBUG")
 
 
 @dataclass(eq=False, slots=True)
@@ -51,12 +51,19 @@ class _Patch:
         """Whether it stands anywhere."""
         return bool(self.handles or self.setters or self.windows or self.others)
 
+    @property
+    def only_setter(self) -> Callable[[Any], None] | None:
+        """What is to be told of its handle, where that is one setter and nothing else."""
+        alone = not (self.handles or self.windows or self.others) and len(self.setters) == 1
+        return self.setters[0] if alone else None
+
     def putter(self) -> Callable[[Buffer], None]:
         """`put`, or what does the same where it stands in one place only."""
         if self.windows or self.others or len(self.setters) + len(self.handles) != 1:
             return self.put
         if self.setters:
-            return lambda buffer, put=self.setters[0]: put(buffer.handle)  # type: ignore[misc]
+            setter = self.setters[0]
+            return lambda buffer: setter(buffer.handle)
         ((arguments, index),) = self.handles
 
         def put(buffer: Buffer) -> None:
@@ -129,7 +136,7 @@ class Replay(Recorded):
         self._layout = self._plan()
         arenas = self._layout.allocate()
         self._devices = [registry.open(name) for name in self._names]
-        self._wait = [device.device.synchronize for device in self._devices]
+        self._wait = [d.device.synchronize for d in self._devices if _is_waited_for(d.device)]
         self._patches = [_Patch() for _ in self._given]
         self._new = [_Patch() for _ in self._owners]
         fixed: dict[int, Buffer] = {}
@@ -152,8 +159,19 @@ class Replay(Recorded):
         self._puts_kept = [puts[n] for n in kept]
         self._last: tuple[Any, ...] = (None,) * len(kept)
         self._puts_new = [patch.putter() for patch in self._new]
+        self._setters = self._only_setters()
         self._count()
         self._ready = True
+
+    def _only_setters(self) -> list[tuple[int, Callable[[Any], None]]]:
+        """What is told of each memory, the one output as if it were given last; empty where that
+        is not all there is to a replay."""
+        whole = len(self._new) == 1 and self._windows[0] is None and not self._puts_kept
+        found = [*enumerate(self._patches), (len(self._patches), *self._new)] if whole else []
+        found = [(place, patch) for place, patch in found if patch.is_needed]
+        if self._with_values or any(patch.only_setter is None for _, patch in found):
+            return []
+        return [(place, patch.only_setter) for place, patch in found]  # type: ignore[misc]
 
     def _scratch(self) -> list[Memory]:
         return [m for m in self._memories.values() if m.kind is SCRATCH]
@@ -223,7 +241,7 @@ class Replay(Recorded):
 
     def _together(self, row: list[int]) -> list[Callable[[], Any]]:
         """Kernels in a row: one submission if the device takes them so, else one by one."""
-        if len(row) >= _FEWEST_IN_GRAPH and settings.JIT < 2:
+        if row and settings.JIT < 2 and len(row) >= self._device_of(row[0]).compute.graph_from:
             launches = []
             for number in row:
                 program, p = self._program(number), self._program(number).p.program
@@ -287,6 +305,10 @@ class Replay(Recorded):
             self._epoch = epoch
         return True
 
+    def is_of(self, epoch: object) -> bool:
+        """Whether its devices were seen to be those it was made on in this epoch."""
+        return self._epoch is epoch
+
     def run(
         self,
         given: Sequence[Buffer],
@@ -312,7 +334,7 @@ class Replay(Recorded):
             outputs = self._outputs_over(again)
         if self._with_values and values != self._values:
             self._put_values(values)
-        if stats.timing or trace.enabled("run") or settings.DEBUG >= 2:
+        if stats.timing or _debug() >= 2 or trace.enabled("run"):
             self._run_watched(given, outputs, values)
             return outputs
         for launch in self._launches:
@@ -325,6 +347,31 @@ class Replay(Recorded):
         stats.copies += self._copies
         stats.bytes += self._bytes
         return outputs
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has one output, a memory of its own, keeps nothing that is given and takes no
+        values: then `run_over` runs it."""
+        return bool(self._setters)
+
+    def run_over(self, buffers: Sequence[Buffer]) -> None:
+        """The same where it `is_plain`, in few words: buffers are what is given, and the output."""
+        for place, setter in self._setters:
+            buffer = buffers[place]
+            handle = buffer._handle
+            setter(buffer.handle if handle is None else handle)
+        if stats.timing or _debug() >= 2 or trace.enabled("run"):
+            self._run_watched(buffers[:-1], buffers[-1:], {})
+            return
+        for launch in self._launches:
+            launch()
+        for wait in self._wait:
+            wait()
+        stats.kernels += self._kernels
+        stats.ops += self._ops
+        stats.bytes += self._bytes
+        if self._copies:
+            stats.copies += self._copies
 
     def _outputs_over(self, again: Sequence[Buffer | None] | None) -> list[Buffer]:
         outputs = []
@@ -367,6 +414,11 @@ class Replay(Recorded):
 
 def _like(buffer: Buffer) -> tuple[str, int, Any]:
     return buffer.device, buffer.size, buffer.dtype
+
+
+def _is_waited_for(device: Device) -> bool:
+    """Whether waiting for it is more than calling what does nothing."""
+    return getattr(device.synchronize, "__func__", None) is not Device.synchronize
 
 
 def _several(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

@@ -247,7 +247,7 @@ class _Kernel:
             self._line(self.dialect.crowded)
 
     def _if(self, u: UOp) -> None:
-        self._line(f"if ({self.values.text(u.src[0])}) {{")
+        self._line(f"if ({self.values.condition(u.src[0])}) {{")
         self.depth += 1
 
     def _close(self, u: UOp) -> None:

@@ -100,6 +100,8 @@ class VectorStyle:
     :param functions: like ``CDialect.functions``, for vectors of that lane.
     :param real_quotients: integers of up to 32 bits are divided as floats, of which the machine
         divides all lanes at once, and of integers one after the other.
+    :param any: whether any lane of a mask is set, on a device with ``Feature.ANY_LANE``; field
+        ``mask``, a vector of integers.
     """
 
     type_name: str = "{short}x{count}"
@@ -126,6 +128,7 @@ class VectorStyle:
         )
     )
     real_quotients: bool = False
+    any: str = "__builtin_reduce_or({mask})"
 
 
 @dataclass(frozen=True)

@@ -151,6 +151,13 @@ class Expressions:
                 return self.known[u].mask
         return 1
 
+    def condition(self, u: UOp) -> str:
+        """Whether to enter a branch: of a mask, whether any lane is set."""
+        vectors = self.dialect.vectors
+        if not is_mask(u.dtype) or vectors is None:
+            return self.text(u)
+        return vectors.any.format(mask=self.text(u, LOOSE, self._width(u)))
+
     def to_bytes(self, value: UOp) -> str:
         """A mask as bytes of 0 and 1."""
         dtype = dtypes.uint8.vec(value.dtype.count)

@@ -70,12 +70,13 @@ def is_counted(node: UOp) -> bool:
     stack, seen = [node.base], set[UOp]()
     while stack:
         current = stack.pop()
-        if current.op is Ops.IOTA or current.op in _FREE:
+        op = current.op
+        if op is Ops.IOTA or op in _FREE:
             continue
-        if current.op not in GroupOp.Elementwise or len(seen) > _MOST_STEPS:
+        if op not in _ELEMENTWISE or len(seen) > _MOST_STEPS:
             return False
         seen.add(current)
-        stack.extend(source.base for source in current.src if source.base not in seen)
+        stack.extend([base for source in current.src if (base := source.base) not in seen])
     return True
 
 
@@ -115,8 +116,8 @@ def _counters(uses: Uses) -> set[UOp]:
             found.add(node)
         elif node.op in GroupOp.Elementwise:
             bases = [source.base for source in node.src]
-            if any(base in found for base in bases) and all(
-                base in found or base.op in LEAVES - {Ops.BUFFER} for base in bases
+            if not found.isdisjoint(bases) and all(
+                base in found or base.op in _FREE for base in bases
             ):
                 found.add(node)
     return found
@@ -163,13 +164,14 @@ def _made_of_masks(uses: Uses, masks: list[UOp]) -> set[UOp]:
     for node in uses.order:
         if node in found or node.op not in GroupOp.Elementwise:
             continue
-        bases = [s.base for s in node.src if s.base.op not in LEAVES or s.base.op is Ops.BUFFER]
-        taken = 1 + sum(steps.get(base, 1) for base in bases)
-        made = all(base in found or base in truths for base in bases)
-        if made and any(base in found for base in bases) and taken <= _MOST_STEPS:
-            found.add(node)
-            steps[node] = taken
-        elif node.dtype is dtypes.bool:
+        bases = [base for source in node.src if (base := source.base).op not in _FREE]
+        if not found.isdisjoint(bases) and all(base in found or base in truths for base in bases):
+            taken = 1 + sum(steps.get(base, 1) for base in bases)
+            if taken <= _MOST_STEPS:
+                found.add(node)
+                steps[node] = taken
+                continue
+        if node.dtype is dtypes.bool:
             truths.add(node)
     return found
 

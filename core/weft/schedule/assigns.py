@@ -12,10 +12,10 @@ kernel that nothing which reads the old value has to follow
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from weft.schedule.kernels import storage_under
-from weft.schedule.uses import is_stored
+from weft.schedule.uses import is_pending, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, UOp
 
@@ -24,10 +24,10 @@ _copies = itertools.count()
 _SEPARATE = frozenset({Ops.CONTIGUOUS, Ops.COPY})
 
 
-def pending_writes(sink: UOp) -> dict[UOp, list[UOp]]:
-    """The ASSIGN nodes below that are not kernels yet, by the version that they overwrite."""
+def pending_writes(nodes: Iterable[UOp]) -> dict[UOp, list[UOp]]:
+    """The ASSIGN nodes among `nodes` that are not kernels yet, by the version they overwrite."""
     writes: dict[UOp, list[UOp]] = {}
-    for node in sink.toposort(gate=lambda u: not is_stored(u)):
+    for node in nodes:
         if node.op is Ops.ASSIGN and not is_stored(node):
             writes.setdefault(node.src[0].base, []).append(node)
     return writes
@@ -49,7 +49,7 @@ def separate(
     for the same memory.
     Empty where nothing has to change, which is nearly always.
     """
-    writes = pending_writes(sink)
+    writes = pending_writes(sink.toposort(gate=is_pending))
     if not writes:
         return {}
     first = _one_writer_each(sink, writes, is_shared)
@@ -103,7 +103,7 @@ def _no_reader_after_writer(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp
     order = list(sink.toposort(gate=lambda u: not is_stored(u)))
     mixed = {
         version
-        for version, (writer, *_) in pending_writes(sink).items()
+        for version, (writer, *_) in pending_writes(order).items()
         if storage_under(version) in crossed or _is_mixed(sink, order, version, writer)
     }
     return _redirect_readers(order, mixed) if mixed else {}

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from weft.schedule.edits import Edit
-from weft.schedule.groups import Group
+from weft.schedule.group_drafts import Group
 from weft.schedule.uses import LEAVES, Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 

@@ -18,6 +18,9 @@ from weft.uop import Ops, UOp
 # how much memory a product of matrices may read again for every row that it is given on chip
 _NEAR = 512 * 1024
 
+# steps that are done in a few microseconds
+_SMALL = 1 << 17
+
 # each with its operands, and along which axes those do not move
 Products: TypeAlias = list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]
 
@@ -39,9 +42,29 @@ def overwrites_what_it_needs(facts: Sequence[Facts]) -> bool:
     return False
 
 
+def goes_on_with_what_is_put(facts: Sequence[Facts]) -> bool:
+    """Whether something is put where memory says, and read again before all of it is there.
+
+    Of several terms at one place the last one counts, and its turn is a maximum: what that is
+    looked up for may be in the kernel, and nothing that goes on from there.
+    """
+    turns = {known.root for known in facts if Ops.MAX in known.placed}
+    if not turns:
+        return False
+    own = {known.root for known in facts}
+    own -= {root for root in turns if root.op is Ops.REDUCE_AXIS}
+    return any(base in own for known in facts for base in known.reads)
+
+
 def steps_of(reduce: tuple[Any, ...]) -> int:
     """How many steps a reduce takes, given as its shape and axes."""
     return prod(reduce[0])
+
+
+def is_small_sum(facts: Sequence[Facts], work: int) -> bool:
+    """Whether these are sums, or other reduces, of few elements in plain loops."""
+    plain = not any(known.tiled or known.placed for known in facts)
+    return plain and any(known.reduces for known in facts) and work <= _SMALL
 
 
 def is_across(source: UOp, base: UOp) -> bool:

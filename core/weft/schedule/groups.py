@@ -5,7 +5,9 @@ rows (see `row_local`) the members are computed one after the other. Two groups 
 
 - up and down, where one reads what the other computes: what is read need not be loaded again, and
   where nobody else reads it, it need not be stored at all;
-- side by side, where they read the same memory in the same loops.
+- side by side, where they read the same memory in the same loops;
+- in passing, one after the other, where they are small sums that run soon after each other: what
+  the launches cost is spared, and nothing else changes.
 
 Never where a third kernel would have to run between them, where one reads other rows of what the
 other writes, where the rows that must be kept do not fit, or where a product of matrices would lose
@@ -18,19 +20,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from math import gcd, inf
-from typing import Any
+from math import gcd
 
 from weft.base.dtype import ImageDType
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.context import ScheduleContext
+from weft.schedule.group_drafts import Draft, Group, in_parts
 from weft.schedule.group_facts import Facts, facts_of, loop_shape
 from weft.schedule.group_needs import (
-    Products,
     aligned,
+    goes_on_with_what_is_put,
     is_across,
+    is_small_sum,
     near_products,
     overwrites_what_it_needs,
     products_below,
@@ -39,7 +41,7 @@ from weft.schedule.group_needs import (
 )
 from weft.schedule.group_order import GroupOrder
 from weft.schedule.row_local import Allowed, both
-from weft.schedule.rows import in_rows, outer_shape, rows_kept
+from weft.schedule.rows import RowsKept, in_rows, outer_shape, rows_kept
 from weft.schedule.uses import Uses, is_stored
 from weft.uop import Ops, UOp
 
@@ -58,42 +60,10 @@ _MOST_AGAIN = 1.25
 _IN_CACHES = 1 << 15
 # Steps from which on a kernel is shared by the threads of a processor
 _ALONE = 1 << 18
+# how often what is left is gone through again: what came together may take more along
+_ROUNDS = 2
 # products of many small matrices with no more steps than this may be computed in one kernel
 _SMALL_MATRICES = 1 << 25
-
-
-@dataclass(eq=False)
-class Group:
-    """One kernel: its members, sources first, and what of them leaves it.
-
-    stored: the members that somebody outside reads. shapes: the loops of a member or Row where they
-    are not simply its own shape. outer: the leading ones of them that are shared by all. kept: the
-    nodes that stay on chip as Rows, sources first.
-    """
-
-    members: list[UOp]
-    stored: list[UOp] = field(default_factory=list)
-    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
-    outer: tuple[int, ...] = ()
-    kept: list[UOp] = field(default_factory=list)
-
-
-@dataclass(eq=False, slots=True)
-class _Draft:
-    """A group that still grows. allowed: for how many rows it can be cut, as far as is known."""
-
-    facts: list[Facts]
-    allowed: Allowed
-    device: str | None
-    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
-
-    @property
-    def members(self) -> list[UOp]:
-        return [known.root for known in self.facts]
-
-    @property
-    def work(self) -> int:
-        return sum(known.work for known in self.facts)
 
 
 def single_groups(realized: Iterable[UOp]) -> list[Group]:
@@ -114,21 +84,8 @@ def group_kernels(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -
     grouping.for_one_reader()
     grouping.up_and_down()
     grouping.run_on()
+    grouping.in_passing()
     return grouping.result()
-
-
-def _goes_on_with_what_is_put(facts: Sequence[Facts]) -> bool:
-    """Whether something is put where memory says, and read again before all of it is there.
-
-    Of several terms at one place the last one counts, and its turn is a maximum: what that is
-    looked up for may be in the kernel, and nothing that goes on from there.
-    """
-    turns = {known.root for known in facts if Ops.MAX in known.placed}
-    if not turns:
-        return False
-    own = {known.root for known in facts}
-    own -= {root for root in turns if root.op is Ops.REDUCE_AXIS}
-    return any(base in own for known in facts for base in known.reads)
 
 
 class _Grouping:
@@ -150,10 +107,13 @@ class _Grouping:
         }
         self.order = GroupOrder(len(self.roots), self._edges())
         self.home = list(range(len(self.roots)))
-        self.drafts: list[_Draft] = [self._draft(known) for known in self.facts]
-        self.products: dict[UOp, Products] = {}
-        # drafts do not change, and the order only grows stricter: what was refused stays so
-        self.refused: set[tuple[_Draft, _Draft, UOp | None]] = set()
+        self.drafts: list[Draft] = [self._draft(known) for known in self.facts]
+        self.near: dict[tuple[UOp, int], bool] = {}
+        self.laid_out: dict[Draft, Group] = {}
+        # drafts do not change, and the order only grows stricter: what was refused stays so, but
+        # for what has no loop in common, which is tried again at the end
+        self.refused: set[tuple[Draft, Draft, UOp | None]] = set()
+        self.left_for_the_end: set[tuple[Draft, Draft, UOp | None]] = set()
 
     def _edges(self) -> Iterable[tuple[int, int]]:
         """What has to be computed before what: sources, and readers of what is overwritten."""
@@ -166,7 +126,7 @@ class _Grouping:
             if root.op is Ops.ASSIGN and root.src[0].base in self.number:
                 yield self.number[root.src[0].base], number
 
-    def _draft(self, known: Facts) -> _Draft:
+    def _draft(self, known: Facts) -> Draft:
         device = known.root.device
         whole = isinstance(device, str) and self.ctx.computes(device)
         # how a value is to be stored is lost where it is computed in passing
@@ -177,7 +137,7 @@ class _Grouping:
         allowed = known.rows if whole else frozenset()
         if known.placed and allowed and not self.ctx.is_wide(str(device)):
             allowed &= {known.size}  # with what goes through the same elements alone
-        return _Draft([known], allowed, device if whole else None)
+        return Draft([known], allowed, device if whole else None)
 
     # ---- who is tried with whom ---------------------------------------------------------------
 
@@ -193,8 +153,30 @@ class _Grouping:
     def run_on(self) -> None:
         """What is left, without a loop in common where that is no loss."""
         self.at_the_end = True
-        self.refused.clear()
-        self.up_and_down()
+        self.refused -= self.left_for_the_end
+        for _ in range(_ROUNDS):
+            before = list(self.home)
+            self.up_and_down()
+            if self.home == before:
+                break
+
+    def in_passing(self) -> None:
+        """Small sums with others that run soon before or after them, one after the other."""
+        near: list[int] = []
+        for number in sorted(set(self.home), key=self.order.rank.__getitem__):
+            draft = self.drafts[number]
+            if draft.device is None or self.ctx.is_wide(draft.device):
+                continue
+            if not is_small_sum(draft.facts, draft.work):
+                continue
+            member = self.number[draft.members[0]]
+            for other in reversed(near):
+                first, second = self.home[other], self.home[member]
+                united = self._one_after_the_other(self.drafts[first], self.drafts[second])
+                if self._unite(first, second, united):
+                    break
+            else:
+                near = [*near[1 - _NEIGHBOURS :], member]
 
     def side_by_side(self) -> None:
         """The readers of one value with each other, neighbours only."""
@@ -240,7 +222,7 @@ class _Grouping:
             return False
         return True
 
-    def _unite(self, first: int, second: int, united: _Draft | None) -> bool:
+    def _unite(self, first: int, second: int, united: Draft | None) -> bool:
         """Put `united` in the place of two groups, if there is such a thing and a place for it."""
         number = None if united is None else self.order.unite(first, second)
         if united is None or number is None:
@@ -253,7 +235,7 @@ class _Grouping:
 
     # ---- what may be united --------------------------------------------------------------------
 
-    def _united(self, a: _Draft, b: _Draft, shared: UOp | None) -> _Draft | None:
+    def _united(self, a: Draft, b: Draft, shared: UOp | None) -> Draft | None:
         if a.device is None or a.device != b.device:
             return None
         facts = sorted((*a.facts, *b.facts), key=lambda known: self.number[known.root])
@@ -265,8 +247,9 @@ class _Grouping:
         rows = max(allowed)
         alike = all(known.size == rows for known in facts)
         if rows == 1 and not alike and (shared is not None or not self._in_one_go(a, b)):
+            self.left_for_the_end.add((a, b, shared))
             return None
-        if not self.ctx.is_wide(a.device) and _goes_on_with_what_is_put(facts):
+        if not self.ctx.is_wide(a.device) and goes_on_with_what_is_put(facts):
             return None
         members = [known.root for known in facts]
         stored = self._stored(members)
@@ -276,11 +259,12 @@ class _Grouping:
             return None
         if shared is not None and not self._shares(a, b, shared, rows, alike):
             return None
-        if not alike and self._kept(members, stored, rows, a.device) is None:
-            return None
-        return _Draft(facts, allowed, a.device)
+        if alike:
+            return Draft(facts, allowed, a.device)
+        kept = self._kept(members, stored, rows, a.device)
+        return None if kept is None else Draft(facts, allowed, a.device, rows_kept=kept)
 
-    def _allowed_between(self, a: _Draft, b: _Draft) -> Allowed:
+    def _allowed_between(self, a: Draft, b: Draft) -> Allowed:
         """For how many rows all reads between two groups stay in their row."""
         allowed: Allowed = None
         for one, other in ((a, b), (b, a)):
@@ -303,7 +287,7 @@ class _Grouping:
                     return frozenset()  # two versions of one memory
         return allowed
 
-    def _shares(self, a: _Draft, b: _Draft, shared: UOp, rows: int, alike: bool) -> bool:
+    def _shares(self, a: Draft, b: Draft, shared: UOp, rows: int, alike: bool) -> bool:
         """Whether two groups side by side gain: what both read is read once."""
         tiled = [any(known.tiled for known in draft.facts) for draft in (a, b)]
         loops = [frozenset().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
@@ -320,12 +304,12 @@ class _Grouping:
             if (read := known.reads.get(shared, frozenset())) is not None and shared in known.reads
         )
 
-    def _reads_the_same(self, a: _Draft, b: _Draft) -> bool:
+    def _reads_the_same(self, a: Draft, b: Draft) -> bool:
         """Whether two groups read the same things, and so more than one they had in common."""
         one, other = ({base for k in draft.facts for base in k.reads} for draft in (a, b))
         return one == other and len(one) > 1
 
-    def _in_one_go(self, a: _Draft, b: _Draft) -> bool:
+    def _in_one_go(self, a: Draft, b: Draft) -> bool:
         """Whether two groups may run one after the other in one kernel, although they have no loop
         in common: only at the end, when nothing better was found, where a kernel runs in one place,
         and where what comes first is small beside what needs it."""
@@ -336,14 +320,14 @@ class _Grouping:
             return False
         return min(work) * 8 <= max(work) and self._read_in_order(a, b)
 
-    def _for_threads(self, a: _Draft, b: _Draft) -> bool:
+    def _for_threads(self, a: Draft, b: Draft) -> bool:
         """Whether one of two groups is shared by threads of a processor: these need a loop that
         everything in a kernel stands in."""
         device = str(a.device)
         shared = self.ctx.is_parallel(device) and not self.ctx.is_wide(device)
         return shared and max(a.work, b.work) > _ALONE
 
-    def _read_in_order(self, a: _Draft, b: _Draft) -> bool:
+    def _read_in_order(self, a: Draft, b: Draft) -> bool:
         """Whether no reduce of one group is computed where the other reads it, if that is across
         the order in which it walks memory."""
         theirs = {known.root: known for draft in (a, b) for known in draft.facts}
@@ -353,7 +337,7 @@ class _Grouping:
             for base, known in theirs.items()
         )
 
-    def _beside_product(self, a: _Draft, b: _Draft) -> _Draft | None:
+    def _beside_product(self, a: Draft, b: Draft) -> Draft | None:
         """A sum that comes with a product of matrices, as the gradient of a bias with that of the
         weights: over the same loops, for some of the axes. It stands beside the blocks."""
         if a.device is None or a.device != b.device or a.shapes or b.shapes:
@@ -380,9 +364,9 @@ class _Grouping:
         shapes = {known.root: aligned(known.shape, large.shape) for known in others.facts}
         if None in shapes.values():
             return None
-        return _Draft(facts, frozenset(), a.device, {n: s for n, s in shapes.items() if s})
+        return Draft(facts, frozenset(), a.device, {n: s for n, s in shapes.items() if s})
 
-    def _batched_products(self, a: _Draft, b: _Draft) -> _Draft | None:
+    def _batched_products(self, a: Draft, b: Draft) -> Draft | None:
         """Two products of small matrices, for the same batch: each has its blocks, one matrix after
         the other, where a kernel runs in one place."""
         if len(a.facts) != 1 or len(b.facts) != 1 or a.device != b.device or a.device is None:
@@ -398,7 +382,43 @@ class _Grouping:
             return None
         if self._buffers(facts, [known.root for known in facts]) > self._limit(a.device):
             return None
-        return _Draft(facts, frozenset((batch,)), a.device)
+        return Draft(facts, frozenset((batch,)), a.device)
+
+    def _one_after_the_other(self, a: Draft, b: Draft) -> Draft | None:
+        """Two groups that have nothing to do with each other in one kernel, each in its own loops:
+        where both are too small, together, to be shared by threads, so that a launch is spared.
+
+        Not what is alike, which is compiled once and launched as often as it is needed.
+        """
+        if a.device is None or a.device != b.device or self._allowed_between(a, b) is not None:
+            return None
+        if not (a.allowed and b.allowed) or a.work + b.work > _ALONE:
+            return None
+        facts = sorted((*a.facts, *b.facts), key=lambda known: self.number[known.root])
+        if sum(known.nodes for known in facts) > _MOST_NODES:
+            return None
+        members = [known.root for known in facts]
+        if self._buffers(facts, self._stored(members)) > self._limit(a.device):
+            return None
+        parts, others = a.parts or (a,), b.parts or (b,)
+        if not {part.likeness for part in parts}.isdisjoint(part.likeness for part in others):
+            return None
+        kernels = [self._as_part(part) for part in (*parts, *others)]
+        if not self._keep_apart(kernels):
+            return None
+        return Draft(facts, frozenset((1,)), a.device, parts=(*parts, *others))
+
+    def _keep_apart(self, kernels: Sequence[Group]) -> bool:
+        """Whether one of these at most keeps something on chip, in its outer loop, and no other one
+        computes that as well: it would be read there, in loops that are none of its own."""
+        keeping = [kernel for kernel in kernels if kernel.outer or kernel.kept]
+        if len(keeping) != 1:
+            return not keeping
+        aside = {m for kernel in kernels if kernel is not keeping[0] for m in kernel.members}
+        computed = UOp(Ops.SINK, src=tuple(aside)).toposort(
+            gate=lambda u: u in aside or u not in self.memory
+        )
+        return not any(node in computed for node in keeping[0].kept)
 
     def _keeps_blocks(self, facts: Sequence[Facts], rows: int, alike: bool) -> bool:
         """Whether the products of matrices of a group are computed as well as alone.
@@ -413,15 +433,17 @@ class _Grouping:
         for known in facts:
             if not known.tiled:
                 continue
-            if known.size == rows or not near_products(self._products_below(known.root), rows):
+            if known.size == rows or not self._is_near(known.root, rows):
                 return False
             if wide and max(map(steps_of, known.reduces)) > _SMALL_PRODUCT:
                 return False
         return True
 
-    def _products_below(self, root: UOp) -> Products:
-        if (found := self.products.get(root)) is None:
-            found = self.products[root] = products_below(root, self.memory.__contains__)
+    def _is_near(self, root: UOp, rows: int) -> bool:
+        """Whether the products of matrices in a kernel read little beside so many rows."""
+        if (found := self.near.get((root, rows))) is None:
+            below = products_below(root, self.memory.__contains__)
+            found = self.near[root, rows] = near_products(below, rows)
         return found
 
     def _stored(self, members: Sequence[UOp]) -> list[UOp]:
@@ -448,16 +470,10 @@ class _Grouping:
         return _MOST_BUFFERS if limit is None else min(limit, _MOST_BUFFERS)
 
     def _kept(
-        self,
-        members: Sequence[UOp],
-        stored: Sequence[UOp],
-        rows: int,
-        device: str | None,
-        most_again: float = inf,
-    ) -> list[UOp] | None:
+        self, members: Sequence[UOp], stored: Sequence[UOp], rows: int, device: str | None
+    ) -> RowsKept | None:
         most = self.ctx.row_bytes(device) if device is not None else 0
-        is_read = self.memory.__contains__
-        return rows_kept(members, frozenset(stored), rows, most, is_read, most_again)
+        return rows_kept(members, frozenset(stored), rows, most, self.memory.__contains__)
 
     # ---- the end -------------------------------------------------------------------------------
 
@@ -466,19 +482,28 @@ class _Grouping:
         numbers = sorted(set(self.home), key=self.order.rank.__getitem__)
         return [self._group(self.drafts[number]) for number in numbers]
 
-    def _group(self, draft: _Draft) -> Group:
+    def _group(self, draft: Draft) -> Group:
         members = draft.members
         stored = self._stored(members)
+        if draft.parts:
+            return in_parts(members, stored, [self._as_part(part) for part in draft.parts])
         group = Group(members, stored, {n: s for n, s in draft.shapes.items() if n in stored})
         if len(members) == 1 or draft.shapes or not draft.allowed:
             return group
         rows = max(draft.allowed)
-        if any(known.size != rows for known in draft.facts):
-            kept = self._kept(members, group.stored, rows, draft.device, _MOST_AGAIN)
-            group.kept = kept or []
+        kept = draft.rows_kept
+        if kept is None and any(known.size != rows for known in draft.facts):
+            kept = self._kept(members, stored, rows, draft.device)
+        group.kept = [] if kept is None else kept.spared(_MOST_AGAIN)
         own = {node: loop_shape(node) for node in group.stored}
         own.update((node, tuple(node.shape)) for node in group.kept)
         if group.kept or len(set(own.values())) > 1:
             group.outer = outer_shape(own.values(), rows)
             group.shapes = {node: in_rows(shape, group.outer) for node, shape in own.items()}
         return group
+
+    def _as_part(self, draft: Draft) -> Group:
+        """The kernel of one of several groups, found once."""
+        if (found := self.laid_out.get(draft)) is None:
+            found = self.laid_out[draft] = self._group(draft)
+        return found

@@ -11,8 +11,8 @@ from typing import Any
 from weft.base.errors import ScheduleError
 from weft.device import binding, registry
 from weft.schedule.context import ScheduleContext
+from weft.schedule.group_drafts import Group
 from weft.schedule.group_facts import loop_shape
-from weft.schedule.groups import Group
 from weft.schedule.images import pointer_to
 from weft.schedule.kernel_ast import AstBuilder, KernelSources, elements
 from weft.schedule.metadata import made_at, said_of

@@ -68,5 +68,10 @@ def _seen(node: UOp, reads: dict[UOp, frozenset[UOp]], stored: dict[UOp, None]) 
 def _reads_below(
     node: UOp, reads: dict[UOp, frozenset[UOp]], stored: dict[UOp, None]
 ) -> frozenset[UOp]:
-    sources = (s.base for s in node.src if s.base in reads and s.base.op is not Ops.DEVICE)
-    return frozenset().union(*(_seen(base, reads, stored) for base in sources))
+    found: frozenset[UOp] = frozenset()
+    for source in node.src:
+        base = source.base
+        if base in reads and base.op is not Ops.DEVICE:
+            seen = _seen(base, reads, stored)
+            found = found | seen if found else seen
+    return found

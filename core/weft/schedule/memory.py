@@ -15,6 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.base.intmath import round_up
@@ -28,8 +29,7 @@ _APART = 64
 _MOST_IN_ARENA = 1500
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """`nbytes` on `device`, from step `first` to step `last`, both included; called `number`."""
 
     number: int
@@ -39,8 +39,7 @@ class Need:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """Where something stands: the number of an arena, and the first byte in it."""
 
     arena: int

@@ -5,6 +5,7 @@ in:  spec.tensor      out: spec.kernel_graph, as a map from nodes to what holds 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from weft.base import trace
@@ -15,8 +16,9 @@ from weft.schedule.assigns import pending_writes, separate
 from weft.schedule.context import ScheduleContext
 from weft.schedule.edits import Edit, rebuild
 from weft.schedule.fuse_marks import NONE, Marks, marked, moved, still_cut, without_marks
+from weft.schedule.group_drafts import Group
 from weft.schedule.grouper import group_reduces
-from weft.schedule.groups import Group, group_kernels
+from weft.schedule.groups import group_kernels
 from weft.schedule.images import images
 from weft.schedule.kernels import create_kernels, storage_under
 from weft.schedule.limits import limit_buffers, narrow
@@ -27,7 +29,7 @@ from weft.schedule.simplify import simplify
 from weft.schedule.split_reduce import split_reduces
 from weft.schedule.storage import storage
 from weft.schedule.unseen import unseen_steps
-from weft.schedule.uses import Uses, is_stored, uses_in
+from weft.schedule.uses import Uses, is_pending, is_stored, uses_in
 from weft.schedule.views import tidy_views
 from weft.spec import kernel_graph, tensor
 from weft.spec.check import verify
@@ -195,10 +197,12 @@ def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UO
         _verify_tensor(plan)
     with trace.span("kernelize"):
         run_passes(PASSES, plan, context)
-        if crossed := _crossed(plan):
+        order = plan.sink.toposort(gate=is_pending)
+        if crossed := _crossed(plan, order):
             plan = Plan(sink, crossed)
             run_passes(PASSES, plan, context)
-    becomes = _becomes(plan)
+            order = plan.sink.toposort(gate=is_pending)
+    becomes = _becomes(plan, order)
     if plan.expansion is not None:
         becomes = plan.expansion.collected(becomes)
     if telling:
@@ -211,22 +215,22 @@ def _shared_below(sink: UOp, ctx: ScheduleContext) -> list[UOp]:
     return [u for u in sink.toposort() if u.op is Ops.BUFFER and ctx.is_shared(u)]
 
 
-def _crossed(plan: Plan) -> frozenset[UOp]:
+def _crossed(plan: Plan, order: Iterable[UOp]) -> frozenset[UOp]:
     """The memory of writers each of which reads what another one overwrites.
 
     Which nodes share a kernel decides that, so it is known only afterwards.
     """
-    if not pending_writes(plan.sink):
+    if not pending_writes(order):
         return frozenset()
     made = UOp(Ops.SINK, src=tuple(plan.stored.values()))
     return frozenset(storage_under(w) for w in waiting_for_each_other(kernel_writes(made)))
 
 
-def _becomes(plan: Plan) -> dict[UOp, UOp]:
+def _becomes(plan: Plan, order: Iterable[UOp]) -> dict[UOp, UOp]:
     """The replacement of every original node whose value is stored now."""
     asked = {source.base for source in plan.sink.src}
     result: dict[UOp, UOp] = {}
-    for node in plan.sink.toposort(gate=lambda u: not is_stored(u)):
+    for node in order:
         if node is plan.sink or node.op in GroupOp.Movement or is_stored(node):
             continue
         changed = plan.separated.get(node, node)

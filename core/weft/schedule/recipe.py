@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.base.dtype import DType, ImageDType
 from weft.device import binding
@@ -27,8 +27,7 @@ from weft.uop import GroupOp, Ops, UOp
 _MOST_PATTERNS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One thing to run: a kernel's AST (or COPY, or BUFFER_VIEW) on memory, by slot."""
 
     ast: UOp
@@ -36,8 +35,7 @@ class Step:
     metadata: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(NamedTuple):
     """New memory. window: (number of the memory that it is a window of, first byte), or None."""
 
     device: str
@@ -46,8 +44,7 @@ class Fresh:
     window: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a node becomes: `value`, over stand-ins for memory.
 
     memory: which of it. moves: where `value` is movement of that memory, from the memory up; None
@@ -74,8 +71,7 @@ class Filled:
     unneeded: dict[int, list[Buffer]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(NamedTuple):
     """For one pattern of live tensors: the results that they hold, and where the rest stands."""
 
     results: tuple[int, ...]

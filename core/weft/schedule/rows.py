@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 from weft.base.sequences import prod
@@ -58,39 +57,47 @@ class _Choice:
     strays: set[UOp]
 
 
+@dataclass(eq=False, slots=True)
+class RowsKept:
+    """A way to run the kernels of a group row by row: what has to be kept for it as Rows."""
+
+    tree: _Tree
+    choice: _Choice
+    most_bytes: int
+
+    def spared(self, most_again: float) -> list[UOp]:
+        """The nodes to keep as Rows, sources first.
+
+        most_again: how many times the steps that would do, if nothing were computed twice, may be
+        made; cheap values are computed again rather than kept only as long as that holds.
+        """
+        return _spared(self.tree, self.choice, self.most_bytes, most_again)
+
+
 def rows_kept(
     members: Collection[UOp],
     stored: Collection[UOp],
     rows: int,
     most_bytes: int,
     is_read: Callable[[UOp], bool],
-    most_again: float = inf,
-) -> list[UOp] | None:
-    """The nodes to keep as Rows, sources first; None where what must be kept does not fit.
+) -> RowsKept | None:
+    """What is kept where kernels run row by row; None where what must be kept does not fit.
 
     members: the kernels that are to share their loops, each run once for every one of `rows`.
     is_read: whether a node is read from memory, if it is no member.
-    most_again: how many times the steps that would do, if nothing were computed twice, may be made;
-    cheap values are computed again rather than kept only as long as that holds.
     """
     order = _tree(members, is_read)
     sizes = {node: prod(node.shape) for node in order}
     dear, depth = _dearness(sizes, rows), _depths(order)
     tree = _Tree(members, stored, rows, order, sizes, dear, depth)
     choice = _choose(tree, most_bytes, frozenset())
-    if choice is None:
-        return None
-    once = sum(_steps_of(node, sizes) for node in order)
-    return (
-        choice.chosen if most_again == inf else _spared(tree, choice, most_bytes, once, most_again)
-    )
+    return None if choice is None else RowsKept(tree, choice, most_bytes)
 
 
-def _spared(
-    tree: _Tree, choice: _Choice, most_bytes: int, once: int, most_again: float
-) -> list[UOp]:
+def _spared(tree: _Tree, choice: _Choice, most_bytes: int, most_again: float) -> list[UOp]:
     """More Rows until few enough steps are made: the shortest first, of those what saves most."""
     extra: frozenset[UOp] = frozenset()
+    once = sum(_steps_of(node, tree.sizes) for node in tree.order)
     steps = _steps_made(tree, choice)
     while steps > most_again * once:
         best = None
@@ -246,7 +253,9 @@ def _depths(order: list[UOp]) -> Mapping[UOp, int]:
     """How many reduces stand one upon the other."""
     depth: dict[UOp, int] = {}
     for node in order:
-        below = max([depth.get(source.base, 0) for source in node.src], default=0)
+        below = 0
+        for source in node.src:
+            below = max(below, depth.get(source.base, 0))
         depth[node] = below + (node.op is Ops.REDUCE_AXIS)
     return depth
 

@@ -9,6 +9,7 @@ from weft.schedule.clean_alu import clean_alu
 from weft.schedule.clean_copy import clean_copy
 from weft.schedule.clean_reduce import clean_reduce
 from weft.schedule.constants import constant_like, constant_of, full
+from weft.shape.infer import has_shape
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, exec_alu
 
 simplify = PatternMatcher("simplify")
@@ -27,7 +28,7 @@ def markers_vanish(node: UOp) -> UOp:
 @simplify.rule(UPat(GroupOp.All - GroupOp.Movement - _NEVER_EMPTY, name="node"))
 def empty_values_are_constants(node: UOp) -> UOp | None:
     """x -> 0   when x has no elements"""
-    if node.st is None or 0 not in node.shape:
+    if not has_shape(node) or 0 not in node.shape:
         return None
     return constant_like(node, 0)
 

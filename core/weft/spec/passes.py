@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.base import trace
 from weft.base.collector import Uncollected
@@ -14,8 +14,7 @@ from weft.base.settings import settings
 from weft.uop import UOp, to_text
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(NamedTuple):
     """One step of a pipeline.
 
     run: from what it is given and the context to what it leaves. leaves: verifies the result;

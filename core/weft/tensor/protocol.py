@@ -37,9 +37,8 @@ _metadata: dict[tuple[str, str, int], Metadata] = {}
 _grad_enabled: ContextVar[bool] = ContextVar("weft_grad_enabled", default=True)
 
 
-def grad_enabled() -> bool:
-    """Whether operations on tensors that require gradients are recorded as differentiable."""
-    return _grad_enabled.get()
+grad_enabled = _grad_enabled.get
+"""Whether operations on tensors that require gradients are recorded as differentiable."""
 
 
 class grad_mode(ContextDecorator):

@@ -9,12 +9,13 @@ from weft.autograd import is_checkpoint
 from weft.base import trace
 from weft.base.settings import settings
 from weft.device import binding
-from weft.engine import run_schedule
+from weft.engine import ExecItem, run_schedule
 from weft.engine.capture import recording
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
 from weft.schedule.cache import prepare
 from weft.schedule.kernels import storage_under
 from weft.schedule.structure import Structure, structure_of
+from weft.tensor.halfway import put_back_complete
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
 from weft.tensor.readers import protect_readers, protected_graph, sink_of
 from weft.uop import GroupOp, Ops, UOp
@@ -56,7 +57,8 @@ def schedule_tensors(
 
 
 def realize_tensors(tensors: Sequence[TensorBase]) -> None:
-    """Compute `tensors`. If anything fails, every tensor still is what it was."""
+    """Compute `tensors`. If anything fails, every tensor still is what it was, or what a write that
+    was carried out has made of it."""
     pending = [t for t in tensors if not is_settled(t._uop)]
     if not pending:
         return
@@ -75,8 +77,14 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
         if recorder is None:
             touched |= _needed_again(structure, pending, waiting)
         filled = prepare(structure).fill(structure, touched, plan)
-        run_schedule(filled.items, filled.values, filled.layout, filled.unneeded)
-        put_back(filled.becomes, _writes(structure))
+        writes = _writes(structure)
+        done: list[ExecItem] = []
+        try:
+            run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
+        except BaseException as error:
+            put_back_complete(error, filled.becomes, writes, filled.items, len(done))
+            raise
+        put_back(filled.becomes, writes)
 
 
 def _realize_kernels(sink: UOp) -> None:
@@ -86,9 +94,15 @@ def _realize_kernels(sink: UOp) -> None:
     writes = kernel_writes(final)
     written = [write for write in writes if _holds_something(write.src[0])]
     items, values = create_schedule_with_vars(final)
-    run_schedule(items, values)
     settled = _settled(writes)
-    put_back({n: v.substitute(settled) for n, v in becomes.items()} | settled, written)
+    done: list[ExecItem] = []
+    final_becomes = {n: v.substitute(settled) for n, v in becomes.items()} | settled
+    try:
+        run_schedule(items, values, done=done)
+    except BaseException as error:
+        put_back_complete(error, final_becomes, written, items, len(done))
+        raise
+    put_back(final_becomes, written)
 
 
 def _writes(structure: Structure) -> list[UOp]:

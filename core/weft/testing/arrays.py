@@ -1,6 +1,7 @@
 """Arithmetic of nodes over NumPy arrays: a quick way to try an expression on a million values.
 
-Exact per operation in every dtype that NumPy has; a multiply-add of float32 is computed in float64.
+Exact per operation in every dtype that NumPy has; a multiply-add of float32 is computed in float64,
+one of float64 as sum and product of two numbers each (Dekker, 1971; Knuth, TAOCP 2, 4.2.2).
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def evaluate_arrays(root: UOp, values: Mapping[UOp, Any]) -> Any:
     }  # fmt: skip
 
     def multiply_add(a: Any, b: Any, c: Any) -> Any:
+        if a.dtype == numpy.float64:
+            return _multiply_add(a, b, c)
         wide = numpy.float64 if a.dtype == numpy.float32 else numpy.longdouble
         return a.astype(wide) * b.astype(wide) + c.astype(wide)
 
@@ -63,3 +66,24 @@ def evaluate_arrays(root: UOp, values: Mapping[UOp, Any]) -> Any:
                 result = meanings[node.op](*sources)
             known[node] = numpy.asarray(result).astype(kind)
     return known[root]
+
+
+def _multiply_add(a: Any, b: Any, c: Any) -> Any:
+    """a * b + c of doubles, without the rounding of the product."""
+    import numpy
+
+    product = a * b
+    (a_head, a_tail), (b_head, b_tail) = _halves(a), _halves(b)
+    lost = a_head * b_head - product + a_head * b_tail + a_tail * b_head + a_tail * b_tail
+    total = product + c
+    added = total - product
+    lost = lost + ((product - (total - added)) + (c - added))
+    # nothing is added to what has the sign of zero, or is no number
+    return numpy.where(numpy.isfinite(lost) & (lost != 0), total + lost, total)
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """Two numbers of 26 digits whose sum is x (Veltkamp, 1968)."""
+    scaled = x * (2.0**27 + 1)
+    head = scaled - (scaled - x)
+    return head, x - head

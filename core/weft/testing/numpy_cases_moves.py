@@ -80,11 +80,11 @@ def cut(draw: Draw, x: Any, a: Any) -> Moved | None:
 
 @_move
 def pad(draw: Draw, x: Any, a: Any) -> Moved | None:
-    """Zeros, or ones, around."""
+    """Zeros, or another number, around; among integers a fraction is cut off."""
     import numpy
 
     by = [(draw.integer(0, 3), draw.integer(0, 3)) if draw.chance() else (0, 0) for _ in a.shape]
-    value = draw.choice([0, 0, 1]) if a.dtype != bool else draw.chance()
+    value = draw.choice([0, 0, 1, 1.5])
     padded = numpy.pad(a, by, constant_values=value) if by else a
     return f"pad {by} {value}", x.pad(tuple(by), value=value), padded
 

@@ -12,6 +12,7 @@ from weft.base.dtype import dtypes
 from weft.device import numpy_dtype
 from weft.testing.mirror import Value, converted, moved, stored
 from weft.testing.program_lines import Program
+from weft.testing.program_reduces import places
 from weft.testing.program_steps import (
     STEPS,
     grows,
@@ -19,7 +20,6 @@ from weft.testing.program_steps import (
     index_text,
     joined,
     kind_of,
-    places,
     ranked,
     step,
 )

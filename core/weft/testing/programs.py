@@ -15,14 +15,18 @@ from typing import Any
 
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
-from weft.testing import program_groups, program_writes  # they enter their steps
+from weft.testing import (  # they enter their steps
+    program_groups,
+    program_reduces,
+    program_writes,
+)
 from weft.testing.program_lines import Chooser, Drawn, Mismatch, Program, Seeded, filled
 from weft.testing.program_shards import Sharded
 from weft.testing.program_steps import STEPS
 
 __all__ = [
-    "Drawn", "Mismatch", "Refused", "Seeded", "filled", "program_groups", "program_writes",
-    "run_program",
+    "Drawn", "Mismatch", "Refused", "Seeded", "filled", "program_groups", "program_reduces",
+    "program_writes", "run_program",
 ]  # fmt: skip
 
 Weights = dict[str, int]

@@ -86,7 +86,9 @@ def accesses_of(program: LinearProgram) -> list[Access]:
         elif node.op is Ops.ENDRANGE:
             loops.pop()
         elif node.op in (Ops.LOAD, Ops.STORE) and node.src[0].op is Ops.INDEX:
-            found.append(Access(node, tuple(conditions), tuple(loops)))
+            # of a branch that any lane may take, a single access knows nothing
+            known = tuple(one for one in conditions if one.dtype.count == 1)
+            found.append(Access(node, known, tuple(loops)))
     return found
 
 

@@ -36,7 +36,7 @@ moves("flatten", method("flatten"), lambda np, x: x.ravel())
 moves("flip", method("flip", (0, 1)), lambda np, x: np.flip(x, (0, 1)))
 moves("meshgrid", lambda x: x.meshgrid(x), lambda np, x: np.meshgrid(x, x, indexing="ij"), (4,))
 moves("pad", method("pad", (1, 2), value=1), lambda np, x: np.pad(x, ((0, 0), (1, 2)),
-      constant_values=1), result="number")  # fmt: skip
+      constant_values=1))  # fmt: skip
 moves("permute", method("permute", 2, 0, 1), lambda np, x: x.transpose(2, 0, 1), (2, 3, 4))
 moves("rearrange", method("rearrange", "a b -> (b a)"), lambda np, x: x.T.ravel())
 moves("repeat", method("repeat", 2, 3), lambda np, x: np.tile(x, (2, 3)))

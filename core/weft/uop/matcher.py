@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from weft.base import trace
@@ -21,6 +22,10 @@ Rule = tuple[UPat, Callable[..., Any]]
 
 
 def _parameters(function: Callable[..., Any]) -> list[str] | None:
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+        code = function.__code__  # as its signature says, in a fraction of the time
+        if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -56,12 +56,8 @@ def _exact(arg: Any) -> Any:
     return arg
 
 
-class UOp(Analysed, MathMixin):
-    """One operation: `UOp(op, dtype, src, arg)`.
-
-    Equal arguments give the same object. `a + b` and the like build nodes and fold nothing;
-    `==` compares identity, use `eq` and `ne` for nodes that compare.
-    """
+class _Open(Analysed, MathMixin):
+    """The slots of a node, which can be set as long as it is none yet."""
 
     __slots__ = (
         "__weakref__",
@@ -88,6 +84,16 @@ class UOp(Analysed, MathMixin):
     meta: Any  # which method and which line it is from, None where nobody said
     _ranges: frozenset[UOp] | None
 
+
+class UOp(_Open):
+    """One operation: `UOp(op, dtype, src, arg)`.
+
+    Equal arguments give the same object. `a + b` and the like build nodes and fold nothing;
+    `==` compares identity, use `eq` and `ne` for nodes that compare.
+    """
+
+    __slots__ = ()
+
     def __new__(
         cls,
         op: Ops,
@@ -105,15 +111,17 @@ class UOp(Analysed, MathMixin):
             node = entry()
             if node is not None:
                 return node
-        node = _allocate(cls)
-        _set_op(node, op)
-        _set_dtype(node, dtype)
-        _set_src(node, src)
-        _set_arg(node, arg)
+        # as an open one its slots are set by plain statements, in half the time that setters take
+        made: Any = _Open()
+        made.op = op
+        made.dtype = dtype
+        made.src = src
+        made.arg = arg
         # asked for of most nodes before anybody knows: an empty slot would answer by an exception
-        _set_meta(node, None)
-        _set_ranges(node, None)
-        entry = _Entry(node, _forget)
+        made.meta = None
+        made._ranges = None
+        made.__class__ = cls
+        entry = _Entry(made, _forget)
         entry.key = key
         # one step, so that of two threads that make equal nodes one gets the other's
         found = _interned.setdefault(key, entry)
@@ -123,7 +131,7 @@ class UOp(Analysed, MathMixin):
                 return other
             _forget(found)
             found = _interned.setdefault(key, entry)
-        return node
+        return made
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise SpecError(
@@ -149,7 +157,7 @@ class UOp(Analysed, MathMixin):
     # ---- building -----------------------------------------------------------------------------
 
     @staticmethod
-    def const(dtype: DType, value: Any, device: str | None = None) -> UOp:
+    def const(dtype: DType, value: Any, device: str | tuple[str, ...] | None = None) -> UOp:
         """A scalar constant of `dtype`, its value rounded or wrapped to what the dtype can hold.
 
         A tuple of values gives a vector constant. With `device` the constant knows where it lives.
@@ -490,13 +498,7 @@ class UOp(Analysed, MathMixin):
         return provided("pretty")(self)
 
 
-_allocate = object.__new__
-_set_op = UOp.op.__set__  # type: ignore[attr-defined]
-_set_dtype = UOp.dtype.__set__  # type: ignore[attr-defined]
-_set_src = UOp.src.__set__  # type: ignore[attr-defined]
-_set_arg = UOp.arg.__set__  # type: ignore[attr-defined]
 _set_meta = UOp.meta.__set__  # type: ignore[attr-defined]
-_set_ranges = UOp._ranges.__set__  # type: ignore[attr-defined]
 
 sint: TypeAlias = int | UOp
 

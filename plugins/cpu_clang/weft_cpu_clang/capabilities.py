@@ -29,6 +29,10 @@ LINE = 64
 SCRATCH_BYTES = 1 << 20
 """On the stack of whoever launches: the smallest that threads are given is 8 MiB."""
 
+ROW_BYTES = 1 << 18
+"""On the stack as well. A row of exponentials that the second-level cache holds is read again in a
+fraction of the time that computing them again takes."""
+
 
 _PAIR_DOTS = {
     "bfloat16": PairDot(dtypes.bfloat16, dtypes.float32, lanes=(16,)),
@@ -50,15 +54,19 @@ def describe(toolchain: Toolchain) -> Capabilities:
         limits=KernelLimits(
             max_buffers=MAX_BUFFERS,
             max_upcast=facts.vector_registers,
+            row_bytes=ROW_BYTES,
             scratch_bytes=SCRATCH_BYTES,
         ),
-        features=frozenset({Feature.PARALLEL_COMPILE, Feature.GRAPHS, Feature.THREADS}),
+        features=frozenset(
+            {Feature.PARALLEL_COMPILE, Feature.GRAPHS, Feature.THREADS, Feature.ANY_LANE}
+        ),
         vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
         pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
         cache_bytes=last_cache() if facts.vector_bytes == LINE and facts.flags else 0,
         vector_registers=facts.vector_registers,
+        graph_from=1,  # a table is quicker than a call with arguments
     )
     return Capabilities(
         # Unaligned accesses cost nothing here, so a window may start at any byte.

@@ -44,18 +44,21 @@ def source() -> str:
             "typedef struct { void* f; word count; const word* arguments; word parts; } step;",
             "typedef void pool(kernel*, const word*, word);",
             "typedef void told(word);",
-            "void weft_replay(const step* s, word steps, pool* spread, told* attend, word most) {",
-            "  if (attend) attend(most);",
-            "  for (const step* end = s + steps; s < end; s++) {",
+            "typedef struct {",
+            "  const step* first; word count; pool* spread; told* attend; word most;",
+            "} row;",
+            "void weft_replay(const row* r) {",
+            "  if (r->attend) r->attend(r->most);",
+            "  for (const step *s = r->first, *end = s + r->count; s < end; s++) {",
             "    const word* a = s->arguments;",
-            "    if (s->parts > 1) spread((kernel*)s->f, a, s->parts);",
+            "    if (s->parts > 1) r->spread((kernel*)s->f, a, s->parts);",
             "    else if (s->parts) ((kernel*)s->f)(a, 0, 1);",
             "    else",
             "    switch (s->count) {",
             *cases,
             "    }",
             "  }",
-            "  if (attend) attend(0);",
+            "  if (r->attend) r->attend(0);",
             "}",
             "",
         ]
@@ -71,9 +74,21 @@ class _Step(ctypes.Structure):
     ]
 
 
+class _Row(ctypes.Structure):
+    _fields_ = [
+        ("first", ctypes.c_void_p),
+        ("count", ctypes.c_int64),
+        ("spread", ctypes.c_void_p),
+        ("attend", ctypes.c_void_p),
+        ("most", ctypes.c_int64),
+    ]
+
+
 @cache
 def replayer(toolchain: Toolchain) -> tuple[object, Callable[..., None]]:
-    """What holds the code, and the function; loaded once.
+    """What holds the code, and the function of one reference to a row; loaded once.
+
+    It declares no argument: what is not converted is passed more quickly.
 
     :raises CompileError: if the compiler fails, or what it gives cannot be loaded.
     """
@@ -84,12 +99,11 @@ def replayer(toolchain: Toolchain) -> tuple[object, Callable[..., None]]:
         binary = compiler.compile(text, "weft_replay")
         _cache.put(key, binary)
     loaded = elf.LoadedObject(binary)
-    kinds = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-    return loaded, ctypes.CFUNCTYPE(None, *kinds)(loaded.address("weft_replay"))
+    return loaded, ctypes.CFUNCTYPE(None)(loaded.address("weft_replay"))
 
 
 class LaunchTable:
-    """Launches bound together.
+    """Launches bound together, or one that is bound.
 
     :param launches: in order; of kernels of this processor.
     :param code: what `replayer` gave.
@@ -106,22 +120,26 @@ class LaunchTable:
         self._runners = [launch.runner for launch in launches]
         counts = [len(launch.handles) + len(launch.values) for launch in launches]
         self._table = (ctypes.c_int64 * sum(counts))()
+        self._words = [0] * sum(counts)  # what stands in the table, quicker to be compared with
         self._steps = (_Step * len(launches))()
         self._starts: list[int] = []
-        start = 0
+        start, in_row = 0, len(launches) > 1
         for step, launch, count in zip(self._steps, launches, counts):
             self._starts.append(start)
             assert isinstance(launch.runner, FunctionRunner)
             step.function = launch.runner.address
             step.count = count
             step.arguments = ctypes.addressof(self._table) + start * ctypes.sizeof(ctypes.c_int64)
-            step.parts = launch.runner.parts_in_row
+            step.parts = launch.runner.parts_in_row if in_row else launch.runner.parts
             self._fill(start, launch.handles, launch.values)
             start += count
         most = max((step.parts for step in self._steps), default=0)
-        shared = pool is not None and most > 1
-        told = (pool.address, pool.attend, most) if shared else (None, None, 0)
-        self._arguments = ctypes.addressof(self._steps), len(launches), *told
+        row = _Row(ctypes.addressof(self._steps), len(launches))
+        if pool is not None and most > 1:
+            row.spread = pool.address
+            if in_row:
+                row.attend, row.most = pool.attend, most
+        self._row = ctypes.byref(row)
 
     @classmethod
     def of(cls, launches: Sequence[Launch], toolchain: Toolchain) -> LaunchTable | None:
@@ -143,26 +161,27 @@ class LaunchTable:
         # a handle that is not known yet is put in its place before the first replay
         addresses = (0 if handle is None else handle.address for handle in handles)
         for place, word in enumerate((*addresses, *values), start):
-            self._table[place] = word
+            self._table[place] = self._words[place] = word
 
     def setter(self, places: Sequence[tuple[int, int]]) -> Callable[[Memory], None]:
         """What puts a handle in these places, each the number of a launch and of its argument."""
-        table = self._table
+        table, words = self._table, self._words
         spots = [self._starts[launch] + argument for launch, argument in places]
 
         def put(handle: Memory) -> None:
             address = handle.address
             for spot in spots:
-                table[spot] = address
+                if words[spot] != address:
+                    table[spot] = words[spot] = address
 
         return put
 
     def launch(self) -> None:
         """Run all of them with what stands in their places."""
         if this_thread.roomy or has_room():
-            self._run(*self._arguments)
+            self._run(self._row)
         else:
-            elsewhere(self._run, *self._arguments)
+            elsewhere(self._run, self._row)
 
     def __call__(
         self, handles: Sequence[Sequence[Memory]], values: Sequence[Sequence[int]], *, wait: bool

@@ -5,10 +5,10 @@ further function of the same file. Functions of different sources may be called 
 preprocessor gives each an ending that tells whose it is. In the object every function has a section
 of its own; what one kernel reaches from its functions by way of relocations is its object.
 
-The code of a kernel is the same whether its source was joined to others or not, and mostly the whole
-object is: sections are in the order of their names, constants in that of their places, and local
-symbols have no names. Constants as long as the longest registers, which clang puts into one section
-for all functions, come along whole.
+The code of a kernel is the same whether its source was joined to others or not, and mostly the
+whole object is: sections are in the order of their names, constants in that of their places, and
+local symbols have no names. Constants as long as the longest registers, which clang puts into one
+section for all functions, come along whole.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Room for a kernel's arrays on the stack of whoever launches it.
 
-Kernels keep packed operands on the stack (`SCRATCH_BYTES` at most). The first thread of a process
-has 8 MiB by default, and so do Python's others; but `threading.stack_size`, `ulimit -s` and some C
-libraries (128 KiB with musl) give less. A thread that has too little has its launches done by
-another that is made for each of them: that takes some 50 us, and only such threads pay for it.
+Kernels keep packed operands and rows on the stack (`SCRATCH_BYTES` and `ROW_BYTES` at most). The
+first thread of a process has 8 MiB by default, and so do Python's others; but
+`threading.stack_size`, `ulimit -s` and some C libraries (128 KiB with musl) give less. A thread
+that has too little has its launches done by another that is made for each of them: that takes some
+50 us, and only such threads pay for it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from weft_cpu_clang.capabilities import SCRATCH_BYTES
+from weft_cpu_clang.capabilities import ROW_BYTES, SCRATCH_BYTES
 
-NEEDED = SCRATCH_BYTES + (1 << 20)
+NEEDED = SCRATCH_BYTES + ROW_BYTES + (1 << 20)
 """Bytes that a thread's stack should have: the arrays, and what is under way on it already."""
 LENT = 16 << 20
 """Bytes of the stack of a thread that launches for another. Only what is touched is used."""

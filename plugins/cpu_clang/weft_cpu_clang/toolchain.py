@@ -24,6 +24,7 @@ from weft.plugin import CompileError, DeviceUnavailable, DiskCache
 
 T = TypeVar("T")
 
+VARIABLE = "WEFT_CLANG"
 OLDEST = 16
 """Of clang: older ones lack vector builtins that the renderer writes."""
 _MASKED = 22
@@ -42,6 +43,8 @@ FLAGS = (
     "-fvisibility=hidden",
     "-fno-asynchronous-unwind-tables",
     "-fno-stack-protector",
+    # Where rbp is not kept for the frame, clang aligns no vector that it puts on the stack.
+    "-fno-omit-frame-pointer",
     "-w",
 )
 _PROBE_NARROW = (
@@ -161,9 +164,9 @@ def run(command: tuple[str, ...], source: str = "") -> bytes:
 
 def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """(compile command, link command) of every compiler that might do, best first."""
-    chosen = os.environ.get("WEFT_CLANG")
+    chosen = os.environ.get(VARIABLE, "").strip()
     if chosen:
-        command = tuple(shlex.split(chosen))
+        command = _words(chosen)
         yield command, command
         return
     for name in ("clang", *(f"clang-{n}" for n in range(30, OLDEST - 1, -1))):
@@ -175,6 +178,14 @@ def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
         zig = Path(folder, "zig.exe" if os.name == "nt" else "zig")
         if zig.exists():
             yield (str(zig), "clang"), (str(zig), "cc")
+
+
+def _words(chosen: str) -> tuple[str, ...]:
+    """:raises CompileError: for a quotation that never ends."""
+    try:
+        return tuple(shlex.split(chosen))
+    except ValueError as error:
+        raise CompileError(f"{VARIABLE} is no command", because=f"{chosen}: {error}") from error
 
 
 def _on_path(name: str) -> str | None:
@@ -194,12 +205,23 @@ def find_toolchain() -> Toolchain:
 
     :raises DeviceUnavailable: if there is none, with what was tried.
     """
-    reasons = []
-    for command, link in candidates():
-        try:
-            return _examine(command, link)
-        except CompileError as error:
-            reasons.append(f"{shlex.join(command)}: {error.because or error.summary}")
+    reasons: list[str] = []
+    try:
+        for command, link in candidates():
+            try:
+                return _examine(command, link)
+            except CompileError as error:
+                reasons.append(f"{shlex.join(command)}: {error.because or error.summary}")
+    except CompileError as error:
+        reasons.append(str(error.because))
+    if chosen := os.environ.get(VARIABLE, "").strip():
+        raise DeviceUnavailable(
+            f"{VARIABLE} is no C compiler for this device",
+            asked=f"{VARIABLE}={chosen}",
+            because="\n".join(reasons),
+            try_=f"{VARIABLE} with the command of a clang of version {OLDEST} or newer, or without "
+            f"{VARIABLE}: one is looked for",
+        )
     raise DeviceUnavailable(
         "there is no C compiler for this device",
         asked="a clang of version 16 or newer",

@@ -70,6 +70,17 @@ def test_a_setter_changes_every_place_it_was_made_for(bench, table):
     assert [read(bench, handle) for handle in out] == [112, 232, 464]
 
 
+def test_a_setter_after_all_arguments_were_others(bench, table):
+    graph, out, given, launches = table
+    put, other = graph.setter([(0, 1), (1, 2)]), floats(bench, 100)[0]
+    put(other)
+    graph([launch.handles for launch in launches], [(10,), (20,), (0,)], wait=False)
+    assert [read(bench, handle) for handle in out] == [13, 36, 72]
+    put(other)
+    graph.launch()
+    assert [read(bench, handle) for handle in out] == [112, 232, 464]
+
+
 def test_all_arguments_anew(bench, table):
     graph, out, given, launches = table
     handles = [launch.handles for launch in launches]
@@ -155,5 +166,9 @@ def test_kernels_that_threads_share_are_run_among_others(bench, threads):
         graph.launch()
     np.testing.assert_array_equal(np.frombuffer(many.window, np.float32), 6)
     assert read(bench, total) == 5 + 5 + 5
+    alone_in_row = LaunchTable.of([Launch(runner, (many,))], toolchain)
+    for _ in range(3):
+        alone_in_row.launch()
+    np.testing.assert_array_equal(np.frombuffer(many.window, np.float32), 9)
     if pool is not None:
         pool.stop()

@@ -40,6 +40,22 @@ def test_chosen_by_the_environment(monkeypatch, tmp_path, bench):
     with pytest.raises(DeviceUnavailable) as caught:
         toolchain.find_toolchain()
     assert "absent" in caught.value.because
+    assert caught.value.asked == f"WEFT_CLANG={tmp_path / 'absent'}"
+    assert "without WEFT_CLANG" in caught.value.try_, "another one that is installed has no say"
+
+
+def test_what_is_chosen_may_be_no_command(monkeypatch):
+    monkeypatch.setenv("WEFT_CLANG", 'clang "')
+    toolchain.find_toolchain.cache_clear()
+    with pytest.raises(DeviceUnavailable, match="No closing quotation"):
+        toolchain.find_toolchain()
+    monkeypatch.setenv("WEFT_CLANG", "  ")
+    assert list(toolchain.candidates()) == list(_without(monkeypatch))
+
+
+def _without(monkeypatch):
+    monkeypatch.delenv("WEFT_CLANG")
+    return toolchain.candidates()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the fake compiler is a shell script")
@@ -139,3 +155,23 @@ def test_what_is_asked_together_is_known_apart(monkeypatch, lacks):
     assert facts.pairs == tuple(kind for kind in ("bfloat16", "int16", "uint8") if kind != without)
     assert ("-ffloat16-excess-precision=none" in facts.flags) == facts.half
     assert ("-fbfloat16-excess-precision=none" in facts.flags) == facts.bfloat16
+
+
+def test_vectors_that_are_put_on_the_stack_are_aligned(bench):
+    """More are alive than registers hold: each is kept where no two lines share it."""
+    tools = bench.device.toolchain
+    lanes = 16
+    names = [f"v{i}" for i in range(40)]
+    loads = "".join(f"v {name} = p[{i}];" for i, name in enumerate(names))
+    steps = "".join(f"{name} = {name} * {other} + 1;" for name, other in zip(names, names[1:]))
+    stores = "".join(f"p[{i}] = {name};" for i, name in enumerate(names))
+    source = (
+        f"typedef float v __attribute__((ext_vector_type({lanes}), aligned(4)));\n"
+        f"void f(v *p, int n) {{ {loads} for (int i = 0; i < n; i++) {{ {steps} }} {stores} }}\n"
+    )
+    said = toolchain.run((*tools.arguments, "-S", "-x", "c", "-", "-o", "-"), source).decode()
+    if "zmm" not in said and "ymm" not in said:
+        pytest.skip("vectors are no wider than what a stack is aligned to")
+    assert "-byte Spill" in said
+    loose = [line for line in said.splitlines() if "vmovup" in line and "Spill" in line]
+    assert not loose

@@ -402,3 +402,14 @@ def test_writes_to_what_was_computed(write, when):
         total.realize()
     total.backward()
     assert x.grad.tolist() == WRITES[write]
+
+
+def test_what_is_settled_keeps_its_past():
+    x, y = leaf(1.0, 2.0), leaf(3.0).realize()
+    z = (x * 2).realize()
+    memory, other = z.uop.base, y.uop.base
+    past = history.way_back(memory)
+    for node in (memory, other):
+        history.settle(node)
+    assert past is not None and history.way_back(memory) is past
+    assert other._history is None and history.way_back(other) is None

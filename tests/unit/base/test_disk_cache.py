@@ -124,6 +124,23 @@ def test_a_file_that_is_removed_is_made_again(folder: Path) -> None:
     assert cache.get("a") == b"2"
 
 
+def test_a_new_file_does_not_wait_for_the_disk(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    class Recording(sqlite3.Connection):
+        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+            said.append(statement)
+            return super().execute(statement, *values)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **k, factory=Recording))
+    DiskCache("one").put("key", b"value")
+    assert said[0] == "PRAGMA synchronous = OFF"
+    assert DiskCache("one").get("key") == b"value"
+
+
 def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")

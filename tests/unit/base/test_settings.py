@@ -63,6 +63,15 @@ def test_the_stamp_is_the_same_while_nothing_was_set() -> None:
     assert settings.stamp() is not before and settings.DEBUG == known
 
 
+def test_a_getter_gives_what_the_attribute_does() -> None:
+    debug = settings.getter("DEBUG")
+    assert debug() == settings.DEBUG
+    with settings.override(DEBUG=3):
+        assert debug() == 3
+    with pytest.raises(ArgumentError, match="no setting 'DEBGU'"):
+        settings.getter("DEBGU")
+
+
 def test_the_stamp_tells_overrides_that_end_in_another_order() -> None:
     first, second = settings.override(DEBUG=41), settings.override(NOOPT=1)
     seen = {id(before := settings.stamp())}

@@ -52,3 +52,15 @@ def test_lanes_that_are_picked_one_by_one_have_a_few_terms_beside_them():
     (ast,) = kernels(total.contiguous())
     kinds = [opt.kind for opt in by_heuristic(loops_for(ast, TARGET, True)).opts]
     assert OptKind.VECTOR in kinds and OptKind.UPCAST not in kinds
+
+
+@pytest.mark.parametrize(("steps", "written_out"), [(2, 0), (8, 0), (12, 4), (30, 4)])
+def test_few_long_chains_are_written_out(steps, written_out):
+    """All sixteen vectors of a row, but not where what they hold does not fit registers."""
+    value = buffer(8 * 16 * LANES).reshape((8, 16 * LANES))
+    for step in range(steps):
+        value = value * value + UOp.const(dtypes.float, step + 2.0)
+    total = UOp(Ops.REDUCE_AXIS, value.dtype, (value,), Reduce(Ops.ADD, (1,)))
+    (ast,) = kernels(total.contiguous())
+    opts = by_heuristic(loops_for(ast, TARGET, True)).opts
+    assert [opt.amount for opt in opts if opt.kind is OptKind.UNROLL] == [written_out]

@@ -185,6 +185,15 @@ def test_nests_are_chosen_without_a_kernel():
     assert is_one(1) and not is_one(UOp.variable("n", 1, 4))
 
 
+def test_outer_loops_are_shared_by_what_has_them():
+    loops = {axis: UOp.range(extent, axis) for axis, extent in enumerate((4, 8))}
+    known = StoreNests(together=False, outer=1)
+    known.add((4, 8), load(2, 4, 8), loops)
+    assert known.shared((4, 5), load(3, 4, 5)) == {0: loops[0]}
+    assert known.shared((1, 1, 8), load(3, 1, 1, 8)) == {}
+    assert StoreNests(together=False, outer=1).shared((4, 5), load(3, 4, 5)) == {}
+
+
 def test_a_bias_does_not_keep_the_weights_from_being_walked_in_strips():
     alone = UOp.sink(weights_and_bias(1024, 256, 512).src[0])
     both = weights_and_bias(1024, 256, 512)

@@ -4,7 +4,14 @@ import itertools
 
 import pytest
 
-from weft.codegen.opt.tiles import SAME_SET, fetched_cost, scattered_cost, tilings
+from weft.codegen.opt.tiles import (
+    NEAREST,
+    SAME_SET,
+    fetched_cost,
+    scattered_cost,
+    strip_bytes,
+    tilings,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,3 +53,11 @@ def test_few_rows_of_many_vectors_wait_for_what_is_fetched():
 def test_few_sums_wait_where_there_are_registers_for_more():
     assert fetched_cost(0.5, 0, 8, 32) > fetched_cost(0.5, 0, 10, 32) > 0.5
     assert fetched_cost(0.5, 0, 8, 16) == 0.5
+
+
+def test_strips_are_fetched_again_where_they_are_long():
+    strips = [(64, [0]), (32, [1, 2])]
+    assert strip_bytes(strips, 1, (4, 3, 2)) == 0  # in the nearest cache
+    assert strip_bytes(strips, NEAREST, (4, 3, 2)) == 64 * 4 + 32 * 6
+    assert strip_bytes(strips, NEAREST // 192, (4, 3, 2)) == 64 * 4  # the other one just fits
+    assert strip_bytes([], NEAREST, (4,)) == 0

@@ -426,6 +426,20 @@ def test_a_crash_of_any_kind_leaves_the_default_to_others(installed):
     assert str(registry.default()) == "GOOD"
 
 
+def test_a_setting_that_cannot_be_is_told_and_not_worked_around(installed):
+    module = fake_computer("WRONG", priority=9)
+
+    @hookimpl
+    def weft_open(id):
+        raise DeviceUnavailable("no such number", asked="WEFT_WRONG_THREADS='many'")
+
+    module.weft_open = weft_open
+    installed(found("WRONG", module), found("GOOD", fake_computer("GOOD")))
+    with pytest.raises(DeviceUnavailable, match="WEFT_WRONG_THREADS"):
+        registry.default()
+    assert registry.open("GOOD").name == "GOOD"
+
+
 def test_use_restores_and_closes():
     before = registry.current()
     with registry.use(Registry([])) as other:

@@ -1,5 +1,7 @@
 """Recorded steps over other memory: what each memory is taken for, and what is run."""
 
+from dataclasses import replace
+
 import pytest
 
 from weft import Tensor, settings
@@ -184,6 +186,36 @@ class _Graphs:
                 )  # fmt: skip
 
         return run
+
+
+def alone(x):
+    return (x + 1).contiguous().realize()
+
+
+@pytest.mark.parametrize("least, bound", [(1, [1]), (2, [])])
+def test_a_single_kernel_goes_to_a_device_that_asks_for_it(monkeypatch, least, bound):
+    steps, given, result = record(alone, Tensor([1.0, 2.0]))
+    graphs, device = _Graphs(), registry.open(result.device)
+    capabilities = replace(device.capabilities, compute=replace(device.compute, graph_from=least))
+    monkeypatch.setattr(device, "capabilities", capabilities)
+    monkeypatch.setattr(device, "graph", graphs)
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    assert graphs.bound == bound and not replay.is_plain
+    other = memory(Tensor([5.0, 6.0]).realize())
+    assert replay.run([other], {})[0].numpy().tolist() == [6.0, 7.0]
+
+
+def test_a_device_that_has_something_to_wait_for_is_waited_for(monkeypatch):
+    steps, given, result = record(alone, Tensor([1.0, 2.0]))
+    waited = []
+    monkeypatch.setattr(
+        registry.open(result.device).device, "synchronize", lambda: waited.append(1)
+    )
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    replay.run([memory(Tensor([5.0, 6.0]).realize())], {})
+    assert waited
 
 
 @pytest.mark.parametrize("level, bound", [(1, [3]), (2, [])])

@@ -3,7 +3,9 @@
 from weft.schedule.group_facts import facts_of, reused_operands
 from weft.schedule.group_needs import (
     aligned,
+    goes_on_with_what_is_put,
     is_across,
+    is_small_sum,
     near_products,
     overwrites_what_it_needs,
     products_below,
@@ -23,6 +25,18 @@ def product(a, b):
     left = a.reshape((*batch, m, 1, k)).expand((*batch, m, n, k))
     right = b.permute(order).reshape((*batch, 1, n, k)).expand((*batch, m, n, k))
     return (left * right).reduce(Ops.ADD, (len(batch) + 2,))
+
+
+def test_small_sums_are_plain_loops_that_add_up():
+    def is_small(root):
+        known = facts_of(root, {root: None})
+        return is_small_sum([known], known.work)
+
+    x = buffer(64 * 32).reshape((64, 32))
+    assert is_small(x.reduce(Ops.ADD, (0,))) and not is_small(x + 1)
+    assert not is_small(product(x, buffer(32 * 16).reshape((32, 16))))
+    assert not is_small(buffer(1 << 18).reshape((512, 512)).reduce(Ops.MAX, (1,)))
+    assert not goes_on_with_what_is_put([facts_of(x + 1, {x + 1: None})])
 
 
 def test_what_a_kernel_needs_through_another_one_is_needed():

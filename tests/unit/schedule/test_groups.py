@@ -1,11 +1,14 @@
 """Kernels that share their loops become one."""
 
+import numpy
 import pytest
 
 from weft import Tensor
 from weft.base.settings import settings
+from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
 from weft.shape import ShapeTracker
+from weft.testing.fakes import fake_target
 from weft.testing.graphs import buffer, kernels, lookup, ops_of, writes
 from weft.uop import Ops, UOp, Window, to_text
 from weft.uop.args import Row
@@ -54,7 +57,7 @@ def test_sum_and_max_of_one_input_share_their_loops(axes):
 
 
 def test_sums_along_different_axes_do_not():
-    x = buffer(16).reshape((4, 4))
+    x = buffer(1 << 18).reshape((512, 512))
     assert len(kernels(x.reduce(Ops.ADD, (0,)), x.reduce(Ops.ADD, (1,)))) == 2
 
 
@@ -288,6 +291,89 @@ def test_devices_and_symbolic_sizes_are_left_alone():
     assert len(kernels(x + 1, x * 2)) == 2
     one, two = buffer(4), buffer(4, device="Y")
     assert len(kernels(one + 1, two + 1)) == 2
+
+
+# ---- in passing ----------------------------------------------------------------------------------
+
+
+def columns(rows, length):
+    return buffer(rows * length).reshape((rows, length)).reduce(Ops.ADD, (0,))
+
+
+@pytest.mark.parametrize("device", [Capabilities(compute=ComputeCaps()), THREADS])
+def test_small_sums_that_have_nothing_in_common_are_one_kernel(device):
+    (ast,) = kernels(columns(64, 128), columns(64, 512), ctx=lookup(X=device))
+    assert [store.src[0].arg.shape for store in ast.src] == [(1, 128), (1, 1, 1, 512)]
+    assert len(kernels(columns(64, 128), columns(64, 512), ctx=lookup(X=GRID))) == 2
+
+
+def test_sums_that_threads_share_are_not_computed_in_passing():
+    assert len(kernels(columns(64, 128), columns(512, 512))) == 2
+    some = kernels(*(columns(512, n) for n in (255, 254, 253)))
+    assert [len(ast.src) for ast in some] == [2, 1]  # together they would be too large
+
+
+def test_sums_that_are_alike_are_compiled_once():
+    one, other = kernels(columns(64, 128), columns(64, 128))
+    assert one is other
+    first, second = kernels(*(columns(64, n) for n in (8, 9, 8, 9)))
+    assert first is second and len(first.src) == 2
+
+
+def test_what_reads_a_sum_is_not_computed_in_passing():
+    sums = buffer(64 * 16).reshape((64, 16)).reduce(Ops.ADD, (1,)).contiguous()
+    turned = sums.expand((64, 8)).permute((1, 0)) * buffer(8 * 64).reshape((8, 64))
+    found = kernels(sums, turned.reduce(Ops.MAX, (1,)), ctx=lookup(X=NO_ROWS))
+    assert len(found) == 2
+
+
+def test_sums_stand_beside_the_rows_of_another():
+    x = buffer(24 * 40).reshape((24, 40))
+    power, quotient = softmax_of(x)
+    (ast,) = kernels(quotient, columns(24, 7), columns(9, 24))
+    (row,) = rows_in(ast)
+    assert row.arg == Row(1)
+    shapes = [store.src[0].arg.shape for store in ast.src]
+    assert shapes == [(24, 40), (1, 1, 1, 7), (1, 1, 1, 1, 1, 24)]
+
+
+def test_no_loop_of_one_is_that_of_another():
+    x = buffer(24 * 40).reshape((24, 40))
+    off = x - x.reduce(Ops.ADD, (1,)).expand((24, 40))
+    (ast,) = kernels(off, columns(30, 40))
+    program = lower(ast, fake_target(), nothing)
+    assert sum(u.op is Ops.RANGE for u in program.uops) == 5
+    turns = [u.vmax + 1 for u in program.uops if u.op is Ops.RANGE]
+    assert turns == [24, 40, 40, 40, 30]
+
+
+def test_what_keeps_rows_on_chip_is_alone_with_that():
+    quotients = (softmax_of(buffer(n * 40).reshape((n, 40)))[1] for n in (24, 25))
+    assert len(kernels(*quotients)) == 2
+
+
+def test_what_is_kept_on_chip_is_computed_for_nobody_in_passing():
+    x = buffer(24 * 40).reshape((24, 40)).exp2()
+    _, quotient = softmax_of(x)
+    assert len(kernels(quotient, x.reduce(Ops.ADD, (0,)))) == 2
+
+
+@pytest.mark.parametrize("device", ["REF", "REF:vector", "CPU"])
+def test_the_numbers_of_what_is_computed_in_passing(device):
+    rng = numpy.random.default_rng(5)
+    one, two, three = (
+        rng.standard_normal(shape).astype(numpy.float32) for shape in ((17, 33), (9, 17), (40, 5))
+    )
+    one[3, 4], two[0, 0], three[7, 1] = numpy.nan, -0.0, numpy.inf
+    found = []
+    for grouped in (0, 1):
+        x, y, z = (Tensor(data, device=device) for data in (one, two, three))
+        asked = [x.softmax(), y.sum(0), z.sum(0), z.max(1), (y * 0).sum(1)]
+        with settings.override(GROUP_KERNELS=grouped):
+            found.append((len(asked[0].schedule(*asked[1:])), [each.numpy() for each in asked]))
+    assert found[1][0] < found[0][0]
+    for alone, together in zip(found[0][1], found[1][1]):
+        numpy.testing.assert_allclose(alone, together, rtol=3e-6, atol=1e-6)
 
 
 # ---- as text ------------------------------------------------------------------------------------

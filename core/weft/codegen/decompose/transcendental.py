@@ -4,14 +4,17 @@ Polynomials are our own minimax fits (Remez exchange in high precision) on range
 exp2 to [-1/2, 1/2], log2 to [sqrt(1/2), sqrt(2)], sine to [-pi/4, pi/4]. The argument of sine is
 reduced for every float, however large, after M. Payne and R. Hanek, "Radian reduction for
 trigonometric functions", SIGNUM Newsletter 18 (1983): multiplied, in integers, by that part of the
-bits of 2/pi that its exponent leaves anything of. Subnormals, infinities and NaN are exact cases.
+bits of 2/pi that its exponent leaves anything of. Where there is a multiply-add that is rounded
+once, arguments of up to some ten thousand turns (in double precision a hundred million) are
+reduced by subtraction, after W. Cody and W. Waite, "Software Manual for the Elementary Functions"
+(1980): quarter turns in three parts. Subnormals, infinities and NaN are exact cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from weft.base.dtype import DType, dtypes
 from weft.uop.node import UOp
@@ -68,6 +71,9 @@ _COSINE_DOUBLE = (
     -2.7557319221390474586e-7, 2.0876755786763056691e-9, -1.1470460199858519902e-11,
     4.7458311979518406856e-14,
 )
+# pi/2 in three parts, each rounded to the format
+_QUARTER_SINGLE = (1.5707963705062866, -4.371139000186243e-08, -1.7151245100058819e-15)
+_QUARTER_DOUBLE = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 # the bits of 2/pi after the point, 32 in a word
 _TWO_OVER_PI = (
     0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB, 0xDEBBC561,
@@ -83,8 +89,7 @@ _HALF_PI = 1.570796326794896619231321691639751442
 _SQRT_HALF = 0.70710678118654752440
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
+class _Format(NamedTuple):
     """A binary float format and the integer of its width."""
 
     dtype: DType
@@ -94,6 +99,8 @@ class _Format:
     exp2: Sequence[float]
     sine: Sequence[float]
     cosine: Sequence[float]
+    quarter: Sequence[float]
+    near: float  # up to which arguments of sine are reduced by parts of a quarter turn
 
     def value(self, x: float) -> UOp:
         return UOp.const(self.dtype, x)
@@ -102,8 +109,14 @@ class _Format:
         return UOp.const(self.bits, x)
 
 
-_SINGLE = _Format(dtypes.float, dtypes.int, 23, 127, _EXP2_SINGLE, _SINE_SINGLE, _COSINE_SINGLE)
-_DOUBLE = _Format(dtypes.double, dtypes.long, 52, 1023, _EXP2_DOUBLE, _SINE_DOUBLE, _COSINE_DOUBLE)
+_SINGLE = _Format(
+    dtypes.float, dtypes.int, 23, 127, _EXP2_SINGLE, _SINE_SINGLE, _COSINE_SINGLE,
+    _QUARTER_SINGLE, 2.0**17,
+)  # fmt: skip
+_DOUBLE = _Format(
+    dtypes.double, dtypes.long, 52, 1023, _EXP2_DOUBLE, _SINE_DOUBLE, _COSINE_DOUBLE,
+    _QUARTER_DOUBLE, 2.0**30,
+)  # fmt: skip
 FORMATS = {dtypes.float: _SINGLE, dtypes.double: _DOUBLE}
 
 
@@ -297,8 +310,8 @@ class Transcendental:
     def sin(self, x: UOp) -> UOp:
         """The sine, for every float: quadrant and remainder first, then a polynomial."""
         form = FORMATS[x.dtype]
-        reduce = self._reduced_single if form is _SINGLE else self._reduced_double
-        r, low, quadrant = reduce(x)
+        size = x.bitcast(form.bits) & form.integer((1 << form.bits.bitsize - 1) - 1)
+        r, low, quadrant = self._reduced(x, size, form)
         z = r * r
         # sin(r + low) = sin(r) + low, cos(r + low) = cos(r) - r*low, to the digits there are
         sine = r + self.mul_add(self.polynomial(z, form.sine) * z, r, low)
@@ -309,12 +322,44 @@ class Transcendental:
         odd = (quadrant & form.integer(1)).ne(form.integer(0))
         value = _where(odd, cosine, sine)
         value = _where((quadrant & form.integer(2)).ne(form.integer(0)), -value, value)
-        value = _where(x < form.value(0.0), -value, value)
-        magnitude = _where(x < form.value(0.0), -x, x)
-        # x - x**3/6 is x where x is that small, and the reduction would lose its last digits
-        small = 2.0**-13 if form is _SINGLE else 2.0**-27
-        value = _where(magnitude < form.value(small), x, value)
-        return _where(magnitude < form.value(float("inf")), value, form.value(float("nan")))
+        # x - x**3/6 is x where x is that small, and the sums above would lose the sign of zero
+        small = form.value(2.0**-13 if form is _SINGLE else 2.0**-27).bitcast(form.bits)
+        return _where(size < small, x, value)
+
+    def _reduced(self, x: UOp, size: UOp, form: _Format) -> tuple[UOp, ...]:
+        """(r, low, quadrant): x is quadrant quarter turns and r + low, up to full turns; r is NaN
+        where x is no finite number. size: the bits of |x|, which are ordered as the numbers are."""
+        r, low, quadrant = (self._far_single if form is _SINGLE else self._far_double)(x)
+        negative = x < form.value(0.0)
+        r, low = _where(negative, -r, r), _where(negative, -low, low)
+        quadrant = _where(negative, -quadrant, quadrant)
+        infinite = form.value(float("inf")).bitcast(form.bits)
+        far = (_where(size < infinite, r, form.value(float("nan"))), low, quadrant)
+        if form.dtype not in self.fused:
+            return far
+        is_near = size < form.value(form.near).bitcast(form.bits)
+        pairs = zip(self._near(x, form), far, strict=True)
+        return tuple(_where(is_near, one, other) for one, other in pairs)
+
+    def _near(self, x: UOp, form: _Format) -> tuple[UOp, UOp, UOp]:
+        """(r, low, quadrant) of a number that is not large.
+
+        x less n times the first part of a quarter turn is exact: below 1 both are multiples of
+        2**-digits or so. The product with the second part is, as two numbers, and so is their sum.
+        """
+        # adding 1.5 * 2**digits leaves the nearest integer in the last bits
+        shifter = form.value(1.5 * 2.0**form.digits)
+        shifted = self.mul_add(x, form.value(1.0 / _HALF_PI), shifter)
+        minus = shifter - shifted
+        first, second, third = map(form.value, form.quarter)
+        rest = self.mul_add(minus, first, x)
+        product = minus * second
+        lost = self.mul_add(minus, third, self.mul_add(minus, second, -product))
+        r = rest + product
+        # what the sum lost, whichever of the two is larger (Knuth, TAOCP 2, 4.2.2)
+        added = r - rest
+        lost = lost + ((rest - (r - added)) + (product - added))
+        return r, lost, shifted.bitcast(form.bits)
 
     def _significand(self, x: UOp, form: _Format) -> tuple[UOp, UOp]:
         """|x| = m * 2**(e - bias - digits): m with its leading one, and the stored exponent e."""
@@ -345,7 +390,7 @@ class Transcendental:
         pairs = pairwise(picked)
         return [((a << rest) | ((b >> one) >> back)).cast(dtypes.ulong) for a, b in pairs]
 
-    def _reduced_single(self, x: UOp) -> tuple[UOp, UOp, UOp]:
+    def _far_single(self, x: UOp) -> tuple[UOp, UOp, UOp]:
         """(r, low, quadrant): |x| is quadrant quarter turns and r + low, up to full turns."""
         ulong = dtypes.ulong
         m, e = self._significand(x, _SINGLE)
@@ -375,7 +420,7 @@ class Transcendental:
             rest = rest + self.mul_add(turns, half_pi, -r)
         return r, rest, quadrant
 
-    def _reduced_double(self, x: UOp) -> tuple[UOp, UOp, UOp]:
+    def _far_double(self, x: UOp) -> tuple[UOp, UOp, UOp]:
         """As for single precision, with a product of 53 and 192 bits."""
         ulong = dtypes.ulong
         m, e = self._significand(x, _DOUBLE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.codegen.affine import affine
 from weft.codegen.ranges import extent_of, ranges_of
@@ -14,8 +14,7 @@ from weft.uop.node import UOp, sint
 from weft.uop.ops import Ops
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """One loop: its extent, what becomes of it, which RANGE of the lowered kernel it is of."""
 
     number: int
@@ -24,8 +23,7 @@ class Axis:
     home: UOp
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """One LOAD or STORE: by how much each RANGE moves its address.
 
     hidden: ranges that move it by no fixed step, or that its gate depends on.
@@ -57,8 +55,7 @@ class Access:
         return step_within(at, loop, width)
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(NamedTuple):
     """An axis is `outer * factor + inner`; the first part at most `last` where one is given.
 
     rest: how many turns the inner loop has in the last turn of the outer one; 0: as many as ever.
@@ -71,8 +68,7 @@ class Split:
     rest: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Pad:
+class Pad(NamedTuple):
     """An axis became one of more turns, of which the first `extent` are real."""
 
     home: UOp
@@ -81,8 +77,7 @@ class Pad:
     extent: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A matrix unit and the numbers of the axes that are its fragments; lanes: the lowest first.
 
     rows, columns: the axes of the lowered kernel that these are the innermost parts of.

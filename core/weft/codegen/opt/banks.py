@@ -11,16 +11,15 @@ it, is counted for every place a gap could be at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 BANKS = 32
 WORD = 4  # bytes of a bank
 AT_ONCE = BANKS * WORD
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """One access of all lanes of a warp.
 
     lanes: (axis, part, step) for each digit of a lane's number, the fastest first: it moves `axis`

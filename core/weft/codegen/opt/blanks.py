@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.codegen.affine import affine
@@ -33,8 +33,7 @@ _MOST_POINTS = 1 << 10
 _WORTH = 0.85  # the share of products that are none at most
 
 
-@dataclass(frozen=True)
-class Blanks:
+class Blanks(NamedTuple):
     """outputs, terms: loops to write out; share: of the products over them, those that are real."""
 
     outputs: tuple[UOp, ...]

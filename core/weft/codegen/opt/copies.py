@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.codegen.accesses import IN_FLIGHT_BYTES
@@ -29,8 +29,7 @@ _LINE = 64  # bytes that are brought from memory together
 _FEW = 8  # bytes that a copy of several elements moves at least, if nobody waits for it
 
 
-@dataclass(frozen=True)
-class Staged:
+class Staged(NamedTuple):
     """One LOAD to be staged, or a word: the ranges that its array has as axes, how long a row is.
 
     strides: of each range in the array; steps: in memory; size: elements of the array.
@@ -54,8 +53,7 @@ class Staged:
         return at
 
 
-@dataclass(frozen=True)
-class Copying:
+class Copying(NamedTuple):
     """Who copies: the ranges of a group, the slowest first. depth: tiles there may be at once."""
 
     loop: UOp
@@ -88,7 +86,7 @@ class Copying:
         )
         extents = tuple(int(extent_of(r)) for r in tile.inside)
         strides, size = strides_of(extents, itemsize, max(put, got), accesses)
-        return replace(tile, strides=dict(zip(tile.inside, strides)), size=size)
+        return tile._replace(strides=dict(zip(tile.inside, strides)), size=size)
 
     def tiles(self, tile: Staged) -> int:
         """How many there are at once: what goes by way of registers needs no third one."""

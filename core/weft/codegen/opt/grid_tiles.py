@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from weft.base.intmath import ceildiv, round_up
 from weft.codegen.images import reads_images
@@ -38,8 +38,7 @@ _NARROW = 4  # a side of so few outputs is no side of a tile
 _UNSTAGED = 3.0  # how much dearer a term is where its operands come from far away
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A sum of products as numbers.
 
     rows, columns: of outputs, columns side by side in memory; others: how often there are as many;
@@ -57,8 +56,7 @@ class Problem:
     processors: int = PROCESSORS
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(NamedTuple):
     """Steps of one work item (or warp), and work items (or warps) of a group, along both sides."""
 
     tall: int
@@ -255,8 +253,8 @@ class Tiles(GridChoice):
             terms = turns(extent_of(loop))
             rows, columns = found
             problem = self.problem(rows, columns, main)
-            problem = replace(
-                problem, unit=core.dims[:2], held=1 << len(core.c.element), lanes=core.threads
+            problem = problem._replace(
+                unit=core.dims[:2], held=1 << len(core.c.element), lanes=core.threads
             )
             fragments = ceildiv(terms, core.dims[2])
             depth = depth_of(fragments, _UNIT_DEPTH) if self.together else 1

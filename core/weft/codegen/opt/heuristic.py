@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt import few_rows, grid, rows_moved, sums, threads
+from weft.codegen.opt import few_rows, grid, rows_moved, short_rows, sums, threads
 from weft.codegen.opt.kernel import Axis, Kernel
 from weft.codegen.opt.lanes import Lanes
 from weft.codegen.opt.nests import turns
@@ -36,6 +36,9 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
         choice.blocks()
         for reduce in choice.reduces:
             choice.tile(reduce)
+        short_rows.together(kernel, choice.inside, choice.lanes_of, choice.registers)
+        for reduce in choice.reduces:
+            choice.overlap(reduce)
         for reduce in choice.reduces:
             choice.unroll(reduce)
         if not any(choice.panels.fill(lane) for lane in choice.lanes_of):

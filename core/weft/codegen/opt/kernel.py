@@ -7,7 +7,6 @@ kept as a sum of axes, and an axis that is split becomes two.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv, round_up
@@ -28,6 +27,7 @@ from weft.codegen.opt.axes import (
     turns_of_last,
     written,
 )
+from weft.codegen.opt.division import Division
 from weft.codegen.opt.legal import check, illegal
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
@@ -78,14 +78,12 @@ class Kernel:
         self._nodes = nodes
         ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
         self.axes = [Axis(i, extent_of(r), r.arg.kind, r) for i, r in enumerate(ranges)]
-        self._splits: dict[int, Split] = {}
-        self._pads: dict[int, Pad] = {}
         self._staged: int | None = None
         self._depth, self._before = 1, False
         self._kept: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self.units: list[Unit] = []
         self._count = len(ranges)
-        self._roots = {axis.home: axis.number for axis in self.axes}
+        self._division = Division({axis.home: axis.number for axis in self.axes})
         self.in_place = reads_what_it_writes(nodes)
         self.sums_in_place = self.in_place and sums_what_it_writes(nodes)
         if target.compute.limits.global_size is not None:
@@ -97,8 +95,7 @@ class Kernel:
         other.__dict__.update(self.__dict__)
         other.axes = list(self.axes)
         other.applied = list(self.applied)
-        other._splits = dict(self._splits)
-        other._pads = dict(self._pads)
+        other._division = self._division.copy()
         other.units = list(self.units)
         return other
 
@@ -116,7 +113,7 @@ class Kernel:
         shared = shared.intersection(*(ranges_of(fill) for fill in self.fills))
         shared = shared.intersection(*(ranges_of(node) for node in self.reduces)) or shared
         self.axes = [
-            replace(axis, kind=AxisKind.GLOBAL)
+            axis._replace(kind=AxisKind.GLOBAL)
             if axis.kind is AxisKind.LOOP and axis.home in shared
             else axis
             for axis in self.axes
@@ -230,7 +227,7 @@ class Kernel:
             raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
             raise illegal(opt, "the extent of the axis is a variable")
-        if axis.number in self._ragged():
+        if axis.number in self._division.ragged():
             raise illegal(opt, "its last part is shorter than the others")
         amount = opt.amount or axis.extent
         if amount < 1 or amount > axis.extent:
@@ -240,7 +237,7 @@ class Kernel:
         if amount == axis.extent:
             if axis.kind is inner_kind:
                 raise illegal(opt, "the whole axis as one part changes nothing")
-            self.axes[opt.axis] = replace(axis, kind=inner_kind)
+            self.axes[opt.axis] = axis._replace(kind=inner_kind)
         else:
             last, rest = None, 0
             if axis.extent % amount and axis.kind is inner_kind is AxisKind.REDUCE:
@@ -258,7 +255,7 @@ class Kernel:
                 if last is not None:
                     raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
                 split = Split(inner.number, outer.number, axis.extent // amount, None)
-            self._splits[axis.number] = split
+            self._division.splits[axis.number] = split
         self.axes.sort(key=lambda one: one.kind)
 
     def _pad(self, opt: Opt) -> None:
@@ -268,7 +265,7 @@ class Kernel:
             raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
             raise illegal(opt, "the extent of the axis is a variable")
-        if axis.number in self._ragged():
+        if axis.number in self._division.ragged():
             raise illegal(opt, "its last part is shorter than the others")
         if opt.amount < 2 or axis.extent % opt.amount == 0:
             raise illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
@@ -279,7 +276,7 @@ class Kernel:
             raise illegal(opt, f"it would have {turns} turns")
         longer = self._count
         self._count += 1
-        self._pads[axis.number] = Pad(axis.home, longer, turns, axis.extent)
+        self._division.pads[axis.number] = Pad(axis.home, longer, turns, axis.extent)
         self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.home)
 
     def _group(self, opt: Opt) -> None:
@@ -294,24 +291,13 @@ class Kernel:
         if self.units:
             raise illegal(opt, "the lanes of a matrix unit are the first work items of a group")
         extent, home = self.axes[opt.axis].extent, self.axes[opt.axis].home
-        if any(self._splits[number].last is not None for number in self._parts_of(home)):
+        division = self._division
+        if any(division.splits[one].last is not None for one in division.split_axes(home)):
             raise illegal(opt, "work items would fill one place twice where parts overlap")
         if isinstance(extent, int) and opt.amount and extent % opt.amount:
             raise illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
         parts = opt.kind is OptKind.GROUPTOP
         self._split(opt, AxisKind.GROUP_REDUCE, {AxisKind.REDUCE, AxisKind.LOOP}, stretches=parts)
-
-    def _parts_of(self, home: UOp) -> list[int]:
-        """The axes of a RANGE that were split."""
-        numbers, found = [self._roots[home]], []
-        while numbers:
-            number = numbers.pop()
-            if number in self._pads:
-                numbers.append(self._pads[number].longer)
-            elif number in self._splits:
-                found.append(number)
-                numbers += [self._splits[number].outer, self._splits[number].inner]
-        return found
 
     def _thread(self, opt: Opt) -> None:
         """A loop becomes the launch range that threads go through; what it holds stays as it is.
@@ -344,7 +330,7 @@ class Kernel:
         turns = prod(e if isinstance(e, int) else int(e.vmax) for e in (*taken, axis.extent))
         if turns > dtypes.int.max:
             raise illegal(opt, f"a launch has at most {dtypes.int.max} turns")
-        self.axes[opt.axis] = replace(axis, kind=AxisKind.GLOBAL)
+        self.axes[opt.axis] = axis._replace(kind=AxisKind.GLOBAL)
         self.axes.sort(key=lambda one: one.kind)
 
     def _tensor_core(self, opt: Opt) -> None:
@@ -368,27 +354,22 @@ class Kernel:
             if a.kind is AxisKind.GLOBAL and isinstance(a.extent, int)
         }
         m, n, k = core.dims
-        for pair in (product, product.swapped()):
-            rows, columns = tensor_cores.sides(pair, list(extents))
-            rows = [loop for loop in rows if extents[loop] % m == 0]
-            columns = [loop for loop in columns if extents[loop] % n == 0]
-            if rows and columns:
-                break
-        else:
+        fragment = tensor_cores.fragment_sides(product, core, extents)
+        if fragment is None:
             raise illegal(opt, f"its factors have no axes of multiples of {m} and {n}")
+        rows, columns = fragment
         if not isinstance(axis.extent, int) or axis.extent % k:
             raise illegal(opt, f"the sum is no multiple of {k} terms")
         parts = [
-            self._cut(place, size)
-            for place, size in ((rows[-1], m), (columns[-1], n), (axis.home, k))
+            self._cut(place, size) for place, size in ((rows, m), (columns, n), (axis.home, k))
         ]
         lanes = []
         for _ in range(core.threads.bit_length() - 1):
             lanes.append(self._count)
-            self.axes.append(Axis(self._count, 2, AxisKind.LOCAL, rows[-1]))
+            self.axes.append(Axis(self._count, 2, AxisKind.LOCAL, rows))
             self._count += 1
         self.axes.sort(key=lambda one: one.kind)
-        self.units.append(Unit(core, rows[-1], columns[-1], *parts, tuple(reversed(lanes))))
+        self.units.append(Unit(core, rows, columns, *parts, tuple(reversed(lanes))))
 
     def _cut(self, home: UOp, size: int) -> int:
         """Take the innermost part out of an axis; its number."""
@@ -399,7 +380,7 @@ class Kernel:
         outer, inner = self._count, self._count + 1
         self._count += 2
         self.axes[place] = Axis(outer, axis.extent // size, axis.kind, home)
-        self._splits[axis.number] = Split(outer, inner, size, None)
+        self._division.splits[axis.number] = Split(outer, inner, size, None)
         return inner
 
     def _stage(self, opt: Opt) -> None:
@@ -482,11 +463,6 @@ class Kernel:
         if self.target.compute.limits.global_size is not None or self.units:
             raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
 
-    def _ragged(self) -> set[int]:
-        """Both loops of every axis whose last part is shorter."""
-        shorter = [split for split in self._splits.values() if split.rest]
-        return {number for split in shorter for number in (split.outer, split.inner)}
-
     def _check_overlap(self, opt: Opt, axis: Axis, amount: int) -> None:
         """Where a part does not divide an output axis, the last part overlaps the one before it.
 
@@ -501,27 +477,13 @@ class Kernel:
         if not 0 <= opt.amount < len(self.axes) or opt.amount == opt.axis:
             raise illegal(opt, "it needs two different axes")
         a, b = self.axes[opt.axis], self.axes[opt.amount]
-        if not self._ragged().isdisjoint((a.number, b.number)):
+        if not self._division.ragged().isdisjoint((a.number, b.number)):
             raise illegal(opt, "the last part of an axis is shorter than the others")
         if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
             raise illegal(opt, "only loops of one kind can change places")
         self.axes[opt.axis], self.axes[opt.amount] = b, a
 
     # ---- the result ---------------------------------------------------------------------------
-
-    def _value(self, number: int, new: dict[int, UOp]) -> UOp:
-        """An axis in terms of the ranges it was split into. As deep as it was split."""
-        if number in self._pads:
-            return self._value(self._pads[number].longer, new)
-        split = self._splits.get(number)
-        if split is None:
-            return new[number]
-        outer = self._value(split.outer, new)
-        outer = outer * outer.const_like(split.factor)
-        if split.last is not None:
-            last = outer.const_like(split.last)
-            outer = UOp(Ops.WHERE, outer.dtype, (outer < last, outer, last))
-        return outer + self._value(split.inner, new)
 
     @property
     def name(self) -> str:
@@ -550,7 +512,7 @@ class Kernel:
             home = axis.home
             end = home.src[0] if axis.extent is extent_of(home) else axis.extent
             new[axis.number] = UOp.range(end, place, axis.kind, home.dtype)
-        for split in self._splits.values():
+        for split in self._division.splits.values():
             if split.rest:
                 outer, inner = new[split.outer], new[split.inner]
                 new[split.inner] = inner.replace(src=(turns_of_last(outer, split),))
@@ -561,12 +523,13 @@ class Kernel:
                 count += 1
         values: dict[UOp, UOp] = {}
         loops: dict[UOp, list[UOp]] = {}
-        for home, number in self._roots.items():
-            values[home] = self._value(number, new)
+        for home, number in self._division.roots.items():
+            values[home] = self._division.value(number, new)
             loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
         nodes = self._nodes
-        if self._pads:
-            nodes = list(padding.run(nodes, self._real_turns(new, count, values)).toposort())
+        if self._division.pads:
+            real = self._division.real_turns(new, count, values)
+            nodes = list(padding.run(nodes, real).toposort())
         sink = substitute_ranges(nodes, values, loops)
         for unit in self.units:
             m, n, k = new[unit.m], new[unit.n], new[unit.k]
@@ -577,25 +540,6 @@ class Kernel:
             sink, moved = keep.run(sink, outside, inside)
             new.update((number, moved[new[number]]) for number in self._kept[0])
         return sink, new
-
-    def _real_turns(
-        self, new: dict[int, UOp], count: int, values: dict[UOp, UOp]
-    ) -> dict[UOp, UOp]:
-        """For each padded RANGE when its turns are real.
-
-        They are counted by ranges that stand in for what the padded axes were split into, and
-        that `values` replaces together with the rest: none of them may be a RANGE that is there.
-        """
-        found: dict[UOp, UOp] = {}
-        count = max(count, *(1 + home.arg.id for home in self._roots))
-        for pad in self._pads.values():
-            turn = UOp.range(pad.turns, count, AxisKind.LOOP, pad.home.dtype)
-            count += 1
-            values[turn] = self._value(pad.longer, new)
-            real = turn < turn.const_like(pad.extent)
-            known = found.get(pad.home)
-            found[pad.home] = real if known is None else known & real
-        return found
 
 
 def _word(extent: UOp) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt.nests import BLOCK, Nests
+from weft.codegen.opt.nests import BLOCK, LONG_CHAIN, Nests
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.ranges import extent_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
-
-_LONG_CHAIN = 20  # steps of an element that are worth several vectors at once
 
 
 def share(extent: int, part: int) -> float:
@@ -70,7 +68,7 @@ class Lanes(Nests):
         if 2 * width > self.registers and (self.is_turned(loop) or self.is_hidden(loop)):
             # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
             return [max(2, self.registers // 2), width]
-        waits = self.operations >= _LONG_CHAIN or (
+        waits = self.operations >= LONG_CHAIN or (
             4 * width == self.kernel.target.compute.vector_bytes and self.is_picked(loop)
         )
         if self.kernel.reduces or width < self.lanes or not waits:

@@ -28,6 +28,7 @@ _TESTED_LANE = 2.0  # a lane with one: of vectors that begin where their width s
 _FAR = 0.5  # a vector that comes from further away than a panel would be
 _LONG_PRODUCT = 1024  # terms of which rows of operands are better packed than read as they lie
 _UNPACKED = 1.5  # how much longer it takes where they are not
+LONG_CHAIN = 20  # steps of an element that are worth several vectors at once
 _LONG_SUM = 32  # terms, beside which it does not matter how what else there is is read
 
 
@@ -81,6 +82,13 @@ class Nests:
             return None
         extent = self.kernel.axes[place].extent
         return (place, extent) if isinstance(extent, int) else None
+
+    def steps(self, reduce: UOp) -> int:
+        """How many operations every term of a REDUCE takes, beside those on other terms."""
+        own, apart = loops_of(reduce), (Ops.REDUCE, Ops.FILL, Ops.INDEX)
+        below = reduce.src[0].toposort(gate=lambda u: u.op not in apart)
+        mine = (u for u in below if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST))
+        return sum(not ranges_of(u).isdisjoint(own) for u in mine)
 
     def present(self, nest: frozenset[UOp]) -> int:
         """How many instances there are in a nest already."""

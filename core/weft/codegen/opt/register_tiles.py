@@ -6,18 +6,21 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from weft.codegen.opt import streams, sums, tiles
+from weft.codegen.opt import overlaps, streams, sums, tiles
 from weft.codegen.opt.kernel import Access
 from weft.codegen.opt.lanes import share
-from weft.codegen.opt.nests import MOST_PARTS, Nests, turns
+from weft.codegen.opt.nests import LONG_CHAIN, MOST_PARTS, Nests, turns
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pairs import may_pack
 from weft.codegen.ranges import loops_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
+from weft.uop.ops import Ops
 
 _TILE_FACTORS = range(1, MOST_PARTS + 1)
 _LATENCY = 4.0  # cycles of a multiply-add
+_CHAINS = 8  # long ones that are written out: what more of them hold does not fit registers
+_WINDOWS, _TESTED_WINDOWS = 4, 3  # side by side; where elements are tested or picked one by one
 _MOST_BODY = 128  # values written out in one loop body
 
 
@@ -52,8 +55,9 @@ class RegisterTiles(Nests):
         loops += [(loop, turns(loop)) for loop in fixed]
         if not loops:
             return
-        present = self.present(nest)
-        reads = self.reads(accesses, [loop for loop, _ in loops])
+        present, tiled = self.present(nest), [loop for loop, _ in loops]
+        reads = self.reads(accesses, tiled)
+        strips, scattered = self.strips(reduce, accesses, tiled), self.scattered(tiled)
         asked = any(
             len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
             for access in accesses
@@ -62,11 +66,11 @@ class RegisterTiles(Nests):
         for factors in self.tilings(loops, fixed):
             cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)], asked)
             if cost is not None:
-                nbytes = self.fetched(reduce, accesses, [loop for loop, _ in loops], factors)
-                if nbytes is not None:
+                if strips:
+                    nbytes = tiles.strip_bytes(strips, math.prod(map(turns, own)), factors)
                     work = math.prod(factors) * present * self.together[loops_of(reduce)]
                     cost = tiles.fetched_cost(cost, nbytes, work, self.registers)
-                cost += self.put_down(reduce, [loop for loop, _ in loops], factors)
+                cost += self.put_down(reduce, scattered, factors)
                 cost /= math.prod(share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - 1e-9):
                 best = (cost, factors)
@@ -126,37 +130,43 @@ class RegisterTiles(Nests):
         ]  # fmt: skip
         return tiles.tilings(choices, self.registers)
 
-    def fetched(
-        self, reduce: UOp, accesses: list[Access], loops: list[UOp], factors: tuple[int, ...]
-    ) -> int | None:
-        """How many bytes of vectors each turn of a product come from further than the nearest
-        cache: those of a long strip, which the next tile reads again; None where none is."""
-        if len(loops_of(reduce)) != 1:
-            return None
-        terms, count = math.prod(turns(loop) for loop in loops_of(reduce)), None
-        for access in accesses:
+    def strips(
+        self, reduce: UOp, accesses: list[Access], loops: list[UOp]
+    ) -> list[tuple[int, list[int]]]:
+        """Of the vectors of a product that one tile after the other reads again: the bytes of one,
+        and for which of `loops` a tile has another one."""
+        found: list[tuple[int, list[int]]] = []
+        for access in accesses if len(loops_of(reduce)) == 1 else ():
             lane = next((own for own in self.lanes_of if access.depends(own)), None)
-            again = any(not access.depends(loop) for loop in loops)
-            if lane is None or not again:
-                continue
-            side = math.prod(f for loop, f in zip(loops, factors) if access.depends(loop))
-            each = side * self.lanes_of[lane] * access.node.dtype.itemsize
-            count = (count or 0) + (each if terms * each > tiles.NEAREST else 0)
-        return count
+            of = [place for place, loop in enumerate(loops) if access.depends(loop)]
+            if lane is not None and len(of) < len(loops):
+                found.append((self.lanes_of[lane] * access.node.dtype.itemsize, of))
+        return found
 
-    def put_down(self, reduce: UOp, loops: list[UOp], factors: tuple[int, ...]) -> float:
-        """Cycles per multiply-add that storing the lanes of a tile one by one takes."""
-        cost = 0.0
+    def scattered(self, loops: list[UOp]) -> list[tuple[int, int, int, list[int]]]:
+        """Of each store of vectors: the bytes of an element, how far its lanes are apart, how many
+        there are, and by how much each of `loops` moves it."""
+        found = []
         for access in (a for store in self.kernel.stores for a in self.inside[store]):
             nest = self.kernel.nests.get(access.node, frozenset())
             lane = next((own for own in self.lanes_of if own in nest), None)
-            if lane is None or lane in access.hidden:
-                continue
-            parts = [(abs(access.steps.get(u, 0)), f) for u, f in zip(loops, factors)]
-            cost += tiles.scattered_cost(
-                access.node.src[1].dtype.itemsize, abs(access.steps.get(lane, 0)),
-                self.lanes_of[lane], parts,
-            )  # fmt: skip
+            if lane is not None and lane not in access.hidden:
+                steps = [abs(access.steps.get(loop, 0)) for loop in loops]
+                apart = abs(access.steps.get(lane, 0))
+                itemsize = access.node.src[1].dtype.itemsize
+                found.append((itemsize, apart, self.lanes_of[lane], steps))
+        return found
+
+    def put_down(
+        self,
+        reduce: UOp,
+        stores: list[tuple[int, int, int, list[int]]],
+        factors: tuple[int, ...],
+    ) -> float:
+        """Cycles per multiply-add that storing the lanes of a tile one by one takes."""
+        cost = 0.0
+        for itemsize, apart, lanes, steps in stores:
+            cost += tiles.scattered_cost(itemsize, apart, lanes, list(zip(steps, factors)))
         return cost / math.prod(turns(loop) for loop in loops_of(reduce))
 
     def reads(
@@ -193,6 +203,22 @@ class RegisterTiles(Nests):
             loads += count * cost
         return max(work * 0.5, loads * 0.5, _LATENCY) / work + 0.01 * loads / work
 
+    def overlap(self, reduce: UOp) -> bool:
+        """Windows side by side that read the same, where all of them can be written out."""
+        reads = self.reads_of(reduce)
+        if self.steps(reduce) >= LONG_CHAIN:
+            return False
+        loads = (access.node.src[0] for access in reads if access.node.op is Ops.LOAD)
+        few = self.is_scattered(reduce) or any(place in self.gates for place in loads)
+        most = _TESTED_WINDOWS if few else _WINDOWS
+        return overlaps.side_by_side(self.kernel, reduce, reads, self.lanes_of, most)
+
+    def is_scattered(self, reduce: UOp) -> bool:
+        """Whether lanes of what is read in a sum lie apart."""
+        nest, reads = self.kernel.nests[reduce], self.reads_of(reduce)
+        lanes = (lane for lane in self.lanes_of if lane in nest)
+        return any(self.access_cost(access, lane, 2) > 1 for lane in lanes for access in reads)
+
     def widen(self, reduce: UOp) -> bool:
         """Accumulators side by side along the output's lanes, so that rows are read in runs."""
         nest = self.kernel.nests[reduce]
@@ -219,10 +245,7 @@ class RegisterTiles(Nests):
     def unroll(self, reduce: UOp) -> None:
         """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
         nest, loops = self.kernel.nests[reduce], loops_of(reduce)
-        scattered = any(
-            lane in nest and any(self.access_cost(a, lane, 2) > 1 for a in self.reads_of(reduce))
-            for lane in self.lanes_of
-        )
+        scattered = self.is_scattered(reduce)
         # lanes picked one by one gain nothing by more of them: the terms are enough side by side
         outside = nest.difference(loops)
         alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
@@ -231,6 +254,8 @@ class RegisterTiles(Nests):
         work = self.present(nest) * self.together[loops]
         work = self.leave_out_blanks(reduce, work)
         room = _MOST_BODY // (4 if scattered else 1) // work
+        if not scattered and self.steps(reduce) >= LONG_CHAIN:
+            room = min(room, max(1, _CHAINS // work))
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in reversed(sums.in_order(self.kernel, loops)):
             known = self.axis(loop, frozenset({AxisKind.REDUCE}))

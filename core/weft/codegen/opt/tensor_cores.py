@@ -12,8 +12,8 @@ and one VECTOR range for what it has of the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
@@ -26,8 +26,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """The two factors of what a REDUCE adds up, in the dtype that a unit takes."""
 
     left: UOp
@@ -69,8 +68,21 @@ def sides(product: Product, among: Sequence[UOp]) -> tuple[list[UOp], list[UOp]]
     return rows, columns
 
 
-@dataclass(frozen=True)
-class Place:
+def fragment_sides(
+    product: Product, core: TensorCore, extents: Mapping[UOp, int]
+) -> tuple[UOp, UOp] | None:
+    """The innermost ranges of which whole fragments are the rows and the columns."""
+    m, n, _ = core.dims
+    for pair in (product, product.swapped()):
+        rows, columns = sides(pair, list(extents))
+        rows = [loop for loop in rows if extents[loop] % m == 0]
+        columns = [loop for loop in columns if extents[loop] % n == 0]
+        if rows and columns:
+            return rows[-1], columns[-1]
+    return None
+
+
+class Place(NamedTuple):
     """Which ranges become a fragment: m, n, k, and the bits of the lane's number, lowest first."""
 
     core: TensorCore

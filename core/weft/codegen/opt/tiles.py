@@ -32,6 +32,22 @@ def tilings(choices: Sequence[Sequence[int]], most: int) -> Iterator[tuple[int, 
                 yield (factor, *rest)
 
 
+def strip_bytes(
+    strips: Sequence[tuple[int, Sequence[int]]], terms: int, factors: Sequence[int]
+) -> int:
+    """How many bytes of vectors each turn of a product of `terms` turns fetches from further than
+    the nearest cache: those of a long strip, which the next tile reads again.
+
+    strips: the bytes of a vector, and the places among `factors` of those it is multiplied by.
+    """
+    count = 0
+    for each, of in strips:
+        for place in of:
+            each *= factors[place]
+        count += each if terms * each > NEAREST else 0
+    return count
+
+
 def fetched_cost(cost: float, nbytes: int, work: int, registers: int) -> float:
     """Cycles per multiply-add of a tile whose vectors come from the second-level cache.
 

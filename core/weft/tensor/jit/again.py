@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import getweakrefcount
 
+from weft.autograd import history
 from weft.device import binding
 from weft.device.buffer import Buffer
 from weft.tensor.jit.results import Known, New, Parts, Template
@@ -37,7 +38,7 @@ _alone = next(map(_counted, [object()]))
 """What is counted of something that one list holds."""
 
 
-class _Last:
+class Last:
     """What a template became: its nodes from the top down to the BUFFER, buffer and memory, and how
     many hold on to each when nobody looks at it: the node above, and for a gradient the state."""
 
@@ -55,6 +56,7 @@ class _Last:
             self.things.append(node)
             self.counts.append(_alone + 1)
         self.counts[-1] += of_state
+        history.settle(node)
         buffer = binding.buffer_of(node)
         self.things += (buffer, buffer._memory)
         self.counts += (_alone + 1, _alone + 1)
@@ -67,7 +69,7 @@ class _Last:
         node, buffer, memory = things[-3:]
         if node._buffer is not buffer or buffer._memory is not memory or memory is None:
             return False
-        if getattr(node, "_history", None) is not None:
+        if node._history is not None:
             return False
         if binding.is_shared(node):
             return False
@@ -88,8 +90,8 @@ class _Last:
 class Again:
     """Of a recording over some state: which templates may stand as they did.
 
-    :ivar nodes: by template, what it stands for again; None for those that are made anew.
-    :ivar tensors: by template, the gradient that it is again; likewise.
+    :ivar misses: by template, how often in a row it could not stand as it did.
+    :ivar is_whole: whether all new memory is there again, and with it what stands over it.
     :ivar gives_known: whether tensors that were there before are in the result.
     """
 
@@ -100,20 +102,22 @@ class Again:
         # by template the output that it stands over; of no meaning where it is no candidate
         self._places = [(*how.memory, 0)[0] - self._given for how in trace.templates]
         self._candidates = _candidates(trace, state, before)
-        self._last: dict[int, list[_Last]] = {}  # by template, the newest first
-        self._misses: dict[int, int] = {}
+        self._last: dict[int, list[Last]] = {}  # by template, the newest first
+        self._rows: list[tuple[int, list[Last]]] = []  # the same
+        self.is_whole = False
+        self.misses: dict[int, int] = {}
         self.gives_known = _has_known(trace.tree)
         self._nothing: list[Any] = [None] * len(trace.templates)
-        self.nodes: list[UOp | None] = self._nothing
-        self.tensors: list[TensorBase | None] = self._nothing
 
-    def unseen(self) -> list[Buffer | None] | None:
-        """By output, the memory that is to be written again; None where there is none at all."""
-        self.nodes = self.tensors = self._nothing
-        if not self._last:
-            return None
+    def unseen(self) -> tuple[list[Buffer | None] | None, list[UOp | None], list[Any]]:
+        """(memory, nodes, tensors): by output, the memory that is to be written again, None where
+        there is none at all; by template, what it stands for again and the gradient that it is
+        again, None for those that are made anew. Who asks lets go of them before the next time."""
+        self.is_whole = False
         found: list[Buffer | None] | None = None
-        for place, several in [*self._last.items()]:
+        nodes = tensors = self._nothing
+        left = len(self.trace.outputs)
+        for place, several in self._rows:
             for one in several:
                 if one.is_unseen(self.state):
                     break
@@ -124,34 +128,49 @@ class Again:
                 several.reverse()  # there are two
             if found is None:
                 found = [None] * len(self.trace.outputs)
-                self.nodes, self.tensors = [*self._nothing], [*self._nothing]
+                nodes, tensors = [*self._nothing], [*self._nothing]
             found[self._places[place]] = one.things[-2]
-            self.nodes[place] = one.things[0]
-            self.tensors[place] = one.tensor[0] if one.tensor else None
-            self._misses[place] = 0
-        return found
+            nodes[place] = one.things[0]
+            if one.tensor:
+                tensors[place] = one.tensor[0]
+            if place in self.misses:
+                del self.misses[place]
+            left -= 1
+        self.is_whole = not left
+        return found, nodes, tensors
 
-    def _missed(self, place: int, several: list[_Last]) -> None:
+    def _missed(self, place: int, several: list[Last]) -> None:
         """Who keeps every result does not let go of the next one either."""
-        self._misses[place] = misses = self._misses.get(place, 0) + 1
+        self.misses[place] = misses = self.misses.get(place, 0) + 1
         if misses >= PATIENCE:
             self._candidates = [one for one in self._candidates if one[0] != place]
             del self._last[place]
+            self._rows = [*self._last.items()]
         elif several and several[0].tensor:
             several.clear()  # it is the state's no more
 
-    def note(self, new: Sequence[TensorBase]) -> None:
-        """What the templates became this time."""
-        nodes = self.nodes
+    def note(self, new: Sequence[TensorBase], nodes: Sequence[UOp | None]) -> None:
+        """What the templates became this time. nodes: those that they stand for again."""
         for place, number in self._candidates:
             if nodes[place] is None:
-                several = self._last.setdefault(place, [])
-                several.insert(0, _Last(new[place], number))
+                if place not in self._last:
+                    self._last[place] = []
+                    self._rows = [*self._last.items()]
+                several = self._last[place]
+                several.insert(0, Last(new[place], number))
                 del several[GENERATIONS:]
 
-    def has(self, effect: Any) -> bool:
-        """Whether an effect has been taken before: its gradient is where it was."""
-        return _is_gradient(effect) and self.tensors[effect.tree.number] is not None
+    def only_result(self) -> list[Last] | None:
+        """What the only template became, where that is a result and stands over the only new
+        memory: the list that is kept up to date."""
+        if self._candidates != [(0, -1)] or len(self._nothing) > 1 or len(self.trace.outputs) > 1:
+            return None
+        return self._last.get(0)
+
+
+def has_taken(effect: Any, tensors: Sequence[Any]) -> bool:
+    """Whether an effect has been taken before: its gradient is where it was."""
+    return _is_gradient(effect) and tensors[effect.tree.number] is not None
 
 
 def _candidates(trace: Trace, state: State, before: int) -> list[tuple[int, int]]:

@@ -234,7 +234,7 @@ class Arguments:
         self.key.append((kind, value))
 
 
-class _Stands:
+class Stands:
     """How a tensor among some arguments stands over its memory, for others that may do the same."""
 
     __slots__ = ("device", "dtype", "flag", "leaf", "moves", "size")
@@ -271,7 +271,7 @@ class Met:
             if isinstance(value, TensorBase):
                 if value._uop.base.op is not Ops.BUFFER or value.grad is not None:
                     return None
-                parts.append((kind, _Stands(value)))
+                parts.append((kind, Stands(value)))
                 tensors += 1
             elif kind in PLAIN:
                 parts.append((kind, value))
@@ -284,6 +284,11 @@ class Met:
         if tensors != len(arguments.tensors) or tensors != len(arguments.nodes):
             return None
         return cls(arguments.key, parts, tuple(sorted(kwargs)))
+
+    def only_tensors(self) -> list[tuple[type, Stands]] | None:
+        """How they stand, where all are tensors and none has a name; else None."""
+        is_simple = not self._names and all(type(what) is Stands for _, what in self._parts)
+        return self._parts if is_simple else None
 
     def again(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -301,7 +306,7 @@ class Met:
         for value, (kind, what) in zip(args, parts):
             if type(value) is not kind:
                 return None
-            if type(what) is not _Stands:
+            if type(what) is not Stands:
                 if what != (value.hex() if kind is float else value):
                     return None
                 continue

@@ -9,17 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weft.autograd import history
-from weft.base.settings import stamp
-from weft.device import binding, registry
+from weft.device import binding
 from weft.tensor import rng
-from weft.tensor.jit.again import Again
-from weft.tensor.jit.arguments import Arguments, Met
+from weft.tensor.jit.again import Again, has_taken
 from weft.tensor.jit.results import New, built, placed
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory
 from weft.tensor.jit.written import Watch, protect
-from weft.tensor.protocol import TensorBase, grad_enabled
-from weft.tensor.tensor import Tensor
+from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 
 
@@ -83,24 +80,26 @@ class Entry:
         again = self.again
         if again is None or again.trace is not trace or again.state is not state:
             again = self.again = Again(trace, state, len(nodes))
-        unseen = again.unseen()
+        unseen, nodes_again, tensors_again = again.unseen()
         if state.signature.nodes:
             nodes = [*nodes, *state.signature.nodes]
         if state.signature.values:
             values = {**state.signature.values, **values}
-        for draw in trace.draws:
-            if draw.__class__ is int:
-                rng.manual_seed(draw)
-            else:
-                draw[0][:] = rng.next_block(draw[2], draw[3])
+        if trace.draws:
+            for draw in trace.draws:
+                if draw.__class__ is int:
+                    rng.manual_seed(draw)
+                else:
+                    draw[0][:] = rng.next_block(draw[2], draw[3])
         buffers = trace.replay.run(binding.buffers_of(nodes), values, unseen)
         if trace.replay.written and history.in_use():
             for place in trace.replay.written:
                 history.overwritten(nodes[place])
-        if buffers:
+        is_whole = again.is_whole
+        if buffers and not is_whole:
             nodes = [*nodes, *new_memory(trace.outputs, buffers, unseen)]
         new = []
-        for how, node, tensor in zip(trace.templates, again.nodes, again.tensors):
+        for how, node, tensor in zip(trace.templates, nodes_again, tensors_again):
             if tensor is None:
                 if node is None:
                     node = placed(how, nodes, values)
@@ -108,7 +107,7 @@ class Entry:
             new.append(tensor)
         effects = trace.effects
         if effects:
-            effects = [effect for effect in effects if not again.has(effect)]
+            effects = [each for each in effects if not has_taken(each, tensors_again)]
         if effects or again.gives_known:
             known = _known(tensors, state)
             if effects:
@@ -118,48 +117,12 @@ class Entry:
                         [(number, new[place]) for number, place in trace.swaps],
                         [effect.container for effect in effects if effect.__class__ is Put],
                     )
-            again.note(new)
+            again.note(new, nodes_again)
             return built(trace.tree, known, new)
-        if new:
-            again.note(new)
+        if new and not is_whole:
+            again.note(new, nodes_again)
         tree = trace.tree
         return new[tree.number] if tree.__class__ is New else built(tree, (), new)
-
-
-class Like:
-    """A call that was replayed: one with arguments that stand alike may be, without a look at
-    signatures, if nothing has changed around it.
-
-    :ivar met: its arguments. entry: what was replayed.
-    """
-
-    __slots__ = ("_around", "entry", "met")
-
-    def __init__(self, met: Met, entry: Entry) -> None:
-        self.met, self.entry = met, entry
-        self._around = _around()
-
-    @classmethod
-    def of(
-        cls, entry: Entry, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Arguments
-    ) -> Like | None:
-        """None where the arguments are not so simple."""
-        met = Met.of(args, kwargs, arguments)
-        return None if met is None else cls(met, entry)
-
-    def is_around(self) -> bool:
-        """Whether settings, modes and devices are what they were."""
-        settings, mode, grad, epoch = self._around
-        return (
-            stamp() is settings
-            and Tensor.training is mode
-            and grad_enabled() is grad
-            and registry.epoch() is epoch
-        )
-
-
-def _around() -> tuple[Any, ...]:
-    return stamp(), Tensor.training, grad_enabled(), registry.epoch()
 
 
 def links_of(nodes: Iterable[UOp], state: State) -> list[int]:

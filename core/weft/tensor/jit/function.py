@@ -23,7 +23,8 @@ from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.capture import recording
 from weft.tensor.jit.arguments import Arguments, Refused, path_of
-from weft.tensor.jit.entry import Entry, Like, links_of
+from weft.tensor.jit.entry import Entry, links_of
+from weft.tensor.jit.like import MISSED, Like
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import traced
 from weft.tensor.jit.written import protect
@@ -36,7 +37,6 @@ from weft.uop import Ops, UOp
 _MOST_TRIES = 4
 _MOST_NEW = 64
 _WITHOUT_EFFECT = frozenset({"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED"})
-_NO_VALUES: dict[UOp, int] = {}
 _settings_now = settings.reader(
     *(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
 )
@@ -159,15 +159,13 @@ class Jit:
     # ---- calls ----------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        like = self._like
-        if like is not None and like.is_around() and recording() is None:
+        if self._like is not None and recording() is None:
             with self._lock:
-                found = like.met.again(args, kwargs)
-                if found is not None and like is self._like and like.entry.is_for(found[1]):
-                    if like.entry.may_replay(*found):
-                        result = like.entry.replay(*found, _NO_VALUES)
-                        self.replays += 1
-                        return result
+                like = self._like
+                result = MISSED if like is None else like.call(args, kwargs)
+                if result is not MISSED:
+                    self.replays += 1
+                    return result
         if self._new_in_a_row > _MOST_NEW or not settings.JIT or recording() is not None:
             return self._function(*args, **kwargs)
         with self._lock:

@@ -30,7 +30,6 @@ _MISSING = object()
 DICT, LIST, CELL, NAME, SLOT = "dict", "list", "cell", "name", "slot"
 
 _node_of, _grad_of, _flag_of = map(attrgetter, ("_uop", "grad", "_requires_grad"))
-_content = attrgetter("cell_contents")
 
 
 _states: WeakSet[State] = WeakSet()
@@ -153,7 +152,7 @@ class State:
     def _look_up(self) -> None:
         """Cells, names and slots, arranged so that many are looked at by one call."""
         self._others: list[Container] = []
-        self._cells: tuple[list[Any], list[Any]] = [], []
+        self._cells: list[tuple[Any, Any]] = []
         self._getters: list[tuple[Any, Any, tuple[Any, ...]]] = []
         names: dict[int, tuple[Any, dict[Any, Any]]] = {}
         for c in self.containers:
@@ -162,8 +161,7 @@ class State:
             if any(value is _MISSING for value in c.values):
                 self._others.append(c)
             elif c.kind is CELL:
-                self._cells[0].append(c.of)
-                self._cells[1].append(c.values[0])
+                self._cells.append((c.of, c.values[0]))
             elif c.kind is NAME:  # several functions share their globals
                 names.setdefault(id(c.of), (c.of, {}))[1].update(zip(c.keys, c.values))
             else:
@@ -219,6 +217,7 @@ class State:
 
     def holds(self) -> bool:
         """Whether everything still is the same, by identity."""
+        # each kind is passed over where there is none of it: see `like.py` for what that is worth
         for there, c in self._dicts:
             if len(there) != len(c.values) or not all(map(is_, there.values(), c.values)):
                 return False
@@ -230,8 +229,9 @@ class State:
         if self._is_bare:
             return True
         try:
-            if not all(map(is_, map(_content, self._cells[0]), self._cells[1])):
-                return False
+            for cell, content in self._cells:  # there are few
+                if cell.cell_contents is not content:
+                    return False
             for getter, of, values in self._getters:
                 if not all(map(is_, getter(of), values)):
                     return False
@@ -240,12 +240,14 @@ class State:
         for c in self._others:
             if not all(map(is_, c.now()[1], c.values)):
                 return False
-        tensors = self.tensors
-        return (
+        for array, raw in self._arrays:
+            if bytes(memoryview(array).cast("B")) != raw:
+                return False
+        tensors = self.signature.tensors
+        return not tensors or (
             all(map(is_, map(_node_of, tensors), self._uops))
             and all(map(is_, map(_grad_of, tensors), self._grads))
             and list(map(_flag_of, tensors)) == self._flags
-            and all(bytes(memoryview(a).cast("B")) == raw for a, raw in self._arrays)
         )
 
     # ---- the walk -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ A shape is ints or symbolic ints, given as one tuple or as several arguments.
 
 from __future__ import annotations
 
-from math import copysign
+from math import copysign, isfinite
 from typing import Any, Self
 
 from weft.base.arguments import kind_of, shown
@@ -216,15 +216,18 @@ class MovementMixin(TensorBase):
         """Padded at the edges; what is below zero shrinks.
 
         `padding` is one (before, after) pair per axis (None for none), or flat from the last axis
-        on: (left, right, top, bottom, ...). Modes: "constant" with `value`, "reflect",
-        "replicate", "circular".
+        on: (left, right, top, bottom, ...). Modes: "constant" with `value` in the dtype of self,
+        a fraction cut off among integers; "reflect", "replicate", "circular".
 
-        :raises ArgumentError: for an unknown mode, or padding that does not fit the axes.
+        :raises ArgumentError: for an unknown mode, padding that does not fit the axes, or infinity
+            and NaN among integers.
 
         >>> Tensor([1, 2]).pad(((1, 2),)).tolist()
         [0, 1, 2, 0, 0]
         >>> Tensor([[1, 2]]).pad((0, 1), value=9).tolist()
         [[1, 2, 9]]
+        >>> Tensor([False]).pad((0, 1), value=1).tolist()
+        [False, True]
         >>> Tensor([1, 2, 3]).pad((2, 0), mode="reflect").tolist()
         [3, 2, 1, 2, 3]
         """
@@ -257,7 +260,21 @@ class MovementMixin(TensorBase):
                 return padded
         inside = self.ones_like(dtype="bool")
         inside = inside._wrap(record(Ops.PAD, inside._uop.dtype, (inside._uop,), pairs))
-        return inside.where(padded, value)
+        return inside.where(padded, self._filling(value))
+
+    def _filling(self, value: Any) -> Any:
+        """What padding puts around, in the dtype of self, as NumPy and PyTorch have it."""
+        own, filling = self._uop.dtype, self._operand(value)
+        if isinstance(filling, TensorBase):
+            return filling.cast(own)
+        if dtypes.is_int(own) and not isfinite(filling):
+            raise ArgumentError(
+                "integers are not padded with what is not finite",
+                asked=f"pad(value={value!r}) of {own!r} {self.shape}",
+                because=f"{own!r} holds no such number",
+                try_="x.float().pad(...), or x.dtype.min and x.dtype.max",
+            )
+        return dtypes.as_const(filling, own)
 
     def _edge_pad(self, axis: int, before: int, after: int, mode: str) -> Any:
         size = self.shape[axis]

@@ -57,7 +57,8 @@ class NumericMixin(ElementwiseMixin):
         return self // x
 
     def fmod(self, x: Any) -> Self:
-        """Remainder with the sign of self, as in C; see `mod` for that with the sign of x.
+        """Remainder with the sign of self, as in C; see `mod` for that with the sign of x, and for
+        the quotients up to which it is exact among floats.
 
         >>> Tensor([7, -7]).fmod(3).tolist()
         [1, -1]

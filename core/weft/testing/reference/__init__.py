@@ -34,6 +34,7 @@ KINDS: dict[str, ComputeCaps] = {
         dtypes=ALL_DTYPES,
         vector_widths=dict.fromkeys(ALL_DTYPES, (4, 2)),
         vector_bytes=16,
+        features=frozenset({Feature.ANY_LANE}),
     ),
     "grid": ComputeCaps(
         dtypes=ALL_DTYPES,

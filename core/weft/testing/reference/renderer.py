@@ -129,7 +129,9 @@ class _Writer:
         self.depth += 1
 
     def _if(self, node: UOp) -> None:
-        self._emit(f"if {self.names[node.src[0]]}:")
+        (asked,) = node.src
+        name = self.names[asked]
+        self._emit(f"if any({name}):" if asked.dtype.count > 1 else f"if {name}:")
         self._name(node, "")
         self.depth += 1
 

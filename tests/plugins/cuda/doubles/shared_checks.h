@@ -31,7 +31,9 @@ SIMT_UNSEEN static inline unsigned long simt_size_of(const simt_array& array) {
   return array.at == (const char*)simt_dynamic() ? simt_here.shared : array.size;
 }
 
-SIMT_UNSEEN static void simt_access(const char* at, unsigned long size) {
+// Once, and not in each of the twelve functions below: they would take longer to compile than most
+// kernels do.
+SIMT_UNSEEN __attribute__((noinline)) static void simt_access(const char* at, unsigned long size) {
   if (at >= simt_here.stack && at < simt_here.stack_end) return;
   const char* near = nullptr;
   for (unsigned i = 0; i < simt_array_count; i++) {

@@ -1,13 +1,14 @@
-"""Movement: padding that goes round."""
+"""Movement: padding that goes round, and what it puts around."""
 
 from __future__ import annotations
 
 import math
 
+import numpy
 import pytest
 
-from weft import Tensor
-from weft.base.errors import UnknownChoice
+from weft import Tensor, dtypes
+from weft.base.errors import ArgumentError, UnknownChoice
 
 
 def test_what_goes_round_is_what_is_left() -> None:
@@ -40,3 +41,31 @@ def test_padding_with_minus_zero() -> None:
     assert repr(Tensor([1.0, -0.0]).pad((1, 1)).tolist()) == "[0.0, 1.0, -0.0, 0.0]"
     padded = Tensor([1, 2]).pad((0, 1), value=-0.0)
     assert (padded.dtype, padded.tolist()) == (Tensor([1]).dtype, [1, 2, 0])
+
+
+def test_padding_keeps_the_dtype() -> None:
+    for dtype, value, wanted in (
+        ("bool", 1, [True, False, True]),
+        ("bool", 2.5, [True, False, True]),
+        ("int32", 1.5, [1, 0, 1]),
+        ("int8", -1.5, [-1, 0, -1]),
+        ("uint8", True, [1, 0, 1]),
+        ("int16", numpy.float32(2.75), [2, 0, 2]),
+        ("int64", Tensor(3.5), [3, 0, 3]),
+        ("float16", 1, [1.0, 0.0, 1.0]),
+        ("bfloat16", True, [1.0, 0.0, 1.0]),
+    ):
+        x = Tensor([0], dtype=dtype)
+        padded = x.pad((1, 1), value=value)
+        assert (padded.dtype, padded.tolist()) == (x.dtype, wanted), (dtype, value)
+        around = (x == 1).pad((1, 1), value=value)  # of what is computed, too
+        assert (around.dtype, around.tolist()) == (dtypes.bool, [True, False, True])
+    row = Tensor([[True, False, True]]).pad((-1, 2), value=1)
+    assert row.tolist() == [[False, True, True, True]]
+
+
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan")])
+def test_integers_are_not_padded_with_what_is_not_finite(value: float) -> None:
+    with pytest.raises(ArgumentError, match="holds no such number"):
+        Tensor([1, 2]).pad((1, 0), value=value)
+    assert repr(Tensor([1.0]).pad((1, 0), value=value).tolist()) == repr([value, 1.0])

@@ -1,0 +1,132 @@
+"""A schedule that fails on the way: what was written is not written again, the rest is computed."""
+
+import pytest
+
+from weft import Tensor
+from weft.base.errors import DeviceError
+from weft.engine import ExecItem
+
+MOST = 6
+"""More steps than any of these takes."""
+
+
+class Failure:
+    """Makes the step of this number fail, once, while it is awaited."""
+
+    def __init__(self, monkeypatch, step):
+        self.step, self.seen, self.awaited = step, 0, False
+        run = ExecItem.run
+
+        def run_or_fail(item, *arguments, **keywords):
+            self.seen += 1
+            if self.awaited and self.seen == self.step + 1:
+                raise DeviceError("this step fails", asked="a step")
+            return run(item, *arguments, **keywords)
+
+        monkeypatch.setattr(ExecItem, "run", run_or_fail)
+
+    def once(self, work):
+        """The error that the work ends with; None where it has fewer steps."""
+        self.seen, self.awaited = 0, True
+        try:
+            work()
+        except DeviceError as error:
+            return error
+        finally:
+            self.awaited = False
+        return None
+
+    def tried(self, work):
+        """The work fails, and is done once more."""
+        if self.once(work) is not None:
+            work()
+
+
+@pytest.fixture(params=range(MOST))
+def failure(request, monkeypatch):
+    return Failure(monkeypatch, request.param)
+
+
+def counted(*values):
+    """Tensors that are memory of their own."""
+    return [Tensor(value).realize() for value in values]
+
+
+def test_what_was_added_is_not_added_twice(failure):
+    (total,) = counted([1.0, 2.0])
+    total += 1
+    mean = (total.sum() * Tensor.ones(3)).contiguous()
+    failure.tried(lambda: Tensor.realize(total, mean))
+    assert total.tolist() == [2.0, 3.0] and mean.tolist() == [5.0] * 3
+
+
+def test_writes_to_several_tensors(failure):
+    parameter, moment = counted([4.0, 8.0], [1.0, 1.0])
+    moment.assign(moment * 0.5 + parameter)
+    parameter.assign(parameter - moment)
+    failure.tried(lambda: Tensor.realize(parameter, moment))
+    assert moment.tolist() == [4.5, 8.5] and parameter.tolist() == [-0.5, -0.5]
+
+
+def test_a_part_that_is_written(failure):
+    (table,) = counted([[1.0, 2.0], [3.0, 4.0]])
+    table[0] += 1
+    rows = table.sum(1).contiguous().max()
+    failure.tried(lambda: Tensor.realize(table, rows))
+    assert table.tolist() == [[2.0, 3.0], [3.0, 4.0]] and rows.item() == 7.0
+
+
+def test_readers_of_what_stood_there_before(failure):
+    (total,) = counted([1.0, 2.0])
+    old = total * 10
+    total += 1
+    new = (total * 100).contiguous()
+    failure.tried(lambda: Tensor.realize(new, total))
+    assert [t.tolist() for t in (old, total, new)] == [[10.0, 20.0], [2.0, 3.0], [200.0, 300.0]]
+
+
+def test_kernels_that_wait(failure):
+    (total,) = counted([1.0, 2.0])
+    total += 1
+    top = (total.sum() * Tensor.ones(3)).contiguous()
+    Tensor.kernelize(total, top)
+    failure.tried(lambda: Tensor.realize(total, top))
+    assert total.tolist() == [2.0, 3.0] and top.tolist() == [5.0] * 3
+
+
+def test_shards_that_were_all_written(failure):
+    total = Tensor([1.0, 2.0, 3.0, 4.0], device="REF").shard(("REF", "REF:1"), axis=0).realize()
+    total += 1
+    top = (total.sum() * Tensor.ones(2, device="REF").shard(("REF", "REF:1"))).contiguous()
+    failure.step += 2
+    failure.tried(lambda: Tensor.realize(total, top))
+    assert total.tolist() == [2.0, 3.0, 4.0, 5.0] and top.tolist() == [14.0, 14.0]
+
+
+def test_a_tensor_that_nobody_holds_any_more(failure):
+    (total,) = counted([1.0, 2.0])
+    window = total[:1]
+    total += 1
+    shown = (total.sum() * Tensor.ones(2)).contiguous()
+    del total
+    failure.tried(shown.realize)
+    assert shown.tolist() == [5.0, 5.0] and window.tolist() == [1.0]
+
+
+def test_where_nothing_was_written_everything_is_as_it_was(failure):
+    (x,) = counted([1.0, 2.0])
+    rows = (x.sum() * Tensor.ones(2)).contiguous()
+    before = rows.uop
+    error = failure.once(rows.realize)
+    assert error is None or (rows.uop is before and not hasattr(error, "__notes__"))
+    assert rows.tolist() == [3.0, 3.0]
+
+
+def test_what_is_lost_is_told(failure):
+    (total,) = counted([[1.0, 2.0], [3.0, 4.0]])
+    old = (total.sum(1).contiguous() * 10).contiguous()
+    total += 1
+    error = failure.once(lambda: Tensor.realize(total, old))
+    assert total.tolist() == [[2.0, 3.0], [4.0, 5.0]]
+    lost = any("old content" in note for note in getattr(error, "__notes__", ()))
+    assert lost == (old.tolist() != [30.0, 70.0])
