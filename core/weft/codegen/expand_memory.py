@@ -26,6 +26,9 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
+_WRITTEN_OUT = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
+_FEWEST_COLUMNS = 4  # of a part of a matrix that is worth turning: with two, a row is half a load
+
 
 class Accesses(Places):
     """The part of the expander that knows how memory is reached."""
@@ -40,7 +43,7 @@ class Accesses(Places):
         if lane is not None and step not in (1, -1):
             across = self.across(node, address, lane)
             if across is not None:
-                return self.square(node.dtype, address, lane, across, filled)
+                return self.turned(node.dtype, address, lane, across, filled)
             over, places = self.places(address, None, 0, filled)
             rest = tuple(loop for loop in over if loop is not lane)
             rows = [[places[i] for i in row] for row in self.gather(over, lane)]
@@ -52,33 +55,38 @@ class Accesses(Places):
         return Instances(over, lane, values)
 
     def across(self, node: UOp, address: Address, lane: UOp) -> UOp | None:
-        """The unrolled range along which a load moves by one, if there are as many as lanes.
+        """The unrolled range along which a load moves by one, if it has some turns.
 
-        Both are then the sides of a square, which is read by the rows it has in memory.
+        It and the lanes are then the sides of a part of a matrix, which is read by the rows that it
+        has in memory.
         """
         side = width_of(lane)
         plain = address.gate is None and node.dtype is not dtypes.bool and lane in address.moving
         if not plain or side & (side - 1) or any(is_instantiated(term) for term in address.other):
             return None
         for loop, factor in address.moving.items():
-            if factor == 1 and width_of(loop) == side and loop.arg.kind is AxisKind.UPCAST:
-                return loop
+            if factor == 1 and loop.arg.kind in _WRITTEN_OUT:
+                if width_of(loop) >= min(side, _FEWEST_COLUMNS):
+                    return loop
         return None
 
-    def square(
+    def turned(
         self, dtype: DType, address: Address, lane: UOp, across: UOp, filled: Filled | None
     ) -> Instances:
-        """A load of squares by their rows; each instance along `across` is a column."""
-        over, places = self.places(address, across, 0, filled)
-        side, rest = width_of(lane), tuple(loop for loop in over if loop not in (lane, across))
-        rows = [loaded(place, None, dtype, side, 1) for place in places]
-        whole = merged([rest, (across,)])
-        strides = strides_of(whole)
-        starts = offsets(rest, [strides[loop] for loop in rest], 0)
+        """A load by rows; each instance along `across` is a column."""
+        side = width_of(lane)
+        columns, most = _in_parts(width_of(across), side)
         values: dict[int, UOp] = {}
-        for start, picked in zip(starts, self.gather(over, lane)):
-            for number, column in enumerate(columns_of([rows[i] for i in picked])):
-                values[start + number * strides[across]] = column
+        for first in columns:  # the last one may overlap the one before it, and reads the same
+            over, places = self.places(address, across, first, filled)
+            rest = tuple(loop for loop in over if loop not in (lane, across))
+            rows = [loaded(place, None, dtype, most, 1) for place in places]
+            whole = merged([rest, (across,)])
+            strides = strides_of(whole)
+            starts = offsets(rest, [strides[loop] for loop in rest], 0)
+            for start, picked in zip(starts, self.gather(over, lane)):
+                for number, column in enumerate(columns_of([rows[i] for i in picked]), first):
+                    values[start + number * strides[across]] = column
         return Instances(whole, lane, [values[number] for number in range(count_of(whole))])
 
     def load_neighbours(self, node: UOp, places: list[Place], alternative: UOp | None) -> list[UOp]:
@@ -194,8 +202,7 @@ def _stored_turned(
     if across is None or width_of(across) < 2:
         return []
     count, rest = width_of(across), [loop for loop in loops if loop is not across]
-    most = 1 << (min(count, dtype.count).bit_length() - 1)
-    parts = [*range(0, count - most + 1, most), *([count - most] if count % most else [])]
+    parts, most = _in_parts(count, dtype.count)
     out: list[UOp] = []
     for first in offsets(tuple(rest), [steps[loop] for loop in rest], 0):
         mine = range(first, first + count * steps[across], steps[across])
@@ -206,6 +213,14 @@ def _stored_turned(
             for place, (vector, at) in zip(rows[block[0]], runs_of([values[i] for i in block])):
                 out += stored(place, vector.gep(tuple(range(at, at + most))))
     return out
+
+
+def _in_parts(count: int, most: int) -> tuple[list[int], int]:
+    """Where parts of so many begin that are all a power of two wide, and how wide: the last one may
+    overlap the one before it."""
+    width = 1 << (min(count, most).bit_length() - 1)
+    starts = [*range(0, count - width + 1, width), *([count - width] if count % width else [])]
+    return starts, width
 
 
 def _row(row: list[Place], alternative: UOp | None, dtype: DType) -> UOp:

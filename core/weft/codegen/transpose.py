@@ -3,7 +3,8 @@
 Lanes that lie a row apart would be read one by one, each line of memory as many times as columns of
 it are needed. Here each row is one load, and `log2 n` rounds of interleaving exchange the rows of
 an n x n square for its columns: a round interleaves row k with row k + n / 2, which moves the
-highest bit of an element's row to be the lowest of its place in the row.
+highest bit of an element's row to be the lowest of its place in the row. Of a part that has fewer
+columns than rows, rows that follow one another are put together first: all vectors are full then.
 
 Vectors that are stored across memory, each lane in a row of its own, are turned as well where they
 are neighbours there: one store then takes what several of them have for a row.
@@ -29,11 +30,22 @@ class _Vector(NamedTuple):
 
 
 def columns_of(rows: Sequence[UOp]) -> list[UOp]:
-    """The columns of a square of rows: as many vectors of as many lanes, a power of two."""
-    found = _named(rows)
-    for _ in range(_log(len(rows))):
-        found = _interleaved(found, len(rows), 1)
+    """The columns of these rows, whose number is a power of two, as is that of their lanes; there
+    are at least as many rows as lanes."""
+    count, columns = len(rows), rows[0].dtype.count
+    found = _named(_put_together(rows, count // columns))
+    for _ in range(_log(count)):
+        found = _interleaved(found, count, 1)
     return [vector.value for vector in found]
+
+
+def _put_together(rows: Sequence[UOp], many: int) -> list[UOp]:
+    """So many rows after one another as one vector."""
+    if many == 1:
+        return list(rows)
+    wide = rows[0].dtype.scalar().vec(2 * rows[0].dtype.count)
+    pairs = [UOp(Ops.CAT, wide, pair) for pair in zip(rows[::2], rows[1::2])]
+    return _put_together(pairs, many // 2)
 
 
 def runs_of(rows: Sequence[UOp]) -> list[tuple[UOp, int]]:

@@ -15,6 +15,7 @@ from weft.device.capabilities import ComputeCaps, Target
 from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
+from weft.uop.args import Reduce
 
 VECTOR = Target(
     ComputeCaps(
@@ -39,11 +40,15 @@ def held(node, rows):
     return below if node.op is Ops.CAT else [below[lane] for lane in node.arg]
 
 
-@pytest.mark.parametrize("count", [2, 4, 8, 16])
-def test_columns(count):
-    rows = rows_of(count, count)
-    for number, column in enumerate(columns_of(rows)):
-        assert column.dtype is rows[0].dtype
+@pytest.mark.parametrize("count,columns", [
+    (2, 2), (4, 4), (8, 8), (16, 16), (16, 8), (16, 4), (8, 4), (16, 2), (32, 4),
+])  # fmt: skip
+def test_columns(count, columns):
+    rows = rows_of(count, columns)
+    found = columns_of(rows)
+    assert len(found) == columns
+    for number, column in enumerate(found):
+        assert column.dtype is dtypes.float.vec(count)
         assert held(column, rows) == [(row, number) for row in range(count)]
 
 
@@ -110,12 +115,44 @@ def test_axes_around_and_beside_the_square():
     np.testing.assert_array_equal(run(program, given), 2 * given.transpose(0, 2, 1).reshape(-1))
 
 
+@pytest.mark.parametrize("up,widths", [
+    (4, [4] * 8),
+    (5, [4] * 16),  # of five, the first four and the last four
+    (6, [4] * 16),
+    (12, [8] * 16),  # as many as lanes, and the last as many
+    (24, [8] * 24),
+    (3, [1] * 24),  # too few for a row to be worth a load
+])  # fmt: skip
+@pytest.mark.parametrize("rows", [16, 19])
+def test_parts_with_fewer_columns_than_lanes_are_read_by_rows(up, widths, rows):
+    columns = 2 * up if up < 24 else 24
+    given = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
+    program = program_of(turned(rows, columns, order=(1, 0)), SQUARE[0], Opt(OptKind.UPCAST, 0, up))
+    assert loads(program) == widths
+    np.testing.assert_array_equal(run(program, given), 2 * given.T.reshape(-1))
+
+
+@pytest.mark.parametrize("terms", [5, 8, 10])
+def test_short_sums_of_which_each_lane_has_a_row_are_read_by_rows(terms):
+    given = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(16 * terms), (), 1)
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(16), (), 0)
+    load = given.view(ShapeTracker.from_shape((16, terms))).load()
+    total = UOp(Ops.REDUCE_AXIS, dtypes.float, (load,), Reduce(Ops.ADD, (1,)))
+    ast = UOp.sink(out.view(ShapeTracker.from_shape((16, 1))).store(total))
+    program = program_of(ast, Opt(OptKind.VECTOR, 0, 8), Opt(OptKind.UNROLL, 1, 0))
+    assert set(loads(program)) == {4 if terms == 5 else 8}
+    values = np.random.default_rng(terms).integers(-9, 9, 16 * terms).astype(np.float32)
+    result = np.zeros(16, np.float32)
+    run_program(program, (result, values))
+    np.testing.assert_array_equal(result, values.reshape(16, terms).sum(1))
+
+
 @pytest.mark.parametrize("opts,target,dtype", [
-    ((SQUARE[0], Opt(OptKind.UPCAST, 0, 4)), VECTOR, dtypes.float),
+    ((SQUARE[0], Opt(OptKind.UPCAST, 0, 2)), VECTOR, dtypes.float),
     (SQUARE, PLAIN, dtypes.float),
     (SQUARE, VECTOR, dtypes.bool),
 ])  # fmt: skip
-def test_what_is_no_square_is_read_one_by_one(opts, target, dtype):
+def test_what_has_no_rows_to_read_is_read_one_by_one(opts, target, dtype):
     ast = turned(16, 24, order=(1, 0), dtype=dtype)
     assert set(loads(program_of(ast, *opts, target=target))) == {1}
 
