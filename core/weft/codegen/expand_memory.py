@@ -1,4 +1,4 @@
-"""Loads and stores over unrolled ranges and lanes: neighbours, squares, arrays on chip."""
+"""Loads and stores over unrolled ranges and lanes: neighbours, rows of matrices, arrays on chip."""
 
 from __future__ import annotations
 
