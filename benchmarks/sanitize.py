@@ -430,11 +430,17 @@ def _written(processor: Processor, rows: Sequence[Row], of: int, mark: str) -> N
 
 def main(words: Sequence[str]) -> int:
     """Watch what has these names, or everything."""
+    full = "--full" in words
+    known = {"--full", "--v3", *(name for name, _ in cases(full))}
+    unknown = [word for word in words if word not in known]
+    if unknown:
+        print(__doc__ if {"-h", "--help"} & {*unknown} else f"there is no {', '.join(unknown)}")
+        return 2
     reason = missing()
     if reason is not None:
         print(reason)
         return 2
-    full, processor = "--full" in words, avx2() if "--v3" in words else native()
+    processor = avx2() if "--v3" in words else native()
     names = [word for word in words if not word.startswith("--")]
     rows: list[Row] = []
     done: set[tuple[str, tuple[int, ...]]] = set()
