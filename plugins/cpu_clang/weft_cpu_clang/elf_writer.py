@@ -75,31 +75,11 @@ class ObjectWriter:
             MAGIC + bytes([_VERSION]), RELOCATABLE, X86_64, _VERSION, 0, 0, self._size, 0,
             HEADER.size, 0, 0, SECTION.size, len(self._sections), len(self._sections) - 1,
         )  # fmt: skip
-        rows = b"".join(
-            SECTION.pack(
-                s.name,
-                s.kind,
-                s.flags,
-                0,
-                s.offset,
-                s.size,
-                s.link,
-                s.info,
-                s.align,
-                s.each,
-            )
-            for s in self._sections
-        )
+        rows = b"".join(SECTION.pack(*s[:3], 0, *s[3:]) for s in self._sections)
         return b"".join((header, *self._parts[1:], rows))
 
     def _table(
-        self,
-        name: str,
-        kind: int,
-        link: int,
-        info: int,
-        row: struct.Struct,
-        content: bytes,
+        self, name: str, kind: int, link: int, info: int, row: struct.Struct, content: bytes
     ) -> None:
         self.add(name, Section(0, kind, 0, 0, 0, link, info, 8, row.size), content)
 

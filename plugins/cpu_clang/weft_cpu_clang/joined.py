@@ -125,10 +125,8 @@ class _Part:
             )
         for index in self._names:
             rows = self._relocations.get(index, ())
-            file.relocate(
-                places[index],
-                [one._replace(symbol=numbers[one.symbol]) for one in rows],
-            )
+            found = [one._replace(symbol=numbers[one.symbol]) for one in rows]
+            file.relocate(places[index], found)
         return file.finished()
 
     def _constants(self, index: int, content: bytes, values: dict[int, int]) -> bytes:

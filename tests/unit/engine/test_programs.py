@@ -74,19 +74,24 @@ def test_the_kernels_of_a_schedule_are_compiled_side_by_side(monkeypatch, tmp_pa
         assert program_for(*wanted[0]) is first  # nothing is left to do
 
 
+def register_with(part, does):
+    """A device FAKE, one part of which does this."""
+    module = fake_computer("FAKE")
+    parts = {"renderer": CStyleRenderer(), "compiler": SimpleNamespace(fingerprint="")}
+    parts["compiler"].compile = lambda source, name: b""
+    setattr(parts[part], {"renderer": "render", "compiler": "compile"}[part], does)
+    for name, made in parts.items():
+        hook = hookimpl(lambda made=made: made, specname=f"weft_{name}")
+        setattr(module, f"weft_{name}", hook)
+    registry.register(module, "FAKE")
+
+
 @pytest.mark.parametrize("part", ["renderer", "compiler"])
 def test_a_part_that_crashes_is_the_plugins_fault(part, fresh_registry, tmp_path):
     def crash(*_):
         raise KeyError("x")
 
-    module = fake_computer("FAKE")
-    parts = {"renderer": CStyleRenderer(), "compiler": SimpleNamespace(fingerprint="")}
-    parts["compiler"].compile = lambda source, name: b""
-    setattr(parts[part], {"renderer": "render", "compiler": "compile"}[part], crash)
-    for name, made in parts.items():
-        hook = hookimpl(lambda made=made: made, specname=f"weft_{name}")
-        setattr(module, f"weft_{name}", hook)
-    registry.register(module, "FAKE")
+    register_with(part, crash)
     with settings.override(CACHE_DIR=str(tmp_path)), pytest.raises(PluginError) as caught:
         (Tensor.empty(4, device="FAKE") + 1).realize()
     assert caught.value.because == f"its {part} raised KeyError: 'x'"
@@ -103,14 +108,7 @@ def test_a_part_that_crashes_is_the_plugins_fault(part, fresh_registry, tmp_path
 def test_a_part_that_gives_something_else_is_the_plugins_fault(
     part, gives, words, fresh_registry, tmp_path
 ):
-    module = fake_computer("FAKE")
-    parts = {"renderer": CStyleRenderer(), "compiler": SimpleNamespace(fingerprint="")}
-    parts["compiler"].compile = lambda source, name: b""
-    setattr(parts[part], {"renderer": "render", "compiler": "compile"}[part], lambda *_: gives)
-    for name, made in parts.items():
-        hook = hookimpl(lambda made=made: made, specname=f"weft_{name}")
-        setattr(module, f"weft_{name}", hook)
-    registry.register(module, "FAKE")
+    register_with(part, lambda *_: gives)
     # with a cache of its own: what an honest part with this fingerprint gave is not asked for again
     with settings.override(CACHE_DIR=str(tmp_path)), pytest.raises(PluginError) as caught:
         (Tensor.empty(4, device="FAKE") + 1).realize()
