@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -91,6 +92,21 @@ def shared_bench(bench: Bench) -> Bench:
     other = Bench(bench.device)
     other.compiler = ClangCompiler(bench.device.toolchain, shared=True)  # type: ignore[attr-defined]
     return other
+
+
+def damaged_copies(binary: bytes, seed: int) -> Iterator[bytes]:
+    """The same with some bytes that are wrong."""
+    random_numbers = random.Random(seed)
+    for _ in range(400):
+        damaged = bytearray(binary)
+        for _ in range(random_numbers.choice((1, 2, 8, 64))):
+            damaged[random_numbers.randrange(len(damaged))] = random_numbers.randrange(256)
+        yield bytes(damaged)
+
+
+@pytest.fixture(scope="session")
+def damaged_copies_of() -> Callable[[bytes, int], Iterator[bytes]]:
+    return damaged_copies
 
 
 def interesting(dtype: DType) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import random
 import subprocess
 
 import pytest
@@ -143,17 +142,13 @@ def test_an_object_without_the_functions_is_refused():
 
 
 @needs_objects
-def test_damage_is_refused_or_harmless():
+def test_damage_is_refused_or_harmless(damaged_copies_of):
     """Any bytes of what the compiler wrote may be wrong."""
     binary = ClangCompiler(find_toolchain()).compile(*SOURCES[0])
-    random_numbers = random.Random(5)
     refused = 0
-    for _ in range(400):
-        damaged = bytearray(binary)
-        for _ in range(random_numbers.choice((1, 2, 8, 64))):
-            damaged[random_numbers.randrange(len(damaged))] = random_numbers.randrange(256)
+    for damaged in damaged_copies_of(binary, 5):
         try:
-            joined.separated(bytes(damaged))
+            joined.separated(damaged)
         except CompileError:
             refused += 1
     assert refused > 20
