@@ -14,7 +14,7 @@ cold      with caches on disk that are empty; warm: with what the cold process l
 Byte code of Python's modules is there in both cases, as it is from a library's second import on.
 Compilers may use both cores of the machine, the network itself runs on `--threads`.
 
-Peers: `python -m pip install torch==2.13.0 jax==0.10.2 tinygrad==0.14.0`.
+Peers: `python -m pip install torch==2.15.0 jax==0.10.2 tinygrad==0.14.0`.
 """
 
 from __future__ import annotations

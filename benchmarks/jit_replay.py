@@ -12,7 +12,7 @@ as written   the same step where nothing is captured
 
 All are seconds of CPU time, so that a busy machine does not show.
 
-Peers: `python -m pip install torch==2.13.0 tinygrad==0.14.0 jax==0.10.2`.
+Peers: `python -m pip install torch==2.15.0 tinygrad==0.14.0 jax==0.10.2`.
 """
 
 from __future__ import annotations

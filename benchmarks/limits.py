@@ -7,7 +7,7 @@ Results are compared; one that differs gets no figure. A peer that takes longer 
 seconds to prepare or to run a workload is ended, begun anew with the next one, and called over the
 limit. The file is written after every workload, so that a run that is stopped leaves what it has.
 
-Peers: `python -m pip install numpy torch==2.13.0 jax tinygrad==0.14.0`; torch.compile needs g++.
+Peers: `python -m pip install numpy torch==2.15.0 jax tinygrad==0.14.0`; torch.compile needs g++.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from workloads import WORKLOADS, Workload
 HERE = Path(__file__).resolve().parent
 LEAST_SECONDS = 0.1  # a short job is repeated until it has lasted this long
 SLOW_SECONDS = 2.0  # of what takes longer one sample is enough
+SHORT_ROUNDS = 3  # as many rounds of a job that is repeated: memory is shared with others
 TOLERANCE = {None: 2e-3, "bfloat16": 3e-2}
 OVER = "over the limit"
 UNITS = {"flop": "GFLOP/s", "byte": "GB/s", "call": "ms", "kernel": "us a kernel"}
@@ -168,6 +169,11 @@ class Worker:
         if "numbers" in found:
             self.numbers.setdefault(name, found["numbers"])
 
+    def is_repeated(self, row: Row) -> bool:
+        """Whether the job is so short that more samples cost little."""
+        known = self.samples.get(row.name)
+        return known is not None and known[0] < LEAST_SECONDS
+
     def seconds(self, row: Row, workers: list[Worker]) -> float | None:
         """The median; None where there is none, or where the result is another than the others'."""
         samples = self.samples.get(row.name)
@@ -250,10 +256,11 @@ def report(
         "# At the machine's limit", "",
         f"One run of `python benchmarks/limits.py --threads {threads} --rounds {rounds}` on "
         f"{machine()}, {datetime.now(UTC):%Y-%m-%d}; {threads} core{'s'[: threads > 1]} for each; "
-        f"medians of {rounds} interleaved rounds: rates, or times where milliseconds or "
-        f"microseconds are said.{limit} The last column but one is weft's time over that of the "
-        "best peer: below 1 weft is the fastest. The last is weft's share of what this machine "
-        "reaches: fused multiply-adds for arithmetic, a copy for what moves memory.", "",
+        f"medians of {rounds} interleaved rounds ({SHORT_ROUNDS * rounds} of what takes less than "
+        f"{LEAST_SECONDS} s): rates, or times where milliseconds or microseconds are said.{limit} "
+        "The last column but one is weft's time over that of the best peer: below 1 weft is the "
+        "fastest. The last is weft's share of what this machine reaches: fused multiply-adds for "
+        "arithmetic, a copy for what moves memory.", "",
         f"| workload | in | {' | '.join(names)} | weft / best peer | of the limit |",
         "|" + "---|" * (len(names) + 4), *lines, "",
         "weft's time over the best peer's, geometric means:", "", *means(rows, ratios), "",
@@ -296,9 +303,10 @@ def main() -> None:
             workers += [Worker(name, options.threads, given, options.limit) for name in names]
             for count, row in enumerate(chosen, 1):
                 print(f"{count}/{len(chosen)} {row.name}", file=sys.stderr, flush=True)
-                for _ in range(options.rounds):
+                for turn in range(SHORT_ROUNDS * options.rounds):
                     for worker in workers:
-                        worker.sample(row)
+                        if turn < options.rounds or worker.is_repeated(row):
+                            worker.sample(row)
                 text = report(workers, chosen[:count], ceiling, options.threads, options.rounds)
                 output.write_text(text)
         finally:

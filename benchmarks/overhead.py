@@ -13,7 +13,7 @@ ResNet-50    one image, from the graph to kernels in order and their memory, the
 
 All are seconds of CPU time, so that a busy machine does not show; kernels are counted on the clock.
 
-Peers: `python -m pip install torch==2.13.0 tinygrad==0.14.0`.
+Peers: `python -m pip install torch==2.15.0 tinygrad==0.14.0`.
 """
 
 from __future__ import annotations

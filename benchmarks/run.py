@@ -5,7 +5,7 @@ turn, so that a slower or faster minute of the machine meets all of them, and wr
 their ratios to benchmarks/results.md. A peer that is not installed is reported as missing.
 Results are compared with each other; a peer that computes something else is marked.
 
-Peers: `python -m pip install numpy torch==2.13.0 tinygrad==0.14.0`.
+Peers: `python -m pip install numpy torch==2.15.0 tinygrad==0.14.0`.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def test_an_operand_that_a_cache_holds_as_it_lies_is_not_packed():
         narrow.compute, vector_widths={dtypes.float: (16,)}, vector_bytes=64, vector_registers=32
     )
     wide = dataclasses.replace(narrow, compute=compute)
-    assert OptKind.PACK in chosen(matmul(64, 784, 256), wide)  # more than the cache holds
+    assert OptKind.PACK in chosen(matmul(64, 784, 320), wide)  # more than the cache holds
     assert OptKind.PACK not in chosen(matmul(64, 784, 128), wide)
     assert OptKind.PACK in chosen(matmul(4096, 784, 128), wide)  # many tiles pay for it
     assert OptKind.PACK in chosen(matmul(64, 784, 128, transposed=True), wide)
