@@ -18,7 +18,7 @@ from tests.unit.codegen.test_words import product as product_of_words
 from weft import Tensor
 from weft.base import trace
 from weft.base.dtype import dtypes
-from weft.codegen import coming_rows, coming_windows, expand_memory
+from weft.codegen import coming_rows, coming_windows, expand_memory, running
 from weft.codegen.opt import blanks
 from weft.codegen.pipeline import lower
 from weft.device import registry
@@ -162,6 +162,16 @@ PASSES = {
     ),
     "scatter": Case(lambda: rows_of_a_gradient(1001, 33, 57), ("scatter",)),
     "lookups": Case(lambda: t(41, 33).gather(0, t(29, 33, dtype="int32")), ("lookups", "gather")),
+    "rows picked": Case(lambda: t(523, 1043)[t(71, dtype="int32")], ("gather",)),
+    "rows picked, wide": Case(lambda: t(523, 1040)[t(71, dtype="int32")], ("gather",)),
+    "rows added": Case(lambda: t(523, 1043).sum(0)),
+    "pieces": Case(
+        lambda: t(7, 9, 64, 96).permute(3, 1, 0, 2).contiguous(), calls=(TURNED_IN,)
+    ),
+    "columns": Case(
+        lambda: t(2100, 1007).gather(0, t(701, 1007, dtype="int32")), ("lookups", "columns")
+    ),
+    "running": Case(lambda: t(30, 320).cumsum(1), calls=((running, "run"),)),
     "digits": Case(lambda: t(130, 4099).cumsum(1), ("digits",)),
     "words": Case(
         lambda: product_of_words(67, 132, 69, dtypes.uint8, dtypes.int8, dtypes.int32), ("words",)

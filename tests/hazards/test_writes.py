@@ -108,3 +108,12 @@ def test_two_writers_of_one_memory_of_which_one_is_reached_through_a_constant():
     assert other.sum(0).kernelize().tolist() == [2, 2]
     assert later.tolist() == [[5, 10], [17, 26]]
     assert t.tolist() == [[4, 9], [16, 25]] and other.tolist() == [[1, 1], [1, 1]]
+
+
+def test_what_was_brought_elsewhere_and_back_before_two_writes_of_one_memory():
+    for change in (2, 3):
+        x = (Tensor([1.0, 2.0, 3.0]) + 0).realize()
+        there_and_back = x.to("REF").to(x.device)
+        x[None, :] += change
+        assert x.tolist() == [1.0 + change, 2.0 + change, 3.0 + change]
+        assert there_and_back.tolist() == [1.0, 2.0, 3.0]

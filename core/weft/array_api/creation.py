@@ -139,21 +139,25 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
 
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """Storage of the shape, dtype and device of x."""
+    x = as_array(x)
     return empty(x.shape, dtype=dtype or x.dtype, device=device or x.device)
 
 
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """Zeros of the shape, dtype and device of x."""
+    x = as_array(x)
     return zeros(x.shape, dtype=dtype or x.dtype, device=device or x.device)
 
 
 def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
     """Ones of the shape, dtype and device of x."""
+    x = as_array(x)
     return ones(x.shape, dtype=dtype or x.dtype, device=device or x.device)
 
 
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """`fill_value` everywhere, in the shape, dtype and place of x."""
+    x = as_array(x)
     return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or x.device)
 
 
@@ -191,13 +195,14 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """Grids of coordinates from 1-d arrays. :raises ArgumentError: for another indexing."""
     if not arrays:
         return ()
-    if len({x.dtype for x in arrays}) > 1:
+    parts = [as_array(x) for x in arrays]
+    if len({x.dtype for x in parts}) > 1:
         raise DTypeError(
             "the axes of a grid have one dtype",
-            asked=f"meshgrid of {', '.join(repr(x.dtype) for x in arrays)}",
+            asked=f"meshgrid of {', '.join(repr(x.dtype) for x in parts)}",
             try_="astype(x, ...)",
         )
-    first, *rest = [as_array(x) for x in arrays]
+    first, *rest = parts
     return first.meshgrid(*rest, indexing=indexing)
 
 

@@ -486,6 +486,7 @@ def conj(x: Array, /) -> Array:
 
 def imag(x: Array, /) -> Array:
     """:raises ArgumentError: always, as the standard asks for real dtypes."""
+    x = as_array(x)
     raise ArgumentError(
         "real numbers have no imaginary part",
         asked=f"imag of {x.dtype!r} {x.shape}",

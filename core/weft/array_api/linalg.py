@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from weft.array_api.array import Array, as_array, both, must_be
 from weft.array_api.manipulation import _axis, permute_dims
 from weft.array_api.statistics import _wide
+from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype
@@ -65,14 +66,16 @@ def matrix_transpose(x: Array, /) -> Array:
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     """Products summed over axes: the last n of x1 with the first n of x2, or those two lists."""
     a, b = both(x1, x2)
-    if isinstance(axes, int):
-        first = list(range(a.ndim - axes, a.ndim))
-        second = list(range(axes))
-    else:
+    if isinstance(axes, tuple | list) and len(axes) == 2:
         first = [_axis(i, a.ndim) for i in axes[0]]
         second = [_axis(i, b.ndim) for i in axes[1]]
-    sizes = [a.shape[i] for i in first]
-    if any(i < 0 for i in first) or sizes != [b.shape[i] for i in second[: b.ndim]]:
+    else:
+        count = whole(axes, "the number of axes", least=0)
+        first = list(range(a.ndim - count, a.ndim))
+        second = list(range(count))
+    fits = len(first) <= a.ndim and len(second) <= b.ndim
+    sizes = [a.shape[i] for i in first] if fits else []
+    if not fits or sizes != [b.shape[i] for i in second]:
         raise ShapeError(
             "the axes that are summed over differ",
             asked=f"tensordot of {a.shape} and {b.shape} over {axes}",
@@ -89,7 +92,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Products summed over one axis, counted from the end; the others broadcast."""
     a, b = both(x1, x2)
     kind = least_upper_dtype(a.dtype, b.dtype)
-    least = min(a.ndim, b.ndim)
+    least, axis = min(a.ndim, b.ndim), whole(axis, "an axis")
+    for x in (a, b):
+        _axis(axis, x.ndim)
     if not -least <= axis < 0 and a.ndim != b.ndim:
         raise ShapeError("the axis is counted from the end", asked=f"vecdot(axis={axis})")
     if a.shape[axis] != b.shape[axis]:
@@ -115,6 +120,8 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     a, b = both(x1, x2)
     shape = broadcast_shapes(a.shape, b.shape)
     at = _axis(axis, len(shape))
+    for x in (a, b):
+        _axis(axis, x.ndim)
     if shape[at] != 3 or a.shape[axis] != 3 or b.shape[axis] != 3:
         raise ShapeError(
             "the vector product is of three numbers", asked=f"cross of {a.shape} and {b.shape}"

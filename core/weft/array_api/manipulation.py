@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.array_api.array import Array, as_array
+from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.base.promotion import least_upper_dtype
@@ -14,8 +15,9 @@ from weft.tensor import Tensor
 
 def broadcast_arrays(*arrays: Array) -> list[Array]:
     """All in the shape that they broadcast to."""
-    shape = _broadcast(*(x.shape for x in arrays)) if arrays else ()
-    return [as_array(x)._expanded(shape) for x in arrays]
+    parts = [as_array(x) for x in arrays]
+    shape = _broadcast(*(x.shape for x in parts)) if parts else ()
+    return [x._expanded(shape) for x in parts]
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -179,7 +181,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 def _axis(axis: Any, rank: int) -> int:
-    place = axis.__index__()
+    place = whole(axis, "an axis")
     if not -rank <= place < rank:
         raise IndexingError(
             f"axis {axis} is not there", asked=f"axis {axis}", because=f"there are {rank} axes"

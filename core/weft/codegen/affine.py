@@ -49,6 +49,20 @@ def affine(node: UOp) -> Affine:
     return terms, constant
 
 
+def affine_of_narrow(node: UOp) -> Affine:
+    """`affine`, also of a sum that was made wide and is narrow again."""
+    terms, constant = affine(node)
+    found: dict[UOp, int] = {}
+    for term, factor in terms.items():
+        wide = term.src[0] if term.op is Ops.CAST and term.dtype is dtypes.int else term
+        fits = wide.dtype is dtypes.long and 0 <= wide.vmin and wide.vmax <= dtypes.int.max
+        inner, more = affine(wide) if fits else ({term: 1}, 0)
+        constant += more * factor
+        for one, times in inner.items():
+            found[one] = found.get(one, 0) + times * factor
+    return found, constant
+
+
 def from_affine(
     terms: Mapping[UOp, int],
     constant: int,

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from weft.base.dtype import AddrSpace, PtrDType, dtypes
-from weft.codegen import coming_rows, coming_windows
+from weft.codegen import coming_pieces, coming_rows, coming_turns, coming_windows
 from weft.codegen.affine import affine
 from weft.codegen.fold import folded
 from weft.codegen.ranges import (
@@ -68,6 +68,8 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
     for loops, loads_of_windows in windows.items():
         asked.update(dict.fromkeys(coming_windows.pieces(loops, loads_of_windows, stored)))
     asked.update(dict.fromkeys(coming_rows.rows(nodes, stored, compute.cache_bytes)))
+    asked.update(dict.fromkeys(coming_pieces.pieces(nodes, stored, compute.cache_bytes)))
+    asked.update(dict.fromkeys(coming_turns.following(nodes, stored, compute.cache_bytes)))
     if not asked:
         return sink
     return UOp(Ops.SINK, sink.dtype, (*asked, *sink.src), sink.arg)

@@ -40,7 +40,7 @@ def rows(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
     in which nothing is that is not larger."""
     asked: list[UOp] = []
     work: dict[UOp, int] | None = None
-    for loads in _from_memory(nodes, stored, cache_bytes).values():
+    for loads in far_loads(nodes, stored, cache_bytes).values():
         around = frozenset.intersection(*(ranges_of(load) for load in loads))
         passes: dict[frozenset[UOp], list[UOp]] = {}
         for load in loads:
@@ -54,7 +54,7 @@ def rows(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
     return asked
 
 
-def _from_memory(nodes: Iterable[UOp], stored: set[UOp], cache_bytes: int) -> dict[UOp, list[UOp]]:
+def far_loads(nodes: Iterable[UOp], stored: set[UOp], cache_bytes: int) -> dict[UOp, list[UOp]]:
     """The LOADs of each buffer that no cache holds, and that stays as it is."""
     found: dict[UOp, list[UOp]] = {}
     for node in nodes:
@@ -82,7 +82,7 @@ def _row(around: frozenset[UOp], loads: Iterable[UOp]) -> UOp | None:
     if loop is None:  # then threads share it, with whatever is around it
         launched = {node for below in addresses for node in below if node.op is Ops.SPECIAL}
         loop = launched.pop() if len(launched) == 1 else None
-    if loop is None or _turns(loop) < 2:
+    if loop is None or turns_of(loop) < 2:
         return None
     return loop if all(loop in below for below in addresses) else None
 
@@ -123,8 +123,8 @@ def _asked_in(
     or too long."""
     best: tuple[float, list[UOp]] | None = None
     for loops, loads in passes.items():
-        loop, lines = max(loops, key=loop_order), _lines(loads)
-        if not _LEAST <= prod(map(_turns, loops)) * len(lines) * _LINE <= _MOST:
+        loop, lines = max(loops, key=loop_order), lines_of(loads)
+        if not _LEAST <= prod(map(turns_of, loops)) * len(lines) * _LINE <= _MOST:
             continue
         terms, _ = affine(loads[0].src[0].src[1])
         step = abs(terms.get(loop, _LINE)) * loads[0].dtype.scalar().itemsize
@@ -133,13 +133,10 @@ def _asked_in(
             best = each, lines
     if best is None:
         return []
-    last = row.const_like(_turns(row) - 1)
-    more = folded(Ops.ADD, row.dtype, (row, row.const_like(1)), None)
-    following = folded(Ops.WHERE, row.dtype, (row < last, more, last), None)
-    return [_asked(index, {row: following}) for index in best[1]]
+    return [asked_next(index, row) for index in best[1]]
 
 
-def _lines(loads: Iterable[UOp]) -> list[UOp]:
+def lines_of(loads: Iterable[UOp]) -> list[UOp]:
     """An INDEX in each line that these LOADs read in a turn."""
     found: dict[tuple[object, int], UOp] = {}
     for load in loads:
@@ -153,14 +150,18 @@ def _lines(loads: Iterable[UOp]) -> list[UOp]:
     return list(found.values())
 
 
-def _asked(index: UOp, values: dict[UOp, UOp]) -> UOp:
+def asked_next(index: UOp, row: UOp) -> UOp:
+    """The LOAD that asks for what is at this place in the next turn of a loop, if there is one."""
+    last = row.const_like(turns_of(row) - 1)
+    more = folded(Ops.ADD, row.dtype, (row, row.const_like(1)), None)
+    following = folded(Ops.WHERE, row.dtype, (row < last, more, last), None)
     pointer, at = index.src
-    at = replace_nodes(list(at.toposort()), values).simplify()
+    at = replace_nodes(list(at.toposort()), {row: following}).simplify()
     scalar = pointer.dtype.base  # type: ignore[attr-defined]
     return UOp(Ops.LOAD, scalar, (UOp(Ops.INDEX, index.dtype, (pointer, at)),), LATER)
 
 
-def _turns(loop: UOp) -> int:
+def turns_of(loop: UOp) -> int:
     """How often a loop turns; 0 where that is not known."""
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else 0

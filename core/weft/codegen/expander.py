@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.base.dtype import DType
+from weft.codegen import running
 from weft.codegen.affine import affine
 from weft.codegen.expand_memory import Accesses
 from weft.codegen.expand_places import Widths
@@ -44,6 +45,7 @@ from weft.codegen.ranges import (
     loops_of,
     ranges_of,
 )
+from weft.codegen.running import Running, scanned
 from weft.codegen.walk import nodes_of
 from weft.codegen.words import spelt_out
 from weft.device.pair_dot import PairDot
@@ -186,6 +188,8 @@ class _Expander(Accesses):
     def reduce(self, node: UOp) -> Instances:
         op, dtype = node.arg.op, node.dtype
         source = self.vector[node.src[0]]
+        if isinstance(node.arg, Running):
+            return self.running(node.arg, source)
         loops = loops_of(node)
         written_out = UNROLLED if self.wide else INSTANTIATED
         unrolled = tuple(loop for loop in loops if loop.arg.kind in written_out)
@@ -235,6 +239,15 @@ class _Expander(Accesses):
             results.append(total)
         found = Instances(outside, lane, results)
         return found if self.wide else self.by_lane(found)
+
+    def running(self, arg: Running, source: Instances) -> Instances:
+        along = tuple(loop for loop in source.over if loop.arg == arg.vectors)
+        full = (*(loop for loop in source.over if loop not in along), *along)
+        values, many = self.pick(source, full), count_of(along)
+        blocks = [values[first : first + many] for first in range(0, len(values), many)]
+        found = [value for block in blocks for value in scanned(arg, block)]
+        made = Instances(full, source.lane, found)
+        return Instances(source.over, source.lane, self.pick(made, source.over))
 
     def chained(self, op: Ops, dtype: DType, values: list[UOp]) -> UOp:
         total = values[0]
@@ -304,4 +317,6 @@ def run(
         for node in nodes
     ):
         return sink
+    if widths is None:
+        sink = running.run(sink)
     return _Expander(sink, fused, widths, dots).run()

@@ -15,6 +15,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen import (
     ahead,
+    columns,
     coming,
     digits,
     epilogue,
@@ -39,7 +40,7 @@ from weft.codegen import (
     words,
 )
 from weft.codegen.decompose import run as decompose
-from weft.codegen.linearize import branches, order, skip
+from weft.codegen.linearize import branches, late, order, skip
 from weft.codegen.opt import heuristic
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt
@@ -90,6 +91,10 @@ def _words(sink: UOp, ctx: Context) -> UOp:
     return words.run(sink, ctx.target) if ctx.prepared else sink
 
 
+def _columns(sink: UOp, ctx: Context) -> UOp:
+    return columns.run(sink, ctx.target) if ctx.prepared else sink
+
+
 def _tails(sink: UOp, ctx: Context) -> UOp:
     # part of the heuristic: whoever chooses otherwise is given the loops as they are
     return tails.run(sink, ctx.target) if ctx.prepared else sink
@@ -120,7 +125,7 @@ def _linearize(sink: UOp, ctx: Context) -> tuple[object, list[UOp]]:
     alone = ctx.target.compute.limits.global_size is None
     if ctx.target.compute.has(Feature.ANY_LANE):
         nodes = branches.run(nodes)
-    return sink.arg, skip.run(nodes) if alone else nodes
+    return sink.arg, late.run(skip.run(nodes) if alone else nodes, ctx.target)
 
 
 def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
@@ -145,6 +150,7 @@ BEFORE = (
 )
 AFTER = (
     Pass("words", _words, lowered.verify),
+    Pass("columns", _columns, lowered.verify),
     Pass("tails", _tails, lowered.verify),
     Pass("optimise", _optimise, lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),

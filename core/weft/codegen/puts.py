@@ -7,9 +7,10 @@
 ->  for v: out[v] = old(v); for t: if 0 <= at(t) < n: out[at(t)] += f(t)
 
 The first is `x[index] = value`, `scatter`, `index_copy`; the second `scatter_add` and what is like
-it. Where old(v) is out[v] as it was, the first loop goes as well: a few elements that are written
-into a large tensor in place cost no more than they are. What is computed of the sum afterwards, or
-is added to few places, is left to `scatter`, whose arrays are on chip.
+it, with products and maxima instead of sums as well. Where old(v) is out[v] as it was, the first
+loop goes as well: a few elements that are written into a large tensor in place cost no more than
+they are. What is computed of the sum afterwards, or is added to few places, is left to `scatter`,
+whose arrays are on chip.
 
 The terms keep their order, so that of several at one place the last one counts: no loop over terms
 is written out, is lanes, or is shared by threads (`Kernel.ordered`). Only where one processor does
@@ -31,22 +32,23 @@ from weft.base.settings import settings
 from weft.codegen.affine import affine
 from weft.codegen.gather import Replacement, both
 from weft.codegen.ranges import extent_of, loop_order, loops_of, most_of, ranges_of
-from weft.codegen.scatter import Term, with_places
+from weft.codegen.scatter import Term, start_of, with_places
 from weft.codegen.substitute import replace_nodes, settled, substitute_ranges
 from weft.device.capabilities import Target
 from weft.device.program import puts_among
 from weft.uop.args import AxisKind
+from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 
 class _Put(NamedTuple):
-    """What is stored at the places of terms: `value`, where the sum so far is `reduce`."""
+    """What is stored at the places of terms: `value`, where the last turn is `reduce`."""
 
     store: UOp
     term: Term
     old: UOp
-    value: UOp | None  # in terms of the turn that the reduce gives; None: the term is added
+    value: UOp | None  # in terms of the turn that the reduce gives; None: the term is taken in
 
     @property
     def in_place(self) -> bool:
@@ -99,14 +101,14 @@ def _put(store: UOp, reduce: UOp) -> _Put | None:
         return None
     if not affine(term.pick.at)[0].keys().isdisjoint(loops_of(reduce)):
         return None  # these loops are told from the others by that
-    if op is Ops.ADD and reduce.dtype is not dtypes.bool:
+    if reduce.dtype is not dtypes.bool:
         if value is reduce:
-            return _Put(store, term, UOp.const(value.dtype, 0), None)
-        sides = value.src
-        if value.op is not Ops.ADD or reduce not in sides:
-            return None
-        old = sides[1] if sides[0] is reduce else sides[0]
-        return None if reduce in old.toposort() else _Put(store, term, old, None)
+            return _Put(store, term, start_of(term), None)
+        if value.op is op and reduce in value.src:
+            old = value.src[1] if value.src[0] is reduce else value.src[0]
+            from_nothing = start_of(term).arg == identity_element(op, reduce.dtype)
+            plain = from_nothing and reduce not in old.toposort()
+            return _Put(store, term, old, None) if plain else None
     chosen = value.op is Ops.WHERE and value.src[0].op is Ops.CMPLT
     if not chosen or op is not Ops.MAX or not _counts(term):
         return None
@@ -199,7 +201,8 @@ def _stored(put: _Put) -> UOp:
     if put.value is None:
         other = (UOp.const(term.reduce.dtype, 0),) if _asked(gate) else ()
         so_far = UOp(Ops.LOAD, term.reduce.dtype, (where, *other))
-        value = UOp(Ops.ADD, term.reduce.dtype, (so_far, replaced.value(term.value)))
+        both_of = (so_far, replaced.value(term.value))
+        value = UOp(term.reduce.arg.op, term.reduce.dtype, both_of)
     else:
         turn = replaced.value(term.value)
         named = replace_nodes(list(put.value.toposort()), {term.reduce: turn})

@@ -133,7 +133,7 @@ def _stays(value: UOp, op: Ops) -> bool:
     return op is Ops.MAX and dtypes.is_int(value.dtype) and value.src[1].vmin >= other.arg
 
 
-def _start(one: Term) -> UOp:
+def start_of(one: Term) -> UOp:
     """What an output is where no term goes."""
     op, dtype, value = one.reduce.arg.op, one.reduce.dtype, one.reduce.src[0]
     if op is Ops.ADD or dtype is dtypes.bool:
@@ -261,7 +261,7 @@ class _Scatter:
         dtype, op = one.reduce.dtype, one.reduce.arg.op
         array = UOp(Ops.DEFINE_REG, dtype.ptr(self.size, AddrSpace.REG), (), number)
         every = self.loop(self.size)
-        empty = UOp(Ops.STORE, dtypes.void, (array.index(every), self.anew(_start(one))))
+        empty = UOp(Ops.STORE, dtypes.void, (array.index(every), self.anew(start_of(one))))
         cleared = UOp(Ops.FILL, dtypes.void, (empty, every), Fill())
         at, gate, value = self.term(one)
         copies = self.copies[loops_of(one.reduce)]

@@ -11,6 +11,7 @@ is kept a chain: of two such sets of loops, one holds the other.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection
 from typing import NamedTuple
 
 from weft.shape.infer import shape_of
@@ -28,6 +29,11 @@ class _Nest(NamedTuple):
     value: UOp
     ranges: dict[int, UOp]
     loops: frozenset[UOp]
+
+    def begins_with(self, loops: Collection[UOp]) -> bool:
+        """Whether its outermost loops, in the order of its axes, are these."""
+        mine = [self.ranges[axis] for axis in sorted(self.ranges)]
+        return set(mine[: len(loops)]) == set(loops)
 
 
 class StoreNests:
@@ -52,10 +58,10 @@ class StoreNests:
         """The loops of earlier stores, by axis, in which a store of this shape shall stand."""
         found = [(_common(nest, shape), nest) for nest in self.nests]
         found.sort(key=lambda pair: -len(pair[0]))
-        axes = sum(not is_one(extent) for extent in shape)
+        axes = len(_loop_axes(shape))
         for ranges, nest in found:
-            whole = len(ranges) == axes
-            if ranges and self._nest_in_order(ranges) and self._worth(nest, value, whole):
+            alike = len(ranges) == axes and nest.begins_with(ranges.values())
+            if ranges and self._nest_in_order(ranges) and self._worth(nest, value, alike):
                 return ranges
         for nest in self.nests:
             if nest.shape[: self.outer] == shape[: self.outer]:
@@ -69,15 +75,17 @@ class StoreNests:
         shared = [a & b for a, b in itertools.combinations(sets, 2)]
         return all(a <= b or b <= a for a, b in itertools.combinations(shared, 2))
 
-    def _worth(self, nest: _Nest, value: UOp, whole: bool) -> bool:
+    def _worth(self, nest: _Nest, value: UOp, alike: bool) -> bool:
+        """alike: whether the loops of a store are all in the other's, which stays as it was."""
         if self.together:
             return True
         mine, theirs = _below(value), _below(nest.value)
-        if any(opens_loops(node) for node in mine.keys() & theirs.keys()):
+        both = mine.keys() & theirs.keys()
+        if any(opens_loops(node) and not _is_before(node) for node in both):
             return True
         if _is_tiled(mine) or _is_tiled(theirs):
             return False  # each in the tiles that suit it
-        return whole or not _buffers(mine).isdisjoint(_buffers(theirs))
+        return alike or not _buffers(mine).isdisjoint(_buffers(theirs))
 
 
 def is_one(extent: sint) -> bool:
@@ -99,7 +107,12 @@ def reads_of(value: UOp) -> frozenset[UOp]:
 
 
 def _common(nest: _Nest, shape: Shape) -> dict[int, UOp]:
-    """The loops of the leading axes that are those of `nest` too."""
+    """The loops of the leading axes that are those of `nest` too; of a shape with more or fewer
+    axes, where these are of one element, all loops."""
+    if len(shape) != len(nest.shape):
+        own, its = _loop_axes(shape), _loop_axes(nest.shape)
+        if [shape[axis] for axis in own] == [nest.shape[axis] for axis in its]:
+            return {axis: nest.ranges[other] for axis, other in zip(own, its)}
     ranges: dict[int, UOp] = {}
     for axis, (mine, theirs) in enumerate(zip(shape, nest.shape)):
         if is_one(mine) or is_one(theirs):
@@ -108,6 +121,10 @@ def _common(nest: _Nest, shape: Shape) -> dict[int, UOp]:
             break
         ranges[axis] = nest.ranges[axis]
     return ranges
+
+
+def _loop_axes(shape: Shape) -> list[int]:
+    return [axis for axis, extent in enumerate(shape) if not is_one(extent)]
 
 
 def _connected(sets: list[frozenset[UOp]], start: frozenset[UOp]) -> list[frozenset[UOp]]:
@@ -123,7 +140,13 @@ def _connected(sets: list[frozenset[UOp]], start: frozenset[UOp]) -> list[frozen
 
 
 def _below(value: UOp) -> dict[UOp, None]:
-    return value.toposort(gate=lambda u: u.op is not Ops.LOAD)
+    """What is computed for a value in the loops of its store: no row that is there before."""
+    return value.toposort(gate=lambda u: u.op is not Ops.LOAD and not _is_before(u))
+
+
+def _is_before(node: UOp) -> bool:
+    """Whether a value is kept on chip, whole, before the loops of any store begin."""
+    return node.op is Ops.CONTIGUOUS and isinstance(node.arg, Row) and node.arg.outer == 0
 
 
 def _buffers(below: dict[UOp, None]) -> frozenset[UOp]:

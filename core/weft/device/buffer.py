@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from weft.base.arguments import shown
 from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import ArgumentError, CapabilityError, DTypeError
+from weft.base.text import human_size
 from weft.device import registry
 from weft.device.opened import OpenDevice
 from weft.device.parts import NO_HINTS, BufferHints
@@ -30,10 +32,16 @@ class _Memory:
         self.device = device
         self.nbytes = nbytes
         self.hints = hints
-        self.resident = device.capabilities.memory.resident
-        self.handle = device.pool.take(nbytes, hints)
-        if self.resident:
+        self.resident = False
+        try:
+            self.handle = device.pool.take(nbytes, hints)
+        except Exception as error:
+            device.failed(f"allocating {human_size(nbytes)}", error)
+        if self.handle is None:
+            device.broken(f"allocating {human_size(nbytes)}", "gave None as a handle")
+        if device.capabilities.memory.resident:
             usage.take(device.name, nbytes)
+            self.resident = True  # from now on it is counted
 
     # Names it needs are defaults, since module globals may be gone when the interpreter shuts down.
     def __del__(self, usage: Usage = usage, is_finalizing: Any = sys.is_finalizing) -> None:
@@ -41,7 +49,10 @@ class _Memory:
             return
         if self.resident:
             usage.give(self.device.name, self.nbytes)
-        self.device.pool.give(self.handle, self.nbytes, self.hints)
+        try:
+            self.device.pool.give(self.handle, self.nbytes, self.hints)
+        except Exception as error:  # of the allocator's `free`
+            self.device.failed("giving memory back", error)
 
 
 class Buffer:
@@ -163,7 +174,11 @@ class Buffer:
         elif self.offset == 0 and self.nbytes == self.base.nbytes:
             self._handle = self.base.handle
         else:
-            self._handle = device.allocator.view(self.base.handle, self.offset, self.nbytes)
+            whole = self.base.handle
+            try:
+                self._handle = device.allocator.view(whole, self.offset, self.nbytes)
+            except Exception as error:
+                device.failed(f"a window of {human_size(self.nbytes)}", error)
         return self
 
     def deallocate(self) -> None:
@@ -196,7 +211,10 @@ class Buffer:
                 because=f"one element has {dtype.itemsize} bytes",
             )
         where = registry.open(registry.staging() if device is None else device)
-        handle = where.allocator.wrap(flat)
+        try:
+            handle = where.allocator.wrap(flat)
+        except Exception as error:
+            where.failed("wrapping Python's memory", error)
         if handle is None:
             raise CapabilityError(
                 "this device cannot use Python's memory in place",
@@ -218,8 +236,11 @@ class Buffer:
         source = flat_memory(data)
         self._check_length(source)
         if self.nbytes:
-            handle = self.handle
-            self.holder().allocator.copy_in(handle, source)
+            handle, holder = self.handle, self.holder()
+            try:
+                holder.allocator.copy_in(handle, source)
+            except Exception as error:
+                holder.failed(f"copying {human_size(self.nbytes)} in", error)
         return self
 
     def copy_out(self, into: Any = None) -> memoryview:
@@ -237,8 +258,11 @@ class Buffer:
                 try_="a bytearray or a writable array",
             )
         if self.nbytes:
-            handle = self.handle
-            self.holder().allocator.copy_out(target, handle)
+            handle, holder = self.handle, self.holder()
+            try:
+                holder.allocator.copy_out(target, handle)
+            except Exception as error:
+                holder.failed(f"copying {human_size(self.nbytes)} out", error)
         return target
 
     def as_memoryview(self, *, window: bool | None = None) -> memoryview:
@@ -253,8 +277,14 @@ class Buffer:
             return memoryview(bytearray())
         device = self.holder()
         if window or (window is None and not device.capabilities.memory.persistent):
-            mapped = device.allocator.map_host(self.handle)
+            handle = self.handle
+            try:
+                mapped = device.allocator.map_host(handle)
+            except Exception as error:
+                device.failed("a window onto its memory", error)
             if mapped is not None:
+                if not isinstance(mapped, memoryview) or mapped.nbytes != self.nbytes:
+                    device.broken("a window onto its memory", f"gave {shown(mapped)} for {self!r}")
                 return self._kept(mapped)
             if window:
                 raise CapabilityError(

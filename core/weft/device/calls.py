@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from weft.base.arguments import kind_of
 from weft.base.errors import PluginError, WeftError
 from weft.base.settings import settings
 from weft.device import hookspecs
@@ -38,6 +39,14 @@ class HookCalls:
     def devices(self, plugin: object) -> list[DeviceFamily]:
         """The families that one plugin declares, in its order."""
         answers = self._ask("weft_devices", [plugin])
+        for answer in answers:
+            if not isinstance(answer, Iterable):
+                raise PluginError(
+                    "a plugin's weft_devices must give a list of families",
+                    asked="weft_devices",
+                    because=f"it gave {kind_of(answer)}",
+                    try_="return [DeviceFamily(...)]",
+                )
         families = [family for answer in answers for family in answer]
         for family in families:
             self._check("weft_devices", family, DeviceFamily)
@@ -65,7 +74,8 @@ class HookCalls:
 
     def offline(self, plugins: Sequence[object], family: str, arch: str) -> Device | None:
         """A device of an architecture, without hardware."""
-        device = self._ask("weft_offline", plugins, family=family, arch=arch)
+        named = f"{family} for {arch}"
+        device = self._made("weft_offline", named, plugins, family=family, arch=arch)
         return None if device is None else self._check("weft_offline", device, Device)
 
     def allocator(self, plugins: Sequence[object], device: Device) -> Allocator[Any]:
@@ -103,16 +113,19 @@ class HookCalls:
         """Routes depend on who is registered: call this whenever that changes."""
         self._routes.clear()
 
-    def _part(self, hook: str, plugins: Sequence[object], **arguments: Any) -> Any:
+    def _part(self, hook: str, plugins: Sequence[object], device: Device, **arguments: Any) -> Any:
         """What makes a part of a device; a crash in it is told as the plugin's."""
+        return self._made(hook, str(device.id), plugins, device=device, **arguments)
+
+    def _made(self, hook: str, named: str, plugins: Sequence[object], **arguments: Any) -> Any:
         try:
             return self._ask(hook, plugins, **arguments)
-        except WeftError:
+        except (WeftError, MemoryError):
             raise
         except Exception as error:
             raise PluginError(
                 f"{hook} failed inside its plugin",
-                asked=f"{hook} of {arguments['device'].id}",
+                asked=f"{hook} of {named}",
                 because=failure_text(error),
                 try_="report it to the plugin's authors; `weft devices` names the distribution",
             ) from error
@@ -155,14 +168,20 @@ class HookCalls:
         if answer is None:
             return None
         for name, fits in needs.items():
-            if not hasattr(answer, name) or not fits(getattr(answer, name)):
-                missing = "no such thing" if not hasattr(answer, name) else "something else there"
-                raise PluginError(
-                    f"what a plugin's {hook} gives needs {', '.join(needs)}",
-                    asked=hook,
-                    because=f"{name}: {type(answer).__name__} has {missing}",
-                    try_="weft.plugin has the protocol, with every name explained",
-                )
+            try:
+                there = hasattr(answer, name)
+                if there and fits(getattr(answer, name)):
+                    continue
+            except Exception as error:  # a property may do anything
+                missing, cause = f"something that raises {failure_text(error)}", error
+            else:
+                missing, cause = "something else there" if there else "no such thing", None
+            raise PluginError(
+                f"what a plugin's {hook} gives needs {', '.join(needs)}",
+                asked=hook,
+                because=f"{name}: {type(answer).__name__} has {missing}",
+                try_="weft.plugin has the protocol, with every name explained",
+            ) from cause
         return answer
 
 

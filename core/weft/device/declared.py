@@ -14,10 +14,11 @@ from weft.base.errors import ArgumentError
 
 
 class Kind(NamedTuple):
-    """What a field must be: a test, and the words for it."""
+    """What a field must be: a test, the words for it, and what of a wrong value is wrong."""
 
     holds: Callable[[Any], bool]
     words: str
+    wrong: Callable[[Any], Any] = lambda value: value
 
 
 def whole(least: int = 0, optional: bool = False) -> Kind:
@@ -49,7 +50,11 @@ def one(kind: type, optional: bool = False) -> Kind:
 
 def each(holds: Callable[[Any], bool], words: str) -> Kind:
     """A collection of which every element passes."""
-    return Kind(lambda value: all(map(holds, value)), words)
+    return Kind(
+        lambda value: all(map(holds, value)),
+        words,
+        lambda value: next(one for one in value if not holds(one)),
+    )
 
 
 def check(record: object, **fields: Kind) -> None:
@@ -57,11 +62,11 @@ def check(record: object, **fields: Kind) -> None:
     for name, kind in fields.items():
         value = getattr(record, name)
         if not kind.holds(value):
-            owner = type(record).__name__
+            owner, wrong = type(record).__name__, kind.wrong(value)
             raise ArgumentError(
                 f"{name} of {owner} is {kind.words}",
                 asked=f"{owner}({name}={shown(value)})",
-                because=f"that is {kind_of(value)}",
+                because=f"{shown(wrong)} is {kind_of(wrong)}",
             )
 
 

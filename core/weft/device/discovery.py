@@ -208,6 +208,23 @@ def _register(module: object, calls: HookCalls) -> None:
         calls.manager.check_pending()
     except pluggy.PluginValidationError as error:
         raise _misspelt(str(error)) from error
+    _look_for_unmarked(module, calls)
+
+
+def _look_for_unmarked(module: object, calls: HookCalls) -> None:
+    """PluginError for a function with a hook's name that would never be called."""
+    marked = {hook.name for hook in calls.manager.get_hookcallers(module) or ()}
+    for name in vars(hookspecs):
+        if (
+            name.startswith("weft_")
+            and name not in marked
+            and callable(getattr(module, name, None))
+        ):
+            raise PluginError(
+                f"{name} is not marked as a hook",
+                because="what is not marked is never asked",
+                try_=f"@hookimpl above it, or hookimpl(..., specname={name!r}) around a lambda",
+            )
 
 
 def _misspelt(said: str) -> PluginError:

@@ -1,6 +1,7 @@
 """What a device plugin may implement.
 
-A device that computes needs the six hooks marked ``*``, a storage device the three marked ``**``.
+A device that computes needs the six hooks that are marked (``weft_compiler`` only where source is
+not what is loaded), a storage device the three marked ``**``.
 
 Routing. ``weft_devices`` and ``weft_locate`` are asked of every plugin they concern. Every other
 hook names one device and is asked only of the plugins that declared its family: an implementation

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from weft.base.errors import CapabilityError
-from weft.device.calls import HookCalls
+from weft.base.errors import CapabilityError, PluginError, WeftError
+from weft.device.calls import HookCalls, failure_text
 from weft.device.capabilities import Capabilities, ComputeCaps, Target
 from weft.device.identity import DeviceFamily, DeviceId
 from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
@@ -119,7 +119,10 @@ class OpenDevice:
 
     def synchronize(self) -> None:
         """Wait for all work launched so far."""
-        self.device.synchronize()
+        try:
+            self.device.synchronize()
+        except Exception as error:
+            self.failed("waiting for what was launched", error)
 
     def release(self) -> int:
         """Give back the memory that is kept for reuse; how many bytes that was."""
@@ -127,13 +130,35 @@ class OpenDevice:
 
     def close(self) -> None:
         """Free pooled memory and close the device."""
-        self.release()
-        self.device.close()
+        try:
+            self.release()
+            self.device.close()
+        except Exception as error:
+            self.failed("closing", error)
 
     @property
     def makers(self) -> tuple[object, ...]:
         """The modules, or objects with hooks, that its parts come from."""
         return self._plugins
+
+    def failed(self, doing: str, error: Exception) -> NoReturn:
+        """Raise what one of its parts raised while `doing` something: as it is where it is an error
+        of ours, or says that there is no memory left; else as a PluginError."""
+        if isinstance(error, (WeftError, MemoryError)):
+            raise error
+        self.broken(doing, f"raised {failure_text(error)}", error)
+
+    def broken(self, doing: str, because: str, cause: Exception | None = None) -> NoReturn:
+        """:raises PluginError: its plugin did what none should do, while `doing` something."""
+        makers = " or ".join(
+            getattr(maker, "__name__", type(maker).__name__) for maker in self._plugins
+        )
+        raise PluginError(
+            f"{doing} failed inside the plugin of {self.name}",
+            asked=f"{doing}, on {self.name}",
+            because=f"{makers} {because}",
+            try_="report it to the plugin's authors; `weft devices` names the distribution",
+        ) from cause
 
     def __repr__(self) -> str:
         return f"<OpenDevice {self.name}>"

@@ -181,9 +181,11 @@ class Runner(Protocol):
         :param global_size: groups per dimension, None where the program has no launch grid.
         :param local_size: work items per group and dimension, None where it has no local
             dimensions.
-        :param values: of the program's variables, in their order.
+        :param values: of the program's variables, in their order; their dtypes are int32 or int64.
         :param wait: return only when it is done.
         :return: seconds it took when ``wait``, else None.
+
+        What raises must not have run: it may be launched once more.
         """
         ...
 

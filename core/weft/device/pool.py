@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Hashable
+from itertools import repeat
 from typing import Any
 
 from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory
@@ -60,9 +61,12 @@ class Pool:
         # Windows that are in use, by identity: the whole allocation and its size.
         self._wholes: dict[int, tuple[Any, int]] = {}
         # Buffers die whenever the garbage collector says so, even in the middle of `take`; what
-        # they return then waits here until whoever holds the lock is done.
+        # they return then waits here until whoever holds the lock is done. Ctrl-C may come after
+        # any call: what is free stands here or in `_free` at every moment, and the other tables are
+        # made of that anew.
         self._returned: deque[tuple[Any, int, BufferHints]] = deque()
         self._lock = lock()
+        self._tries = map(self._lock.acquire, repeat(False))  # each takes it, or does not wait
 
     def take(self, nbytes: int, hints: BufferHints) -> Any:
         """A handle of exactly ``nbytes``.
@@ -82,55 +86,94 @@ class Pool:
                 because=f"its largest allocation is {human_size(self.max_allocation)}",
                 try_="split the tensor into smaller ones",
             )
-        with self._lock:
-            if self._returned:
-                self._sort_in()
-            kind = nbytes if hints is NO_HINTS else _kind(nbytes, hints)
-            if self._by_kind.get(kind):
-                handle = self._kept(kind)
-            elif (whole := self._slightly_larger(kind)) is not None:
-                handle = self._window(whole, nbytes)
-            else:
-                self._make_room(nbytes)
-                handle = self._allocate(nbytes, hints)
-            self.used_bytes += nbytes
-            if self.used_bytes > self.peak_bytes:
-                self.peak_bytes = self.used_bytes
-            return handle
+        handle = None
+        try:
+            with self._lock:
+                if self._returned:
+                    self._sort_in()
+                kind = nbytes if hints is NO_HINTS else _kind(nbytes, hints)
+                if self._by_kind.get(kind):
+                    handle = self._kept(kind)
+                elif (whole := self._slightly_larger(kind)) is not None:
+                    handle = self._window(whole, nbytes)
+                else:
+                    self._make_room(nbytes)
+                    handle = self._allocate(nbytes, hints)
+                self.used_bytes += nbytes
+                if self.used_bytes > self.peak_bytes:
+                    self.peak_bytes = self.used_bytes
+        except BaseException:
+            if handle is not None:  # nobody else has it
+                self._returned.append((handle, nbytes, hints))
+            self._mend()
+            raise
+        return handle
 
     def give(self, handle: Any, nbytes: int, hints: BufferHints) -> None:
         """Take a handle back: keep it for reuse, or free it. May be called from a destructor."""
         self._returned.append((handle, nbytes, hints))
-        if self._lock.acquire(blocking=False):
-            try:
-                self._sort_in()
-            finally:
+        mine = False
+        try:
+            for mine in self._tries:  # no call of Python's: Ctrl-C finds it taken and known to be
+                if mine:
+                    self._sort_in()
+                break
+        except BaseException:
+            if mine:
                 self._lock.release()
+                self._mend()
+            raise
+        if mine:
+            self._lock.release()
 
     def drop(self) -> int:
         """Free everything that is kept; returns how many bytes that was."""
-        with self._lock:
-            self._sort_in()
-            return self._drop_all()
+        try:
+            with self._lock:
+                self._sort_in()
+                return self._drop_all()
+        except BaseException:
+            self._mend()
+            raise
 
     def _sort_in(self) -> None:
         while self._returned:
-            handle, nbytes, hints = self._returned.popleft()
-            self.used_bytes -= nbytes
-            if self._wholes:
-                handle, nbytes = self._wholes.pop(id(handle), (handle, nbytes))
-            if not self.enabled:
-                self.allocator.free(handle, nbytes)
-                continue
+            handle, nbytes, hints = self._returned[0]
+            whole, size, window = handle, nbytes, 0
+            if self._wholes and (window := id(handle)) in self._wholes:
+                whole, size = self._wholes[window]
             number = self._next
-            self._next += 1
-            kind = _kind(nbytes, hints)
-            self._free[number] = (handle, nbytes, kind)
+            kind = size if hints is NO_HINTS else _kind(size, hints)
+            # from here to where it is taken off the queue nothing is called
+            if self.enabled:
+                self._free[number] = (whole, size, kind)
+            if window in self._wholes:
+                del self._wholes[window]
+            self._next = number + 1
+            self.used_bytes -= nbytes
+            del self._returned[0]
+            if not self.enabled:
+                self.allocator.free(whole, size)
+                continue
             self._by_kind.setdefault(kind, []).append(number)
-            self._keep(nbytes)
+            self._keep(size)
             if self._may_be_cut(kind):
-                insort(self._sizes, nbytes)
+                insort(self._sizes, size)
             self._make_room(0)
+
+    def _mend(self) -> None:
+        """Make the other tables anew of what is free: something was not finished."""
+        by_kind: dict[Hashable, list[int]] = {}
+        sizes: list[int] = []
+        kept = 0
+        with self._lock:
+            for number, (_, nbytes, kind) in self._free.items():
+                by_kind.setdefault(kind, []).append(number)
+                kept += nbytes
+                if self._may_be_cut(kind):
+                    sizes.append(nbytes)
+            self._by_kind, self._sizes = by_kind, sorted(sizes)
+            self._keep(kept - self.kept_bytes)
 
     def _make_room(self, nbytes: int) -> None:
         """Drop what is kept too long, before so many bytes more are asked for."""
@@ -143,12 +186,10 @@ class Pool:
 
     def _kept(self, kind: Hashable) -> Any:
         """The allocation of a kind that was returned last, which is there."""
-        numbers = self._by_kind[kind]
-        number = numbers.pop()
-        if not numbers:
-            del self._by_kind[kind]
-        handle, nbytes, _ = self._free.pop(number)
-        self._forget(nbytes, kind)
+        number = self._by_kind[kind][-1]
+        handle, nbytes, _ = self._free[number]
+        self._forget(number, nbytes, kind)
+        del self._free[number]
         return handle
 
     # ---- windows of what is a little larger -----------------------------------------------------
@@ -170,11 +211,16 @@ class Pool:
         whole = self._kept(size)
         try:
             handle = self.allocator.view(whole, 0, nbytes)
+            window = id(handle)
         except CapabilityError:  # it gives none, whatever its device declares
             self.windows = False
             self.allocator.free(whole, size)
             return self._allocate(nbytes, NO_HINTS)
-        self._wholes[id(handle)] = (whole, size)
+        except BaseException:
+            self.used_bytes += size
+            self._returned.append((whole, size, NO_HINTS))
+            raise
+        self._wholes[window] = (whole, size)
         return handle
 
     def _drop_all(self) -> int:
@@ -204,14 +250,19 @@ class Pool:
 
     def _drop_oldest(self) -> None:
         number = next(iter(self._free))
-        handle, nbytes, kind = self._free.pop(number)
-        self._by_kind[kind].remove(number)
-        if not self._by_kind[kind]:
-            del self._by_kind[kind]
-        self._forget(nbytes, kind)
+        handle, nbytes, kind = self._free[number]
+        self._forget(number, nbytes, kind)
+        del self._free[number]
         self.allocator.free(handle, nbytes)
 
-    def _forget(self, nbytes: int, kind: Hashable) -> None:
+    def _forget(self, number: int, nbytes: int, kind: Hashable) -> None:
+        numbers = self._by_kind[kind]
+        if numbers[-1] == number:
+            del numbers[-1]
+        else:
+            numbers.remove(number)
+        if not numbers:
+            del self._by_kind[kind]
         self._keep(-nbytes)
         if self._may_be_cut(kind):
             del self._sizes[bisect_left(self._sizes, nbytes)]

@@ -51,6 +51,8 @@ def not_usable(plugin: Plugin) -> PluginError:
         try_=f"pip install --upgrade {plugin.distribution}; "
         "`weft devices` shows the state of every plugin"
         if plugin.distribution
+        else f"mend the plugin: {advice}; the cause is attached"
+        if (advice := getattr(plugin.cause, "try_", None))
         else "mend the plugin; the cause is attached",
     )
     error.__cause__ = plugin.cause

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from weft.base.arguments import kind_of
 from weft.base.errors import (
     ArgumentError,
     CapabilityError,
@@ -27,7 +28,7 @@ from weft.base.settings import PREFIX, settings
 from weft.device.calls import failure_text
 from weft.device.capabilities import Capabilities, Target
 from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, known_names
-from weft.device.identity import DeviceId, ordinal
+from weft.device.identity import DeviceFamily, DeviceId, ordinal
 from weft.device.opened import OpenDevice
 from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
 from weft.device.plugin_table import PluginTable
@@ -50,6 +51,7 @@ class Registry(PluginTable):
         self._spelt: dict[DeviceLike, DeviceId] = {}
         self._opened: dict[DeviceLike, OpenDevice] = {}
         self._default: DeviceId | None = None
+        self._has_none = False
 
     def register(self, module: object, family: str = "", distribution: str = "") -> Plugin:
         """See ``PluginTable.register``. Devices of the family that are open are closed."""
@@ -82,7 +84,7 @@ class Registry(PluginTable):
         with self._lock:
             asked = device if isinstance(device, DeviceId) else DeviceId.parse(device)
             family = self.family(asked.family)
-            id = DeviceId(family.name, family.canonical(asked.locator))
+            id = DeviceId(family.name, self._canonical_locator(family, asked.locator))
             self._spelt[str(id)] = self._spelt[id] = id
             if family.canonical is ordinal:  # others may depend on the working folder
                 self._spelt[device] = id
@@ -131,6 +133,17 @@ class Registry(PluginTable):
             with self._lock:
                 self._default = self._choose_default()
         return self._default
+
+    def default_if_any(self) -> DeviceId | None:
+        """``default``, or None where no device opens: that is remembered, until somebody asks for
+        ``default`` or a plugin is registered."""
+        if self._default is None and self._has_none and not settings.DEVICE:
+            return None
+        try:
+            return self.default()
+        except DeviceUnavailable:
+            self._has_none = True
+            return None
 
     def staging(self) -> DeviceId:
         """The device that wraps Python's own memory.
@@ -241,10 +254,30 @@ class Registry(PluginTable):
         for spelt, id in list(self._spelt.items()):
             if id.family == family:
                 del self._spelt[spelt]
-        self._default = None
+        self._default, self._has_none = None, False
         _begin_epoch()
         for listener in _listeners:
             listener()
+
+    def _canonical_locator(self, family: DeviceFamily, locator: str) -> str:
+        """What a plugin makes of a locator, which it may refuse."""
+        cause = None
+        try:
+            found = family.canonical(locator)
+            if isinstance(found, str):
+                return found
+            because = f"canonical gave {kind_of(found)}"
+        except WeftError:
+            raise
+        except Exception as error:
+            because, cause = f"canonical raised {failure_text(error)}", error
+        label = " and ".join(plugin.label for plugin in self.plugins_of(family.name))
+        raise PluginError(
+            f"the plugin of device family {family.name} cannot tell how this device is spelt",
+            asked=f"{family.name}:{locator}",
+            because=f"{label}: {because}",
+            try_=f"report it to the authors of {label}",
+        ) from cause
 
     def _open(self, id: DeviceId) -> OpenDevice:
         plugins = self.plugins_of(id.family)
@@ -254,7 +287,10 @@ class Registry(PluginTable):
         except DeviceUnavailable as error:
             error.asked = error.asked or str(id)
             raise
-        except WeftError:
+        except WeftError as error:
+            error.add_note(f"while {plugins[0].label} opened {id}")
+            raise
+        except MemoryError:
             raise
         except Exception as error:
             raise PluginError(
@@ -379,6 +415,11 @@ def placement(
 def default() -> DeviceId:
     """See ``Registry.default``."""
     return _current.default()
+
+
+def default_if_any() -> DeviceId | None:
+    """See ``Registry.default_if_any``."""
+    return _current.default_if_any()
 
 
 def staging() -> DeviceId:

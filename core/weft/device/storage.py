@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 
+from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import FileError
 from weft.device import registry
@@ -12,7 +13,14 @@ from weft.device.buffer import Buffer
 
 def stored_size(device: registry.DeviceLike) -> int | None:
     """How many bytes lie on a storage device already; None if nothing does."""
-    return registry.open(device).allocator.capacity()
+    opened = registry.open(device)
+    try:
+        found = opened.allocator.capacity()
+    except Exception as error:
+        opened.failed("looking how much is stored", error)
+    if found is not None and (not isinstance(found, int) or found < 0):
+        opened.broken("looking how much is stored", f"gave {shown(found)}")
+    return found
 
 
 def stored(source: str | PathLike[str]) -> Buffer:

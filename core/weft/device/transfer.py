@@ -7,11 +7,12 @@ bouncing through fresh host memory. No road knows what kind of device it serves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 from weft.base import trace
 from weft.base.errors import ArgumentError, CapabilityError
+from weft.base.text import human_size
 from weft.device.buffer import Buffer, chunks
 from weft.device.opened import OpenDevice
 
@@ -124,7 +125,11 @@ def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
     to, source = dst.holder(), src.holder()
     with trace.span("copy", source=src.device, to=dst.device, nbytes=nbytes) as span:
         for name in ROADS if road is None else (road,):
-            if ROADS[name](to, there, source, here, nbytes):
+            try:
+                taken = ROADS[name](to, there, source, here, nbytes)
+            except Exception as error:
+                _failed(to, source, nbytes, error)
+            if taken:
                 span.note(road=name)
                 return name
     raise CapabilityError(
@@ -133,6 +138,23 @@ def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
         because="one of them does not offer what it needs",
         try_=f"road=None takes the first open one of {', '.join(ROADS)}",
     )
+
+
+def _failed(to: OpenDevice, source: OpenDevice, nbytes: int, error: Exception) -> NoReturn:
+    """Tell it of the device whose part raised it, as far as that can be seen."""
+    guilty = to
+    makers = {getattr(maker, "__name__", "").partition(".")[0] for maker in source.makers}
+    if (makers - {"weft"}).intersection(_modules_of(error)):
+        guilty = source
+    guilty.failed(f"copying {human_size(nbytes)} from {source.name} to {to.name}", error)
+
+
+def _modules_of(error: Exception) -> Iterator[str]:
+    """The packages that it came through."""
+    place = error.__traceback__
+    while place is not None:
+        yield str(place.tb_frame.f_globals.get("__name__")).partition(".")[0]
+        place = place.tb_next
 
 
 def _windows_at(device: OpenDevice, offset: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from weft.base import trace
+from weft.base.interrupts import Undisturbed
 from weft.base.settings import settings
 from weft.device import registry
 from weft.device.buffer import Buffer
@@ -40,7 +41,7 @@ def run_schedule(
     values: those of the variables, as the schedule gave them. layout: how its intermediates share
     their room, for the statistics. unneeded: by place in the items, memory that may go then; it is
     let go while somebody records, which holds on to all steps. done: is given each step that was
-    launched, so that it is known where a failure leaves off.
+    launched, so that it is known where a failure leaves off; Ctrl-C waits until a step is there.
     """
     items = list(items)
     if settings.DEBUG >= 3:
@@ -67,10 +68,15 @@ def run_steps(steps: Sequence[ExecItem], done: list[ExecItem] | None = None) -> 
     watched = trace.enabled("run")
     wait = stats.timing or settings.DEBUG >= 2 or watched
     run = _run_watched if watched else ExecItem.run
-    for step in steps:
-        run(step, wait=wait)
-        if done is not None:
-            done.append(step)
+    if done is None:
+        for step in steps:
+            run(step, wait=wait)
+    else:
+        with Undisturbed() as undisturbed:
+            for step in steps:
+                run(step, wait=wait)
+                done.append(step)
+                undisturbed.pause()
     if not wait:
         _wait_for({buffer.device for step in steps for buffer in step.bufs})
 

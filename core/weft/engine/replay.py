@@ -9,11 +9,12 @@ in:  list[ExecItem] that ran      out: `Replay`, which runs
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, NoReturn
 
 from weft.base import trace
 from weft.base.dtype import ImageDType
@@ -252,12 +253,21 @@ class Replay(Recorded):
             if graph is not None:
                 lists = [self._lists[number] for number in row]
                 if isinstance(graph, SettableGraph):
-                    launches_of = {id(own): number for number, own in enumerate(lists)}
-                    for patch in (*self._patches, *self._new):
-                        patch.move_to(graph, launches_of)
+                    self._move_to(graph, lists, self._device_of(row[0]))
                     return [graph.launch]
                 return [partial(graph, lists, [()] * len(row), wait=False)]
         return [self._launch(number, {}) for number in row]
+
+    def _move_to(
+        self, graph: SettableGraph, lists: Sequence[list[Any]], device: OpenDevice
+    ) -> None:
+        """Have a graph of launches with these arguments told of what changes in them."""
+        launches_of = {id(own): number for number, own in enumerate(lists)}
+        try:
+            for patch in (*self._patches, *self._new):
+                patch.move_to(graph, launches_of)
+        except Exception as error:
+            device.failed("binding launches together", error)
 
     def _program(self, number: int) -> Any:
         return self.steps[number].item.prg.program  # type: ignore[union-attr]
@@ -320,27 +330,37 @@ class Replay(Recorded):
         again: by output, what another run gave for it, where that memory is to be written again
         (of outputs that are a memory of their own, see `is_whole`); else None.
         """
-        for place, put in self._puts_loose:
-            put(given[place])
-        if self._puts_kept:
-            kept = self._kept_in(given)
-            if kept != self._last:  # buffers equal themselves alone
-                for put, old, buffer in zip(self._puts_kept, self._last, kept):
-                    if old is not buffer:
-                        put(buffer)
-                self._last = kept
         outputs: list[Buffer] = []
-        if self._puts_new:
-            outputs = self._outputs_over(again)
-        if self._with_values and values != self._values:
-            self._put_values(values)
+        try:
+            for place, put in self._puts_loose:
+                put(given[place])
+            if self._puts_kept:
+                kept = self._kept_in(given)
+                if kept != self._last:  # buffers equal themselves alone
+                    for put, old, buffer in zip(self._puts_kept, self._last, kept):
+                        if old is not buffer:
+                            put(buffer)
+                    self._last = kept
+            if self._puts_new:
+                outputs = self._outputs_over(again)
+            if self._with_values and values != self._values:
+                self._put_values(values)
+        except Exception as error:
+            self._failed(error)
         if stats.timing or _debug() >= 2 or trace.enabled("run"):
             self._run_watched(given, outputs, values)
             return outputs
-        for launch in self._launches:
-            launch()
-        for wait in self._wait:
-            wait()
+        left = iter(self._launches)
+        try:
+            for launch in left:
+                launch()
+        except Exception as error:
+            self._go_on([launch, *left], error)
+        try:
+            for wait in self._wait:
+                wait()
+        except Exception as error:
+            self._failed(error)
         if self._kernels:
             stats.kernels += self._kernels
             stats.ops += self._ops
@@ -356,22 +376,43 @@ class Replay(Recorded):
 
     def run_over(self, buffers: Sequence[Buffer]) -> None:
         """The same where it `is_plain`, in few words: buffers are what is given, and the output."""
-        for place, setter in self._setters:
-            buffer = buffers[place]
-            handle = buffer._handle
-            setter(buffer.handle if handle is None else handle)
-        if stats.timing or _debug() >= 2 or trace.enabled("run"):
-            self._run_watched(buffers[:-1], buffers[-1:], {})
-            return
-        for launch in self._launches:
-            launch()
-        for wait in self._wait:
-            wait()
+        try:
+            for place, setter in self._setters:
+                buffer = buffers[place]
+                handle = buffer._handle
+                setter(buffer.handle if handle is None else handle)
+            if stats.timing or _debug() >= 2 or trace.enabled("run"):
+                self._run_watched(buffers[:-1], buffers[-1:], {})
+                return
+            for launch in self._launches:
+                launch()
+            for wait in self._wait:
+                wait()
+        except Exception as error:
+            self._failed(error)
         stats.kernels += self._kernels
         stats.ops += self._ops
         stats.bytes += self._bytes
         if self._copies:
             stats.copies += self._copies
+
+    def _go_on(self, left: Sequence[Callable[[], Any]], error: Exception) -> None:
+        """A launch has failed, the first of these. Where others before it have written what is
+        given, it and those behind it are tried once more: not all of them can be taken back."""
+        if not self.written or len(left) == len(self._launches):
+            self._failed(error)
+        try:
+            for launch in left:
+                launch()
+        except Exception as again:
+            again.add_note("of the memory that this writes some was written before it failed")
+            self._failed(again)
+        warnings.warn(f"a launch was tried a second time, since it failed: {error}", stacklevel=2)
+
+    def _failed(self, error: Exception) -> NoReturn:
+        device, *others = self._devices
+        among = "".join(f", {other.name}" for other in others)
+        device.failed(f"replaying {len(self.steps)} steps{among and ' with' + among[1:]}", error)
 
     def _outputs_over(self, again: Sequence[Buffer | None] | None) -> list[Buffer]:
         outputs = []

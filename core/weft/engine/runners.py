@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
+from weft.base.arguments import kind_of
 from weft.base.errors import ArgumentError
 from weft.device import transfer
 from weft.device.buffer import Buffer
@@ -42,22 +43,21 @@ class KernelRunner:
         program = self.program
         handles = [bufs[slot].handle for slot in program.slots]
         spec = program.p.program
-        if not program.variables:
-            return program.runner(
-                handles,
-                global_size=spec.global_size,
-                local_size=spec.local_size,
-                values=(),
-                wait=wait,
+        global_size, local_size = spec.global_size, spec.local_size
+        numbers: Sequence[int] = ()
+        if program.variables:
+            _check_bound(program.variables, values)
+            global_size, local_size = concrete(global_size, values), concrete(local_size, values)
+            numbers = [values[v] for v in program.variables]
+        try:
+            seconds = program.runner(
+                handles, global_size=global_size, local_size=local_size, values=numbers, wait=wait
             )
-        _check_bound(program.variables, values)
-        return program.runner(
-            handles,
-            global_size=concrete(spec.global_size, values),
-            local_size=concrete(spec.local_size, values),
-            values=[values[v] for v in program.variables],
-            wait=wait,
-        )
+        except Exception as error:
+            program.device.failed(f"kernel {self.name}", error)
+        if seconds is not None and not isinstance(seconds, (int, float)):
+            program.device.broken(f"kernel {self.name}", f"gave {kind_of(seconds)} as seconds")
+        return seconds
 
 
 def _check_bound(variables: Sequence[UOp], values: Mapping[UOp, int]) -> None:

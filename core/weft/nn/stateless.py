@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.base.arguments import real, whole
 from weft.base.errors import ArgumentError
+from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
 
 
@@ -20,8 +21,8 @@ class _Fixed:
         self.arguments = arguments
 
     def __call__(self, x: Tensor) -> Tensor:
-        """The method's result for x."""
-        result: Tensor = getattr(x, self.method)(**self.arguments)
+        """The method's result for x. :raises WrongKind: if that is no tensor."""
+        result: Tensor = getattr(tensor_for(self, x), self.method)(**self.arguments)
         return result
 
     def __repr__(self) -> str:

@@ -7,8 +7,8 @@ in memory, so they are read and written lane by lane.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
@@ -175,28 +175,30 @@ class Accesses(Expressions):
         return super()._vectorize(u) if picked is None else picked
 
     def _picked(self, u: UOp) -> Expression | None:
-        """Lanes that are read from neighbouring places, some of them under conditions, as one read
-        of those that are there; None where they are something else."""
+        """Lanes that are read from neighbouring places, or from every other of them, some under
+        conditions, as one read of those that are there; None where they are something else."""
         found = _neighbours(u)
         if found is None:
             return None
-        index, start = found
+        index, start, apart, other = found
+        wide = u.dtype.scalar().vec(apart * u.dtype.count)
         gates: dict[UOp | None, int] = {}
         for lane, load in enumerate(u.src):
             if load.op is Ops.LOAD:
                 gate = load.src[0].src[2] if len(load.src[0].src) > 2 else None
-                gates[gate] = gates.get(gate, 0) | 1 << lane
+                gates[gate] = gates.get(gate, 0) | 1 << apart * lane
         parts = [
             f"{bits:#x}u" if gate is None else f"(-(unsigned)({self.text(gate)}) & {bits:#x}u)"
             for gate, bits in gates.items()
         ]
         name, at = self.text(index.src[0], ATOM), self.text(index.src[1], TIMES)
-        itemsize, count = u.dtype.scalar().itemsize, u.dtype.count
-        return Expression(self.dialect.picked.format(
-            type=self.helpers.type(u.dtype), scalar=self.helpers.type(u.dtype.scalar()),
+        itemsize, count = wide.scalar().itemsize, wide.count
+        text = self.dialect.picked.format(
+            type=self.helpers.type(wide), scalar=self.helpers.type(wide.scalar()),
             count=count, word=_PICKED[count], bits=" | ".join(parts), name=name, at=at, start=start,
-            itemsize=itemsize,
-        ))  # fmt: skip
+            itemsize=itemsize, other=self.helpers.const(other.arg, wide),
+        )  # fmt: skip
+        return Expression(text if apart == 1 else f"{self.helpers.even(wide)}({text})")
 
     def stored(self, value: UOp, register: bool) -> str:
         """A value as it is written to memory."""
@@ -205,35 +207,59 @@ class Accesses(Expressions):
         return self.text(value, LOOSE, 1) if register else self.to_bytes(value)
 
 
-def _neighbours(u: UOp) -> tuple[UOp, int] | None:
-    """The INDEX that the lanes of a vector are read from, and how many elements after it the first
-    of them is; None where they do not lie in a row, or are not 0 where they are not read."""
+class _Row(NamedTuple):
+    """Places in a row: an INDEX of one of them, how many elements after it the first is, how many
+    from each to the next, and the constant that stands for those that are not read."""
+
+    index: UOp
+    start: int
+    apart: int
+    other: UOp
+
+
+def _neighbours(u: UOp) -> _Row | None:
+    """Where the lanes of a vector are read; None where they lie in no row, or where several
+    constants stand for what is not read."""
     scalar = u.dtype.scalar()
     if u.dtype.count not in _PICKED or scalar.itemsize < 4:
         return None
-    first, found = None, None
-    for lane, load in enumerate(u.src):
-        if _is_zero(load):
-            continue
-        if load.op is not Ops.LOAD or len(load.src) > 2 or load.arg is not None:
-            return None
-        index, other = load.src[0], load.src[-1]
-        if len(load.src) > 1 and not _is_zero(other):
-            return None
-        kind = index.src[0].dtype
-        if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
-            return None
-        base, constant = _and_constant(index.src[1])
-        mine = (index.src[0], base, constant - lane)
-        if first is None:
-            first, found = mine, (index, -lane)
-        elif mine != first:
-            return None
-    return found
+    reads: list[tuple[int, UOp]] = []
+    others: set[UOp] = set()
+    for lane, value in enumerate(u.src):
+        if value.op is Ops.LOAD and value.arg is None and len(value.src) < 3:
+            index = value.src[0]
+            reads.append((lane, index))
+            others.update(value.src[1:])
+            if len(index.src) > 2 and len(value.src) == 1:
+                others.add(UOp.const(scalar, 0))
+        else:
+            others.add(value)
+    other = others.pop() if others else UOp.const(scalar, 0)
+    if others or not reads or other.op is not Ops.CONST:
+        return None
+    apart = _apart(reads)
+    if apart * u.dtype.count not in _PICKED:
+        return None
+    lane, index = reads[0]
+    return _Row(index, -lane * apart, apart, other)
 
 
-def _is_zero(value: UOp) -> bool:
-    return value.op is Ops.CONST and value.arg == 0 and math.copysign(1.0, value.arg) > 0
+def _apart(reads: Sequence[tuple[int, UOp]]) -> int:
+    """How far the memory of each lane is from that of the lane before it, 1 or 2; otherwise 0."""
+    first, index = reads[0]
+    kind = index.src[0].dtype
+    if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
+        return 0
+    if len(reads) == 1:
+        return 1
+    base, start = _and_constant(index.src[1])
+    lane, second = reads[1]
+    apart = (_and_constant(second.src[1])[1] - start) // (lane - first)
+    for lane, other in reads[1:]:
+        wanted = (base, start + apart * (lane - first))
+        if other.src[0] is not index.src[0] or _and_constant(other.src[1]) != wanted:
+            return 0
+    return apart if apart in (1, 2) else 0
 
 
 def _and_constant(at: UOp) -> tuple[UOp, int]:

@@ -20,11 +20,15 @@ from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
 from weft.render.helpers import Helpers
 from weft.render.placing import inlinable
+from weft.render.repeated import Repeated, repeated
 from weft.render.rules import C_RULES
+from weft.render.tiles import tile_loops
 from weft.uop import Ops, PatternMatcher, UOp
 from weft.uop.args import ASKED, STREAM
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weft.device.program import LinearProgram
 
 LINE_LENGTH = 110
@@ -91,11 +95,13 @@ _DEFINITIONS = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_REG, Ops
 class _Kernel:
     """One rendering."""
 
-    def __init__(self, renderer: CStyleRenderer, program: LinearProgram) -> None:
+    def __init__(
+        self, renderer: CStyleRenderer, program: LinearProgram, helpers: Helpers | None = None
+    ) -> None:
         self.renderer = renderer
         self.dialect = renderer.dialect
         self.program = program
-        self.helpers = Helpers(self.dialect)
+        self.helpers = helpers or Helpers(self.dialect)
         self.values = Accesses(self.dialect, self.helpers)
         self.lines: list[str] = []
         self.depth = 1
@@ -103,17 +109,18 @@ class _Kernel:
         self.streams = False
         self.counts: dict[str, int] = {}
         self.crowded = crowded_loops(program.uops) if self.dialect.crowded else frozenset()
+        self.tiles = tile_loops(program.uops) if self.dialect.tiled else frozenset()
 
     def source(self) -> str:
         uops = self.program.uops
         if self.dialect.parts:
             uops = parts.index_first(uops)
         self._declare_storage()
-        vectors = self.dialect.vectors
-        lengths = inlinable(uops, vectors is not None and bool(vectors.shuffle))
-        for u in uops:
-            if u.op is not Ops.INDEX:  # written where memory is read or stored
-                self._node(u, lengths.get(u, 0))
+        if self.dialect.apart:
+            uops, functions = repeated(uops)
+            for function in functions:
+                self._function(function)
+        self._nodes(uops)
         if self.in_part:
             self.depth -= 1
             self._line("}")
@@ -200,6 +207,27 @@ class _Kernel:
 
     # ---- the body ---------------------------------------------------------------------------
 
+    def _nodes(self, uops: Sequence[UOp]) -> None:
+        vectors = self.dialect.vectors
+        lengths = inlinable(uops, vectors is not None and bool(vectors.shuffle))
+        for u in uops:
+            if u.op is not Ops.INDEX:  # written where memory is read or stored
+                self._node(u, lengths.get(u, 0))
+
+    def _function(self, wanted: Repeated) -> None:
+        """What is done over and over, before the kernel."""
+        body = _Kernel(self.renderer, self.program, self.helpers)
+        words = []
+        for place, u in enumerate(wanted.given):
+            body.values.known[u] = Expression(f"given{place}")
+            words.append(f"{self.helpers.type(u.dtype)} given{place}")
+        body._nodes(wanted.steps)
+        result = wanted.steps[-1]
+        body._line(f"return {body.values.text(result)};")
+        head = f"static {self.helpers.type(result.dtype)} {wanted.name}({', '.join(words)})"
+        lines = [*_wrapped(self.dialect.apart.format(head=head), ""), *_wrapped(f"{head} {{", "")]
+        self.helpers.texts[wanted.name] = "\n".join([*lines, *body.lines, "}"])
+
     def _node(self, u: UOp, length: int) -> None:
         statement = _STATEMENTS.get(u.op)
         if statement is not None:
@@ -236,6 +264,8 @@ class _Kernel:
         name = f"ridx{u.arg.id}"
         end = self.values.text(u.src[0], COMPARE + 1)
         kind = self.helpers.type(u.dtype)
+        if u in self.tiles:
+            self._line(self.dialect.tiled)
         self._line(f"for ({kind} {name} = 0; {name} < {end}; {name}++) {{")
         self._opened(u, name)
 

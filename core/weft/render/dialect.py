@@ -172,12 +172,18 @@ class CDialect:
         empty: nothing is asked for.
     :param later: the same for what is read only after much else; empty: as ``coming``.
     :param picked: the expression that reads those lanes of neighbouring places whose bits are set,
-        and 0 for the others; fields ``type``, ``scalar``, ``itemsize``, ``count``, ``word`` (of as
-        many bits), ``bits``, ``name`` (of the buffer), ``at`` and ``start`` (whose sum is the place
-        of the first lane, which need not be in the buffer); empty: lane by lane.
+        and the lanes of ``other`` elsewhere; fields ``type``, ``scalar``, ``itemsize``, ``count``,
+        ``word`` (of as many bits), ``bits``, ``other``, ``name`` (of the buffer), ``at`` and
+        ``start`` (whose sum is the place of the first lane, which need not be in the buffer);
+        empty: lane by lane.
     :param streamed: the statement at the end of a kernel after which others see such stores.
     :param crowded: the statement at the head of innermost loops with very many stores, which tells
         the compiler not to look for what one turn leaves for the next; empty: there is none.
+    :param tiled: the line before innermost loops that add to a whole tile of registers, which tells
+        the compiler to write out one turn of them; empty: there is none.
+    :param apart: the declaration of a function that is to be called, never to be written out where
+        it is called; field ``head`` (type, name and parameters); empty: there are no such.
+        See `weft.render.repeated`.
     :param parts: gidx0 is a loop in the kernel, over the part of it that a call is given: for
         devices with ``Feature.THREADS``. See `weft.render.parts`.
     :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).
@@ -216,6 +222,8 @@ class CDialect:
     picked: str = ""
     streamed: str = ""
     crowded: str = ""
+    tiled: str = ""
+    apart: str = ""
     parts: bool = False
     buffer_suffix: str = ""
     variable_parameter: str = "const {type} {name}"

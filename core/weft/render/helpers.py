@@ -140,6 +140,15 @@ class Helpers:
             "return b != b ? b + b : larger;",
         )
 
+    def even(self, dtype: DType) -> str:
+        """Every other lane of a vector, from the first on."""
+        vectors, half = self.dialect.vectors, dtype.scalar().vec(dtype.count // 2)
+        assert vectors is not None  # `self.type` has refused it otherwise
+        lanes = ", ".join(map(str, range(0, dtype.count, 2)))
+        picked = vectors.shuffle.format(a="x", b="x", lanes=lanes)
+        name = f"even_{self.tag(dtype)}"
+        return self._define(name, half, f"{self.type(dtype)} x", f"return {picked};")
+
     def divide(self, dtype: DType) -> str:
         """Integers toward zero; 0 where the divisor is 0; the least by -1 wraps."""
         zero, one = self.const(0, dtype), self.const(1, dtype)

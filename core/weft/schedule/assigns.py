@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 
+from weft.base.dtype import DType
 from weft.schedule.kernels import storage_under
 from weft.schedule.uses import is_pending, is_stored
 from weft.shape import ShapeTracker
@@ -33,9 +34,11 @@ def pending_writes(nodes: Iterable[UOp]) -> dict[UOp, list[UOp]]:
     return writes
 
 
-def kept(version: UOp) -> UOp:
-    """A copy of a version that no rule removes."""
-    return UOp(Ops.CONTIGUOUS, version.dtype, (version,), ("kept", next(_copies)))
+def kept(version: UOp, dtype: DType | None = None) -> UOp:
+    """A copy of a version that no rule removes, nor takes for another copy: whoever wants one of
+    these, here or among the live tensors, gets its number from one row."""
+    kind = version.dtype if dtype is None else dtype
+    return UOp(Ops.CONTIGUOUS, kind, (version,), ("kept", next(_copies)))
 
 
 def separate(
@@ -86,7 +89,7 @@ def _one_writer_each(
         if (version := others.get(node)) is None:
             done[node] = node.over(src)
         elif node.arg is None:
-            fresh = UOp(Ops.CONTIGUOUS, node.dtype, (src[1],), ("kept", next(_copies)))
+            fresh = kept(src[1], node.dtype)
             done[node] = fresh if fresh.shape == node.shape else fresh.reshape(node.shape)
         else:
             copy = kept(done[version]).reshape(node.src[0].shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 from weft.base.sequences import prod
 from weft.schedule.arange import is_counted
 from weft.schedule.kernel_ast import elements
-from weft.schedule.placed import is_placed
+from weft.schedule.placed import has_own_places, is_placed
 from weft.schedule.row_local import Allowed, Rows, both, rows_of_shape, rows_of_view
-from weft.schedule.uses import LEAVES, is_stored
+from weft.schedule.uses import LEAVES, Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
 _JOINS = frozenset({Ops.CONTIGUOUS, Ops.REDUCE_AXIS, Ops.ASSIGN}) | GroupOp.Elementwise
@@ -29,7 +29,8 @@ class Facts:
     reads again and again, as a product of matrices does, so that its loops want to be blocked.
     batch: of so many products of matrices it consists, by its leading axes. aside: what it reads
     below a reduce, or through movement: not, or not only, where it stores its own elements.
-    placed: the operations of those of its sums whose terms go where memory says.
+    placed: the operations of those of its sums whose terms go where memory says. put: whether
+    elements of one row go to places of their own.
     """
 
     root: UOp
@@ -42,6 +43,7 @@ class Facts:
     batch: int = 0
     aside: frozenset[UOp] = frozenset()
     placed: frozenset[Ops] = frozenset()
+    put: bool = False
 
     @property
     def size(self) -> int:
@@ -91,6 +93,7 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
             reduces[tuple(node.src[0].shape), node.arg.axes] = None
             if is_placed(node):
                 known.placed |= {node.arg.op}
+                known.put = known.put or has_own_places(node)
             if len(operands := reused_operands(node)) > 1:
                 known.tiled = True
                 first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))
@@ -161,3 +164,41 @@ def _reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
         elif node.op in GroupOp.Elementwise:
             stack.extend(node.src)
     return [(node, axes) for axes, node in found.items()]
+
+
+class Roots:
+    """All kernels of a graph before any are united, by their numbers: `nodes` and their `facts`.
+
+    number: of a node. readers: who reads it, or memory. writer: who writes to memory that was
+    there. memory: what stands somewhere when a kernel begins.
+    """
+
+    def __init__(self, uses: Uses, realized: dict[UOp, None]) -> None:
+        self.nodes = list(realized)
+        self.memory = frozenset(realized).union(node for node in uses.order if is_stored(node))
+        self.number = {node: number for number, node in enumerate(self.nodes)}
+        self.facts = [facts_of(node, realized) for node in self.nodes]
+        self.readers: dict[UOp, list[int]] = {}
+        for number, known in enumerate(self.facts):
+            for base in known.reads:
+                self.readers.setdefault(base, []).append(number)
+        self.writer = {
+            node.src[0].base: number
+            for number, node in enumerate(self.nodes)
+            if node.op is Ops.ASSIGN
+        }
+
+    def sources(self, known: Facts) -> list[int]:
+        """The kernels whose results one reads."""
+        return [self.number[base] for base in known.reads if base in self.number]
+
+    def edges(self) -> Iterable[tuple[int, int]]:
+        """What has to be computed before what: sources, and readers of what is overwritten."""
+        for number, (node, known) in enumerate(zip(self.nodes, self.facts)):
+            for base in known.reads:
+                if base in self.number:
+                    yield self.number[base], number
+                if base in self.writer:
+                    yield number, self.writer[base]
+            if node.op is Ops.ASSIGN and node.src[0].base in self.number:
+                yield self.number[node.src[0].base], number

@@ -46,8 +46,11 @@ def goes_on_with_what_is_put(facts: Sequence[Facts]) -> bool:
     """Whether something is put where memory says, and read again before all of it is there.
 
     Of several terms at one place the last one counts, and its turn is a maximum: what that is
-    looked up for may be in the kernel, and nothing that goes on from there.
+    looked up for may be in the kernel, and nothing that goes on from there. Sums that are put stand
+    alone.
     """
+    if len(facts) > 1 and any(known.put and Ops.MAX not in known.placed for known in facts):
+        return True
     turns = {known.root for known in facts if Ops.MAX in known.placed}
     if not turns:
         return False

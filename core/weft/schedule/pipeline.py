@@ -12,6 +12,7 @@ from weft.base import trace
 from weft.base.dtype import any_images
 from weft.base.settings import settings
 from weft.device import registry
+from weft.schedule.arange import is_counter
 from weft.schedule.assigns import pending_writes, separate
 from weft.schedule.context import ScheduleContext
 from weft.schedule.edits import Edit, rebuild
@@ -238,7 +239,7 @@ def _becomes(plan: Plan, order: Iterable[UOp]) -> dict[UOp, UOp]:
         base = final.base
         memory = plan.stored.get(base)
         if memory is None:
-            if node in asked and base.op is Ops.CONST and final is not node:
+            if node in asked and final is not node and (base.op is Ops.CONST or is_counter(base)):
                 result[node] = final
         elif memory is not base or final is not node:
             at_shape = memory if memory.shape == base.shape else memory.reshape(base.shape)

@@ -28,10 +28,28 @@ _CONDITIONS = frozenset({Ops.AND, Ops.CAST, Ops.MUL})
 
 def is_placed(reduce: UOp) -> bool:
     """Whether the terms of a REDUCE_AXIS have places that are read from memory."""
+    return next(_placed(reduce), None) is not None
+
+
+def has_own_places(reduce: UOp) -> bool:
+    """The same, and elements of a row have places of their own: of these no rows can be kept on
+    chip, they are put into the result (`codegen/puts`), in a kernel with nothing else."""
+    axes = reduce.arg.axes
+    kept = [axis for axis in range(len(reduce.src[0].shape)) if axis not in axes]
+    for index, place in _placed(reduce):
+        along = [axis for axis in kept if _moves(place, (axis,), False)]
+        inside = tuple(axis for axis in kept if along and axis > along[0])
+        if _moves(index, inside, True):
+            return True
+    return False
+
+
+def _placed(reduce: UOp) -> Iterator[tuple[UOp, UOp]]:
+    """What is read and says where terms go, and the counter that it is compared with."""
     shape, axes = reduce.src[0].shape, reduce.arg.axes
     terms = prod([shape[axis] for axis in axes])
     if not isinstance(terms, int) or terms <= _FEW:
-        return False
+        return
     conditions = list(_conditions(reduce.src[0]))
     ordered = any(one.op is Ops.CMPLT and all(map(is_counted, one.src)) for one in conditions)
     for one in conditions:
@@ -40,8 +58,7 @@ def is_placed(reduce: UOp) -> bool:
         for index, place in (one.src, one.src[::-1]):
             counts = is_counted(place) or (ordered and not is_counted(index))
             if counts and _moves(index, axes, True) and not _moves(place, axes, False):
-                return True
-    return False
+                yield index, place
 
 
 def _conditions(value: UOp) -> Iterator[UOp]:

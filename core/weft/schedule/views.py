@@ -15,6 +15,7 @@ from typing import Any
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
+from weft.schedule.arange import picks_in
 from weft.schedule.clean_copy import MEMORY
 from weft.schedule.clean_reduce import reduced_as
 from weft.schedule.edits import Change, Edit
@@ -68,6 +69,7 @@ def merged_reduces(uses: Uses) -> list[Change]:
     # through padding the backward pass of a convolution is one reduce, that adds zeros at the rims
     pads = settings.FUSE_CONV_BW
     passable = REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if pads else ())}
+    picks = picks_in(uses).picked
     for node in uses.order:
         if node.op is not Ops.REDUCE_AXIS:
             continue
@@ -82,10 +84,20 @@ def merged_reduces(uses: Uses) -> list[Change]:
         if any(move.op is Ops.PAD for move in moves):
             fits = pads > 1 or (_adds_little(node, inner, moves) and _is_product(inner))
         else:
-            fits = _walks_in_order(node, inner)
+            fits = _walks_in_order(node, inner) or _is_picked(inner, picks)
         if fits:
             found.append(({node: _merged(node, inner, moves)}, {node, inner}))
     return found
+
+
+def _is_picked(reduce: UOp, picks: Mapping[tuple[UOp, UOp], Any]) -> bool:
+    """Whether it has no loop in the end, and whole rows are read where an index says, as those of
+    an embedding: they may be added as they are read, in whichever order."""
+    where = reduce.src[0]
+    if where.op is not Ops.WHERE or (where, where.src[1]) not in picks:
+        return False
+    kept = [a for a, n in enumerate(where.shape) if a not in reduce.arg.axes and n != 1]
+    return bool(kept) and where.src[0].st.real_strides()[kept[-1]] == 0
 
 
 def _adds_zeros(node: UOp, moves: list[UOp]) -> bool:

@@ -3,56 +3,106 @@
 A value that was computed into memory of its own may be computed again; a write into memory that was
 there before may not: `x += 1` would add twice. So where such a write was carried out, everything
 that is complete is put under the live tensors, as after a schedule that ended, and only the rest is
-still pending. What was to be computed of the old content, and was not, is lost: the error says so.
+still pending.
+
+That is not possible where memory is written several times, or lies on several devices, and part of
+that was carried out; nor where a tensor waits that is to be computed of what was overwritten. Then
+what is left of the schedule is kept as it is, and carried out before anything else is done with one
+of these tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from weakref import WeakKeyDictionary, WeakSet
 
 from weft.device import binding
 from weft.device.buffer import Buffer
+from weft.engine import ExecItem, run_schedule
 from weft.schedule import ScheduleItem
 from weft.schedule.kernels import storage_under
 from weft.tensor.live import put_back, waiting_tensors
 from weft.uop import Ops, UOp
 
 
+class Rest:
+    """What is left of a schedule that has begun: items in order, values of variables, and, as for
+    `put_back`, what nodes become and which writes are carried out when the items have been run.
+
+    It lasts as long as somebody holds one of these nodes.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[ScheduleItem],
+        values: Mapping[UOp, int],
+        becomes: Mapping[UOp, UOp],
+        writes: Sequence[UOp],
+    ) -> None:
+        self._items = list(items)
+        self._values = dict(values)
+        self._becomes = WeakKeyDictionary(becomes)
+        self._writes = WeakSet(writes)
+
+    def finish(self) -> None:
+        """Run what is left. Where that fails, what is left then is kept."""
+        done: list[ExecItem] = []
+        try:
+            run_schedule(self._items, self._values, done=done)
+        finally:
+            del self._items[: len(done)]
+        put_back(dict(self._becomes), list(self._writes))
+        for node in [node for node, rest in _rests.items() if rest is self]:
+            del _rests[node]
+
+
+_rests: WeakKeyDictionary[UOp, Rest] = WeakKeyDictionary()
+
+
+def is_any_left() -> bool:
+    """Whether any schedule has been left halfway."""
+    return bool(_rests)
+
+
+def finish(nodes: Collection[UOp]) -> None:
+    """Finish the schedules that compute any of these nodes; all of them, where one is a write: they
+    may have to read what it overwrites."""
+    writes = any(node.op is Ops.ASSIGN for node in nodes)
+    for rest in {r for node, r in list(_rests.items()) if writes or node in nodes}:
+        rest.finish()
+
+
 def put_back_complete(
-    error: BaseException,
     becomes: Mapping[UOp, UOp],
     writes: Sequence[UOp],
     items: Sequence[ScheduleItem],
+    values: Mapping[UOp, int],
     done: int,
 ) -> None:
-    """Put back what the first `done` items completed, if any of `writes` was among it.
+    """Put back what the first `done` items completed, if any of `writes` was among it; or keep what
+    is left of them.
 
-    becomes, writes: as for `put_back`, had all of `items` been carried out. Of memory that is
-    written several times, or lies on several devices, nothing is complete until all of it is.
+    becomes, writes: as for `put_back`, had all of `items` been carried out.
     """
     written, missing = (
         {buffer.owner for item in part for buffer in item.outputs}
         for part in (items[:done], items[done:])
     )
-    carried_out = [
-        write
-        for write in writes
-        if not written.isdisjoint(memory := _memory(storage_under(write)))
-        and missing.isdisjoint(memory)
-    ]
-    if not carried_out:
+    begun = [write for write in writes if not written.isdisjoint(_memory(storage_under(write)))]
+    if not begun:
         return
-    below = {write.src[0].base for write in carried_out}
-    complete = {write: _settled(write) for write in carried_out if write not in below}
+    below = {write.src[0].base for write in begun}
+    complete = {write: _settled(write) for write in begun if write not in below}
     for node, value in becomes.items():
         if missing.isdisjoint(_memory(value)):
             complete[node] = value
-    if _is_read({storage_under(write) for write in carried_out}, complete):
-        error.add_note(
-            "memory was written before this failed: tensors that were to be computed of its old "
-            "content would now be computed of the new one"
-        )
-    put_back(complete, carried_out)
+    memory = {storage_under(write) for write in begun}
+    if all(missing.isdisjoint(_memory(each)) for each in memory) and not _is_read(memory, complete):
+        put_back(complete, begun)
+        return
+    rest = Rest(items[done:], values, becomes, writes)
+    for node in (*becomes, *writes):
+        _rests[node] = rest
 
 
 def _memory(value: UOp) -> set[Buffer]:

@@ -6,7 +6,6 @@ tensors that are alive elsewhere are known here only.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
 
 _THROUGH = GroupOp.Movement | GroupOp.Identity
-_copies = itertools.count()
 
 
 def sink_of(tensors: Sequence[TensorBase]) -> UOp:
@@ -139,6 +137,6 @@ def _stored_once(computed: Mapping[UOp, None]) -> dict[UOp, UOp]:
         rebuilt = node.over(tuple([done.get(source, source) for source in node.src]))
         if node in computed:
             value = rebuilt.src[0] if node.op is Ops.CONTIGUOUS else rebuilt
-            rebuilt = UOp(Ops.CONTIGUOUS, node.dtype, (value,), ("kept", next(_copies)))
+            rebuilt = kept(value, node.dtype)
         done[node] = rebuilt
     return {node: done[node] for node in computed}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft.autograd import is_checkpoint
 from weft.base import trace
+from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
 from weft.device import binding
 from weft.engine import ExecItem, run_schedule
@@ -14,8 +15,8 @@ from weft.engine.capture import recording
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
 from weft.schedule.cache import prepare
 from weft.schedule.kernels import storage_under
-from weft.schedule.structure import Structure, structure_of
-from weft.tensor.halfway import put_back_complete
+from weft.schedule.structure import Structure, structure_of, walk
+from weft.tensor.halfway import finish, is_any_left, put_back_complete
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
 from weft.tensor.readers import protect_readers, protected_graph, sink_of
 from weft.uop import GroupOp, Ops, UOp
@@ -25,14 +26,20 @@ if TYPE_CHECKING:
 
 _SHOWN = GroupOp.Movement | GroupOp.Identity | {Ops.CONTIGUOUS}
 
+turn = reentrant_lock()
+"""Who schedules reads and changes the graphs of all live tensors, and what its kernels overwrite
+nobody else may read meanwhile: threads take turns, the kernels included."""
+
 
 def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
     """Group what is pending below `tensors` into kernels, run nothing.
 
     Every live tensor that shares a computed node is put over the kernel that computes it.
     """
-    protected = protect_readers(tensors)
-    put_back(kernelize_map(sink_of([*tensors, *protected])))
+    with turn:
+        _finish_begun(tensors)
+        protected = protect_readers(tensors)
+        put_back(kernelize_map(sink_of([*tensors, *protected])))
 
 
 def schedule_tensors(
@@ -42,6 +49,12 @@ def schedule_tensors(
 
     The tensors stand for the memory that the items will fill: run them before reading it.
     """
+    with turn:
+        return _scheduled(tensors)
+
+
+def _scheduled(tensors: Sequence[TensorBase]) -> tuple[list[ScheduleItem], dict[UOp, int]]:
+    _finish_begun(tensors)
     _, whole, order = protected_graph(tensors)
     structure = structure_of(whole, order)
     if structure is not None:
@@ -58,10 +71,17 @@ def schedule_tensors(
 
 def realize_tensors(tensors: Sequence[TensorBase]) -> None:
     """Compute `tensors`. If anything fails, every tensor still is what it was, or what a write that
-    was carried out has made of it."""
+    was carried out has made of it, and may be computed later as if nothing had failed."""
+    if any(not is_settled(t._uop) for t in tensors):
+        with turn:
+            _realize(tensors)
+
+
+def _realize(tensors: Sequence[TensorBase]) -> None:
+    _finish_begun(tensors)
     pending = [t for t in tensors if not is_settled(t._uop)]
     if not pending:
-        return
+        return  # another thread has computed them
     recorder = recording()
     with trace.span("realize"):
         protected, sink, order = protected_graph(pending)
@@ -78,13 +98,15 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
             touched |= _needed_again(structure, pending, waiting)
         filled = prepare(structure).fill(structure, touched, plan)
         writes = _writes(structure)
-        done: list[ExecItem] = []
+        done: list[ExecItem] | None = [] if writes else None
         try:
             run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
-        except BaseException as error:
-            put_back_complete(error, filled.becomes, writes, filled.items, len(done))
+            put_back(filled.becomes, writes)
+        except BaseException:
+            if done:
+                items, values = filled.items, filled.values
+                put_back_complete(filled.becomes, writes, items, values, len(done))
             raise
-        put_back(filled.becomes, writes)
 
 
 def _realize_kernels(sink: UOp) -> None:
@@ -99,10 +121,16 @@ def _realize_kernels(sink: UOp) -> None:
     final_becomes = {n: v.substitute(settled) for n, v in becomes.items()} | settled
     try:
         run_schedule(items, values, done=done)
-    except BaseException as error:
-        put_back_complete(error, final_becomes, written, items, len(done))
+        put_back(final_becomes, written)
+    except BaseException:
+        put_back_complete(final_becomes, written, items, values, len(done))
         raise
-    put_back(final_becomes, written)
+
+
+def _finish_begun(tensors: Sequence[TensorBase]) -> None:
+    """What was left of schedules that failed comes first."""
+    if is_any_left():
+        finish(walk(sink_of(tensors)))
 
 
 def _writes(structure: Structure) -> list[UOp]:

@@ -73,6 +73,26 @@ class RecordingAllocator(HostAllocator):
         return None
 
 
+class CrashingAllocator(RecordingAllocator):
+    """Raises ``error`` wherever it is asked one of the methods ``crashing``; a class, to be raised
+    with a word, or an error."""
+
+    def __init__(self, *crashing: str, error: Any = KeyError) -> None:
+        super().__init__()
+        self.crashing = crashing
+        self.error = error
+
+    def __getattribute__(self, name: str) -> Any:
+        find = super().__getattribute__
+        if name.startswith("_") or name in ("crashing", "error") or name not in find("crashing"):
+            return find(name)
+
+        def crash(*arguments: Any, **named: Any) -> Any:
+            raise find("error")("crashed") if isinstance(find("error"), type) else find("error")
+
+        return crash
+
+
 class FakePlugin:
     """An object to hang hooks on, as if it were a plugin's module."""
 

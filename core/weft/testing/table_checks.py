@@ -282,12 +282,8 @@ def _between(np: Any, x: Any, low: int, high: int) -> Any:
     return np.clip(x, low, high)
 
 
-def _selu(np: Any, x: Any) -> Any:
-    return 1.0507 * np.where(x > 0, x, 1.67326 * np.expm1(x))
-
-
 for _name in ("sigmoid", "logsigmoid", "silu", "softsign", "mish", "elu", "celu", "leaky_relu",
-              "hardswish", "hardsigmoid"):  # fmt: skip
+              "hardswish", "hardsigmoid", "selu"):  # fmt: skip
     one(_name, torch_function(_name), family=FUNCTIONAL, most=64 if _name == "silu" else 8,
         zeros=False, against="PyTorch")  # fmt: skip
 for _name, _low, _high in (("relu6", 0, 6), ("hardtanh", -1, 1)):
@@ -297,7 +293,6 @@ one("swish", torch_function("silu"), family=FUNCTIONAL, most=8, zeros=False, aga
 one("relu", quiet(lambda np, x: np.maximum(x, x.dtype.type(0))), family=FUNCTIONAL,
     result="number", zeros=False)  # fmt: skip
 one("gelu", quiet(_like_tanh), family=FUNCTIONAL, most=64, against="its formula")
-one("selu", quiet(_selu), family=FUNCTIONAL, most=8, zeros=False, against="its formula")
 one("softplus", torch_function("softplus", threshold=1e9), family=FUNCTIONAL, most=8,
     against="PyTorch")  # fmt: skip
 one("quick_gelu", quiet(lambda np, x: x / (1 + np.exp(-1.702 * x))), family=FUNCTIONAL, most=64,

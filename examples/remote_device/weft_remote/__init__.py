@@ -81,17 +81,15 @@ class Memory(weft.Allocator[tuple]):
 
 class Runner:
     def __init__(self, device, program):
-        self.device, self.number = device, device.ask("load", program.binary, program.name)
+        sizes = [u.dtype.bitsize for u in program.program.variables]
+        self.device, self.number = device, device.ask("load", program.binary, program.name, sizes)
 
     def __call__(self, handles, *, global_size, local_size, values, wait):
         return self.device.tell("launch", self.number, list(handles), list(values), asked=wait)
 
 
-@weft.hookimpl
-def weft_devices():
-    return [weft.DeviceFamily("REMOTE", priority=-100, canonical=lambda place: place or "0")]
-
-
+FAMILY = weft.DeviceFamily("REMOTE", priority=-100, canonical=lambda place: place or "0")
+weft_devices = weft.hookimpl(lambda: [FAMILY], specname="weft_devices")
 weft_open = weft.hookimpl(lambda id: Remote(id), specname="weft_open")
 weft_allocator = weft.hookimpl(lambda device: Memory(device), specname="weft_allocator")
 weft_renderer = weft.hookimpl(lambda: weft.CStyleRenderer(), specname="weft_renderer")

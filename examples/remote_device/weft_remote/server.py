@@ -53,15 +53,17 @@ class Machine:
             raise CompileError(done.stderr.decode())
         return library.read_bytes()
 
-    def load(self, binary, name):
+    def load(self, binary, name, sizes):
         library = Path(self.folder.name, f"{(number := next(self.numbers))}.so")
         library.write_bytes(binary)
-        self.kernels[number] = ctypes.CDLL(str(library))[name]
+        words = [getattr(ctypes, f"c_int{size}") for size in sizes]
+        self.kernels[number] = ctypes.CDLL(str(library))[name], words
         return number
 
     def launch(self, number, handles, values):
         started = perf_counter()
-        self.kernels[number](*map(self.window, handles), *map(ctypes.c_int, values))
+        kernel, words = self.kernels[number]
+        kernel(*map(self.window, handles), *map(lambda word, n: word(n), words, values))
         return perf_counter() - started
 
 

@@ -4,11 +4,11 @@ import ctypes
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from subprocess import run
 from time import perf_counter
 
 from weft.plugin import (
@@ -61,8 +61,7 @@ class SystemCompiler:
     def compile(self, source, name):
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder, "kernel.so")
-            command = [*self.command, str(library)]
-            done = subprocess.run(command, input=source.encode(), capture_output=True)
+            done = run([*self.command, library], input=source.encode(), capture_output=True)
             if done.returncode:
                 raise CompileError(f"cc refuses {name}", source=source, log=done.stderr.decode())
             return library.read_bytes()
@@ -74,11 +73,12 @@ class LibraryRunner:
             library = Path(folder, "kernel.so")
             library.write_bytes(program.binary)
             self.function = ctypes.CDLL(str(library))[program.name]
+        self.words = [getattr(ctypes, f"c_int{u.dtype.bitsize}") for u in program.program.variables]
 
     def __call__(self, handles, *, global_size, local_size, values, wait):
         started = perf_counter()
         pointers = [(ctypes.c_char * len(handle)).from_buffer(handle) for handle in handles]
-        self.function(*pointers, *map(ctypes.c_int, values))
+        self.function(*pointers, *map(lambda word, n: word(n), self.words, values))
         return perf_counter() - started if wait else None
 
 

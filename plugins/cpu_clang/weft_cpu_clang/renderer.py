@@ -19,13 +19,12 @@ _CROWDED = '__asm__ volatile("");'
 _AHEAD = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 4096));"  # a page further on
 _COMING = "__builtin_prefetch((void*)({pointer}));"
 _LATER = "__builtin_prefetch((void*)({pointer}), 0, 2);"  # into the second-level cache
-# Places before or behind the buffer are only counted with, in integers. Without the zeros, lanes
-# that are not read would be anything.
+# Places before or behind the buffer are only counted with, in integers.
 _PICKED = (
     "__builtin_masked_load(__builtin_bit_cast(_Bool __attribute__((ext_vector_type({count}))), "
     "(unsigned {word})({bits})), "
     "(const {scalar}*)((unsigned long long){name} + ((long long)({at}) + ({start})) * {itemsize}), "
-    "({type})(0))"
+    "{other})"
 )
 _AFTER = "#pragma clang attribute pop\n"
 _SPELT = {
@@ -54,6 +53,8 @@ def clang_dialect(
         later=_LATER,
         picked=_PICKED if masked else "",
         crowded=_CROWDED,
+        tiled="#pragma clang loop unroll(disable)",
+        apart="{head} __attribute__((noinline));",
         streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",
     )
 

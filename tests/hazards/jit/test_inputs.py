@@ -160,3 +160,25 @@ def test_no_more_signatures_are_kept_than_allowed():
     for n in range(10):
         assert step(Tensor([1.0]), n).tolist() == [1.0 + n]
     assert "3 signatures" in repr(step)
+
+
+def test_inputs_that_are_detached():
+    """Nothing is pending in them, and what they are detached from is memory that may be another
+    one's at the next call."""
+
+    def program(wrap):
+        step = wrap(lambda x, y: (x * 2 + y, x.detach(), y[1:].detach()))
+        found = []
+        for i in range(CALLS):
+            weight = Tensor(numbers(3, seed=i), requires_grad=True)
+            plain = Tensor(numbers(3, seed=9 + i)).realize()
+            found.append(step(weight.detach(), plain.detach()))
+        return found
+
+    both(program, CALLS - 2)
+
+
+def test_a_detached_number_is_no_other_program():
+    step = jit(lambda x: x * 2)
+    found = [step(Tensor(float(i)).detach()).item() for i in range(CALLS)]
+    assert found == [2.0 * i for i in range(CALLS)] and step.replays == CALLS - 2

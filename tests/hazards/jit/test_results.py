@@ -91,3 +91,13 @@ def test_nothing_to_run():
         return [f(x, *args) for _ in range(CALLS) for f, args in ((nothing, ()), (number, (3,)))]
 
     both(program, CALLS - 2)
+
+
+def test_results_that_turn_out_to_be_counters():
+    """Where the first of one element stands is known without it, and takes no kernel."""
+
+    def program(wrap):
+        step = wrap(lambda x: (x.argmin(0), x.argmax(0) + 2, (x == x).where(Tensor.arange(4), 0)))
+        return [step(Tensor([[i, 2, 3, 4]])) for i in range(CALLS)]
+
+    both(program, CALLS - 2)

@@ -157,3 +157,22 @@ def test_a_list_among_the_arguments_that_is_changed():
         return found
 
     both(program, 0, quiet=False)
+
+
+def test_state_that_is_detached():
+    def program(wrap):
+        state = {"seen": Tensor([1.0, 2.0]).realize().detach()}
+
+        @wrap
+        def step(x):
+            state["seen"] = (state["seen"] * 2 + x).realize().detach()
+            return x + state["seen"]
+
+        found = []
+        for i in range(CALLS):
+            found.append(step(Tensor([float(i), 1.0]).realize()))
+            if i == 3:
+                state["seen"] = Tensor([5.0, float(i)]).realize().detach()
+        return [*found, state["seen"]]
+
+    both(program)

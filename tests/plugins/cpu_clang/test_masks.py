@@ -52,3 +52,39 @@ def test_one_read_serves_all_lanes(bench):
     (item,) = create_schedule_with_vars(sink.substitute(kernelize_map(sink)))[0]
     source = bench.renderer.render(lower(item.ast, Device["CPU"].target))
     assert "__builtin_masked_load" in source
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize(("rows", "columns", "taps"), [(12, 64, 3), (9, 50, 2), (7, 33, 5)])
+def test_windows_at_every_other_place_are_pooled(dtype, rows, columns, taps):
+    rng = np.random.default_rng(columns)
+    images = rng.integers(-99, 99, (2, 3, rows, columns)).astype(dtype)
+    least = -np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
+    if np.issubdtype(dtype, np.floating):
+        for value in (np.nan, np.inf, -np.inf, -0.0):
+            images[rng.random(images.shape) < 0.01] = value
+    around = taps // 2
+    edges = ((0, 0), (0, 0), (around, around), (around, around))
+    padded = np.pad(images, edges, constant_values=least)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (taps, taps), (2, 3))[:, :, ::2, ::2]
+    found = Tensor(images, device="CPU").max_pool2d((taps, taps), stride=2, padding=around)
+    np.testing.assert_array_equal(found.numpy(), windows.max((4, 5)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 15, 16, 31, 64, 1001])
+@pytest.mark.parametrize("first", [0, 1])
+def test_every_other_element_is_read_and_none_beyond_the_last(size, first):
+    """The buffer is as long as what is read; behind it there may be nothing."""
+    values = np.random.default_rng(size).standard_normal((3, size + first)).astype(np.float32)
+    found = (Tensor(values, device="CPU")[:, first::2] * 2).numpy()
+    np.testing.assert_array_equal(found, values[:, first::2] * 2)
+
+
+def test_one_read_serves_every_other_lane(bench):
+    if not bench.renderer.dialect.picked:
+        pytest.skip("the processor has no masks, or its compiler no name for them")
+    pooled = Tensor.empty(1, 4, 112, 112, device="CPU").max_pool2d(3, stride=2, padding=1)
+    sink = UOp.sink(pooled.uop)
+    (item,) = create_schedule_with_vars(sink.substitute(kernelize_map(sink)))[0]
+    source = bench.renderer.render(lower(item.ast, Device["CPU"].target))
+    assert "even_f32x16(__builtin_masked_load" in source

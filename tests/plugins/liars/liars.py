@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import re
 
@@ -374,6 +375,15 @@ class ShortVariables(Honest):
     class runner(PythonRunner):
         def __call__(self, handles, *, values=(), **others):
             return super().__call__(handles, values=[value & 0xFFFF for value in values], **others)
+
+
+class WordVariables(Honest):
+    """Passes every variable as a C int, whatever its dtype."""
+
+    class runner(PythonRunner):
+        def __call__(self, handles, *, values=(), **others):
+            words = [ctypes.c_int(value).value for value in values]
+            return super().__call__(handles, values=words, **others)
 
 
 class Overtakes(Honest):

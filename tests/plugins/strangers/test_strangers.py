@@ -69,7 +69,7 @@ STRANGERS = {
     "EARLY": (changed("(1, 0)", "(1, 99)"), "incompatible", "so weft is the older side"),
     "NEXT": (changed("(1, 0)", "(2, 0)"), "incompatible", "so weft is the older side"),
     "MUTE": (changed("weft_api = (1, 0)", ""), "import failed", "must state the version"),
-    "NUMBER": (changed(DECLARED, "return 7"), "import failed", "'int' object is not iterable"),
+    "NUMBER": (changed(DECLARED, "return 7"), "import failed", "list of families: it gave an int"),
     "OTHERS": (changed('"FAMILY"', '"ELSE"'), "import failed", "no family of that name"),
     "LOWER": (changed('"FAMILY"', '"family"'), "import failed", "plain upper-case name"),
     "URGENT": (changed('about="it', 'priority="high", about="it'), "import failed", "priority of"),

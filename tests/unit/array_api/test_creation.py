@@ -98,3 +98,9 @@ def test_meshgrid_and_triangles():
         xp.meshgrid(a, xp.asarray([1.0]))
     x = xp.ones((3, 3))
     assert xp.sum(xp.tril(x, k=-1)).item() == xp.sum(xp.triu(x, k=1)).item() == 3.0
+
+
+def test_only_arrays_are_taken_as_patterns():
+    for function in (xp.empty_like, xp.zeros_like, xp.ones_like, xp.meshgrid, xp.imag):
+        with pytest.raises(DTypeError, match="a list is no array"):
+            function([1, 2])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import weft.array_api as xp
-from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.base.errors import ArgumentError, DTypeError, IndexingError, ShapeError, WrongKind
 
 RNG = np.random.default_rng(7)
 A = RNG.standard_normal((2, 3, 3)) + 3 * np.eye(3)
@@ -171,3 +171,24 @@ def test_what_is_refused():
         L.matrix_norm(X, ord=7)
     with pytest.raises(ShapeError):
         L.solve(X, xp.ones((4, 1)))
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_axes_that_are_not_there(shape):
+    with pytest.raises(ShapeError):
+        xp.tensordot(xp.ones(()), xp.ones(shape), axes=1)
+    with pytest.raises(ShapeError):
+        xp.tensordot(xp.ones(shape), xp.ones((3, 3)), axes=2)
+    with pytest.raises(IndexingError):
+        xp.vecdot(xp.ones(()), xp.ones(shape))
+    with pytest.raises(IndexingError):
+        L.cross(xp.ones(()), xp.ones(shape))
+
+
+def test_axes_that_are_no_numbers():
+    with pytest.raises(ArgumentError, match="number of axes is at least 0"):
+        xp.tensordot(X, X, axes=-1)
+    with pytest.raises(WrongKind):
+        xp.tensordot(X, X, axes=0.5)
+    with pytest.raises(WrongKind):
+        xp.vecdot(X, X, axis=None)

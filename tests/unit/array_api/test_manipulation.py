@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weft.array_api as xp
-from weft.base.errors import ArgumentError, IndexingError, ShapeError
+from weft.base.errors import ArgumentError, DTypeError, IndexingError, ShapeError, WrongKind
 
 A = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
 X = xp.asarray(A)
@@ -106,3 +106,11 @@ def test_reshape():
     copied = xp.reshape(X, (24,), copy=True)
     copied[0] = 99
     assert X[0, 0, 0].item() == 0
+
+
+def test_an_axis_is_a_whole_number():
+    for function in (xp.sort, xp.sum, xp.flip, xp.expand_dims):
+        with pytest.raises(WrongKind, match="an axis is a whole number"):
+            function(X, axis=0.5)
+    with pytest.raises(DTypeError, match="no array"):
+        xp.broadcast_arrays(X, [1, 2])

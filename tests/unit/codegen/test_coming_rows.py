@@ -67,7 +67,6 @@ def test_the_next_row_is_asked_for(found: Callable[[], Tensor], lines: int) -> N
         (lambda: given(256, 4096).exp().sum(1), CAPS),  # one pass
         (lambda: given(256, 4096).var(1), CAPS),  # nothing to do meanwhile
         (lambda: given(256, 4096).argmax(1), CAPS),
-        (lambda: given(256, 4096)[Tensor.empty(256, dtype="int32")].softmax(-1), CAPS),
     ],
 )
 def test_where_nothing_is_asked_for(found: Callable[[], Tensor], compute: ComputeCaps) -> None:

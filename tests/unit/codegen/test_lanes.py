@@ -77,3 +77,38 @@ def test_what_is_tested_element_by_element_has_lanes_that_do_not_overlap() -> No
     assert lanes(30, stride=2, padding=1) == {8}  # fifteen: nothing divides it
     assert lanes(33, stride=2) == {1}  # no tests: the compiler finds vectors of its own
     assert lanes(32, stride=1, padding=1) == {1}
+
+
+def test_two_vectors_of_a_row_that_takes_a_long_chain_are_under_way_at_once() -> None:
+    """A row that is kept on chip until its sum is known; more than two leave registers short."""
+
+    def lanes(steps: int, columns: int = 96) -> set[int]:
+        row = Tensor.empty(64, columns)
+        for _ in range(steps):
+            row = 1 / (row * row + 1)
+        total = row.sum(1, keepdim=True)
+        return divisions(program_of(row * (total + row)))
+
+    assert lanes(8) == {16}
+    assert lanes(3) == {8}
+    assert lanes(8, 88) == {8}  # which sixteen lanes do not divide
+
+
+def test_windows_over_short_rows_have_lanes_along_the_rows() -> None:
+    """Sixteen channels at once would be picked up one by one; eight columns, and then six of them
+    again, lie side by side, and it is known in a few steps which are beside the image."""
+    sixteen = ComputeCaps(
+        vector_widths={dtypes.float: (16, 8), dtypes.int: (16, 8)},
+        vector_bytes=64,
+        vector_registers=32,
+    )
+
+    def lanes(size: int) -> int:
+        found = Tensor.empty(4, 240, 14, 14).conv2d(
+            Tensor.empty(240, 1, size, size), groups=240, padding=size // 2
+        )
+        target = Target(sixteen, GroupOp.ALU, None, "c", "lanes")
+        uops = lower(found.schedule()[-1].ast, target).uops
+        return max(u.src[1].dtype.count for u in uops if u.op is Ops.STORE)
+
+    assert lanes(3) == lanes(5) == 8

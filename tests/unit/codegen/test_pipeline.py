@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from weft.base.dtype import dtypes
@@ -13,6 +14,7 @@ from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import ComputeCaps, KernelLimits, Target
 from weft.shape.tracker import ShapeTracker
 from weft.spec import linear
+from weft.testing.reference.run import run_program
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 
 PLAIN = Target(ComputeCaps(), GroupOp.ALU, None, "c", "plain")
@@ -268,6 +270,28 @@ def test_parts_may_not_overlap_in_place():
 
     assert lower(elementwise_in_place(10), WIDE, choose).name == "E_10"
     assert lower(elementwise_in_place(10), WIDE).name == "E_10"
+
+
+def test_parts_may_overlap_beside_what_is_changed_in_place():
+    """Only loops around the store that changes what is read have to turn once."""
+    changed = elementwise_in_place(6).src[0]
+    beside = store(load(2, shape(10), 10) + 1.0, 10, slot=1)
+
+    def choose(kernel: Kernel):
+        for axis in kernel.axes:
+            kernel.attempt(OptKind.VECTOR, kernel.axis_of(axis.home), 4)
+        return kernel.applied
+
+    program = lower(UOp.sink(beside, changed), WIDE, choose)
+    assert [opt.axis for opt in program.applied] == [0] and program.name == "E_3_6_4"
+    arrays = {
+        0: np.arange(6, dtype=np.float32),
+        1: np.zeros(10, np.float32),
+        2: np.arange(10, dtype=np.float32),
+    }
+    run_program(program, arrays)
+    np.testing.assert_array_equal(arrays[0], np.arange(1, 7))
+    np.testing.assert_array_equal(arrays[1], np.arange(1, 11))
 
 
 def test_a_long_reduce_leaves_its_rest_to_a_second_loop():

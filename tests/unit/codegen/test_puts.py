@@ -179,6 +179,44 @@ def test_sums_of_which_each_element_has_its_own_place_are_put(device):
     np.testing.assert_array_equal(added(device, x, index, new).numpy(), want)
 
 
+REDUCED = {"sum": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("reduce", REDUCED)
+def test_products_and_maxima_are_put(device, reduce):
+    x, new = numbers(PLACES, WIDTH) / 4, numbers(TERMS, WIDTH, seed=2) / 8
+    x[0, 0], new[3, 1] = np.nan, np.inf
+    index = places(TERMS, WIDTH) % PLACES
+    want = x.copy()
+    for term in np.ndindex(*index.shape):
+        at = index[term], term[1]
+        with np.errstate(invalid="ignore"):
+            want[at] = REDUCED[reduce](want[at], new[term])
+    parts = on(device, index), on(device, new)
+    got = on(device, x).scatter_reduce(0, *parts, reduce)
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-5)
+    items = on(device, x).scatter_reduce(0, *parts, reduce).schedule()
+    sinks = [puts.run(gather.run(lowerer.run(item.ast)), VECTOR) for item in items]
+    assert [len(sink.src) for sink in sinks].count(2) == 1
+    assert not [u for sink in sinks for u in sink.toposort() if u.op is Ops.REDUCE]
+
+
+@pytest.mark.parametrize("include", [True, False])
+def test_means_of_what_is_put(include):
+    x, new = numbers(PLACES, WIDTH), numbers(TERMS, WIDTH, seed=2)
+    index = places(TERMS, WIDTH) % PLACES
+    total, count = x * include, np.full(x.shape, int(include))
+    for term in np.ndindex(*index.shape):
+        total[index[term], term[1]] += new[term]
+        count[index[term], term[1]] += 1
+    want = np.where(count > 0, total / np.maximum(count, 1), x)
+    got = on("CPU", x).scatter_reduce(
+        0, on("CPU", index), on("CPU", new), "mean", include_self=include
+    )
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-5, atol=1e-6)
+
+
 def test_terms_that_read_what_is_written_are_left_alone():
     x, index = numbers(PLACES), places(TERMS) % PLACES
     there = on("CPU", x)

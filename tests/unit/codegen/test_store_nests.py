@@ -21,6 +21,7 @@ from weft.shape.tracker import ShapeTracker
 from weft.spec import lowered
 from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
+from weft.uop.args import Row
 
 PLAIN = Target(ComputeCaps(), GroupOp.ALU, None, "c", "plain")
 WIDE = Target(
@@ -100,6 +101,28 @@ def test_each_keeps_the_rest_of_its_axes():
     narrow = reshaped(x, 4, 2, 3)
     loops, common = nests(store(0, wide, 4, 6, 3), store(1, narrow, 4, 2, 3))
     assert loops == [[3, 4, 6], [2, 3, 4]] and common == [1]
+
+
+def kept(value):
+    """A value that is on chip before any loop of a store begins."""
+    return UOp(Ops.CONTIGUOUS, value.dtype, (value,), Row(0))
+
+
+def test_axes_of_one_element_make_no_difference():
+    total = load(2, 4, 8).reduce(Ops.ADD, (0,))
+    two = (store(0, total, 1, 8), store(1, reshaped(total, 8) + 1.0, 8))
+    assert nests(*two) == ([[8], [8]], [1])
+    sink = lowerer.run(UOp.sink(*two))
+    assert sum(node.op is Ops.REDUCE for node in sink.toposort()) == 1
+
+
+def test_what_is_on_chip_before_is_no_reason_to_turn_loops_inside_out():
+    """A row by row copy and sums of columns: each in the order that suits it."""
+    row = kept(load(2, 4, 8) + 1.0)
+    columns = row.reduce(Ops.ADD, (0,))
+    assert nests(store(0, row, 4, 8), store(1, columns, 1, 8)) == ([[4, 8], [8]], [0])
+    rows = row.reduce(Ops.ADD, (1,))
+    assert nests(store(0, row, 4, 8), store(1, rows, 4, 1))[1] == [1]
 
 
 def test_what_reads_nothing_in_common_stands_apart_unless_it_must_not():

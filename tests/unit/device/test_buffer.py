@@ -1,14 +1,15 @@
 import gc
+import sys
 
 import numpy
 import pytest
 
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, CapabilityError, DTypeError
+from weft.base.errors import ArgumentError, CapabilityError, DTypeError, OutOfMemory, PluginError
 from weft.device import Buffer, Capabilities, MemoryCaps, registry
 from weft.device.buffer import flat_memory, numpy_dtype
 from weft.device.usage import usage
-from weft.testing.fakes import RecordingAllocator, fake_plugin
+from weft.testing.fakes import CrashingAllocator, RecordingAllocator, fake_plugin
 
 
 @pytest.fixture
@@ -202,3 +203,64 @@ def test_numpy_dtypes():
             assert numpy_dtype(dtype).itemsize == dtype.itemsize
     with pytest.raises(DTypeError):
         numpy_dtype(dtypes.float32.vec(4))
+
+
+CALLS = {
+    "allocate": lambda buffer: buffer.allocate(),
+    "view": lambda buffer: buffer.view(16, dtypes.uint8, 16).allocate(),
+    "copy_in": lambda buffer: buffer.copy_in(bytes(64)),
+    "copy_out": lambda buffer: buffer.copy_out(),
+    "map_host": lambda buffer: buffer.as_memoryview(),
+    "wrap": lambda buffer: Buffer.wrap(bytearray(4), device="FAKE"),
+}
+
+
+def buffer_of(allocator):
+    caps = Capabilities(MemoryCaps(alignment=16))
+    registry.register(fake_plugin(allocator=allocator, capabilities=caps), "FAKE")
+    return Buffer("FAKE", 64, dtypes.uint8)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_crash_of_the_allocator_is_the_plugins_fault(fresh_registry, call):
+    buffer = buffer_of(CrashingAllocator(call))
+    with pytest.raises(PluginError, match="failed inside the plugin of FAKE") as caught:
+        CALLS[call](buffer)
+    assert caught.value.because == "fake plugin FAKE raised KeyError: 'crashed'"
+    assert caught.value.asked.endswith(", on FAKE") and caught.value.try_
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("error", [MemoryError, OutOfMemory, DTypeError, KeyboardInterrupt])
+@pytest.mark.parametrize("call", CALLS)
+def test_but_not_what_says_itself_what_it_is(fresh_registry, call, error):
+    buffer = buffer_of(CrashingAllocator(call, error=error))
+    expected = OutOfMemory if (call, error) == ("allocate", MemoryError) else error
+    with pytest.raises(expected) as caught:
+        CALLS[call](buffer)
+    assert not isinstance(caught.value, PluginError)
+
+
+def test_a_crash_of_free_is_told(fresh_registry):
+    told = []
+    buffer = buffer_of(CrashingAllocator("free")).allocate()
+    buffer.holder().pool.enabled = False
+    hook, sys.unraisablehook = sys.unraisablehook, told.append
+    try:
+        del buffer
+    finally:
+        sys.unraisablehook = hook
+    assert isinstance(told[0].exc_value, PluginError)
+    assert "fake plugin FAKE" in told[0].exc_value.because
+
+
+ANSWERS = [("allocate", None), ("map_host", b"x" * 64), ("map_host", memoryview(bytes(63)))]
+
+
+@pytest.mark.parametrize("call,answer", ANSWERS)
+def test_an_answer_that_is_none_is_the_plugins_fault(fresh_registry, call, answer):
+    allocator = RecordingAllocator()
+    setattr(allocator, call, lambda *arguments: answer)
+    with pytest.raises(PluginError, match="inside the plugin of FAKE") as caught:
+        CALLS[call](buffer_of(allocator))
+    assert " gave " in caught.value.because

@@ -118,6 +118,26 @@ def test_a_part_that_lacks_something_is_the_plugins_fault(calls, hook, answer, w
     assert caught.value.asked == name and caught.value.because.startswith(words)
 
 
+def test_a_part_that_cannot_be_looked_at_is_the_plugins_fault(calls):
+    class Odd:
+        compile = len
+        fingerprint = property(lambda self: {}["x"])
+
+    hook = hookimpl(lambda: Odd(), specname="weft_compiler")
+    plugin = registered(calls, plugin_with(weft_compiler=hook))
+    with pytest.raises(PluginError) as caught:
+        calls.compiler([plugin], DEVICE)
+    assert caught.value.because == "fingerprint: Odd has something that raises KeyError: 'x'"
+
+
+def test_a_crash_of_weft_offline_is_the_plugins_fault(calls):
+    hook = hookimpl(lambda family, arch: 1 / 0, specname="weft_offline")
+    plugin = registered(calls, plugin_with(weft_offline=hook))
+    with pytest.raises(PluginError, match="weft_offline failed inside its plugin") as caught:
+        calls.offline([plugin], "FAKE", "x1")
+    assert caught.value.asked == "weft_offline of FAKE for x1"
+
+
 @pytest.mark.parametrize("hook", ["allocator", "renderer", "compiler", "runner", "graph"])
 def test_a_crash_while_a_part_is_made_is_the_plugins_fault(calls, hook):
     name = f"weft_{hook}"

@@ -45,7 +45,7 @@ def test_plain_containers_are_frozen():
         (lambda: ComputeCaps(vector_widths={"float": (4,)}), "widths by scalar dtype"),
         (lambda: ComputeCaps(vector_widths={dtypes.int: 4}), "not iterable"),
         (lambda: KernelLimits(max_buffers=0), "max_buffers of KernelLimits is a whole number"),
-        (lambda: KernelLimits(max_buffers="8"), "that is a str"),
+        (lambda: KernelLimits(max_buffers="8"), "'8' is a str"),
         (lambda: KernelLimits(local_size=(64, 64)), "3 whole numbers from 1 on, or None"),
         (lambda: KernelLimits(shared_bytes=None), "from 0 on"),
         (lambda: MemoryCaps(alignment=0), "alignment of MemoryCaps"),

@@ -33,6 +33,12 @@ def test_kinds(kind, good, bad):
         assert caught.value.asked.startswith("Record(field=")
 
 
+def test_the_element_that_is_wrong_is_named():
+    with pytest.raises(ArgumentError) as caught:
+        check(Record(("A", "b", "c")), field=each(str.isupper, "upper case"))
+    assert caught.value.because == "'b' is a str"
+
+
 def test_freezing():
     record = Record([1, 2])
     freeze(record, field=tuple)

@@ -107,6 +107,22 @@ def test_a_misspelt_argument_is_refused():
     assert "identity" in str(plugin.cause)
 
 
+def test_a_hook_without_its_mark_is_refused():
+    module = fake_plugin()
+    module.weft_renderer = lambda: None
+    plugin = loaded(module)
+    assert plugin.state is PluginState.IMPORT_FAILED
+    assert "weft_renderer is not marked as a hook" in str(plugin.cause)
+
+
+def test_families_that_are_no_list_are_refused():
+    module = fake_plugin()
+    module.weft_devices = hookimpl(lambda: DeviceFamily("FAKE"), specname="weft_devices")
+    plugin = loaded(module)
+    assert plugin.state is PluginState.IMPORT_FAILED
+    assert "must give a list of families" in str(plugin.cause)
+
+
 def test_a_misspelt_hook_is_refused():
     module = fake_plugin()
 

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from weft.base.errors import CapabilityError
+from weft.base.errors import CapabilityError, DeviceUnavailable, PluginError
 from weft.device import registry
 from weft.device.hookspecs import hookimpl
 from weft.testing.fakes import fake_capabilities, fake_plugin
@@ -87,3 +87,21 @@ def test_closing_frees_the_pool(fresh_registry):
     pool.give(pool.take(10, None), 10, None)
     registry.close()
     assert pool.kept_bytes == 0
+
+
+@pytest.mark.parametrize("what", ["synchronize", "close"])
+def test_a_crash_is_the_plugins_fault(fresh_registry, what):
+    registry.register(fake_plugin(), "FAKE")
+    opened = registry.open("FAKE")
+    errors = [DeviceUnavailable("it was unplugged"), ZeroDivisionError("by nothing")]
+
+    def crash():
+        raise errors.pop()
+
+    setattr(opened.device, what, crash)
+    with pytest.raises(PluginError, match="failed inside the plugin of FAKE") as caught:
+        getattr(opened, what)()
+    assert caught.value.because == "fake plugin FAKE raised ZeroDivisionError: by nothing"
+    with pytest.raises(DeviceUnavailable, match="it was unplugged"):
+        getattr(opened, what)()
+    setattr(opened.device, what, lambda: None)

@@ -1,4 +1,7 @@
+import dis
+import functools
 import random
+import sys
 
 import pytest
 
@@ -201,3 +204,74 @@ def test_sizes_in_turns_are_allocated_once():
         for handle, size in zip(taken, sizes):
             pool.give(handle, size, NO_HINTS)
     assert sum(what == "allocate" for what, *_ in allocator.log) < 15
+
+
+class Interrupted:
+    """Raises KeyboardInterrupt where Python would, in the code of the pool: at the beginning of a
+    function, after a call of something in C, after a turn of a loop; at the moment of this number,
+    those before it begins to give something back excepted."""
+
+    def __init__(self, moment):
+        self.left = moment
+        self.last = None
+
+    def __call__(self, frame, event, argument):
+        code, last = frame.f_code, self.last
+        self.last = (code, event)
+        if code.co_filename != pool_module.__file__:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "call":
+            self.last = (code, "" if code.co_name == "give" else "RESUME")
+        elif event == "opcode":
+            self.last = (code, _names(code)[frame.f_lasti])
+            if last[0] is code and last[1].startswith(("CALL", "RESUME", "JUMP_BACKWARD")):
+                self.left -= 1
+                if self.left < 0:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+        return self
+
+
+@functools.cache
+def _names(code):
+    return {one.offset: one.opname for one in dis.get_instructions(code)}
+
+
+def used(pool, given):
+    """Some work for a pool; the handles that are in use stand in `given`."""
+    for size in (100, 80 << 10, 70 << 10, 100, 90 << 10):
+        given.append((pool.take(size, NO_HINTS), size))
+    while len(given) > 2:
+        pool.give(*given.pop(0), NO_HINTS)
+    for size in (100, 60 << 10, 89 << 10):
+        given.append((pool.take(size, NO_HINTS), size))
+    while given:
+        pool.give(*given.pop(), NO_HINTS)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_it_may_be_interrupted_anywhere(allocator, monkeypatch, enabled):
+    monkeypatch.setattr(pool_module, "KEEP_AT_LEAST", 150 << 10)
+    moment, interrupted, before, trace = 0, True, usage.pooled, sys.gettrace()
+    while interrupted:
+        pool, given, interrupted = Pool(allocator, enabled, windows=True), [], False
+        sys.settrace(Interrupted(moment))
+        try:
+            used(pool, given)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            sys.settrace(trace)
+        moment += 1
+        assert not pool._lock.locked()
+        used(pool, [])  # and goes on
+        in_use = sum(size for _, size in given)
+        assert pool.used_bytes == in_use
+        assert pool.kept_bytes == usage.pooled - before == sum(n for _, n, _ in pool._free.values())
+        assert sorted(n for many in pool._by_kind.values() for n in many) == list(pool._free)
+        pool.drop()
+        assert not pool._by_kind and not pool._sizes and usage.pooled == before
+        assert allocator.live == in_use
+        allocator.live = 0
+    assert moment > 50

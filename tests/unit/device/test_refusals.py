@@ -1,3 +1,4 @@
+from weft.base.errors import PluginError
 from weft.device.discovery import PluginState, plugin_by_hand
 from weft.device.refusals import (
     belongs_to_the_core,
@@ -34,6 +35,8 @@ def test_the_cause_is_attached():
     by_hand.state, by_hand.cause = PluginState.IMPORT_FAILED, ImportError("x")
     assert not_usable(by_hand).summary == "this plugin cannot be used"
     assert not_usable(by_hand).try_ == "mend the plugin; the cause is attached"
+    by_hand.cause = PluginError("it states no version", try_="weft_api = (1, 0)")
+    assert not_usable(by_hand).try_ == "mend the plugin: weft_api = (1, 0); the cause is attached"
 
 
 def test_a_family_that_nobody_serves():

@@ -15,7 +15,16 @@ from weft.base.errors import (
     UnknownDevice,
 )
 from weft.base.settings import settings
-from weft.device import Buffer, Capabilities, DeviceFamily, DeviceId, Plugin, Registry, registry
+from weft.device import (
+    Buffer,
+    Capabilities,
+    DeviceFamily,
+    DeviceId,
+    MemoryCaps,
+    Plugin,
+    Registry,
+    registry,
+)
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.parts import Device
 from weft.testing.fakes import FakePlugin, fake_capabilities, fake_computer, fake_plugin
@@ -208,6 +217,24 @@ def test_families_of_negative_priority_are_never_a_default(installed):
     assert "SHY: only by name" in caught.value.because
     assert "GONE: DeviceUnavailable: there is no such hardware: no driver" in caught.value.because
     assert registry.open("SHY").name == "SHY"
+
+
+def test_that_there_is_no_default_is_found_once_and_forgotten_with_a_new_plugin(installed):
+    plugin, tried = fake_computer("GONE"), []
+
+    @hookimpl
+    def weft_open(id):
+        tried.append(id)
+        raise DeviceUnavailable("there is no such hardware")
+
+    plugin.weft_open = weft_open
+    installed(found("GONE", plugin))
+    assert registry.default_if_any() is None is registry.default_if_any()
+    assert len(tried) == 1
+    registry.register(fake_computer("THERE"))
+    assert str(registry.default_if_any()) == str(registry.default()) == "THERE"
+    with settings.override(DEVICE="GONE"):
+        assert str(registry.default_if_any()) == "GONE"
 
 
 def test_an_unavailable_device_says_which(installed):
@@ -506,3 +533,31 @@ def test_an_epoch_lasts_while_names_open_what_they_opened(fresh_registry):
     epoch = registry.epoch()
     fresh_registry.register(fake_plugin(), "FAKE")
     assert registry.epoch() is not epoch
+
+
+@pytest.mark.parametrize(
+    "canonical,words",
+    [
+        (lambda locator: {}["x"], "canonical raised KeyError: 'x'"),
+        (lambda locator: 5, "canonical gave an int"),
+    ],
+)
+def test_a_plugin_that_cannot_spell_its_devices(fresh_registry, canonical, words):
+    fresh_registry.register(fake_plugin(canonical=canonical), "FAKE")
+    with pytest.raises(PluginError) as caught:
+        registry.resolve("FAKE:1")
+    assert caught.value.asked == "FAKE:1" and caught.value.because.endswith(words)
+
+
+def test_an_error_of_ours_while_a_device_is_opened_names_the_plugin(fresh_registry):
+    module = fake_plugin()
+
+    @hookimpl
+    def weft_open(id):
+        return Device(id, Capabilities(MemoryCaps(alignment="x")))
+
+    module.weft_open = weft_open
+    fresh_registry.register(module, "FAKE")
+    with pytest.raises(ArgumentError) as caught:
+        registry.open("FAKE")
+    assert caught.value.__notes__ == ["while fake plugin FAKE opened FAKE"]

@@ -2,9 +2,9 @@ import pytest
 
 from weft.base import trace
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, CapabilityError
+from weft.base.errors import ArgumentError, CapabilityError, PluginError
 from weft.device import Buffer, Capabilities, MemoryCaps, transfer
-from weft.testing.fakes import RecordingAllocator, fake_plugin
+from weft.testing.fakes import CrashingAllocator, RecordingAllocator, fake_plugin
 
 DATA = bytes(range(100))
 
@@ -147,3 +147,14 @@ def test_copies_are_traced(device):
     (event,) = [event for event in events if event.name == "copy"]
     assert event.facts["source"] == "A" and event.facts["nbytes"] == 100
     assert event.facts["road"] == "bounce"
+
+
+@pytest.mark.parametrize("guilty,call", [("A", "copy_out"), ("B", "copy_in"), ("B", "map_host")])
+def test_a_crash_on_the_way_is_a_plugins_fault(fresh_registry, guilty, call):
+    for family in "AB":
+        allocator = CrashingAllocator(*[call] * (family == guilty))
+        fresh_registry.register(fake_plugin(family, allocator=allocator), family)
+    buffers = [Buffer(family, 100, dtypes.uint8).allocate() for family in "BA"]
+    with pytest.raises(PluginError, match="copying 100 B from A to B failed") as caught:
+        transfer.copy(*buffers, road="bounce" if call != "map_host" else None)
+    assert isinstance(caught.value.__cause__, KeyError)

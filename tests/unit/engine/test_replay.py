@@ -6,11 +6,12 @@ import pytest
 
 from weft import Tensor, settings
 from weft.base.dtype import dtypes
+from weft.base.errors import OutOfMemory, PluginError
 from weft.device import Buffer, binding, registry
 from weft.engine import stats
 from weft.engine.capture import recorded
 from weft.engine.recorded import GIVEN, KEPT, OUTPUT, SCRATCH, Unreplayable
-from weft.engine.replay import Replay
+from weft.engine.replay import Replay, _Patch
 
 
 def memory(tensor):
@@ -251,3 +252,89 @@ def test_what_a_replay_does_is_told(golden):
     recorded = Replay(steps, given, outputs=[result])
     ran = [f"ran: {step.prg.name}" for step in steps]
     assert "\n".join([*ran, *recorded.lines()]) == golden
+
+
+class Flaky:
+    """A runner that fails at these of its calls."""
+
+    def __init__(self, runner, *failing):
+        self.runner, self.failing, self.calls = runner, failing, 0
+
+    def __call__(self, *arguments, **named):
+        self.calls += 1
+        if self.calls - 1 in self.failing:
+            raise KeyError("lost")
+        return self.runner(*arguments, **named)
+
+
+def two_writes(monkeypatch, *failing):
+    """A replay of writes to two memories, the second of which fails at these calls."""
+    one, other = Tensor([1.0], device="REF").realize(), Tensor([1, 2], device="REF").realize()
+    buffers = [memory(one), memory(other)]
+    with recorded("test") as found:
+        one.assign(one + 1).realize()
+        other.assign(other * 2).realize()
+    runner = Flaky(found.steps[1].prg.program.runner, *failing)
+    monkeypatch.setattr(found.steps[1].prg.program, "runner", runner)
+    replay = Replay(found.steps, buffers)
+    replay.prepare()
+    return replay, buffers
+
+
+def test_a_launch_that_fails_between_writes_is_tried_again(monkeypatch):
+    replay, buffers = two_writes(monkeypatch, 0)
+    with pytest.warns(UserWarning, match="tried a second time"):
+        replay.run(buffers, {})
+    assert [b.numpy().tolist() for b in buffers] == [[3.0], [4, 8]]
+
+
+def test_once(monkeypatch):
+    replay, buffers = two_writes(monkeypatch, 0, 1)
+    with pytest.raises(PluginError, match="replaying 2 steps failed inside the plugin") as caught:
+        replay.run(buffers, {})
+    assert "KeyError: 'lost'" in caught.value.because
+    assert "was written before it failed" in caught.value.__cause__.__notes__[0]
+
+
+def test_where_nothing_was_written_it_is_not(monkeypatch):
+    replay, buffers = two_writes(monkeypatch)
+    runner = Flaky(replay._launches[0], 0)
+    replay._launches[0] = runner
+    with pytest.raises(PluginError):
+        replay.run(buffers, {})
+    assert runner.calls == 1 and [b.numpy().tolist() for b in buffers] == [[2.0], [2, 4]]
+    replay.run(buffers, {})
+    assert [b.numpy().tolist() for b in buffers] == [[3.0], [4, 8]]
+
+
+def test_a_crash_of_a_device_that_is_waited_for(monkeypatch):
+    steps, given, result = record(lambda x: x + 1, Tensor([1.0, 2.0]))
+    replay = Replay(steps, given, outputs=[result])
+    replay.prepare()
+    replay._wait = [lambda: {}["x"]]
+    with pytest.raises(PluginError, match="inside the plugin"):
+        replay.run(given, {})
+
+    def full():
+        raise OutOfMemory("no room")
+
+    replay._wait = [full]
+    with pytest.raises(OutOfMemory, match="no room"):
+        replay.run(given, {})
+
+
+def test_a_graph_that_cannot_be_told_of_changes_is_the_plugins_fault():
+    class Graph:
+        def setter(self, places):
+            return {}[places[0]]
+
+        def launch(self):
+            pass
+
+        __call__ = launch
+
+    steps, given, result = record(chain, Tensor([1.0, 2.0]))
+    replay, arguments = Replay(steps, given, outputs=[result]), [None]
+    replay._patches, replay._new = [_Patch([(arguments, 0)])], []
+    with pytest.raises(PluginError, match="binding launches together failed"):
+        replay._move_to(Graph(), [arguments], steps[0].prg.program.device)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, nn
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 
 CASES = [
     ("Identity", {}), ("Flatten", {}), ("Flatten", {"start_dim": 2}), ("ReLU", {}),
@@ -56,4 +56,7 @@ def test_what_makes_no_sense() -> None:
         nn.MaxPool2d((2, 2, 2))
     with pytest.raises(ArgumentError, match="probability"):
         nn.Dropout(1.5)
+    for layer in (nn.ReLU(), nn.Flatten(), nn.Dropout(0.5), nn.AvgPool2d(2)):
+        with pytest.raises(WrongKind, match=f"input of {type(layer).__name__} is a tensor"):
+            layer(np.ones((1, 1, 4, 4)))
     assert repr(nn.LeakyReLU(0.5)) == "LeakyReLU(neg_slope=0.5)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from weft.base.dtype import AddrSpace, dtypes
@@ -123,13 +125,22 @@ def test_an_access_of_another_dtype_is_refused(write):
 PICKED = CStyleRenderer(
     CDialect(
         vectors=VectorStyle(),
-        picked="picked(({type}*)0, {count}, {bits}, (unsigned {word}*){name}, {at}, {start})",
+        picked="picked(({type}*)0, {count}, {bits}, (unsigned {word}*){name}, {at}, {start}, "
+        "{other})",
     )
 )
 
 
-def lanes_under_conditions(write, other: float, apart: int = 1, missing: int = -1):
-    """data0[...8] = data1[loop + lane] where loop + lane > 2, and `other` elsewhere."""
+def lanes_under_conditions(
+    write,
+    other: float,
+    apart: int = 1,
+    missing: int = -1,
+    last: float | None = None,
+    twice: int = -1,
+):
+    """data0[...8] = data1[loop + apart * lane] where loop + lane > 2, and `other` elsewhere; `last`
+    at the last lane. twice: the lane that has what the lane before it has."""
     loop, otherwise = UOp.range(16, 0), UOp.const(dtypes.float, other)
     lanes = []
     for lane in range(8):
@@ -140,22 +151,62 @@ def lanes_under_conditions(write, other: float, apart: int = 1, missing: int = -
         lanes.append(write.buffer(1, dtypes.float).index(*where).load(*given, dtype=dtypes.float))
     if missing >= 0:
         lanes[missing] = UOp.const(dtypes.float, 0.0)
+    if twice >= 0:
+        lanes[twice] = lanes[twice - 1]
+    if last is not None:
+        lanes[-1] = UOp.const(dtypes.float, last)
     value = UOp(Ops.VECTORIZE, dtypes.float.vec(8), tuple(lanes))
     store = write.buffer(0, dtypes.float).index(ZERO).store(value)
     return write.program(store, loops=[loop])
 
 
+def picked(program):
+    """The source in one line."""
+    return " ".join(PICKED.render(program).split())
+
+
 def test_lanes_that_are_read_under_conditions_are_one_read_where_there_is_one(write):
-    source = " ".join(PICKED.render(lanes_under_conditions(write, 0.0)).split())
+    source = picked(lanes_under_conditions(write, 0.0))
     assert "picked((f32x8*)0, 8, (-(unsigned)(" in source
     assert "& 0x1u)" in source and "& 0x2u)" in source and "0xfcu" in source
-    assert "(unsigned char*)data1, ridx0, 0)" in source
-    missing = " ".join(PICKED.render(lanes_under_conditions(write, 0.0, missing=0)).split())
+    assert "(unsigned char*)data1, ridx0, 0, (f32x8)(0.0f))" in source
+    missing = picked(lanes_under_conditions(write, 0.0, missing=0))
     assert "& 0x1u)" not in missing and "0xfcu" in missing
-    assert "(ridx0 + 1), -1)" in missing, "the first lane's place, from that of the second"
+    assert "(ridx0 + 1), -1, " in missing, "the first lane's place, from that of the second"
 
 
-@pytest.mark.parametrize("facts", [{"other": 1.0}, {"other": -0.0}, {"other": 0.0, "apart": 2}])
+def test_every_other_place_is_read_as_half_of_a_row(write):
+    source = picked(lanes_under_conditions(write, 0.0, apart=2))
+    assert "= even_f32x16(picked((f32x16*)0, 16, (-(unsigned)(" in source
+    assert "& 0x1u)" in source and "& 0x4u)" in source and "0x5550u" in source
+    assert "(unsigned short*)data1, ridx0, 0, (f32x16)(0.0f)))" in source
+    assert "return __builtin_shufflevector(x, x, 0, 2, 4, 6, 8, 10, 12, 14);" in source
+    missing = picked(lanes_under_conditions(write, 0.0, apart=2, missing=0))
+    assert "(ridx0 + 2), -2, " in missing
+
+
+@pytest.mark.parametrize(
+    ("other", "written"), [(1.0, "1.0f"), (-0.0, "-0.0f"), (-math.inf, "-__builtin_inff()")]
+)
+def test_what_stands_for_lanes_that_are_not_read_is_told(other, written, write):
+    for apart, kind in ((1, "f32x8"), (2, "f32x16")):
+        source = picked(lanes_under_conditions(write, other, apart, last=other))
+        assert f"ridx0, 0, ({kind})({written}))" in source
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"other": 0.0, "apart": 3},
+        {"other": 0.0, "apart": -1},
+        {"other": 1.0, "missing": 0},
+        {"other": -0.0, "missing": 3},
+        {"other": 0.0, "last": 1.0},
+        {"other": 0.0, "twice": 1},
+        {"other": 0.0, "twice": 7},
+        {"other": 0.0, "apart": 2, "twice": 4},
+    ],
+)
 def test_other_lanes_are_read_one_by_one(facts, write):
     assert "picked" not in PICKED.render(lanes_under_conditions(write, **facts))
     assert "picked" not in CLANG.render(lanes_under_conditions(write, 0.0))

@@ -2,12 +2,14 @@
 
 from weft.schedule import group_facts
 from weft.schedule.group_facts import (
+    Roots,
     facts_of,
     is_tiled,
     loop_shape,
     reused_operands,
     rows_of_reduce,
 )
+from weft.schedule.uses import uses_in
 from weft.shape import ShapeTracker
 from weft.testing.graphs import buffer
 from weft.uop import Ops, UOp, Window
@@ -93,3 +95,15 @@ def test_what_is_read_aside_is_not_read_where_the_kernel_stores():
     assert facts_of((plain * z.reshape((4, 6))).reduce(Ops.ADD, (1,)), {}).aside == {x, y, z}
     turned = x.reshape((4, 6)).permute((1, 0)) + z.reshape((6, 4))
     assert facts_of(turned, {}).aside == {x}
+
+
+def test_all_kernels_by_number_and_who_reads_whom():
+    x, other = buffer(4), buffer(4)
+    one = x + 1
+    write = x.assign(one * 2)
+    roots = Roots(uses_in(UOp.sink(write, other + one)), dict.fromkeys([one, write, other + one]))
+    assert roots.nodes == [one, write, other + one] and roots.number[write] == 1
+    assert roots.readers[one] == [1, 2] and roots.writer == {x: 1}
+    assert roots.sources(roots.facts[2]) == [0] and roots.memory >= {x, other, one}
+    # what is read comes first, and the old value of `x` is read before it is overwritten
+    assert sorted(set(roots.edges())) == [(0, 1), (0, 2)]

@@ -1,5 +1,6 @@
 """kernelize_map: what becomes of the nodes of a graph."""
 
+from weft.base.dtype import dtypes
 from weft.schedule import kernelize_map
 from weft.testing.graphs import buffer, kernels, lookup, ops_of
 from weft.uop import Ops, UOp
@@ -30,3 +31,10 @@ def test_children_of_what_is_kernelized_load_its_buffer():
     second = kernelize_map(UOp.sink(first + 2), lookup())[first + 2]
     assert second.src[1].src[1] is first
     assert ops_of(second.src[1].arg.ast).count(Ops.LOAD) == 1
+
+
+def test_what_turns_out_to_be_a_counter_becomes_that():
+    a = buffer(4, dtype=dtypes.int32)
+    counter = UOp(Ops.IOTA, dtypes.int32, (a.src[0],), 4)
+    out = a.alu(Ops.CMPEQ, a).where(counter + 1, a)
+    assert kernelize_map(UOp.sink(out), lookup())[out] is counter + 1

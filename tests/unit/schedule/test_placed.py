@@ -4,7 +4,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
-from weft.schedule.placed import is_placed
+from weft.schedule.placed import has_own_places, is_placed
 from weft.testing.graphs import buffer, kernels, lookup, ops_of
 from weft.uop import Ops, UOp
 
@@ -62,6 +62,27 @@ def picked(index):
 def test_what_is_one(make, placed):
     (reduce,) = (node for node in make().toposort() if node.op is Ops.REDUCE_AXIS)
     assert is_placed(reduce) is placed
+
+
+def for_columns(index, of_rows=False):
+    """How often each place is named in a column, or, the same for all columns, in all rows."""
+    shape = (PLACES, ROWS, TERMS)
+    index = index.shrink(((0, 1), (0, TERMS))).expand((ROWS, TERMS)) if of_rows else index
+    places = counter(PLACES).reshape((PLACES, 1, 1)).expand(shape)
+    named = index.reshape((1, ROWS, TERMS)).expand(shape)
+    return named.eq(places).cast(dtypes.int).reduce(Ops.ADD, (2,))
+
+
+def test_elements_of_a_row_may_have_places_of_their_own():
+    assert has_own_places(for_columns(numbers()))
+    assert not has_own_places(for_columns(numbers(), of_rows=True))
+    assert not has_own_places(often(numbers()))
+
+
+def test_what_is_put_stands_alone():
+    made = for_columns(numbers())
+    assert len(kernels(made.contiguous() + 1)) == 2
+    assert len(kernels(made.contiguous() + 1, ctx=lookup(X=GRID))) == 1
 
 
 def test_it_is_not_computed_row_by_row_with_what_reads_it():

@@ -143,6 +143,16 @@ def test_a_reduce_of_padded_or_repeated_results_is_not_merged():
     assert unchanged(repeated)
 
 
+def test_rows_that_an_index_names_are_added_as_they_are_read():
+    shape = (64, 40, 96, 50)
+    index = memory(0, 64, 40, 1, 1, dtype=dtypes.int).expand((64, 40, 1, 50))
+    counter = UOp(Ops.IOTA, dtypes.int, (UOp(Ops.DEVICE, arg="X"),), 50).reshape((1, 1, 1, 50))
+    chosen = index.eq(counter.expand(index.shape)).expand(shape)
+    table = memory(1, 50, 96).permute((1, 0)).reshape((1, 1, 96, 50)).expand(shape)
+    rows_of_table = chosen.where(table, 0.0).reduce(Ops.ADD, (3,)).reshape((64, 40, 96))
+    assert len(kernels(rows_of_table.reduce(Ops.ADD, (1,)), ctx=X)) == 1
+
+
 def test_a_rounded_sum_is_not_merged_with_the_next():
     inner = cube().reduce(Ops.ADD, (2,)).cast(dtypes.half).cast(dtypes.float)
     assert unchanged(inner.reduce(Ops.ADD, (1,)))

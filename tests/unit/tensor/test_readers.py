@@ -1,6 +1,7 @@
 """Live tensors that read what is about to be overwritten."""
 
 from weft import Tensor
+from weft.schedule.assigns import kept
 from weft.tensor.readers import protect_readers
 
 
@@ -62,3 +63,15 @@ def test_who_waits_for_a_kernel_is_run_in_time():
     waiting = (x + 1).kernelize()
     x.assign(x * 2).realize()
     assert (x.tolist(), waiting.tolist()) == ([2.0, 4.0], [2.0, 3.0])
+
+
+def test_a_copy_for_a_reader_is_not_taken_for_one_for_a_writer():
+    """Two copies of one value are one node if they have one number: the writer would write into
+    what the reader reads."""
+    x = own(1.0, 2.0)
+    before = kept(x.uop).arg[1]
+    reader = x + 1
+    x.assign(x * 2)
+    protect_readers([x])
+    between = reader.uop.arg[1]
+    assert before < between < kept(x.uop).arg[1]

@@ -62,6 +62,7 @@ class Rules:
             f"the device has no {node.op.name}, and it cannot be made of others",
             asked=f"{node.op.name} of {node.dtype!r}",
             because="its renderer does not list it among its native operations",
+            try_="another device, or in its plugin: render it, and list it in native_ops",
         )
 
     def exp2(self, node: UOp) -> UOp:

@@ -116,6 +116,12 @@ def reads_what_it_writes(nodes: Sequence[UOp]) -> bool:
     return reads_any(nodes, written(nodes))
 
 
+def stores_of_what_is_read(nodes: Sequence[UOp]) -> list[UOp]:
+    """The stores to buffers that the kernel loads from as well."""
+    both = {node.src[0].src[0] for node in nodes if node.op is Ops.LOAD} & written(nodes)
+    return [node for node in nodes if node.op is Ops.STORE and node.src[0].src[0] in both]
+
+
 def sums_what_it_writes(nodes: Sequence[UOp]) -> bool:
     """Whether any sum has a term from a buffer that is stored to."""
     stored = written(nodes)

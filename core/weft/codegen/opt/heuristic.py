@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.opt import few_rows, grid, rows_moved, short_rows, sums, threads
+from weft.codegen.opt import few_rows, grid, pieces_turned, rows_moved, short_rows, sums, threads
 from weft.codegen.opt.kernel import Axis, Kernel
 from weft.codegen.opt.lanes import Lanes
 from weft.codegen.opt.nests import turns
@@ -45,7 +45,8 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
             for reduce in choice.reduces:
                 if not choice.walk(reduce):
                     choice.order(reduce)
-        rows_moved.along_reads(kernel, choice.lanes_of)
+        if not rows_moved.along_reads(kernel, choice.lanes_of):
+            pieces_turned.along_reads(kernel, choice.lanes_of)
         threads.spread(kernel)
     return kernel.applied
 

@@ -23,6 +23,7 @@ from weft.codegen.opt.axes import (
     access_of,
     reads_any,
     reads_what_it_writes,
+    stores_of_what_is_read,
     sums_what_it_writes,
     turns_of_last,
     written,
@@ -52,7 +53,7 @@ class Kernel:
     nests: for every STORE and REDUCE the ranges that meet in it; accesses: every LOAD and STORE;
     fills: what is kept on chip, its STOREs are among `stores`. ordered: loops whose turns have an
     order, since they add to what is kept on chip or write at places that are looked up; once: all
-    that are closed by what adds.
+    that are closed by what adds; changing: loops in which something is stored that is read as well.
     """
 
     def __init__(self, sink: UOp, target: Target) -> None:
@@ -86,6 +87,8 @@ class Kernel:
         self._division = Division({axis.home: axis.number for axis in self.axes})
         self.in_place = reads_what_it_writes(nodes)
         self.sums_in_place = self.in_place and sums_what_it_writes(nodes)
+        changing = stores_of_what_is_read(nodes) if self.in_place else ()
+        self.changing = frozenset[UOp]().union(*map(ranges_of, changing))
         if target.compute.limits.global_size is not None:
             self._launch()
 
@@ -470,7 +473,7 @@ class Kernel:
         """
         if axis.kind not in (AxisKind.LOOP, AxisKind.GLOBAL):
             raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
-        if self.in_place or axis.home in self.once:
+        if axis.home in self.changing or axis.home in self.once:
             raise illegal(opt, "parts would overlap, and the kernel reads what it writes")
 
     def _swap(self, opt: Opt) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.nests import BLOCK, LONG_CHAIN, Nests
 from weft.codegen.opt.opts import OptKind
+from weft.codegen.opt.pieces_turned import is_piece
 from weft.codegen.ranges import extent_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -21,7 +22,7 @@ class Lanes(Nests):
 
     def vectors(self) -> None:
         """One VECTOR range in every nest that gains by it, the largest nests first."""
-        if self.lanes < 2:
+        if self.lanes < 2 or self.short_rows:
             return
         nests = self.kernel.nests
         for root in sorted(nests, key=lambda one: -self.sizes[one]):
@@ -71,12 +72,23 @@ class Lanes(Nests):
         waits = self.operations >= LONG_CHAIN or (
             4 * width == self.kernel.target.compute.vector_bytes and self.is_picked(loop)
         )
+        assert isinstance(extent, int)
+        if self.kernel.reduces and width == self.lanes and self.is_long(loop):
+            return [2 * width, width] if extent % (2 * width) == 0 else [width]
         if self.kernel.reduces or width < self.lanes or not waits:
             return [width]
-        assert isinstance(extent, int)
         more = [width * times for times in (4, 2)]
         fits = [w for w in more if extent % w == 0 or (self.may_overlap(loop) and extent > 32 * w)]
         return [*fits, width]
+
+    def is_long(self, loop: UOp) -> bool:
+        """Whether this loop is one of stores alone, of which one at least takes a long chain: rows
+        that are kept on chip between two sums, and those that are stored after the last."""
+        nests = self.kernel.nests
+        roots = [root for root in nests if loop in nests[root]]
+        if any(root.op is not Ops.STORE for root in roots):
+            return False
+        return max(self.steps(root, frozenset((loop,))) for root in roots) >= LONG_CHAIN
 
     def is_picked(self, lane: UOp) -> bool:
         """Whether something is read from places that are read themselves, another for each lane."""
@@ -150,7 +162,8 @@ class Lanes(Nests):
                 side = self.lanes_of[lane]
                 if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
                     if self.kernel.attempt(OptKind.UPCAST, known[0], side):
-                        if 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes:
+                        wide = 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes
+                        if wide and not is_piece(self.kernel, access, across, lane):
                             self.two_lines(lane, across)
                 elif known[1] >= BLOCK:
                     self.kernel.attempt(OptKind.UPCAST, known[0], BLOCK)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Collection
 
 from weft.codegen.opt import tiles
 from weft.codegen.opt.blanks import blanks_of
@@ -25,11 +26,15 @@ _UNKNOWN = 64  # taken for an extent that is a variable
 _SCATTER = 1.5  # a lane that is picked up or put down by itself
 _TESTED = 3.0  # one element with a test of its own: that, the load, the choice
 _TESTED_LANE = 2.0  # a lane with one: of vectors that begin where their width says most are known
+_TESTS = 4.0  # a vector of what lies side by side under tests that may change from lane to lane
+_NEIGHBOUR = 0.75  # ... and for each of its lanes
+_WINDOW = 16  # terms of a sum beside which such tests are paid for
 _FAR = 0.5  # a vector that comes from further away than a panel would be
 _LONG_PRODUCT = 1024  # terms of which rows of operands are better packed than read as they lie
 _UNPACKED = 1.5  # how much longer it takes where they are not
 LONG_CHAIN = 20  # steps of an element that are worth several vectors at once
 _LONG_SUM = 32  # terms, beside which it does not matter how what else there is is read
+_SHORT_ROW = 7  # terms: too few for lanes along the sum
 
 
 def turns(loop: UOp) -> int:
@@ -66,8 +71,30 @@ class Nests:
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
+        self.terms = max((math.prod(map(turns, loops_of(r))) for r in self.reduces), default=0)
         self.blanks = {reduce: blanks_of(reduce) for reduce in kernel.reduces}
+        self.short_rows = self.is_of_short_rows()
         self.panels = Panels(kernel, self.inside, self.reduces, self.lanes)
+
+    def is_of_short_rows(self) -> bool:
+        """Whether all there is are sums of a few neighbours, the next ones right behind them.
+
+        Lanes would be rows, every element picked by itself; of a plain loop over rows the compiler
+        makes shuffles of whole vectors.
+        """
+        if len(self.reduces) != 1 or self.kernel.fills:
+            return False
+        (reduce,) = self.reduces
+        nest, own = self.kernel.nests[reduce], loops_of(reduce)
+        if len(own) != 1 or len(nest) != 2 or turns(own[0]) > _SHORT_ROW:
+            return False
+        (row,) = nest.difference(own)
+        whole = {row: turns(own[0]), own[0]: 1}
+        reads = [access for access in self.reads_of(reduce) if access.depends(row)]
+        rows = [access for access in reads if access.depends(own[0])]
+        stored = all(self.kernel.nests[store] <= {row} for store in self.kernel.stores)
+        plain = not any(access.hidden for access in reads)
+        return stored and plain and all(one.steps == whole for one in rows) and bool(rows)
 
     def reads_of(self, reduce: UOp) -> list[Access]:
         """The accesses of all that is accumulated in the loops of a REDUCE."""
@@ -83,10 +110,12 @@ class Nests:
         extent = self.kernel.axes[place].extent
         return (place, extent) if isinstance(extent, int) else None
 
-    def steps(self, reduce: UOp) -> int:
-        """How many operations every term of a REDUCE takes, beside those on other terms."""
-        own, apart = loops_of(reduce), (Ops.REDUCE, Ops.FILL, Ops.INDEX)
-        below = reduce.src[0].toposort(gate=lambda u: u.op not in apart)
+    def steps(self, root: UOp, own: Collection[UOp]) -> int:
+        """How many operations every turn of these loops takes in a REDUCE, where they are its own,
+        or in a STORE, beside those of other sums."""
+        apart = (Ops.REDUCE, Ops.FILL, Ops.INDEX)
+        value = root.src[1] if root.op is Ops.STORE else root.src[0]
+        below = value.toposort(gate=lambda u: u.op not in apart)
         mine = (u for u in below if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST))
         return sum(not ranges_of(u).isdisjoint(own) for u in mine)
 
@@ -138,13 +167,13 @@ class Nests:
     def may_overlap(self, loop: UOp) -> bool:
         """Whether parts that do not divide the extent are allowed."""
         place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
-        return place is not None and not self.kernel.in_place and loop not in self.kernel.once
+        return place is not None and loop not in self.kernel.changing | self.kernel.once
 
     def may_pad(self, loop: UOp) -> bool:
         """Whether idle turns round an extent up where parts may not overlap: an output of a long
         sum in a kernel that reads what it writes, as when weights are changed in place."""
         place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
-        if place is None or not self.kernel.in_place or not self.is_output(loop):
+        if place is None or loop not in self.kernel.changing or not self.is_output(loop):
             return False
         fixed = self.kernel.once | self.kernel.ordered
         long = all(map(self.is_after_a_long_sum, self.kernel.stores))
@@ -211,6 +240,8 @@ class Nests:
             step = access.step_within(loop, width)
             if step == 1 or (step == 0 and access.node.op is Ops.LOAD):
                 return 1.0
+            if self.terms >= _WINDOW and self.is_beside(access, loop):
+                return _TESTS + _NEIGHBOUR * width
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
             once = apart % tiles.SAME_SET or self.run(access) >= BLOCK
@@ -227,6 +258,11 @@ class Nests:
             return False
         steps = (abs(step) for u, step in access.steps.items() if u.arg.kind is AxisKind.LOOP)
         return loop in self.gates[access.node.src[0]] and 1 not in steps
+
+    @staticmethod
+    def is_beside(access: Access, loop: UOp) -> bool:
+        """Whether neighbours along a loop read neighbours, under tests or not."""
+        return access.node.op is Ops.LOAD and access.steps.get(loop) == 1
 
     def run(self, store: Access) -> int:
         """How many neighbours are stored by loops short enough to be written out."""

@@ -22,6 +22,7 @@ _LATENCY = 4.0  # cycles of a multiply-add
 _CHAINS = 8  # long ones that are written out: what more of them hold does not fit registers
 _WINDOWS, _TESTED_WINDOWS = 4, 3  # side by side; where elements are tested or picked one by one
 _MOST_BODY = 128  # values written out in one loop body
+_FEW = 16  # turns of a loop that is written out whole
 
 
 class RegisterTiles(Nests):
@@ -31,7 +32,7 @@ class RegisterTiles(Nests):
         """UPCAST the output loops over which what is loaded can be used again."""
         nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
         own = set(loops_of(reduce))
-        if math.prod(turns(loop) for loop in own) < 4:
+        if self.short_rows or math.prod(turns(loop) for loop in own) < 4:
             return
         walk = self.kernel, reduce, self.lanes_of, accesses
         if streams.short_rows(*walk, self.registers) or streams.strips(*walk):
@@ -206,7 +207,7 @@ class RegisterTiles(Nests):
     def overlap(self, reduce: UOp) -> bool:
         """Windows side by side that read the same, where all of them can be written out."""
         reads = self.reads_of(reduce)
-        if self.steps(reduce) >= LONG_CHAIN:
+        if self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
             return False
         loads = (access.node.src[0] for access in reads if access.node.op is Ops.LOAD)
         few = self.is_scattered(reduce) or any(place in self.gates for place in loads)
@@ -254,19 +255,22 @@ class RegisterTiles(Nests):
         work = self.present(nest) * self.together[loops]
         work = self.leave_out_blanks(reduce, work)
         room = _MOST_BODY // (4 if scattered else 1) // work
-        if not scattered and self.steps(reduce) >= LONG_CHAIN:
+        if not scattered and self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
             room = min(room, max(1, _CHAINS // work))
         in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
         for loop in reversed(sums.in_order(self.kernel, loops)):
             known = self.axis(loop, frozenset({AxisKind.REDUCE}))
             if known is None or known[1] == 1:
                 continue
-            if known[1] <= min(room, 16):
+            # to pick lanes takes longer than a sum waits for the one before
+            picked = scattered and loop in self.lanes_of
+            if known[1] <= min(room, _FEW) and not picked:
                 if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
                     room //= known[1]
                     work *= known[1]
                 continue
-            wanted = max(min(room, max(1, 8 // work), 4), 2 if in_pairs else 1)
+            most = 4 if not picked else 2 if known[1] > _FEW else 1
+            wanted = max(min(room, max(1, 8 // work), most), 2 if in_pairs else 1)
             parts = range(wanted & ~1, 1, -2) if in_pairs else range(wanted, 1, -1)
             amount = next((n for n in parts if known[1] % n == 0), 1)
             if amount > 1:

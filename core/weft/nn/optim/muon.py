@@ -74,6 +74,13 @@ class Muon(Optimizer):
         eps: float = 1e-7,
         ns_steps: int = 5,
     ) -> None:
+        if not isinstance(ns_coefficients, tuple | list) or len(ns_coefficients) != 3:
+            raise ArgumentError(
+                "a step towards orthogonality has three coefficients",
+                asked=f"Muon(ns_coefficients={shown(ns_coefficients)})",
+                because="it is a x + b g x + c g g x",
+                try_="(3.4445, -4.775, 2.0315)",
+            )
         super().__init__(params, lr)
         for each in self.params:
             if each.ndim < 2:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from weft.base.arguments import real, whole
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.schedules import only_one
@@ -36,23 +37,23 @@ class ReduceLROnPlateau:
         cooldown: int = 0,
         min_lr: float = 0.0,
     ) -> None:
-        if mode not in ("min", "max") or not 0 <= factor < 1:
+        if mode not in ("min", "max") or not 0 <= real(factor, "factor") < 1:
             raise ArgumentError(
                 "a plateau is left downwards",
                 asked=f"ReduceLROnPlateau(mode={mode!r}, factor={factor})",
                 because="mode is 'min' or 'max', the factor from 0 to below 1",
             )
         self.optimizer = only_one(optimizer, "ReduceLROnPlateau")
-        self.mode, self.factor = mode, factor
-        self.patience, self.threshold = patience, threshold
-        self.cooldown, self.min_lr = cooldown, min_lr
+        self.mode, self.factor = mode, real(factor, "factor")
+        self.patience, self.threshold = whole(patience, "patience"), real(threshold, "threshold")
+        self.cooldown, self.min_lr = whole(cooldown, "cooldown"), real(min_lr, "min_lr")
         self.best = math.inf if mode == "min" else -math.inf
         self.bad = self.cooling = 0
         self.last_lr = float(optimizer.lr.item())
 
     def step(self, metric: float | Tensor) -> None:
         """Tell the measure of this step."""
-        metric = float(metric)
+        metric = metric.item() if isinstance(metric, Tensor) else float(real(metric, "the measure"))
         better = (
             metric < self.best * (1 - self.threshold)
             if self.mode == "min"

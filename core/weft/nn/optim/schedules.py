@@ -285,7 +285,7 @@ class CosineAnnealingWarmRestarts(LRSchedule):
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0
     ) -> None:
         self.T_0, self.T_mult = _positive("T_0", T_0), _positive("T_mult", T_mult)
-        self.eta_min = eta_min
+        self.eta_min = real(eta_min, "eta_min")
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:

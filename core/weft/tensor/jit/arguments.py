@@ -23,6 +23,7 @@ from weft.uop.sharding import parts_of
 from weft.uop.symbolic.sint import variable_and_value
 
 _MOVES = GroupOp.Movement
+_SHOWS = GroupOp.Movement | {Ops.DETACH}
 _BUFFER = Ops.BUFFER
 PLAIN = frozenset({int, bool, str, bytes, type(None), EllipsisType})
 _BY_VALUE = (DType, range, frozenset)
@@ -59,13 +60,14 @@ class Refused(Exception):
 
 
 def outline(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> Any:
-    """How a value stands over its memory, the memory by number.
+    """How a value stands over its memory, the memory by number: whatever is settled has memory
+    here, a value that is detached from what stands in it too.
 
     nodes: the BUFFERs met so far and their numbers, which grows. values: of bound variables, grows.
     :raises Unready: where it has to be computed first.
     """
     moves: list[Any] = []
-    while node.op in _MOVES:
+    while node.op in _SHOWS:
         arg = node.arg
         if arg not in _definite:
             arg = _without_values(arg, values)

@@ -222,7 +222,7 @@ class Jit:
 
     def _entry_for(self, arguments: Arguments) -> Entry:
         key, last = arguments.key, self._last
-        around = (settings.stamp(), Tensor.training, grad_enabled(), registry.default())
+        around = (settings.stamp(), Tensor.training, grad_enabled(), registry.default_if_any())
         if last is not None and not self._by_value:
             if around == last[1] and (key is last[0] or key == last[0]):
                 if last[3].is_for(arguments.nodes):
@@ -373,7 +373,7 @@ def _is_bound_jit(value: Any) -> bool:
 def _mode() -> list[Any]:
     """What stands around a call."""
     mode = _settings_now()
-    mode += (Tensor.training, grad_enabled(), registry.canonical(None))
+    mode += (Tensor.training, grad_enabled(), registry.default_if_any())
     return mode
 
 
@@ -386,7 +386,10 @@ def _make_ready(tensors: Sequence[TensorBase]) -> None:
     """Compute what is pending, and give numbers memory of their own: another is not another
     program."""
     for tensor in tensors:
-        if tensor._uop.base.op is Ops.CONST and 0 not in tensor._uop.shape:
+        below = tensor._uop.base
+        while below.op is Ops.DETACH:
+            below = below.src[0].base
+        if below.op is Ops.CONST and 0 not in tensor._uop.shape:
             tensor._uop = tensor.detach().clone()._uop
     realize_tensors(tensors)
 

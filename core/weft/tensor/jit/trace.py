@@ -326,6 +326,8 @@ def _swaps(
         nodes = _nodes_of(uop)
         if len(nodes) != 1 or over[nodes[0]] != 1 or grad is not None:
             return None
+        if uop.base is not nodes[0]:
+            return None  # detached from what stands there
         if (flag, leaf) != (made._requires_grad, made.is_leaf):
             return None
         if outline(uop, {}, {}) != outline(made._uop, {}, {}):

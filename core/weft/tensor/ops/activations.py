@@ -10,6 +10,9 @@ from weft.base.dtype import dtypes
 from weft.tensor.ops.transcendental import in_wide, sloped_value, with_slope
 from weft.tensor.protocol import TensorBase
 
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_GAMMA = 1.0507009873554804934193349852946
+
 
 class ActivationsMixin(TensorBase):
     """Methods that bend."""
@@ -80,8 +83,9 @@ class ActivationsMixin(TensorBase):
         return (self > 0).where(self, (self._below_zero() / alpha).expm1() * alpha)
 
     @in_wide
-    def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
-        """gamma times elu of alpha.
+    def selu(self, alpha: float = _SELU_ALPHA, gamma: float = _SELU_GAMMA) -> Self:
+        """gamma times elu of alpha: by default those of G. Klambauer and others,
+        "Self-Normalizing Neural Networks" (2017).
 
         >>> Tensor([-1.0, 0.0, 2.0]).selu().tolist()
         [-1.1113, 0.0, 2.1014]

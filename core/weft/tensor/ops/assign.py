@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import CapabilityError, DTypeError, GradientError, ShapeError
+from weft.base.errors import (
+    ArgumentError,
+    CapabilityError,
+    DTypeError,
+    GradientError,
+    ShapeError,
+)
 from weft.device import registry
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.interop import moved
@@ -195,6 +201,13 @@ class AssignMixin(TensorBase):
         >>> t.replace(Tensor([4, 5, 6])).tolist()
         [4, 5, 6]
         """
+        if not isinstance(x, TensorBase):
+            raise ArgumentError(
+                "a tensor is replaced by a tensor",
+                asked=f"replace by {type(x).__name__}",
+                because="the other one's graph becomes this one's",
+                try_="assign(x), which takes numbers and arrays as well",
+            )
         if x.shape != self.shape and not allow_shape_mismatch:
             raise ShapeError(
                 "the replacement has another shape",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.autograd import AGAIN
 from weft.base.arguments import choice, index_of, shown, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
@@ -16,6 +17,7 @@ from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dt
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.tensor.ops.images import drawn
+from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.ops.windows import (
     gradient_of_windows,
     in_steps,
@@ -475,7 +477,7 @@ class ConvMixin(TensorBase):
             return parts[0] / parts[1]  # computed, so that one program serves all values
 
         def picked(index: Any) -> Any:
-            return self.gather(axis, index.cast(dtypes.int32).reshape(shape).expand(full))
+            return self.gather(axis, index.reshape(shape).expand(full))
 
         if mode != "linear" and isinstance(old, int) and isinstance(new, int) and not new % old:
             # each element several times over: a view, and the gradient a sum of neighbours
@@ -485,15 +487,23 @@ class ConvMixin(TensorBase):
             return x.expand((*before, old, new // old, *behind)).reshape((*before, new, *behind))
         if mode != "linear":
             half = 0.5 if mode == "nearest-exact" else 0.0
-            return picked(((at + half) * ratio(old, new)).floor().clamp(0, old - 1))
+            place = ((at + half) * ratio(old, new)).floor().clamp(0, old - 1)
+            # in memory, so that the gradient adds what goes to a place: see `codegen/scatter`
+            return picked(place.cast(dtypes.int32).contiguous())
         scale = ratio(old - 1, max(new - 1, 1)) if align_corners else ratio(old, new)
         half = 0.0 if align_corners else 0.5
         where = ((at + half) * scale - half).clamp(0, old - 1)
         low = where.floor()
         share = (where - low).reshape(shape)
-        left, right = picked(low), picked((low + 1).clamp(0, old - 1))
+        high = (low + 1).clamp(0, old - 1).cast(dtypes.int32)
+        low = low.cast(dtypes.int32)
+        left, right = picked(low), picked(high)
         if dtypes.is_float(own):
-            return left.cast(wide).lerp(right.cast(wide), share).cast(own)
+            mixed = left.cast(wide).lerp(right.cast(wide), share)
+            if all(isinstance(size, int) for size in (*self.shape, new)):
+                again = self._of_neighbours(axis % len(self.shape), low.cat(high), share)
+                mixed = sloped_value(mixed, again, AGAIN)
+            return mixed.cast(own)
         # whole numbers are blended by shares that fit 15 bits, and halves go up
         step = (old - 1) / max(new - 1, 1) if align_corners else old / new
         places = [min(max((i + half) * step - half, 0), old - 1) for i in range(new)]
@@ -501,3 +511,12 @@ class ConvMixin(TensorBase):
         shares = [((s * (1 << bits)) + 0.5).floor().cast(dtypes.int64) for s in (1 - share, share)]
         blend = left.cast(dtypes.int64) * shares[0] + right.cast(dtypes.int64) * shares[1]
         return ((blend + (1 << (bits - 1))) >> bits).cast(own)
+
+    def _of_neighbours(self, at: int, places: Any, share: Any) -> Any:
+        """The same as one sum of two parts, whose gradient is one sum where `places` say: those of
+        all that is before an element, and of all that is behind."""
+        before, behind, new = self.shape[:at], self.shape[at + 1 :], places.shape[0] // 2
+        index = places.contiguous().reshape((2 * new, *(1,) * len(behind)))
+        found = self.gather(at, index.expand((*before, 2 * new, *behind))).cast(share.dtype)
+        parts = found * (1 - share).cat(share, dim=at)
+        return parts.reshape((*before, 2, new, *behind)).sum(at)

@@ -466,11 +466,14 @@ class ElementwiseMixin(OperandsMixin):
         >>> Tensor([1.0, -2.0]).copysign(Tensor([-0.0, 3.0])).tolist()
         [-1.0, 2.0]
         """
-        size = self.cast(least_upper_float(self._uop.dtype)).abs()
+        kind = least_upper_float(self._uop.dtype)
         other = self._operand(other)
         if not isinstance(other, TensorBase):
+            size = self.cast(kind).abs()
             return -size if math.copysign(1.0, other) < 0 else size
         sign = other.cast(least_upper_float(other._uop.dtype))
+        # a large integer is rounded once, to what the result is
+        size = self.cast(least_upper_dtype(kind, sign._uop.dtype)).abs()
         bits = _UNSIGNED[sign._uop.dtype.itemsize]
         negative = sign.detach().bitcast(bits) >> (bits.bitsize - 1) != 0
         # what the sign is taken from has a gradient of 0, rather than none

@@ -100,7 +100,8 @@ def is_alone(device: Any) -> bool:
     """Whether a device is one processor that goes through everything in order."""
     if not isinstance(device, str):
         return False
-    return registry.capabilities(device).compute.limits.global_size is None
+    compute = registry.capabilities(device).compute
+    return compute is not None and compute.limits.global_size is None
 
 
 def places_of(mask: Any) -> tuple[Any, ...]:

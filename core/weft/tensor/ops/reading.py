@@ -14,6 +14,7 @@ from weft.shape.movement import say_shape
 from weft.tensor import interop
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.protocol import TensorBase
+from weft.tensor.realize import turn
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.symbolic.sint import evaluate_sint
 
@@ -31,6 +32,10 @@ class ReadingMixin(TensorBase):
 
         Of a shape with bound variables it is what they are bound to: its sizes are ints.
         """
+        with turn:  # else another thread might compute it while a tensor for it is being made
+            return self._found()
+
+    def _found(self) -> Any:
         if any(isinstance(s, UOp) for s in self.shape):
             return self._at_its_values()
         if isinstance(self._uop.dtype, ImageDType):  # its memory is no row of bytes

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.autograd import AGAIN
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops
 
@@ -182,6 +184,15 @@ class ScatterMixin(TensorBase):
             return row.reshape(())
         values, hits, _ = self._scattered(dim, index, src)
         own, dtype = self, self._uop.dtype
+
+        def alone(x: Any) -> Any:
+            """In a kernel of its own where an element of a row has its own place: it can be put
+            there in passing only where nothing else is computed of it."""
+            return x.contiguous() if len(self.shape) > 1 else x
+
+        def counted() -> Any:
+            return alone(hits.cast(dtypes.int32)._reduce(Ops.ADD, -1, False))
+
         if reduce in ("amax", "amin"):
             turn = (
                 (lambda t: t)
@@ -189,19 +200,18 @@ class ScatterMixin(TensorBase):
                 else ((lambda t: -t) if dtypes.is_float(dtype) else (lambda t: ~t))
             )
             found = hits.where(turn(values), dtype.min)._reduce(Ops.MAX, -1, False)
+            if not include_self:
+                return (counted() > 0).where(turn(alone(found)), own)
+            mixed = turn(alone(found.maximum(turn(own))))
             touched = hits._reduce(Ops.MAX, -1, False)
-            mixed = turn(found.maximum(turn(own))) if include_self else turn(found)
-            made = touched.where(mixed, own)
-        else:
-            op = Ops.MUL if reduce == "prod" else Ops.ADD
-            start = starts[reduce]
-            found = hits.where(values, start)._reduce(op, -1, False)
-            touched = hits._reduce(Ops.MAX, -1, False)
-            base = own if include_self else touched.where(start, own)
-            made = base * found if op is Ops.MUL else base + found
-            if reduce == "mean":
-                count = hits.cast(dtypes.int32)._reduce(Ops.ADD, -1, False) + int(include_self)
-                count = touched.where(count, 1)
-                made = made // count if dtypes.is_int(dtype) else made / count.cast(dtype)
-            made = made.cast(dtype)
-        return made
+            # what nothing went to is own as it is, and so is its derivative
+            return sloped_value(mixed, touched.where(mixed, own), AGAIN)
+        op = Ops.MUL if reduce == "prod" else Ops.ADD
+        start = starts[reduce]
+        found = hits.where(values, start)._reduce(op, -1, False)
+        base = own if include_self else (counted() > 0).where(start, own)
+        made = alone(base * found if op is Ops.MUL else base + found)
+        if reduce == "mean":
+            count = counted() + 1 if include_self else counted().maximum(1)
+            made = made // count if dtypes.is_int(dtype) else made / count.cast(dtype)
+        return made.cast(dtype)

@@ -29,7 +29,8 @@ _FEW, _SHARE = 64, 8
 def _has_long(device: Any) -> bool:
     """Whether a device computes with integers of 64 bits by itself."""
     devices = (device,) if isinstance(device, str) else device
-    return all(dtypes.int64 in registry.capabilities(one).compute.dtypes for one in devices)
+    computes = [registry.capabilities(one).compute for one in devices]
+    return all(one is not None and dtypes.int64 in one.dtypes for one in computes)
 
 
 class SortingMixin(TensorBase):

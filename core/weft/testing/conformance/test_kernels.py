@@ -172,6 +172,21 @@ def test_variables_have_all_the_digits_of_an_integer(weft_device):
     assert found == wanted
 
 
+def test_variables_of_64_bits_stand_among_others(weft_device, weft_compute):
+    long = dtypes.int64
+    if long not in weft_compute.dtypes:
+        pytest.skip(f"{long} is not declared")
+    b = Builder()
+    names = ("a", "b", "c", "d")
+    out = b.argument(0, long, len(names))
+    for place, name in enumerate(names):
+        kind, most = (long, 2**62) if name in "bd" else (INT, 2**31 - 1)
+        b.store(out, place, b.add(b.add(UOp.variable(name, -most, most, kind)).cast(long)))
+    wanted = [-3, 5 * 10**9, 2**31 - 2, -(2**61)]
+    (found,) = run(weft_device, b, [(long, len(names))], values=wanted)
+    assert found == wanted
+
+
 @pytest.mark.parametrize("dtype", [d for d in dtypes.all if d is not dtypes.void], ids=str)
 def test_constants(weft_device, weft_compute, dtype):
     """A number in the source is that number, to the last digit."""

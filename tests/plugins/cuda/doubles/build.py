@@ -22,6 +22,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
+CHECKS = ("shared_checks.cpp", "shared_checks.o")
 LIBRARIES = {"libcuda.cpp": "libcuda.so.1", "libnvrtc.cpp": "libnvrtc.so.13"}
 
 
@@ -41,25 +42,35 @@ def _zig() -> str:
 
 
 def build(root: Path | None = None) -> Path:
-    """The folder that holds both libraries, built if it is not there yet."""
+    """The folder that holds both libraries and what kernels are linked to, built if it is not there
+    yet."""
     sources = sorted(p for p in HERE.iterdir() if p.suffix in (".cpp", ".h"))
     key = hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()[:16]
     found = shutil.which("c++")
     compiler = [found] if found else [_zig(), "c++", "-fno-sanitize=undefined"]
     root = root or Path(os.environ.get("WEFT_CACHE_DIR") or Path(tempfile.gettempdir()))
     folder = root / f"cuda-doubles-{key}"
+    folder.mkdir(parents=True, exist_ok=True)
     for source, library in LIBRARIES.items():
-        if (folder / library).exists():
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        made = folder / f"{library}.{os.getpid()}"
-        command = [
+        _made(folder / library, [
             *compiler, "-std=c++17", "-O2", "-U_FORTIFY_SOURCE", "-shared", "-fPIC", "-w",
-            f"-Wl,-soname,{library}", str(HERE / source), "-o", str(made),
-        ]  # fmt: skip
-        subprocess.run(command, check=True)
-        made.replace(folder / library)  # so that nobody loads half of one
+            f"-Wl,-soname,{library}", str(HERE / source),
+        ])  # fmt: skip
+    source, checks = CHECKS
+    _made(folder / checks, [
+        _zig(), "clang", "-c", "-std=c++17", "-O2", "-ffreestanding", "-fPIC", "-fno-exceptions",
+        "-fno-rtti", "-fno-stack-protector", "-w", str(HERE / source),
+    ])  # fmt: skip
     return folder
+
+
+def _made(file: Path, command: list[str]) -> None:
+    """Have a file made, unless it is there."""
+    if file.exists():
+        return
+    made = file.with_name(f"{file.name}.{os.getpid()}")
+    subprocess.run([*command, "-o", str(made)], check=True)
+    made.replace(file)  # so that nobody loads half of one
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -72,6 +83,7 @@ def environment(folder: Path) -> dict[str, str]:
         "SIMT_CLANG": f"'{zig}' clang",
         "SIMT_LINKER": f"'{zig}' ld.lld",
         "SIMT_HEADER": str(HERE / "cuda_on_cpu.h"),
+        "SIMT_CHECKS": str(folder / CHECKS[1]),
     }
 
 

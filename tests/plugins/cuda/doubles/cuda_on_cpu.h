@@ -21,10 +21,14 @@ struct simt_place {
   bool (*reachable)(unsigned long long at, unsigned long size);
   void (*wrong)(const char* at, unsigned long size, const char* near);
 };
+#define SIMT_SEEN_BY_ALL __attribute__((visibility("default")))
+#define SIMT_UNSEEN __attribute__((no_sanitize("kernel-address")))
 extern "C" {
-__attribute__((visibility("default"))) simt_place simt_here;
+SIMT_SEEN_BY_ALL extern simt_place simt_here;
+// Shared memory whose size the launch says; null where there is none.
+SIMT_SEEN_BY_ALL unsigned char* simt_dynamic();
+SIMT_SEEN_BY_ALL const char* simt_name();
 }
-#include "shared_checks.h"
 #define threadIdx (simt_here.thread)
 #define blockIdx (simt_here.block)
 #define blockDim (simt_here.block_size)
@@ -169,11 +173,12 @@ SIMT_UNSEEN inline void simt_enter(void (*kernel)(Types...), void** given) {
 #define SIMT_KERNEL(name, has_barriers)                                       \
   static constexpr auto simt_found = simt_sizes_of(name);                     \
   extern "C" {                                                                \
-  __attribute__((visibility("default"))) unsigned simt_count_of = simt_found.count; \
-  __attribute__((visibility("default"))) const unsigned* simt_sizes = simt_found.sizes; \
-  __attribute__((visibility("default"))) int simt_barriers = has_barriers;    \
+  simt_place simt_here;                                                       \
+  SIMT_SEEN_BY_ALL unsigned simt_count_of = simt_found.count;                 \
+  SIMT_SEEN_BY_ALL const unsigned* simt_sizes = simt_found.sizes;             \
+  SIMT_SEEN_BY_ALL int simt_barriers = has_barriers;                          \
   SIMT_UNSEEN const char* simt_name() { return #name; }                       \
-  SIMT_UNSEEN __attribute__((visibility("default"))) void simt_run(void** given) { \
+  SIMT_UNSEEN SIMT_SEEN_BY_ALL void simt_run(void** given) {                  \
     simt_enter(name, given);                                                  \
   }                                                                           \
   }

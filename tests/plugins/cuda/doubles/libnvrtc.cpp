@@ -1,6 +1,7 @@
 // A test double of NVRTC: the same C interface, and kernels compiled for this processor by clang.
 //
-// SIMT_CLANG and SIMT_LINKER are commands, SIMT_HEADER is the path of cuda_on_cpu.h.
+// SIMT_CLANG and SIMT_LINKER are commands, SIMT_HEADER is the path of cuda_on_cpu.h, SIMT_CHECKS
+// that of the object of shared_checks.cpp.
 #include <unistd.h>
 
 #include <cstdio>
@@ -143,7 +144,7 @@ int nvrtcCompileProgram(Program* program, int count, const char* const* options)
       " -mllvm -asan-globals=1 -mllvm -asan-stack=0"
       " -include '" + environment("SIMT_HEADER") + "' -o k.o k.cu 2> log";
   std::string link = environment("SIMT_LINKER") + " -shared -Bsymbolic -o " + quoted + "/k.so' " + quoted +
-      "/k.o' 2>> " + quoted + "/log'";
+      "/k.o' '" + environment("SIMT_CHECKS") + "' 2>> " + quoted + "/log'";
   bool done = system(compile.c_str()) == 0 && system(link.c_str()) == 0;
   program->log = read(base + "/log");
   if (done) program->binary = read(base + "/k.so");

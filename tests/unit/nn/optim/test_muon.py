@@ -57,3 +57,8 @@ def test_steps_against_numpy(shape, nesterov):
 def test_vectors_belong_elsewhere():
     with pytest.raises(ArgumentError, match="matrices"):
         optim.Muon([Tensor([1.0, 2.0], requires_grad=True)])
+
+
+def test_coefficients_are_three():
+    with pytest.raises(ArgumentError, match="three coefficients"):
+        optim.Muon([Tensor.ones(2, 2)], ns_coefficients=(1.5, -0.5))

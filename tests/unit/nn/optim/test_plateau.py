@@ -5,7 +5,7 @@ import random
 import pytest
 
 from weft import Tensor
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 from weft.nn import optim
 
 
@@ -57,3 +57,8 @@ def test_what_makes_no_sense() -> None:
     for wrong in ({"mode": "least"}, {"factor": 1.0}):
         with pytest.raises(ArgumentError):
             optim.ReduceLROnPlateau(sgd(), **wrong)
+    for wrong in ({"factor": "a"}, {"patience": 1.5}, {"threshold": None}, {"min_lr": [0.0]}):
+        with pytest.raises(WrongKind):
+            optim.ReduceLROnPlateau(sgd(), **wrong)
+    with pytest.raises(WrongKind, match="the measure"):
+        optim.ReduceLROnPlateau(sgd()).step([1.0])

@@ -51,6 +51,7 @@ def test_a_cycle_whose_top_is_its_first_step():
     lambda o: optim.SequentialLR(o, [optim.StepLR(sgd(), 1)], []),
     lambda o: optim.StepLR(optim.OptimizerGroup(o), 3),
     lambda o: rates(lambda p: optim.OneCycleLR(p, 1.0, 3), 3),
+    lambda o: optim.CosineAnnealingWarmRestarts(o, 2, eta_min=(0.1,)),
 ])  # fmt: skip
 def test_schedules_that_are_none(make):
     with pytest.raises(ArgumentError):

@@ -6,6 +6,7 @@ import pytest
 
 from weft import Tensor, jit, settings
 from weft.base.errors import ArgumentError, CaptureError
+from weft.device import Registry, registry
 from weft.engine import stats
 from weft.tensor.jit import Jit
 
@@ -110,3 +111,14 @@ def test_what_is_never_replayed_is_given_up():
     for _ in range(4):
         step(x, 3)
     assert step.replays == 2
+
+
+def test_a_machine_without_a_default_device():
+    """What is recorded names its devices; nobody has to have another one."""
+    plugins = [plugin for plugin in Registry().plugins if plugin.from_core]
+    with registry.use(Registry(plugins)), settings.override(DEVICE=""):
+        assert registry.default_if_any() is None
+        step = jit(lambda x: (x * 2).realize())
+        x = Tensor([1, 2], device="REF").realize()
+        assert [step(x).tolist() for _ in range(4)] == [[2, 4]] * 4
+        assert step.replays == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, dtypes
-from weft.base.errors import DTypeError, GradientError, ScheduleError, ShapeError
+from weft.base.errors import ArgumentError, DTypeError, GradientError, ScheduleError, ShapeError
 
 
 def stored(values, **kwargs):
@@ -141,6 +141,8 @@ def test_replace():
     assert x.shape == (1,)
     with pytest.raises(DTypeError):
         x.replace(Tensor([1]))
+    with pytest.raises(ArgumentError, match="by a tensor"):
+        x.replace(1.0)
 
 
 def test_memory_of_constants_is_not_shared():

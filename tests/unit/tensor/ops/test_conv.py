@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from weft import Tensor, dtypes
 from weft.base.errors import UnknownChoice
+from weft.codegen import gather, lowerer, scatter
+from weft.device.capabilities import Target
+from weft.testing.reference import KINDS
+from weft.uop import GroupOp, Ops
 
 
 def test_whole_numbers_are_blended_and_rounded() -> None:
@@ -29,6 +34,25 @@ def test_whole_multiples_are_repeated_in_one_kernel(mode: str) -> None:
     assert x.interpolate((3, 2), mode=mode).tolist() == [[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]] or (
         mode == "nearest-exact"
     )
+
+
+@pytest.mark.parametrize("size", [700, 170])
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_the_gradient_of_resizing_adds_each_element_at_its_place(mode: str, size: int) -> None:
+    """And does not ask for every element which others it went to."""
+    weights = Tensor.eye(300).interpolate((size,), mode=mode).numpy()
+    upstream = np.random.default_rng(0).standard_normal((3, size)).astype(np.float32)
+
+    def slope() -> Tensor:
+        x = Tensor.zeros(3, 300).contiguous().realize().requires_grad_(True)
+        return x.interpolate((size,), mode=mode).gradient(x, gradient=Tensor(upstream))[0]
+
+    np.testing.assert_allclose(slope().numpy(), upstream @ weights.T, atol=1e-5)
+    target = Target(KINDS["vector"], GroupOp.ALU, None, "py", "vector")
+    items = [item for item in slope().schedule() if item.ast.op is Ops.SINK]
+    kernels = [scatter.run(gather.run(lowerer.run(item.ast)), target) for item in items]
+    fills = [u for kernel in kernels for u in kernel.toposort() if u.op is Ops.FILL]
+    assert any(map(scatter.accumulates, fills))
 
 
 def test_a_transposed_convolution_knows_who_wants_gradients() -> None:

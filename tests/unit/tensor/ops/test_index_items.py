@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from weft import Tensor
-from weft.tensor.ops.index_items import places_of
+from weft.base.errors import CapabilityError
+from weft.tensor.ops.index_items import is_alone, places_of
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 0, 2), (1, 5), (3, 4, 5)])
@@ -34,3 +35,11 @@ def test_only_zeros_are_left_out(dtype: type) -> None:
 def test_a_window_counts_its_own_places() -> None:
     x = Tensor([[0, 1, 2], [3, 0, 5]])
     assert x.T[1:].nonzero().tolist() == [[0, 0], [1, 0], [1, 1]]
+
+
+def test_a_device_that_only_stores_puts_nothing_anywhere() -> None:
+    assert not is_alone("HOST") and not is_alone(("HOST", "REF")) and is_alone("REF")
+    x = Tensor(np.zeros(5, np.float32), device="HOST")
+    x[Tensor([1, 3], device="HOST")] = 2.0
+    with pytest.raises(CapabilityError, match="does not compute"):
+        x.tolist()

@@ -109,3 +109,12 @@ def test_rounding_to_places() -> None:
     assert whole.dtype is dtypes.int and whole.tolist() == [100, 300]
     assert Tensor([149]).round(decimals=2).tolist() == [149]
     assert np.round(x, 1).tolist() == x.round(1).tolist()
+
+
+@pytest.mark.parametrize("kind", ["int32", "uint32", "int64"])
+def test_a_large_integer_takes_a_sign_in_the_dtype_of_the_result(kind):
+    largest = np.array([np.iinfo(kind).max, 2**24 + 1], dtype=kind)
+    sign = np.array([-1.0, 0.0])
+    found = Tensor(largest).copysign(Tensor(sign))
+    np.testing.assert_array_equal(found.numpy(), np.copysign(largest.astype(np.float64), sign))
+    assert found.dtype is dtypes.float64

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft import Tensor, dtypes
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, CapabilityError
 from weft.engine import stats
 from weft.tensor.ops import counting, sorting
 
@@ -179,3 +179,11 @@ def test_gradients_reach_the_few():
     x = Tensor(np.arange(100, dtype=np.float32)[::-1].copy(), requires_grad=True)
     (x.topk(3)[0] * Tensor([1.0, 2.0, 3.0])).sum().backward()
     assert x.grad.tolist() == [1.0, 2.0, 3.0] + [0.0] * 97
+
+
+def test_a_device_that_only_stores_is_told_so():
+    """Long enough for rows to be sorted by digits, where there is arithmetic of 64 bits."""
+    x = Tensor(np.arange(3000, dtype=np.float32), device="HOST")
+    for sort in (Tensor.argsort, Tensor.median, lambda t: t.sort()[0]):
+        with pytest.raises(CapabilityError, match="does not compute"):
+            sort(x).realize()

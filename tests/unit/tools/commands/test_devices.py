@@ -133,7 +133,7 @@ BAD = {
     "crashes at import": (lambda: installed("BAD", error=ImportError("libx.so\n...")), "libx.so"),
     "leaves at import": (lambda: installed("BAD", error=SystemExit(3)), "SystemExit: 3"),
     "is no module": (lambda: installed("BAD", None), "state the version"),
-    "declares a number": (lambda: installed("BAD", declaring("BAD", 42)), "'int' object"),
+    "declares a number": (lambda: installed("BAD", declaring("BAD", 42)), "it gave an int"),
     "declares nothing": (lambda: installed("BAD", declaring("BAD", [])), "no family of that name"),
     "opens a text": (lambda: installed("BAD", opening("BAD", str)), "give Device: it gave str"),
     "opens nothing": (lambda: installed("BAD", opening("BAD", lambda id: None)), "it gave nothing"),

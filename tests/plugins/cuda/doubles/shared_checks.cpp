@@ -1,10 +1,10 @@
 // What a kernel touches is looked at: its own variables, what it declares as shared memory, what the
 // driver gave out. The compiler calls the functions below before each access, and says where the
 // arrays with a life longer than a call are, as it does for an address sanitizer.
-#pragma once
-
-#define SIMT_UNSEEN __attribute__((no_sanitize("kernel-address")))
-#define SIMT_SEEN_BY_ALL __attribute__((visibility("default")))
+//
+// Compiled once, and linked to every kernel: it takes as long as most kernels do. Without a
+// sanitizer of its own.
+#include "cuda_on_cpu.h"
 
 struct simt_array {  // the compiler's: where, how long, how long with what stands behind it
   const char* at;
@@ -16,24 +16,19 @@ struct simt_array {  // the compiler's: where, how long, how long with what stan
 };
 static simt_array simt_arrays[64];
 static unsigned simt_array_count;
-// Shared memory whose size the launch says; null where there is none.
-extern "C" SIMT_SEEN_BY_ALL unsigned char* simt_dynamic();
-extern "C" SIMT_SEEN_BY_ALL const char* simt_name();
 
 // Arrays have the names of the functions they are in: "kernel::array".
-SIMT_UNSEEN static inline bool simt_is_kernels(const char* name) {
+static inline bool simt_is_kernels(const char* name) {
   const char* kernel = simt_name();
   while (*kernel)
     if (*name++ != *kernel++) return false;
   return *name == ':';
 }
-SIMT_UNSEEN static inline unsigned long simt_size_of(const simt_array& array) {
+static inline unsigned long simt_size_of(const simt_array& array) {
   return array.at == (const char*)simt_dynamic() ? simt_here.shared : array.size;
 }
 
-// Once, and not in each of the twelve functions below: they would take longer to compile than most
-// kernels do.
-SIMT_UNSEEN __attribute__((noinline)) static void simt_access(const char* at, unsigned long size) {
+static void simt_access(const char* at, unsigned long size) {
   if (at >= simt_here.stack && at < simt_here.stack_end) return;
   const char* near = nullptr;
   for (unsigned i = 0; i < simt_array_count; i++) {
@@ -46,25 +41,25 @@ SIMT_UNSEEN __attribute__((noinline)) static void simt_access(const char* at, un
 }
 
 extern "C" {
-SIMT_UNSEEN void __asan_register_globals(simt_array* arrays, unsigned long count) {
+void __asan_register_globals(simt_array* arrays, unsigned long count) {
   for (unsigned long i = 0; i < count && simt_array_count < 64; i++)
     simt_arrays[simt_array_count++] = arrays[i];
 }
-SIMT_UNSEEN void __asan_unregister_globals(simt_array*, unsigned long) {}
-SIMT_UNSEEN void __asan_handle_no_return() {}
-#define SIMT_ACCESS(size)                                                            \
-  SIMT_UNSEEN void __asan_load##size##_noabort(const char* at) { simt_access(at, size); } \
-  SIMT_UNSEEN void __asan_store##size##_noabort(const char* at) { simt_access(at, size); }
+void __asan_unregister_globals(simt_array*, unsigned long) {}
+void __asan_handle_no_return() {}
+#define SIMT_ACCESS(size)                                                     \
+  void __asan_load##size##_noabort(const char* at) { simt_access(at, size); } \
+  void __asan_store##size##_noabort(const char* at) { simt_access(at, size); }
 SIMT_ACCESS(1)
 SIMT_ACCESS(2)
 SIMT_ACCESS(4)
 SIMT_ACCESS(8)
 SIMT_ACCESS(16)
-SIMT_UNSEEN void __asan_loadN_noabort(const char* at, unsigned long n) { simt_access(at, n); }
-SIMT_UNSEEN void __asan_storeN_noabort(const char* at, unsigned long n) { simt_access(at, n); }
+void __asan_loadN_noabort(const char* at, unsigned long n) { simt_access(at, n); }
+void __asan_storeN_noabort(const char* at, unsigned long n) { simt_access(at, n); }
 
 // How much shared memory the kernel declares.
-SIMT_UNSEEN SIMT_SEEN_BY_ALL unsigned long simt_static_shared() {
+SIMT_SEEN_BY_ALL unsigned long simt_static_shared() {
   unsigned long all = 0;
   for (unsigned i = 0; i < simt_array_count; i++) {
     const simt_array& array = simt_arrays[i];
@@ -73,7 +68,7 @@ SIMT_UNSEEN SIMT_SEEN_BY_ALL unsigned long simt_static_shared() {
   return all;
 }
 // A block finds nothing of the one before: NaN, -1.
-SIMT_UNSEEN SIMT_SEEN_BY_ALL void simt_fresh() {
+SIMT_SEEN_BY_ALL void simt_fresh() {
   for (unsigned i = 0; i < simt_array_count; i++) {
     const simt_array& array = simt_arrays[i];
     if (!simt_is_kernels(array.name) && array.at != (const char*)simt_dynamic()) continue;

@@ -1,0 +1,72 @@
+"""What is done for each of many sums, as a function: the same to the bit, whoever compiles it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from weft import Device, Tensor
+from weft.codegen.pipeline import lower
+from weft.plugin import CStyleRenderer
+from weft.schedule import create_schedule_with_vars, kernelize_map
+from weft.uop import UOp
+from weft_cpu_clang import elf
+from weft_cpu_clang.elf_object import ObjectFile
+
+
+def source_of(value, renderer):
+    sink = UOp.sink(value.uop)
+    (item,) = create_schedule_with_vars(sink.substitute(kernelize_map(sink)))[0]
+    return renderer.render(lower(item.ast, Device["CPU"].target))
+
+
+def layer(rows, inner, columns):
+    shapes = ((rows, inner), (columns, inner), (columns,))
+    x, weights, bias = (Tensor.empty(*shape, device="CPU") for shape in shapes)
+    return (x @ weights.transpose(0, 1) + bias).gelu()
+
+
+def test_a_tile_of_sums_calls_one_function_that_is_no_part_of_the_loop(bench):
+    if Device["CPU"].target.compute.vector_bytes < 32:
+        pytest.skip("tiles of a processor with short vectors are small")
+    long = source_of(layer(128, 768, 768), bench.renderer)
+    assert long.count("steps0(") > 6 and "noinline" in long
+    assert "noinline" not in source_of(layer(128, 64, 768), bench.renderer)
+    plain = CStyleRenderer(replace(bench.renderer.dialect, apart=""))
+    assert len(source_of(layer(128, 768, 768), plain)) > 1.5 * len(long)
+
+
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(64, 256, 96), (33, 300, 101), (1, 512, 7)])
+def test_what_is_called_gives_what_was_written_out(rows, inner, columns):
+    rng = np.random.default_rng(rows)
+    x, weights = (rng.standard_normal((n, inner), np.float32) for n in (rows, columns))
+    bias = rng.standard_normal(columns, np.float32)
+    x[0, 3], x[-1, 5] = np.nan, np.inf
+    bias[0] = -0.0
+    given = [Tensor(array, device="CPU") for array in (x, weights, bias)]
+    sums = given[0] @ given[1].transpose(0, 1) + given[2]
+    found = sums.gelu().numpy()
+    np.testing.assert_array_equal(found, sums.contiguous().realize().gelu().numpy())
+
+
+def code(binary):
+    """What is run; long constants come along with those of others."""
+    whole = ObjectFile(binary)
+    named = ((whole.section_name(n), section) for n, section in enumerate(whole.sections))
+    return {
+        name: bytes(whole.content(section)) for name, section in named if name.startswith(".text")
+    }
+
+
+@pytest.mark.skipif(not elf.loads_here(), reason="libraries are linked alone")
+def test_sources_whose_functions_are_called_alike_are_compiled_in_one_run(bench):
+    wide = layer(128, 512, 768)
+    shapes = ((128, 512), (768, 512))
+    x, weights = (Tensor.empty(*shape, device="CPU") for shape in shapes)
+    other = (x @ weights.transpose(0, 1)).sigmoid().exp().sin()
+    sources = [(source_of(value, bench.renderer), "k") for value in (wide, other)]
+    assert all("steps0(" in source for source, _ in sources)
+    together = bench.compiler.compile_many(sources)
+    assert list(map(code, together)) == [code(bench.compiler.compile(*one)) for one in sources]
