@@ -15,7 +15,7 @@ _asked = os.environ.get("WEFT_TEST_EXAMPLES")
 
 hypothesis_settings.register_profile(
     "weft",
-    max_examples=int(_asked or os.environ.get("WEFT_TEST_FEWER", "100")),
+    max_examples=int(_asked or os.environ.get("WEFT_TEST_FEWER", "60")),
     derandomize=_asked is None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -179,8 +179,6 @@ class CDialect:
     :param streamed: the statement at the end of a kernel after which others see such stores.
     :param crowded: the statement at the head of innermost loops with very many stores, which tells
         the compiler not to look for what one turn leaves for the next; empty: there is none.
-    :param tiled: the line before innermost loops that add to a whole tile of registers, which tells
-        the compiler to write out one turn of them; empty: there is none.
     :param apart: the declaration of a function that is to be called, never to be written out where
         it is called; field ``head`` (type, name and parameters); empty: there are no such.
         See `weft.render.repeated`.
@@ -222,7 +220,6 @@ class CDialect:
     picked: str = ""
     streamed: str = ""
     crowded: str = ""
-    tiled: str = ""
     apart: str = ""
     parts: bool = False
     buffer_suffix: str = ""

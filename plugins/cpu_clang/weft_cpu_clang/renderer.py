@@ -53,7 +53,6 @@ def clang_dialect(
         later=_LATER,
         picked=_PICKED if masked else "",
         crowded=_CROWDED,
-        tiled="#pragma clang loop unroll(disable)",
         apart="{head} __attribute__((noinline));",
         streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",
     )

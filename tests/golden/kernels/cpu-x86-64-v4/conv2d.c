@@ -79,7 +79,6 @@ void r_2_2_2_3_3_6_3_2(float* restrict data0, const float* restrict data1, const
           _Bool alu19 = !(alu18 < 1ll);
           long long alu20 = alu15 + alu16;
           _Bool alu21 = alu18 < 5ll;
-          #pragma clang loop unroll(disable)
           for (long long ridx4 = 0; ridx4 < 3ll; ridx4++) {
             long long alu22 = alu17 + ridx4;
             _Bool alu23 = !(ridx4 < 1ll);

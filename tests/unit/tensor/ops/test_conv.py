@@ -43,13 +43,15 @@ def test_the_gradient_of_resizing_adds_each_element_at_its_place(mode: str, size
     weights = Tensor.eye(300).interpolate((size,), mode=mode).numpy()
     upstream = np.random.default_rng(0).standard_normal((3, size)).astype(np.float32)
 
-    def slope() -> Tensor:
-        x = Tensor.zeros(3, 300).contiguous().realize().requires_grad_(True)
-        return x.interpolate((size,), mode=mode).gradient(x, gradient=Tensor(upstream))[0]
+    def slope(device: str | None = None) -> Tensor:
+        x = Tensor.zeros(3, 300, device=device).contiguous().realize().requires_grad_(True)
+        given = Tensor(upstream, device=device)
+        return x.interpolate((size,), mode=mode).gradient(x, gradient=given)[0]
 
     np.testing.assert_allclose(slope().numpy(), upstream @ weights.T, atol=1e-5)
     target = Target(KINDS["vector"], GroupOp.ALU, None, "py", "vector")
-    items = [item for item in slope().schedule() if item.ast.op is Ops.SINK]
+    # devices that launch grids cut long sums first
+    items = [item for item in slope("REF").schedule() if item.ast.op is Ops.SINK]
     kernels = [scatter.run(gather.run(lowerer.run(item.ast)), target) for item in items]
     fills = [u for kernel in kernels for u in kernel.toposort() if u.op is Ops.FILL]
     assert any(map(scatter.accumulates, fills))
