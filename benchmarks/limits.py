@@ -16,6 +16,7 @@ import argparse
 import json
 import math
 import os
+import random
 import select
 import signal
 import statistics
@@ -275,6 +276,13 @@ def report(
     return "\n".join(text) + "\n"
 
 
+def in_turn(workers: list[Worker], turn: int) -> list[Worker]:
+    """In another order each round (the turn's number is the seed), so that none always follows the
+    same peer: what that one left in the caches, and the clock that the processor has after it,
+    would be that one's doing."""
+    return random.Random(turn).sample(workers, len(workers))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--serve", choices=PEERS, help=argparse.SUPPRESS)
@@ -304,7 +312,7 @@ def main() -> None:
             for count, row in enumerate(chosen, 1):
                 print(f"{count}/{len(chosen)} {row.name}", file=sys.stderr, flush=True)
                 for turn in range(SHORT_ROUNDS * options.rounds):
-                    for worker in workers:
+                    for worker in in_turn(workers, turn):
                         if turn < options.rounds or worker.is_repeated(row):
                             worker.sample(row)
                 text = report(workers, chosen[:count], ceiling, options.threads, options.rounds)

@@ -233,7 +233,7 @@ def find_toolchain() -> Toolchain:
 
 def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
     key = _identity(command)
-    kept = DiskCache("cpu_clang_probe", 7)
+    kept = DiskCache("cpu_clang_probe", 8)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -306,6 +306,10 @@ def _ask(command: tuple[str, ...]) -> Facts:
             "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
         )
     flags, defined = native.result()
+    if "__AVX512F__" in defined:
+        # For some processors clang splits whatever is longer than 256 bits, after their
+        # forerunners, whose clock the long registers lowered: half of what the units do.
+        flags.append("-mprefer-vector-width=512")
     if "__AVX512BF16__" in defined:
         # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
         flags.append("-mno-avx512bf16")

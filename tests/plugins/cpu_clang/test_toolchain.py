@@ -157,6 +157,18 @@ def test_what_is_asked_together_is_known_apart(monkeypatch, lacks):
     assert ("-fbfloat16-excess-precision=none" in facts.flags) == facts.bfloat16
 
 
+def test_the_longest_vectors_are_not_split(bench):
+    """As clang does for some processors of its own accord, which leaves half of the units idle."""
+    tools = bench.device.toolchain
+    if tools.facts.vector_bytes != 64:
+        pytest.skip("this processor has no vectors of 512 bits")
+    source = (
+        "typedef float v __attribute__((ext_vector_type(16)));\nvoid f(v *a, v *b) { *a += *b; }\n"
+    )
+    text = toolchain.run((*tools.arguments, "-S", "-x", "c", "-", "-o", "-"), source).decode()
+    assert "%zmm" in text and "%ymm" not in text
+
+
 def test_vectors_that_are_put_on_the_stack_are_aligned(bench):
     """More are alive than registers hold: each is kept where no two lines share it."""
     tools = bench.device.toolchain
