@@ -175,6 +175,7 @@ class ComputeCaps:
     :param warp_size: lanes of one warp: work items of a group that run in step, so many of them in
         the order of their numbers, the first dimension the fastest; a power of two, 0: unknown.
     :param graph_from: of how many launches in a row a graph is asked for: with 1 of a single one.
+    :param walks: from how many places a thread had best read a long stretch of memory side by side.
     """
 
     dtypes: frozenset[DType] = COMMON_DTYPES
@@ -190,6 +191,7 @@ class ComputeCaps:
     tiles: int = 1
     warp_size: int = 0
     graph_from: int = 2
+    walks: int = 1
 
     def __post_init__(self) -> None:
         # A Target is hashed, so what it is made of is frozen.

@@ -22,6 +22,7 @@ from weft.render.helpers import Helpers
 from weft.render.placing import inlinable
 from weft.render.repeated import Repeated, repeated
 from weft.render.rules import C_RULES
+from weft.render.turns import TURNS, tile_loops
 from weft.uop import Ops, PatternMatcher, UOp
 from weft.uop.args import ASKED, STREAM
 
@@ -108,6 +109,7 @@ class _Kernel:
         self.streams = False
         self.counts: dict[str, int] = {}
         self.crowded = crowded_loops(program.uops) if self.dialect.crowded else frozenset()
+        self.tiles = tile_loops(program.uops) if self.dialect.turns else frozenset()
 
     def source(self) -> str:
         uops = self.program.uops
@@ -262,6 +264,8 @@ class _Kernel:
         name = f"ridx{u.arg.id}"
         end = self.values.text(u.src[0], COMPARE + 1)
         kind = self.helpers.type(u.dtype)
+        if u in self.tiles:
+            self._line(self.dialect.turns.format(turns=TURNS))
         self._line(f"for ({kind} {name} = 0; {name} < {end}; {name}++) {{")
         self._opened(u, name)
 

@@ -179,6 +179,8 @@ class CDialect:
     :param streamed: the statement at the end of a kernel after which others see such stores.
     :param crowded: the statement at the head of innermost loops with very many stores, which tells
         the compiler not to look for what one turn leaves for the next; empty: there is none.
+    :param turns: the line before innermost loops of a product's tile, which has the compiler write
+        out several turns; field ``turns``; empty: it may do as it likes.
     :param apart: the declaration of a function that is to be called, never to be written out where
         it is called; field ``head`` (type, name and parameters); empty: there are no such.
         See `weft.render.repeated`.
@@ -220,6 +222,7 @@ class CDialect:
     picked: str = ""
     streamed: str = ""
     crowded: str = ""
+    turns: str = ""
     apart: str = ""
     parts: bool = False
     buffer_suffix: str = ""

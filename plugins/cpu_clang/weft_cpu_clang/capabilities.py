@@ -33,6 +33,10 @@ ROW_BYTES = 1 << 18
 """On the stack as well. A row of exponentials that the second-level cache holds is read again in a
 fraction of the time that computing them again takes."""
 
+WALKS = 8
+"""Rows that are read side by side: from 8 places memory comes a third faster than from one, on
+processors that do not look further than a page ahead of each."""
+
 
 _PAIR_DOTS = {
     "bfloat16": PairDot(dtypes.bfloat16, dtypes.float32, lanes=(16,)),
@@ -66,6 +70,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         wide_indices=True,
         cache_bytes=last_cache() if facts.vector_bytes == LINE and facts.flags else 0,
         vector_registers=facts.vector_registers,
+        walks=1 if facts.far or not facts.vector_bytes else WALKS,
         graph_from=1,  # a table is quicker than a call with arguments
     )
     return Capabilities(

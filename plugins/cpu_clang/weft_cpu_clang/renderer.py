@@ -53,6 +53,7 @@ def clang_dialect(
         later=_LATER,
         picked=_PICKED if masked else "",
         crowded=_CROWDED,
+        turns="#pragma clang loop unroll_count({turns})",
         apart="{head} __attribute__((noinline));",
         streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",
     )

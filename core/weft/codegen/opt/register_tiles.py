@@ -19,6 +19,7 @@ from weft.uop.ops import Ops
 
 _TILE_FACTORS = range(1, MOST_PARTS + 1)
 _LATENCY = 4.0  # cycles of a multiply-add
+_BESIDE = 0.05  # cycles of a load that is hidden, where two threads share a core's instructions
 _CHAINS = 8  # long ones that are written out: what more of them hold does not fit registers
 _WINDOWS, _TESTED_WINDOWS = 4, 3  # side by side; where elements are tested or picked one by one
 _MOST_BODY = 128  # values written out in one loop body
@@ -87,6 +88,7 @@ class RegisterTiles(Nests):
         if loop is None:
             return False
         if any(own in self.lanes_of for own in loops_of(reduce)):
+            streams.side_by_side(self.kernel, loop)
             return True
         known = self.axis(loop, frozenset({AxisKind.LOOP}))
         run = streams.run_of(known[1], self.registers) if known and loop in self.lanes_of else 0
@@ -202,7 +204,7 @@ class RegisterTiles(Nests):
             for i in of:
                 count *= factors[i]
             loads += count * cost
-        return max(work * 0.5, loads * 0.5, _LATENCY) / work + 0.01 * loads / work
+        return max(work * 0.5, loads * 0.5, _LATENCY) / work + _BESIDE * loads / work
 
     def overlap(self, reduce: UOp) -> bool:
         """Windows side by side that read the same, where all of them can be written out."""

@@ -2,10 +2,14 @@
 
 A product with a vector, at the speed of memory. Where vectors lie along the sum, one row after the
 other is a single walk, and as many accumulators as hide the latency of an addition stand side by
-side in it; rows side by side would be as many walks, none of them longer than a row. Where vectors
-lie along the output, a row of memory is read in runs: the longer they are, the fewer pages and
-stops; but there should be enough of them left to share them out evenly. A run is longer than there
-are registers where its sums are kept on chip: they are added to by several rows at a time.
+side in it. Rows side by side are as many walks: some processors fetch ahead of each of them, and
+all of them together a third faster than a single one (`ComputeCaps.walks`); others follow one walk
+from page to page, and would begin anew with every row.
+
+Where vectors lie along the output, a row of memory is read in runs: the longer they are, the fewer
+pages and stops; but there should be enough of them left to share them out evenly. A run is longer
+than there are registers where its sums are kept on chip: they are added to by several rows at a
+time.
 """
 
 from __future__ import annotations
@@ -25,8 +29,10 @@ _LARGE = 1 << 18  # elements: those of a smaller matrix stay in a cache
 _LONGEST, _SHORTEST = 16, 10  # vectors of a run
 _PARTS = 8  # runs that can be shared out, whatever their number
 _FROM_MEMORY = 1 << 22  # bytes of a matrix, where it is not known what the last cache keeps
+_AFAR = 1 << 20  # bytes of one that is walked along from several places, whatever cache it is in
 _ROW = 1 << 10  # bytes of its rows, below which registers hold the sums of one
 _STRIP, _NARROWEST = 1 << 13, 1 << 11  # bytes of a run whose sums are kept on chip
+_NARROWER = 3 << 9  # where each run is walked along in many rows at once
 _PAGE, _SHARED = 1 << 12, 4  # bytes of a run, as long as so many of them are left
 _TOGETHER, _FEWEST = 16, 4  # rows of which vectors are added to a sum at once: as many walks
 _WASTE = 1.03
@@ -48,6 +54,18 @@ def walked(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | Non
     each_once = any(all(map(access.depends, (loop, *own))) for access in loads)
     hidden = any(access.hidden for access in loads)
     return loop if each_once and not hidden else None
+
+
+def side_by_side(kernel: Kernel, loop: UOp) -> bool:
+    """As many rows at once as the processor likes to walk along; False where it likes one, or where
+    they do not come out even. The Opt is applied, or nothing is."""
+    place = kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+    rows = kernel.axes[place].extent if place is not None else 0
+    if place is None or not isinstance(rows, int):
+        return False
+    most = kernel.target.compute.walks
+    several = next((n for n in range(most, most // 2, -1) if rows % n == 0 and n > 1), 0)
+    return several > 0 and kernel.attempt(OptKind.UPCAST, place, several)
 
 
 def run_of(vectors: int, most: int) -> int:
@@ -111,13 +129,15 @@ def short_rows(
     return kernel.attempt(OptKind.UPCAST, place, vectors)
 
 
-def _is_far(kernel: Kernel, nest: frozenset[UOp], access: Access) -> bool:
-    """Whether every turn of a nest reads another element, more than a cache holds."""
+def _is_far(kernel: Kernel, nest: frozenset[UOp], access: Access, least: int | None = None) -> bool:
+    """Whether every turn of a nest reads another element, more than a cache holds, or than `least`
+    bytes."""
     extents = [extent_of(one) for one in nest]
     known = [extent for extent in extents if isinstance(extent, int)]
     if len(known) < len(extents) or not all(map(access.depends, nest)):
         return False
-    least = kernel.target.compute.cache_bytes or _FROM_MEMORY
+    if least is None:
+        least = kernel.target.compute.cache_bytes or _FROM_MEMORY
     return math.prod(known) * access.node.dtype.itemsize > least
 
 
@@ -125,9 +145,12 @@ def _are_rows(
     kernel: Kernel, rows: Sequence[Access], nest: frozenset[UOp], loop: UOp, lane: UOp
 ) -> bool:
     """Whether vectors are read once, of long rows of large matrices."""
+    least = _AFAR if kernel.target.compute.walks > 1 else None
     for access in rows:
         step = access.steps.get(loop)
-        if access.steps.get(lane) != 1 or step is None or not _is_far(kernel, nest, access):
+        if access.steps.get(lane) != 1 or step is None:
+            return False
+        if not _is_far(kernel, nest, access, least):
             return False
         if abs(step) * access.node.dtype.itemsize < _ROW:
             return False
@@ -152,7 +175,8 @@ def _in_strips(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int)
             return False
         vectors, nbytes = vectors // _FEWEST, nbytes * _FEWEST
     most = min(_STRIP, _longest(vectors * nbytes, beside))
-    least = max(1, min(vectors, _NARROWEST // nbytes))
+    narrowest = _NARROWER if kernel.target.compute.walks > 1 else _NARROWEST
+    least = max(1, min(vectors, narrowest // nbytes))
     runs = range(most // nbytes, least - 1, -1)
     run = next((n for n in runs if ceildiv(vectors, n) * n <= _WASTE * vectors), 0)
     if not run or (run < vectors and not kernel.attempt(OptKind.SPLIT, place, run)):

@@ -1,0 +1,44 @@
+"""Innermost loops that do little but multiply and add, of which a compiler writes out some turns.
+
+in: spec.linear    out: the loops
+
+A tile of a product takes one turn of such a loop for each term: counting, comparing and asking
+what is to be fetched are a fifth of its instructions. Where the tile is alone on a core that costs
+nothing, since the multiply-adds take longer; where another thread has the other half of that core,
+instructions are what both wait for. A compiler that writes out four turns counts once for all of
+them, and knows of three that nothing is to be fetched; short loops it writes out by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.uop import AxisKind, Ops, UOp
+
+TURNS = 4
+LEAST, MOST = 8, 32  # multiply-adds of a turn: fewer are written out before, more are text enough
+_LOOPS = frozenset({Ops.RANGE, Ops.SPECIAL})
+_PRODUCTS = frozenset({Ops.MULACC, Ops.DOT})
+
+
+def tile_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
+    """Innermost RANGEs over the terms of sums with LEAST to MOST multiply-adds a turn, which have
+    at least 4 * TURNS turns."""
+    found: set[UOp] = set()
+    products = 0  # since the last loop was opened or closed: in the innermost, all there are
+    for u in uops:
+        if u.op in _PRODUCTS:
+            products += 1
+        elif u.op in _LOOPS:
+            products = 0
+        elif u.op is Ops.ENDRANGE:
+            loop = u.src[0]
+            if loop.arg.kind is AxisKind.REDUCE and LEAST <= products <= MOST and _is_long(loop):
+                found.add(loop)
+            products = -len(uops)  # what is around it is not innermost
+    return frozenset(found)
+
+
+def _is_long(loop: UOp) -> bool:
+    extent = loop.src[0]
+    return extent.op is Ops.CONST and extent.arg >= 4 * TURNS
