@@ -127,6 +127,10 @@ class Nests:
             if axis.home in nest and axis.kind is AxisKind.UPCAST and isinstance(axis.extent, int)
         )
 
+    def longest(self, nest: frozenset[UOp]) -> int:
+        """The most instances that there are already along one loop of a nest."""
+        return max((self.present(frozenset((loop,))) for loop in nest), default=1)
+
     def is_output(self, loop: UOp) -> bool:
         return any(loop in self.kernel.nests[store] for store in self.kernel.stores)
 

@@ -159,7 +159,8 @@ class Panels:
         extents = [extent_of(loop) for loop in in_order(self.kernel, loops_of(reduce))]
         if not all(isinstance(extent, int) for extent in extents):
             return None
-        across = any(self._is_across(a, reduce, lane) for a in self.inside[reduce])
+        beside = [a for a in self.inside[reduce] if self._is_across(a, reduce, lane)]
+        across = bool(beside)
         itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
         column = itemsize * max(self.lanes, self._beside(lane))
         room = _ROWS if across else _PANEL
@@ -168,7 +169,10 @@ class Panels:
         alone = not across and len(self.kernel.reduces) == 1
         whole = max(room, min(_WHOLE, self.room)) if alone else room
         if across and len(self.kernel.reduces) == 1:
-            whole = max(room, min(_PANEL, self.room))  # a short sum is better not taken up again
+            if _in_the_way(beside, reduce):
+                room = whole = room // 2
+            else:
+                whole = max(room, min(_PANEL, self.room))  # better not to take up a short sum again
         for place, extent in enumerate(extents):
             assert isinstance(extent, int)
             each = column * math.prod(map(int, extents[place + 1 :]))
@@ -319,6 +323,16 @@ def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
     if part > 1 and not kernel.attempt(OptKind.SPLIT, first, part) and outside > 1:
         return first
     return first + 1
+
+
+def _in_the_way(accesses: Sequence[Access], reduce: UOp) -> bool:
+    """Whether rows lie so far apart that the next piece of each throws the others out of the
+    nearest cache, and with many of them out of the second one."""
+    return any(
+        access.steps.get(loop, 0) * access.node.dtype.itemsize % (2 * SAME_SET) == 0
+        for access in accesses
+        for loop in loops_of(reduce)
+    )
 
 
 def _turns(loop: UOp) -> int:

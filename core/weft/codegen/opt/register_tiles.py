@@ -60,13 +60,17 @@ class RegisterTiles(Nests):
         present, tiled = self.present(nest), [loop for loop, _ in loops]
         reads = self.reads(accesses, tiled)
         strips, scattered = self.strips(reduce, accesses, tiled), self.scattered(tiled)
+        # single elements that have gates are in registers before their use
         asked = any(
             len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
             for access in accesses
         )
         best: tuple[float, tuple[int, ...]] | None = None
+        # what waits in registers for its use, beside the sums: a side of the tile, and some more
+        waiting, spare = self.longest(nest), 4 if asked else 2
         for factors in self.tilings(loops, fixed):
-            cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)], asked)
+            room = self.registers - max(waiting, *factors) - spare
+            cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)], room)
             if cost is not None:
                 if strips:
                     nbytes = tiles.strip_bytes(strips, math.prod(map(turns, own)), factors)
@@ -189,14 +193,14 @@ class RegisterTiles(Nests):
         factors: tuple[int, ...],
         present: int,
         sums: int,
-        asked: bool,
+        room: int,
     ) -> float | None:
         """Cycles per multiply-add of one turn of the reduce loop; None where registers run out.
 
-        asked: whether single elements have gates, so that they are in registers before their use.
+        room: how many there are for sums.
         """
         work = math.prod(factors) * present * sums
-        if work + max(factors) + (4 if asked else 2) > self.registers and work > 1:
+        if work > max(room, 1):
             return None
         loads = 0.0
         for (cost, of), times in reads.items():
