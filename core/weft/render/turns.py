@@ -6,7 +6,8 @@ A tile of a product takes one turn of such a loop for each term: counting, compa
 what is to be fetched are a fifth of its instructions. Where the tile is alone on a core that costs
 nothing, since the multiply-adds take longer; where another thread has the other half of that core,
 instructions are what both wait for. A compiler that writes out four turns counts once for all of
-them, and knows of three that nothing is to be fetched; short loops it writes out by itself.
+them, and knows of three that nothing is to be fetched; short loops it writes out by itself. Where
+elements are read under gates it would test all of them first, and keep them until their turn.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.uop import AxisKind, Ops, UOp
+from weft.uop.args import ASKED
 
 TURNS = 4
 LEAST, MOST = 8, 32  # multiply-adds of a turn: fewer are written out before, more are text enough
@@ -23,12 +25,14 @@ _PRODUCTS = frozenset({Ops.MULACC, Ops.DOT})
 
 def tile_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
     """Innermost RANGEs over the terms of sums with LEAST to MOST multiply-adds a turn, which have
-    at least 4 * TURNS turns."""
+    at least 4 * TURNS turns, and read nothing under a gate."""
     found: set[UOp] = set()
     products = 0  # since the last loop was opened or closed: in the innermost, all there are
     for u in uops:
         if u.op in _PRODUCTS:
             products += 1
+        elif u.op is Ops.LOAD and len(u.src[0].src) > 2 and u.arg not in ASKED:
+            products = -len(uops)
         elif u.op in _LOOPS:
             products = 0
         elif u.op is Ops.ENDRANGE:

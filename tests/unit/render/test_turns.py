@@ -7,7 +7,7 @@ from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer
 from weft.render.turns import LEAST, MOST, TURNS, tile_loops
 from weft.uop import Ops, UOp
-from weft.uop.args import AxisKind, RangeArg
+from weft.uop.args import COMING, AxisKind, RangeArg
 
 DATA = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1 << 12, AddrSpace.GLOBAL), (), 0)
 LONG = 4 * TURNS
@@ -54,6 +54,16 @@ def test_only_innermost_loops_are():
     assert not tile_loops(uops)
     uops = [DATA, outer, inner, *products(LEAST, inner), closed(inner), closed(outer)]
     assert tile_loops(uops) == {inner}
+
+
+def test_elements_under_gates_are_not_tested_several_at_a_time():
+    loop = opened(0)
+    gate = UOp(Ops.CMPLT, dtypes.bool, (loop, UOp.const(dtypes.int, 9)))
+    place = UOp(Ops.INDEX, DATA.dtype, (DATA, loop, gate))
+    for arg, found in ((None, frozenset()), (COMING, {loop})):  # to ask for what comes is no read
+        load = UOp(Ops.LOAD, dtypes.float, (place,), arg)
+        uops = [DATA, loop, *products(LEAST, loop), gate, place, load, closed(loop)]
+        assert tile_loops(uops) == found
 
 
 def test_the_compiler_is_told_where_the_language_has_words_for_it():
