@@ -80,6 +80,23 @@ def test_rows_that_are_read_across_are_packed_whole_where_the_sum_is_short(terms
     assert (OptKind.PACK in kinds, OptKind.KEEP in kinds) == (whole, not whole)
 
 
+@pytest.mark.parametrize(("m", "apart"), [(1024, False), (1000, True), (3072, False)])
+def test_rows_in_each_others_way_are_read_across_in_short_stretches(m, apart):
+    """Pieces of rows 4096 bytes apart are kept in one place of a cache: few of them."""
+    k, n = 512, 128
+    a, b = pointer(1, m * k), pointer(2, k * n)
+    left = ShapeTracker.from_shape((k, m)).permute((1, 0)).reshape((m, 1, k)).expand((m, n, k))
+    right = ShapeTracker.from_shape((k, n)).permute((1, 0)).reshape((1, n, k)).expand((m, n, k))
+    total = (a.view(left).load() * b.view(right).load()).reduce(Ops.ADD, (2,))
+    ast = UOp.sink(pointer(0, m * n).view(ShapeTracker.from_shape((m, n, 1))).store(total))
+    opts = lower(ast, target()).applied
+    kinds = [opt.kind for opt in opts]
+    assert (OptKind.KEEP in kinds, OptKind.PACK in kinds) == (not apart, apart)
+    if not apart:
+        stretch = opts[kinds.index(OptKind.KEEP) - 1]
+        assert stretch.kind is OptKind.SPLIT and stretch.amount <= k // 2
+
+
 def test_a_sum_is_spared_its_stretches_where_one_panel_still_fits():
     kinds = chosen(matmul(256, 5000, 256), target())
     assert OptKind.PACK in kinds and OptKind.KEEP not in kinds

@@ -38,8 +38,8 @@ def by_vector(rows, terms, transposed=False, columns=1):
     return UOp.sink(out.view(ShapeTracker.from_shape((rows, columns, 1))).store(total))
 
 
-def applied(ast):
-    return [(opt.kind, opt.amount) for opt in lower(ast, TARGET).applied]
+def applied(ast, where=TARGET):
+    return [(opt.kind, opt.amount) for opt in lower(ast, where).applied]
 
 
 def test_rows_are_walked_one_after_the_other():
@@ -47,6 +47,18 @@ def test_rows_are_walked_one_after_the_other():
     assert (OptKind.VECTOR, 16) in opts
     assert OptKind.UPCAST not in dict(opts), "rows side by side are as many walks"
     assert dict(opts)[OptKind.UNROLL] >= 4
+
+
+@pytest.mark.parametrize(
+    ("walks", "rows", "beside"), [(8, 4096, 8), (8, 4095, 7), (8, 4099, None), (2, 4096, 2)]
+)
+def test_rows_are_walked_side_by_side_where_a_processor_likes_that(walks, rows, beside):
+    where = fake_target(
+        vector_widths={dtypes.float: (4, 8, 16)}, vector_bytes=64, vector_registers=32, walks=walks
+    )  # fmt: skip
+    opts = dict(applied(by_vector(rows, 1024), where))
+    assert opts[OptKind.VECTOR] == 16
+    assert opts.get(OptKind.UPCAST) == beside, "of a prime number of rows none come out even"
 
 
 def test_columns_are_read_in_long_runs():
@@ -71,9 +83,10 @@ def test_runs_are_long_and_can_be_shared_out(vectors, registers, run):
     assert run_of(vectors, registers) == run
 
 
-def keeping(scratch=1 << 20, cache=1 << 14):
+def keeping(scratch=1 << 20, cache=1 << 14, walks=1):
     compute = ComputeCaps(
         vector_widths={dtypes.float: (4,)}, vector_bytes=16, vector_registers=32, cache_bytes=cache,
+        walks=walks,
         limits=KernelLimits(scratch_bytes=scratch), features=frozenset({Feature.THREADS}),
     )  # fmt: skip
     return Target(compute, GroupOp.ALU, None, "py", "keeping")
@@ -123,6 +136,13 @@ def test_sums_of_long_rows_are_kept_while_more_rows_are_added(shape):
 )
 def test_where_no_sums_of_rows_are_kept(shape, where):
     assert OptKind.KEEP not in kinds(down(shape), where)
+
+
+def test_rows_that_a_far_cache_holds_are_kept_where_they_are_walked_side_by_side():
+    several = keeping(cache=1 << 26, walks=8)
+    assert OptKind.KEEP in kinds(down((1, 768, 768)), several)
+    assert OptKind.KEEP not in kinds(down((1, 768, 768)), keeping(cache=1 << 26))
+    assert OptKind.KEEP not in kinds(down((1, 64, 768)), several), "the second-level cache does"
 
 
 @pytest.mark.parametrize(
