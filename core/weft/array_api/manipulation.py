@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from weft.array_api.array import Array, as_array
-from weft.base.arguments import whole
+from weft.base.arguments import kind_of, shown, whole
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, IndexingError, ShapeError
+from weft.base.errors import ArgumentError, IndexingError, ShapeError, WrongKind
 from weft.base.promotion import least_upper_dtype
 from weft.shape.movement import broadcast_shapes as _broadcast
 from weft.tensor import Tensor
@@ -37,9 +37,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     """One after another along an axis, or all flattened for axis None."""
-    parts = [as_array(x) for x in arrays]
-    if not parts:
-        raise ArgumentError("concat needs an array", asked="concat of nothing")
+    parts = _several(arrays, "concat")
     if axis is None:
         parts, axis = [x.reshape(-1) if x.size else x.reshape(0) for x in parts], 0
     kind = least_upper_dtype(*(x.dtype for x in parts))
@@ -154,9 +152,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Array:
     """One after another along a new axis. :raises ShapeError: if shapes differ."""
-    parts = [as_array(x) for x in arrays]
-    if not parts:
-        raise ArgumentError("stack needs an array", asked="stack of nothing")
+    parts = _several(arrays, "stack")
     kind = least_upper_dtype(*(x.dtype for x in parts))
     first, *rest = [x.cast(kind) for x in parts]
     return first.stack(*rest, dim=_axis(axis, first.ndim + 1))
@@ -187,3 +183,19 @@ def _axis(axis: Any, rank: int) -> int:
             f"axis {axis} is not there", asked=f"axis {axis}", because=f"there are {rank} axes"
         )
     return place % rank
+
+
+def _several(arrays: Any, name: str) -> list[Array]:
+    """At least one array. :raises WrongKind: for what is no sequence of arrays."""
+    try:
+        parts = [as_array(x) for x in arrays]
+    except TypeError:  # it has no elements
+        raise WrongKind(
+            f"{name} takes a sequence of arrays",
+            asked=f"{name}({shown(arrays)})",
+            because=f"that is {kind_of(arrays)}",
+            try_=f"{name}([x, y])",
+        ) from None
+    if not parts:
+        raise ArgumentError(f"{name} needs an array", asked=f"{name} of nothing")
+    return parts

@@ -12,6 +12,7 @@ from weft.nn.recurrent import GRUCell, LSTMCell
 from weft.tensor import Tensor
 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+_MOST_LAYERS = 1 << 12  # more are a mistake, which had better not fill the memory first
 
 
 class _Recurrent:
@@ -40,6 +41,13 @@ class _Recurrent:
         dtype: DType | None = None,
     ) -> None:
         self.num_layers = whole(num_layers, "num_layers", least=1)
+        if self.num_layers > _MOST_LAYERS:
+            raise ArgumentError(
+                f"num_layers is at most {_MOST_LAYERS}",
+                asked=f"num_layers={num_layers}",
+                because="each layer has weights of its own",
+                try_="fewer layers, or several networks one after the other",
+            )
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         self.batch_first, self.dropout, self.bidirectional = batch_first, dropout, bidirectional
         for number, suffix in enumerate(self._suffixes()):

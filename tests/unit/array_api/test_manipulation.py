@@ -29,6 +29,13 @@ def test_parts_promote():
         xp.stack([])
 
 
+@pytest.mark.parametrize("wrong", [None, 3])
+def test_what_is_no_sequence_is_refused(wrong):
+    for joined in (xp.concat, xp.stack):
+        with pytest.raises(WrongKind, match="sequence of arrays"):
+            joined(wrong)
+
+
 @pytest.mark.parametrize("axis", [0, 3, -1, -4])
 def test_stack_and_new_axes(axis):
     same(xp.stack([X, X], axis=axis), np.stack([A, A], axis))

@@ -78,3 +78,9 @@ def test_what_does_not_fit():
         lstm(Tensor.ones(5, 2, 3), Tensor.ones(1, 2, 4))
     with pytest.raises(ShapeError, match="no step"):
         lstm(Tensor.ones(0, 2, 3))
+
+
+@pytest.mark.parametrize("number", [0, -1, 1 << 63])
+def test_a_number_of_layers_that_no_memory_holds_is_refused_at_once(number):
+    with pytest.raises(ArgumentError, match="num_layers"):
+        nn.LSTM(2, 3, num_layers=number)
