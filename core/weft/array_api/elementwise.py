@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from weft.array_api.array import Array, as_array, both, must_be
+from weft.base.arguments import real as number_of
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_dtype
@@ -178,7 +179,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 def _bound(given: Any, x: Array) -> Array:
     if isinstance(given, Tensor):
         return as_array(given).cast(x.dtype)
-    kind = x.dtype
+    given, kind = number_of(given, "a bound"), x.dtype
     if not dtypes.is_float(kind):
         # outward to whole numbers first: inf is beyond every integer
         given = sorted((kind.min, given, kind.max))[1]

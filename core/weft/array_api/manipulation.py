@@ -106,7 +106,7 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
             )
         places = [i for i, n in enumerate(times) for _ in range(n)]
         return _taken(x, places, axis)
-    count = int(repeats.item() if isinstance(repeats, Tensor) else repeats)
+    count = whole(repeats.item() if isinstance(repeats, Tensor) else repeats, "repeats")
     return x.repeat_interleave(count, axis)
 
 
@@ -132,10 +132,10 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     if axis is None:
         if x.ndim == 0:
             return x
-        return x.reshape(x.size).roll(int(shift), 0).reshape(x.shape)
+        return x.reshape(x.size).roll(whole(shift, "shift"), 0).reshape(x.shape)
     axes = axis if isinstance(axis, tuple) else (axis,)
     shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
-    return x.roll(tuple(int(s) for s in shifts), tuple(_axis(a, x.ndim) for a in axes))
+    return x.roll(tuple(whole(s, "shift") for s in shifts), tuple(_axis(a, x.ndim) for a in axes))
 
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
@@ -188,7 +188,7 @@ def _axis(axis: Any, rank: int) -> int:
 def _several(arrays: Any, name: str) -> list[Array]:
     """At least one array. :raises WrongKind: for what is no sequence of arrays."""
     try:
-        parts = [as_array(x) for x in arrays]
+        parts = list(arrays)
     except TypeError:  # it has no elements
         raise WrongKind(
             f"{name} takes a sequence of arrays",
@@ -198,4 +198,4 @@ def _several(arrays: Any, name: str) -> list[Array]:
         ) from None
     if not parts:
         raise ArgumentError(f"{name} needs an array", asked=f"{name} of nothing")
-    return parts
+    return [as_array(x) for x in parts]

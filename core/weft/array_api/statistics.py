@@ -7,6 +7,7 @@ from typing import Any
 
 from weft.array_api.array import Array, as_array, must_be
 from weft.array_api.manipulation import _axis, concat
+from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
 
@@ -155,7 +156,7 @@ def diff(
     append: Array | None = None,
 ) -> Array:  # fmt: skip
     """Differences of neighbours along an axis, n times; bool counts as exclusive or."""
-    x = as_array(x)
+    x, n = as_array(x), whole(n, "n")
     if x.ndim == 0 or n < 0:
         raise ArgumentError("diff is along an axis", asked=f"diff(n={n}) of shape {x.shape}")
     at = _axis(axis, x.ndim)

@@ -34,6 +34,8 @@ def test_what_is_no_sequence_is_refused(wrong):
     for joined in (xp.concat, xp.stack):
         with pytest.raises(WrongKind, match="sequence of arrays"):
             joined(wrong)
+        with pytest.raises(DTypeError, match="no array"):
+            joined([X, wrong])
 
 
 @pytest.mark.parametrize("axis", [0, 3, -1, -4])
@@ -121,3 +123,18 @@ def test_an_axis_is_a_whole_number():
             function(X, axis=0.5)
     with pytest.raises(DTypeError, match="no array"):
         xp.broadcast_arrays(X, [1, 2])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: xp.roll(X, "a"),
+        lambda: xp.roll(X, (1, "a"), axis=(0, 1)),
+        lambda: xp.repeat(X, "a"),
+        lambda: xp.clip(X, "a", 2),
+        lambda: xp.diff(X, n="a"),
+    ],
+)
+def test_words_are_no_numbers(call):
+    with pytest.raises(WrongKind):
+        call()
