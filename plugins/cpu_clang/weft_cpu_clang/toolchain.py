@@ -87,8 +87,9 @@ PAIRS = {
 builtin, a probe of it. Of 8 bits the second factor has a sign, and the first has none."""
 
 _SUMS_OF_BYTES = ("AVX512VNNI", "AVXVNNI", "AVXVNNIINT8")
-_FAR = frozenset({"__znver3__", "__znver4__"})
-"""Processors on which sums of what lies in memory are slower where they ask for it beforehand."""
+_FAR = frozenset({"__znver3__", "__znver4__", "__znver5__"})
+"""Processors on which sums of what lies in memory are slower where they ask for it beforehand; of
+the last that is taken over from the one before it, and not measured."""
 
 
 @dataclass(frozen=True)
