@@ -328,11 +328,12 @@ def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
 def _in_the_way(accesses: Sequence[Access], reduce: UOp) -> bool:
     """Whether rows lie so far apart that the next piece of each throws the others out of the
     nearest cache, and with many of them out of the second one."""
-    return any(
-        access.steps.get(loop, 0) * access.node.dtype.itemsize % (2 * SAME_SET) == 0
+    apart = (
+        abs(access.steps.get(loop, 0)) * access.node.dtype.itemsize
         for access in accesses
         for loop in loops_of(reduce)
     )
+    return any(nbytes > 0 and nbytes % (2 * SAME_SET) == 0 for nbytes in apart)
 
 
 def _turns(loop: UOp) -> int:
