@@ -234,7 +234,7 @@ def find_toolchain() -> Toolchain:
 
 def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
     key = _identity(command)
-    kept = DiskCache("cpu_clang_probe", 8)
+    kept = DiskCache("cpu_clang_probe", 9)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
@@ -307,9 +307,11 @@ def _ask(command: tuple[str, ...]) -> Facts:
             "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
         )
     flags, defined = native.result()
-    if "__AVX512F__" in defined:
+    far = not defined.isdisjoint(_FAR)
+    if "__AVX512F__" in defined and not far:
         # For some processors clang splits whatever is longer than 256 bits, after their
-        # forerunners, whose clock the long registers lowered: half of what the units do.
+        # forerunners, whose clock the long registers lowered: half of what the units do. Where it
+        # does not, this would keep kernels from asking for halves (`renderer`).
         flags.append("-mprefer-vector-width=512")
     if "__AVX512BF16__" in defined:
         # The instruction flushes subnormal numbers to zero; the sequence without it is exact.
@@ -335,7 +337,6 @@ def _ask(command: tuple[str, ...]) -> Facts:
         dtype for dtype, text in probes.items() if all_there or _compiles(command, flags, text)
     )
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
-    far = not defined.isdisjoint(_FAR)
     masked = size == 64 and int(number[1]) >= _MASKED
     halves_work = half, bfloat16.result()
     return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked)

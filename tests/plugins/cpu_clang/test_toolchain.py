@@ -169,6 +169,25 @@ def test_the_longest_vectors_are_not_split(bench):
     assert "%zmm" in text and "%ymm" not in text
 
 
+@pytest.mark.parametrize(
+    ("names", "told"), [(("AVX512F",), True), (("AVX512F", "znver4"), False), (("AVX",), False)]
+)
+def test_clang_is_told_so_where_it_may_split_them_and_kernels_ask_for_no_halves(
+    names, told, monkeypatch
+):
+    """Of a flag for all functions, what one of them asks for itself would be lost."""
+
+    def answered(command, source=""):
+        if "--version" in command:
+            return b"clang version 22.1.8"
+        if "-dM" in command:
+            return "".join(f"#define __{name}__ 1\n" for name in names).encode()
+        return b""
+
+    monkeypatch.setattr(toolchain, "run", answered)
+    assert ("-mprefer-vector-width=512" in toolchain._ask(("clang",)).flags) == told
+
+
 def test_vectors_that_are_put_on_the_stack_are_aligned(bench):
     """More are alive than registers hold: each is kept where no two lines share it."""
     tools = bench.device.toolchain
