@@ -35,7 +35,8 @@ STACK = 16 << 20
 TURNS = 100
 """Looks at a word before a thread sleeps on it: a few microseconds."""
 ATTENTIVE = 20_000
-"""The same of a worker while launches in a row are under way: the better part of a millisecond."""
+"""The same of a worker while launches in a row are under way, and at most for as long as it worked
+before: the better part of a millisecond."""
 PATIENT = 2_000
 """The same of the launching thread, while others finish the last parts."""
 _FUTEX = {"x86_64": 202, "aarch64": 98}
@@ -113,6 +114,17 @@ static inline void relax(void) {
 #endif
 }
 
+/* Time that passes evenly, of whatever unit. */
+static inline word ticks(void) {
+#if defined(__x86_64__)
+  return (word)__builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  word now;
+  __asm__ volatile("mrs %%0, cntvct_el0" : "=r"(now));
+  return now;
+#endif
+}
+
 static void lay_out(word all) {
   parts = all;
   lane_count = all < (word)workers + 1 ? all : (word)workers + 1;
@@ -147,16 +159,22 @@ static int join(void) {
 static void* work(void* self) {
   for (;;) {
     u32 seen = epoch;
+    word began = ticks(), worked = 0;
     if (join()) {
       /* whoever wakes up wakes others: the launching thread has better things to do */
       if (sleepers && is_left()) wake(&epoch, 2);
       take_parts((word)self);
+      worked = ticks() - began;
       if (--members == ASLEEP) wake(&members, 1);
     }
     if (stop) return 0;
-    /* for a few microseconds at most: the next kernel often follows at once; longer within a row */
+    /* The next kernel often follows at once, and to be woken takes long beside one that does not:
+       so a worker stays awake for a few microseconds, for as long as it has just worked (it wastes
+       no more than it was of use), and within a row of launches. */
+    word until = ticks() + worked;
     for (int turn = 0; epoch == seen; turn++) {
-      if (turn >= (attending ? %(attentive)d : %(turns)d)) break;
+      if (turn >= %(turns)d && !attending && ticks() >= until) break;
+      if (turn >= %(attentive)d) break;
       relax();
     }
     if (epoch == seen) {
