@@ -42,7 +42,11 @@ def set_aside() -> None:
     count = gc.get_stats()[-1]["collections"]
     if count != _searched[0]:
         _searched[:] = count, 0
-    if _searched[1] < _OFTEN and not gc.get_freeze_count():
-        _searched[1] += 1
-        gc.freeze()  # neither looks at an object: both only join lists
-        gc.unfreeze()
+    if _searched[1] >= _OFTEN:
+        return
+    _searched[1] += 1
+    if gc.get_freeze_count():  # it counts them one by one: not asked again before the next search
+        _searched[1] = _OFTEN
+        return
+    gc.freeze()  # neither looks at an object: both only join lists
+    gc.unfreeze()

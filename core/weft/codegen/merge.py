@@ -10,6 +10,8 @@ then 100.
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft.base.dtype import dtypes
 from weft.codegen.affine import affine
 from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of
@@ -62,43 +64,49 @@ def _together(a: UOp, b: UOp, factors: Factors) -> bool:
     return all(row.get(a, 0) == row.get(b, 0) * extent for row in factors)
 
 
-def _pair(loops: list[UOp], factors: Factors, users: dict[UOp, set[UOp]]) -> tuple[UOp, UOp] | None:
+def _alike(loops: list[UOp], users: dict[UOp, set[UOp]]) -> list[list[UOp]]:
+    """The loops in groups: those of a group are of one kind, and around the same nodes."""
+    groups: dict[tuple[Any, ...], list[UOp]] = {}
+    for loop in loops:
+        key = (loop.dtype, loop.arg.kind, frozenset(users[loop]))
+        groups.setdefault(key, []).append(loop)
+    return list(groups.values())
+
+
+def _pair(loops: list[UOp], factors: Factors) -> tuple[UOp, UOp] | None:
     for a in loops:
         for b in loops:
-            same = (
-                a is not b
-                and a.dtype is b.dtype
-                and a.arg.kind is b.arg.kind
-                and users.get(a) == users.get(b)
-            )
-            if same and _together(a, b, factors):
+            if a is not b and _together(a, b, factors):
                 return a, b
     return None
+
+
+def _merge(
+    a: UOp, b: UOp, loops: list[UOp], factors: Factors, values: dict[UOp, UOp]
+) -> None:
+    """Put one loop in the place of `b` and of `a`, a full turn of it; `values` is what they are."""
+    merged = UOp.range(extent_of(a) * extent_of(b), b.arg.id, b.arg.kind)
+    for row in factors:
+        if b in row:
+            row[merged] = row.pop(b)
+            row.pop(a, None)
+    loops[loops.index(b)] = merged
+    loops.remove(a)
+    for old, new in list(values.items()):
+        if new is a or new is b:
+            values[old] = merged if new is b else UOp.const(dtypes.int, 0)
+    values[a], values[b] = UOp.const(dtypes.int, 0), merged
 
 
 def run(sink: UOp) -> UOp:
     """The kernel with every pair of loops merged that can be."""
     factors, pinned, users = _facts(sink)
-    loops = sorted((loop for loop in users if loop not in pinned), key=loop_order)
+    free = sorted((loop for loop in users if loop not in pinned), key=loop_order)
     values: dict[UOp, UOp] = {}
-    closed: dict[UOp, list[UOp]] = {}
-    while (found := _pair(loops, factors, users)) is not None:
-        a, b = found
-        merged = UOp.range(extent_of(a) * extent_of(b), b.arg.id, b.arg.kind)
-        for row in factors:
-            if b in row:
-                row[merged] = row.pop(b)
-                row.pop(a, None)
-        users[merged] = users[b]
-        loops[loops.index(b)] = merged
-        loops.remove(a)
-        for old, new in list(values.items()):
-            if new is a or new is b:
-                values[old] = merged if new is b else UOp.const(dtypes.int, 0)
-        values[a], values[b] = UOp.const(dtypes.int, 0), merged
-        closed[a] = []
+    for loops in _alike(free, users):
+        while (found := _pair(loops, factors)) is not None:
+            _merge(*found, loops, factors, values)
     if not values:
         return sink
-    for old, new in values.items():
-        closed[old] = [new] if new.op is Ops.RANGE else []
+    closed = {old: [new] if new.op is Ops.RANGE else [] for old, new in values.items()}
     return substitute_ranges(list(sink.toposort()), values, closed)
