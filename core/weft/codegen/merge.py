@@ -81,9 +81,7 @@ def _pair(loops: list[UOp], factors: Factors) -> tuple[UOp, UOp] | None:
     return None
 
 
-def _merge(
-    a: UOp, b: UOp, loops: list[UOp], factors: Factors, values: dict[UOp, UOp]
-) -> None:
+def _merge(a: UOp, b: UOp, loops: list[UOp], factors: Factors, values: dict[UOp, UOp]) -> None:
     """Put one loop in the place of `b` and of `a`, a full turn of it; `values` is what they are."""
     merged = UOp.range(extent_of(a) * extent_of(b), b.arg.id, b.arg.kind)
     for row in factors:

@@ -113,19 +113,19 @@ class _Search:
         for node in reversed(self.nodes):
             if not _is_chosen(node) or node in self.settled:
                 continue
-            most = self.most.get((node.src[0], self.block[self.place[node]]), (0.0, 0.0, 0.0))
+            most = self.most.get((node.src[0], self.block[self.place[node]]), [0.0, 0.0, 0.0])
             for side in (1, 2):
                 if most[side] < WORTH:
                     continue
-                choice = self.choice(node, side)
+                choice = self.choice(node, side, most)
                 if choice is not None:
                     return choice
             self.settled.add(node)
         return None
 
-    def choice(self, one: UOp, side: int) -> _Choice | None:
+    def choice(self, one: UOp, side: int, most: list[float]) -> _Choice | None:
         """The branch for this value, with all that are chosen likewise or, if there is no order for
-        them, alone."""
+        them, alone; `most` learns what all of them need there."""
         alike = {
             node: None for node in self.users[one.src[0]]
             if _is_chosen(node) and node.src[0] is one.src[0] and node not in self.settled
@@ -134,9 +134,12 @@ class _Search:
         for values in (tuple(sorted(alike, key=self.place.__getitem__)), (one,)):
             place = self.place[values[0]]
             inside = self.inside(values, side)
-            if sum(node.op in _COUNTS for node in inside) < WORTH or not {*values}.isdisjoint(
-                inside
-            ):
+            count = sum(node.op in _COUNTS for node in inside)
+            if len(values) == len(alike):
+                most[side] = count  # fewer of them need nothing more
+            if count < WORTH:
+                return None
+            if not {*values}.isdisjoint(inside):
                 continue
             if _is_guard(values, side, inside):
                 continue
@@ -147,7 +150,7 @@ class _Search:
 
     def inside(self, values: tuple[UOp, ...], side: int) -> tuple[UOp, ...]:
         """What is needed for one alternative of these values, and for nothing else."""
-        start = self.place[values[0]]
+        start, chosen = self.place[values[0]], {*values}
         found: dict[UOp, None] = {}
         waiting = [(self.place[v.src[side]], v.src[side]) for v in values]
         last = max(self.place[value] for value in values)
@@ -158,18 +161,13 @@ class _Search:
             node = self.nodes[number]
             if node not in reached or node.op not in _PURE:
                 continue
-            if all(self.is_within(user, node, values, side, found) for user in self.users[node]):
+            if all(
+                user in found or (user in chosen and node not in (user.src[0], user.src[3 - side]))
+                for user in self.users[node]
+            ):
                 found[node] = None
                 reached.update(node.src)
         return tuple(reversed(found))
-
-    def is_within(
-        self, user: UOp, node: UOp, values: tuple[UOp, ...], side: int, found: dict[UOp, None]
-    ) -> bool:
-        if user in found:
-            return True
-        others = (user.src[0], user.src[3 - side]) if user in values else (node,)
-        return node not in others
 
     def before(
         self, place: int, values: tuple[UOp, ...], inside: tuple[UOp, ...]
