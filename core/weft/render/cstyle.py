@@ -22,7 +22,7 @@ from weft.render.helpers import Helpers
 from weft.render.placing import inlinable
 from weft.render.repeated import Repeated, repeated
 from weft.render.rules import C_RULES
-from weft.render.turns import TURNS, tile_loops
+from weft.render.turns import TURNS, outer_loops, tile_loops
 from weft.uop import Ops, PatternMatcher, UOp
 from weft.uop.args import ASKED, STREAM
 
@@ -110,6 +110,7 @@ class _Kernel:
         self.counts: dict[str, int] = {}
         self.crowded = crowded_loops(program.uops) if self.dialect.crowded else frozenset()
         self.tiles = tile_loops(program.uops) if self.dialect.turns else frozenset()
+        self.outer = outer_loops(program.uops) if self.dialect.whole else frozenset()
 
     def source(self) -> str:
         uops = self.program.uops
@@ -266,6 +267,8 @@ class _Kernel:
         kind = self.helpers.type(u.dtype)
         if u in self.tiles:
             self._line(self.dialect.turns.format(turns=TURNS))
+        elif u in self.outer:
+            self._line(self.dialect.whole)
         self._line(f"for ({kind} {name} = 0; {name} < {end}; {name}++) {{")
         self._opened(u, name)
 

@@ -181,6 +181,8 @@ class CDialect:
         the compiler not to look for what one turn leaves for the next; empty: there is none.
     :param turns: the line before innermost loops of a product's tile, which has the compiler write
         out several turns; field ``turns``; empty: it may do as it likes.
+    :param whole: the line before short loops around others, which has the compiler leave them as
+        they are; empty: likewise.
     :param apart: the declaration of a function that is to be called, never to be written out where
         it is called; field ``head`` (type, name and parameters); empty: there are no such.
         See `weft.render.repeated`.
@@ -223,6 +225,7 @@ class CDialect:
     streamed: str = ""
     crowded: str = ""
     turns: str = ""
+    whole: str = ""
     apart: str = ""
     parts: bool = False
     buffer_suffix: str = ""

@@ -1,4 +1,4 @@
-"""Innermost loops that do little but multiply and add, of which a compiler writes out some turns.
+"""What a compiler is told about writing out the turns of loops: of some a few, of others none.
 
 in: spec.linear    out: the loops
 
@@ -8,6 +8,9 @@ nothing, since the multiply-adds take longer; where another thread has the other
 instructions are what both wait for. A compiler that writes out four turns counts once for all of
 them, and knows of three that nothing is to be fetched; short loops it writes out by itself. Where
 elements are read under gates it would test all of them first, and keep them until their turn.
+
+Around a loop with much in it, such as the windows of a convolution, another with few turns stays
+one in the end; but to find that out costs a compiler a fourth of its time.
 """
 
 from __future__ import annotations
@@ -19,7 +22,10 @@ from weft.uop.args import ASKED
 
 TURNS = 4
 LEAST, MOST = 8, 32  # multiply-adds of a turn: fewer are written out before, more are text enough
+FEW = 16  # turns that a compiler thinks of writing out, all of them
+MUCH = 24  # nodes that are too many to be written out so often
 _LOOPS = frozenset({Ops.RANGE, Ops.SPECIAL})
+_CONSTANTS = frozenset({Ops.CONST, Ops.VCONST})
 _PRODUCTS = frozenset({Ops.MULACC, Ops.DOT})
 
 
@@ -46,3 +52,22 @@ def tile_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
 def _is_long(loop: UOp) -> bool:
     extent = loop.src[0]
     return extent.op is Ops.CONST and extent.arg >= 4 * TURNS
+
+
+def outer_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
+    """RANGEs of at most FEW turns around other loops, with at least MUCH nodes (no constants)."""
+    found: set[UOp] = set()
+    opened: list[list[int]] = [[0, 0]]  # nodes, loops within
+    for u in uops:
+        if u.op is Ops.RANGE:
+            opened[-1][1] += 1
+            opened.append([0, 0])
+        elif u.op is Ops.ENDRANGE:
+            count, within = opened.pop()
+            opened[-1][0] += count
+            extent = u.src[0].src[0]
+            if within and count >= MUCH and extent.op is Ops.CONST and extent.arg <= FEW:
+                found.add(u.src[0])
+        elif u.op not in _CONSTANTS:
+            opened[-1][0] += 1
+    return frozenset(found)

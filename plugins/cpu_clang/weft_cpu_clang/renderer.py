@@ -54,6 +54,7 @@ def clang_dialect(
         picked=_PICKED if masked else "",
         crowded=_CROWDED,
         turns="#pragma clang loop unroll_count({turns})",
+        whole="#pragma clang loop unroll(disable)",
         apart="{head} __attribute__((noinline));",
         streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",
     )

@@ -1,11 +1,11 @@
-"""Loops of a product's tile."""
+"""What compilers are told about loops: of a product's tile, and around others."""
 
 import pytest
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer
-from weft.render.turns import LEAST, MOST, TURNS, tile_loops
+from weft.render.turns import FEW, LEAST, MOST, MUCH, TURNS, outer_loops, tile_loops
 from weft.uop import Ops, UOp
 from weft.uop.args import COMING, AxisKind, RangeArg
 
@@ -76,4 +76,36 @@ def test_the_compiler_is_told_where_the_language_has_words_for_it():
     told = CStyleRenderer(CDialect(turns="#pragma turns {turns}")).render(program).splitlines()
     (place,) = [n for n, line in enumerate(told) if line.strip() == f"#pragma turns {TURNS}"]
     assert told[place + 1].strip().startswith("for (")
+    assert told[:place] + told[place + 1 :] == plain
+
+
+def nested(few, nodes):
+    outer, inner = opened(0, few), opened(1, 3)
+    many = products(nodes - 2, inner)  # beside the place and the element
+    return outer, [DATA, outer, inner, *many, closed(inner), closed(outer)]
+
+
+@pytest.mark.parametrize(
+    "few, nodes, is_one", [(FEW, MUCH, True), (FEW + 1, MUCH, False), (FEW, MUCH - 1, False)]
+)
+def test_short_loops_around_much_stay_loops(few, nodes, is_one):
+    outer, uops = nested(few, nodes)
+    assert outer_loops(uops) == ({outer} if is_one else frozenset())
+
+
+def test_loops_around_none_are_nobodys_outer_ones():
+    loop = opened(0, 3)
+    assert not outer_loops([DATA, loop, *products(MUCH, loop), closed(loop)])
+
+
+def test_the_compiler_is_told_to_leave_outer_ones():
+    outer, uops = nested(3, MUCH)
+    stored = UOp(Ops.INDEX, DATA.dtype, (DATA, uops[2]))
+    store = UOp(Ops.STORE, dtypes.void, (stored, uops[-3]))
+    ends = [uops[1].src[0], uops[2].src[0]]
+    program = LinearProgram("k", (DATA, *ends, *uops[1:-2], store, *uops[-2:]))
+    plain = CStyleRenderer(CDialect()).render(program).splitlines()
+    told = CStyleRenderer(CDialect(whole="#pragma whole")).render(program).splitlines()
+    (place,) = [n for n, line in enumerate(told) if line.strip() == "#pragma whole"]
+    assert f"ridx{outer.arg.id} " in told[place + 1]
     assert told[:place] + told[place + 1 :] == plain

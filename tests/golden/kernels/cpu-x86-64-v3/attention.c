@@ -27,6 +27,7 @@ void r_2_2_4_2_4_4_4_4_4_8_8(float* restrict data0, const float* restrict data1,
   float row5[4] __attribute__((aligned(64)));
   int cast0 = bits_f32_i32(12582912.0f);
   i32x4 alu0 = (i32x4)(cast0);
+  #pragma clang loop unroll(disable)
   for (long long ridx0 = 0; ridx0 < 2ll; ridx0++) {
     long long alu1 = ridx0 * 32ll;
     f32x8 val0 = *(const f32x8_m*)(data2 + alu1);

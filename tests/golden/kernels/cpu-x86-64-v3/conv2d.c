@@ -13,6 +13,7 @@ void r_2_6_2_3_6_3_2(float* restrict data0, const float* restrict data1, const f
   f32x2 acc4;
   f32x2 acc5;
   f32x2 acc6;
+  #pragma clang loop unroll(disable)
   for (long long ridx0 = 0; ridx0 < 2ll; ridx0++) {
     long long alu0 = ridx0 * 2ll;
     long long alu1 = (alu0 < 1ll) ? alu0 : 1ll;
@@ -30,6 +31,7 @@ void r_2_6_2_3_6_3_2(float* restrict data0, const float* restrict data1, const f
       }
     }
     long long alu8 = alu1 * 36ll;
+    #pragma clang loop unroll(disable)
     for (long long ridx1 = 0; ridx1 < 6ll; ridx1++) {
       acc1 = (f32x2)(0.0f);
       long long alu9 = ridx1 * 6ll;
@@ -38,6 +40,7 @@ void r_2_6_2_3_6_3_2(float* restrict data0, const float* restrict data1, const f
       acc4 = (f32x2)(0.0f);
       acc5 = (f32x2)(0.0f);
       acc6 = (f32x2)(0.0f);
+      #pragma clang loop unroll(disable)
       for (long long ridx2 = 0; ridx2 < 2ll; ridx2++) {
         long long alu10 = alu9 + ridx2 * 36ll;
         long long alu11 = ridx2 * 18ll;

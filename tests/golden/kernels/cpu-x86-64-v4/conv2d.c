@@ -25,10 +25,12 @@ void r_2_2_2_3_3_6_3_2(float* restrict data0, const float* restrict data1, const
   f32x2 acc16;
   f32x2 acc17;
   f32x2 acc18;
+  #pragma clang loop unroll(disable)
   for (long long ridx0 = 0; ridx0 < 2ll; ridx0++) {
     long long alu0 = ridx0 * 2ll;
     long long alu1 = (alu0 < 1ll) ? alu0 : 1ll;
     long long alu2 = alu1 * 18ll;
+    #pragma clang loop unroll(disable)
     for (long long ridx9 = 0; ridx9 < 2ll; ridx9++) {
       long long alu3 = alu2 + ridx9 * 9ll;
       long long alu4 = ridx9 * 18ll;
@@ -48,6 +50,7 @@ void r_2_2_2_3_3_6_3_2(float* restrict data0, const float* restrict data1, const
       }
     }
     long long alu11 = alu1 * 36ll;
+    #pragma clang loop unroll(disable)
     for (long long ridx1 = 0; ridx1 < 2ll; ridx1++) {
       acc1 = (f32x2)(0.0f);
       long long alu12 = ridx1 * 18ll;
@@ -69,9 +72,11 @@ void r_2_2_2_3_3_6_3_2(float* restrict data0, const float* restrict data1, const
       acc16 = (f32x2)(0.0f);
       acc17 = (f32x2)(0.0f);
       acc18 = (f32x2)(0.0f);
+      #pragma clang loop unroll(disable)
       for (long long ridx2 = 0; ridx2 < 2ll; ridx2++) {
         long long alu14 = alu12 + ridx2 * 36ll;
         long long alu15 = ridx2 * 18ll;
+        #pragma clang loop unroll(disable)
         for (long long ridx3 = 0; ridx3 < 3ll; ridx3++) {
           long long alu16 = ridx3 * 6ll;
           long long alu17 = alu14 + alu16;
