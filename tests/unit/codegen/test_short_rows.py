@@ -14,11 +14,11 @@ from weft.device.capabilities import ComputeCaps, Target
 from weft.uop import GroupOp
 
 
-def side_by_side(value: Tensor, registers: int = 32) -> list[int]:
+def side_by_side(value: Tensor, registers: int = 32, walks: int = 1) -> list[int]:
     """How many outputs of one loop the last kernel has side by side, by the heuristic."""
     compute = ComputeCaps(
         vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64,
-        vector_registers=registers,
+        vector_registers=registers, walks=walks,
     )  # fmt: skip
     ast = value.schedule()[-1].ast
     kernel = loops_for(ast, Target(compute, GroupOp.ALU, None, "c", "rows"), True)
@@ -44,6 +44,26 @@ def test_rows_wait_together(method):
 )
 def test_rows_that_are_near_and_short_and_many(rows, columns, amounts):
     assert side_by_side(Tensor.empty(rows, columns).layernorm()) == amounts
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "method", "walks", "amounts"),
+    [
+        (4096, 1024, "layernorm", 8, [8]),
+        (4096, 1024, "layernorm", 3, [3]),  # two of them twice
+        (4096, 1024, "layernorm", 1, []),
+        (4096, 4096, "layernorm", 8, [4]),  # rows of 16 KB, read and written
+        (4096, 1 << 15, "layernorm", 8, []),
+        (1024, 768, "layernorm", 8, []),  # a cache holds them, if a far one
+        (4096, 1024, "softmax", 8, [8]),
+        (4096, 4096, "softmax", 8, []),  # the exponentials take as long as memory
+    ],
+)
+def test_rows_from_memory_where_a_processor_likes_several_walks(
+    rows, columns, method, walks, amounts
+):
+    value = getattr(Tensor.empty(rows, columns), method)()
+    assert side_by_side(value, walks=walks) == amounts
 
 
 def test_what_does_not_wait_is_left():

@@ -6,8 +6,10 @@ it. Rows have nothing to do with each other, but the processor sees too little a
 the next meanwhile. Side by side they wait together (a layernorm of 128 x 768 takes 12.2 us where it
 took 15.5, the index of the largest of each row 11.0 of 12.9, softmax of 1024 x 100 56 of 66).
 
-From further away one row is a walk through memory, which is faster than several are: a layernorm of
-2730 x 768 would take 1.6 times as long.
+From further away one row is a walk through memory, which on some processors is faster than several
+are: a layernorm of 2730 x 768 would take 1.6 times as long. Others fetch ahead of several walks
+(`ComputeCaps.walks`), where all of it comes from memory: the index of the largest of each row of
+4096 x 4096 then takes 5.5 ms where it took 7.1, a layernorm of 16384 x 1024 6.9 of 8.7.
 """
 
 from __future__ import annotations
@@ -17,16 +19,21 @@ from collections.abc import Mapping, Sequence
 
 from weft.base.intmath import ceildiv
 from weft.codegen.opt.kernel import Access, Kernel
+from weft.codegen.opt.nests import LONG_CHAIN
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.opt.tiles import NEAREST
 from weft.codegen.ranges import extent_of, loops_of
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
-from weft.uop.ops import Ops
+from weft.uop.ops import GroupOp, Ops
 
 _NEAR = 7 << 16  # bytes of all rows, which the second-level cache holds
 _FEWEST = 16  # rows, so that there is something left to share out
 _TOGETHER, _REGISTERS = 4, 32  # rows side by side, and the registers that this takes
+_WALKED = 9 << 14  # bytes of rows that are walked along at once, from further away
+_FROM_MEMORY = 1 << 22  # bytes of all rows, where it is not known what the last cache keeps
+_LONG = 1 << 14  # bytes of a row at whose end little is waited for
+_COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
 _WASTE = 1.03  # where the last of them overlap those before
 _FEW = 8  # turns that need no lanes
 
@@ -43,17 +50,37 @@ def together(
     rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
     if place is None or not isinstance(rows, int) or rows < _FEWEST:
         return False
-    most = _TOGETHER if registers >= _REGISTERS else _TOGETHER // 2
+    nbytes = _of_a_row(kernel, inside, row)
+    each = sum(nbytes.values())
+    if not each:
+        return False
+    read = (access.node.src[0].src[0] for access in kernel.accesses if access.node.op is Ops.LOAD)
+    whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _is_far(buffer))
+    most = min(_TOGETHER, (NEAREST - 1) // each) if whole <= _NEAR else _walks(kernel, whole, each)
+    if registers < _REGISTERS:
+        most = min(most, _TOGETHER // 2)
     waste = 1.0 if kernel.in_place or row in kernel.once else _WASTE
     counts = range(most, 1, -1)
     amount = next((n for n in counts if ceildiv(rows, n) * n <= waste * rows), 0)
-    nbytes = _of_a_row(kernel, inside, row)
-    if not amount or not nbytes or amount * sum(nbytes.values()) >= NEAREST:
-        return False
-    read = (access.node.src[0].src[0] for access in kernel.accesses if access.node.op is Ops.LOAD)
-    if rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _is_far(buffer)) > _NEAR:
+    if not amount:
         return False
     return kernel.attempt(OptKind.UPCAST, place, amount)
+
+
+def _walks(kernel: Kernel, whole: int, each: int) -> int:
+    """How many rows may be side by side, of `each` bytes of `whole` that no near cache holds."""
+    compute = kernel.target.compute
+    if whole <= (compute.cache_bytes or _FROM_MEMORY):
+        return 1
+    if each >= _LONG and _steps(kernel) >= LONG_CHAIN:
+        return 1  # what is computed takes as long as memory
+    return min(compute.walks, _WALKED // each)
+
+
+def _steps(kernel: Kernel) -> int:
+    """About how many operations an element takes."""
+    below = kernel.sink.toposort()
+    return sum(LONG_CHAIN if u.op in _COSTLY else u.op in GroupOp.ALU for u in below)
 
 
 def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
