@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weft import Tensor
 from weft.base.dtype import dtypes
-from weft.codegen.pipeline import lower
+from weft.codegen.opt.opts import OptKind
+from weft.codegen.opt.search import by_heuristic
+from weft.codegen.pipeline import loops_for, lower
 from weft.device.capabilities import ComputeCaps, Target
 from weft.device.program import LinearProgram
 from weft.uop import GroupOp, Ops
@@ -62,6 +66,22 @@ def test_several_vectors_of_what_is_picked_up_are_under_way_at_once() -> None:
     assert lanes(table.gather(1, index[:, :88])) == 8  # parts of 32 would overlap
     assert lanes(table[Tensor.empty(64, dtype=dtypes.int32)]) == 8  # whole rows
     assert lanes(Tensor.cat(table.flatten()[:5000], index.flatten().cast(dtypes.float)[:5000])) == 8
+
+
+def test_rows_of_what_is_picked_up_are_side_by_side_where_a_processor_likes_several_walks() -> None:
+    target = Target(replace(EIGHT, walks=8), GroupOp.ALU, None, "c", "lanes")
+
+    def opts(found: Tensor) -> dict[OptKind, int]:
+        kernel = loops_for(found.schedule()[-1].ast, target, True)
+        return {opt.kind: opt.amount for opt in by_heuristic(kernel).opts}
+
+    table, index = Tensor.empty(64, 96), Tensor.empty(64, 96, dtype=dtypes.int32)
+    addresses = EIGHT.vector_bytes // 8
+    picked = {OptKind.VECTOR: addresses, OptKind.UPCAST: 4}
+    assert opts(table.gather(1, index)) == picked
+    assert opts(table.flatten()[index.flatten()]) == picked
+    assert OptKind.UPCAST not in opts(table[Tensor.empty(64, dtype=dtypes.int32)])  # whole rows
+    assert OptKind.UPCAST not in opts(table + 1.0)
 
 
 def test_what_is_tested_element_by_element_has_lanes_that_do_not_overlap() -> None:

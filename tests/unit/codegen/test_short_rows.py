@@ -1,4 +1,4 @@
-"""Short rows of what a near cache holds are gone through several at a time, others one by one."""
+"""Rows that wait for sums over them are gone through several at a time, or one by one."""
 
 from __future__ import annotations
 
@@ -64,6 +64,22 @@ def test_rows_from_memory_where_a_processor_likes_several_walks(
 ):
     value = getattr(Tensor.empty(rows, columns), method)()
     assert side_by_side(value, walks=walks) == amounts
+
+
+@pytest.mark.parametrize(
+    ("value", "amounts"),
+    [
+        (lambda x: x.cumsum(1), [8]),
+        (lambda x: x[:4092].cumsum(1), [6]),  # as many rows as come out even
+        (lambda x: x[:4093].cumsum(1), []),
+        (lambda x: x[:8].cumsum(1), []),
+        (lambda x: x.cummax(1)[0], []),
+        (lambda x: x.logcumsumexp(1), []),
+    ],
+)
+def test_levels_of_running_sums_wait_together(value, amounts):
+    assert side_by_side(value(Tensor.empty(4096, 4096)), walks=8) == amounts
+    assert side_by_side(value(Tensor.empty(4096, 4096))) == []
 
 
 def test_what_does_not_wait_is_left():

@@ -34,6 +34,7 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
             sums.along_memory(kernel, reduce, choice.reads_of(reduce))
         choice.vectors()
         choice.blocks()
+        choice.picked()
         for reduce in choice.reduces:
             choice.tile(reduce)
         short_rows.together(kernel, choice.inside, choice.lanes_of, choice.registers)

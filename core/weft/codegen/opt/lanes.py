@@ -11,6 +11,9 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
+_ADDRESS = 8  # bytes
+_ROWS = 4  # side by side of what is picked up
+
 
 def share(extent: int, part: int) -> float:
     """How much of the work is needed where the last part may overlap the one before it."""
@@ -69,6 +72,8 @@ class Lanes(Nests):
         if 2 * width > self.registers and (self.is_turned(loop) or self.is_hidden(loop)):
             # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
             return [max(2, self.registers // 2), width]
+        if self.are_rows_picked(loop):
+            return [min(width, self.kernel.target.compute.vector_bytes // _ADDRESS), width]
         waits = self.operations >= LONG_CHAIN or (
             4 * width == self.kernel.target.compute.vector_bytes and self.is_picked(loop)
         )
@@ -100,6 +105,23 @@ class Lanes(Nests):
             if lane in nest
             for access in self.inside[root]
         )
+
+    def are_rows_picked(self, lane: UOp) -> bool:
+        """Likewise, in a kernel that does nothing else, where a processor likes several walks."""
+        kernel = self.kernel
+        walks = kernel.target.compute.walks > 1 and self.is_picked(lane)
+        return walks and not kernel.reduces and not kernel.fills and len(kernel.stores) == 1
+
+    def picked(self) -> None:
+        """Rows side by side of what is picked up along them: each is a walk through its indices and
+        one through what is stored. Their lanes are as many as a register holds addresses."""
+        for lane in self.lanes_of:
+            if self.are_rows_picked(lane):
+                loops = [(i, a) for i, a in enumerate(self.kernel.axes) if a.kind is AxisKind.LOOP]
+                rows = [place for place, axis in loops if axis.home is not lane]
+                place = rows[-1] if rows else self.kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
+                if place is not None:
+                    self.kernel.attempt(OptKind.UPCAST, place, _ROWS)
 
     def width(self, loop: UOp) -> int:
         """How many lanes a vector had best: a power of two, 0 for too few.

@@ -32,6 +32,7 @@ _FEWEST = 16  # rows, so that there is something left to share out
 _TOGETHER, _REGISTERS = 4, 32  # rows side by side, and the registers that this takes
 _WALKED = 9 << 14  # bytes of rows that are walked along at once, from further away
 _FROM_MEMORY = 1 << 22  # bytes of all rows, where it is not known what the last cache keeps
+_LEVELS, _PIECE, _SIMPLE = 3, 16, 5  # sums of a running one, terms and operations of each
 _LONG = 1 << 14  # bytes of a row at whose end little is waited for
 _COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
 _WASTE = 1.03  # where the last of them overlap those before
@@ -44,9 +45,11 @@ def together(
 ) -> bool:  # fmt: skip
     """Have several rows side by side where all that is done is done along rows. The Opt is applied,
     or nothing is."""
-    row = _row(kernel, lanes_of)
-    if row is None or any(axis.kind is AxisKind.UPCAST for axis in kernel.axes):
+    if any(axis.kind is AxisKind.UPCAST for axis in kernel.axes):
         return False
+    row = _row(kernel, lanes_of)
+    if row is None:
+        return _pieces(kernel)
     rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
     if place is None or not isinstance(rows, int) or rows < _FEWEST:
         return False
@@ -65,6 +68,26 @@ def together(
     if not amount:
         return False
     return kernel.attempt(OptKind.UPCAST, place, amount)
+
+
+def _pieces(kernel: Kernel) -> bool:
+    """The same for sums of short pieces of rows, level by level (`weft.codegen.running`), each of
+    which waits for the one before. Of simple ones only: what is compared, or needs conditions and
+    exponentials, is not waited for."""
+    shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
+    if len(shared) != 1 or len(kernel.reduces) < _LEVELS or not kernel.fills:
+        return False
+    if _steps(kernel) > _SIMPLE * len(kernel.reduces):
+        return False
+    for reduce in kernel.reduces:
+        if reduce.arg.op is not Ops.ADD or math.prod(map(_turns, loops_of(reduce))) > _PIECE:
+            return False
+    (row,) = shared
+    rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
+    if place is None or not isinstance(rows, int) or rows < _FEWEST:
+        return False
+    counts = (n for n in range(kernel.target.compute.walks, 1, -1) if rows % n == 0)
+    return any(kernel.attempt(OptKind.UPCAST, place, count) for count in counts)
 
 
 def _walks(kernel: Kernel, whole: int, each: int) -> int:
