@@ -88,8 +88,8 @@ builtin, a probe of it. Of 8 bits the second factor has a sign, and the first ha
 
 _SUMS_OF_BYTES = ("AVX512VNNI", "AVXVNNI", "AVXVNNIINT8")
 _FAR = frozenset({"__znver3__", "__znver4__", "__znver5__"})
-"""Processors on which sums of what lies in memory are slower where they ask for it beforehand; of
-the last that is taken over from the one before it, and not measured."""
+"""Processors on which sums of what lies in memory are slower where they ask for it beforehand; the
+last takes as long either way (`benchmarks/workloads.py`, within 3 %)."""
 
 
 @dataclass(frozen=True)
