@@ -15,6 +15,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen import (
     ahead,
+    by_rows,
     columns,
     coming,
     digits,
@@ -153,6 +154,7 @@ AFTER = (
     Pass("columns", _columns, lowered.verify),
     Pass("tails", _tails, lowered.verify),
     Pass("optimise", _optimise, lowered.verify),
+    Pass("by_rows", lambda sink, ctx: by_rows.run(sink, ctx.target), lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
     Pass("wide", lambda sink, ctx: wide.run(sink, ctx.target), lowered.verify),
     Pass("expander", _expander, lowered.verify),

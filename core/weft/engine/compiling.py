@@ -1,9 +1,10 @@
 """Sources compiled beside the generation of others: several at a time, in few calls.
 
 In: sources as they are generated. Out: their binaries, waited for one by one. Each thread takes its
-share of what waits whenever it has nothing to do, so that the first source starts at once, calls
-grow as generation outruns the compiler, and threads end at about the same time: shares are counted
-in characters, and the longest sources go first. One processor is left to generation until somebody
+share of what is to be done whenever it has nothing to do, so that the first source starts at once,
+calls grow as generation outruns the compiler, and threads end at about the same time, after few
+calls: shares are counted in characters, what other threads are at work on is half done, and the
+longest sources go first. One processor is left to generation until somebody
 waits for a result. A compiler that takes several sources in one call (`compile_many`) is asked that
 way; what fails there is compiled again source by source, so that each error is told of the kernel
 that it is of.
@@ -46,7 +47,7 @@ class Compilations:
     _waiting: list[_Source] = field(default_factory=list)
     _under_way: dict[str, Future[bytes]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _at_work: int = 0
+    _at_work: dict[int, int] = field(default_factory=dict)  # characters, by thread
     _is_waited_for: bool = False
 
     def __post_init__(self) -> None:
@@ -91,17 +92,17 @@ class Compilations:
         others do enough."""
         with self._lock:
             most = self.threads if self._is_waited_for else max(1, self.threads - 1)
-            if not self._waiting or self._at_work >= most:
+            if not self._waiting or len(self._at_work) >= most:
                 return []
             compiler = self._waiting[0].compiler
             taken = self._waiting[:1]
             if hasattr(compiler, "compile_many"):
-                taken = _longest(
-                    [one for one in self._waiting if one.compiler is compiler], self.threads
-                )
+                of_one = [one for one in self._waiting if one.compiler is compiler]
+                elsewhere = sum(self._at_work.values()) // 2
+                taken = _longest(of_one, self.threads, elsewhere)
             chosen = set(map(id, taken))
             self._waiting = [one for one in self._waiting if id(one) not in chosen]
-            self._at_work += 1
+            self._at_work[threading.get_ident()] = sum(len(one.source) for one in taken)
             return taken
 
     def _work(self) -> None:
@@ -110,7 +111,7 @@ class Compilations:
                 _compile(taken)
             finally:
                 with self._lock:
-                    self._at_work -= 1
+                    del self._at_work[threading.get_ident()]
 
 
 def _compile(taken: list[_Source]) -> None:
@@ -132,15 +133,19 @@ def _compile(taken: list[_Source]) -> None:
             one.binary.set_exception(error)
 
 
-def _longest(sources: list[_Source], threads: int) -> list[_Source]:
-    """One thread's share of `sources`, of the longest of them: one at least, and what a call is
-    worth."""
+def _longest(sources: list[_Source], threads: int, elsewhere: int = 0) -> list[_Source]:
+    """One thread's share of `sources`, and of what is left to do elsewhere: the longest of them
+    that fit, one at least, and what a call is worth; all, if no other call is worth the rest."""
     ordered = sorted(sources, key=lambda one: -len(one.source))
-    left = max(sum(len(one.source) for one in ordered), _WORTH) / threads
-    taken = ordered[:1]
-    for one in ordered[1:_MOST_AT_ONCE]:
-        left -= len(taken[-1].source)
-        if len(one.source) > left:
-            break
-        taken.append(one)
+    whole = sum(len(one.source) for one in ordered)
+    share = max(whole + elsewhere, _WORTH) // threads
+    taken, rest = ordered[:1], ordered[1:]
+    left = share - len(taken[0].source)
+    for one in rest[: _MOST_AT_ONCE - 1]:
+        if len(one.source) <= left:
+            taken.append(one)
+            left -= len(one.source)
+    beyond = whole - sum(len(one.source) for one in taken)
+    if 2 * threads * beyond <= _WORTH and len(ordered) <= _MOST_AT_ONCE:
+        return ordered
     return taken

@@ -133,7 +133,8 @@ class _Kernel:
         before = [self.dialect.preamble] if self.dialect.preamble else []
         before += self.helpers.types.values()
         before += self.helpers.texts.values()
-        head = f"{self.dialect.kernel_prefix} {name}({self._parameters(types)}) {{"
+        called = self.dialect.called if self.in_part else ""
+        head = f"{called}{self.dialect.kernel_prefix} {name}({self._parameters(types)}) {{"
         after = [one for line in parts.entry(name, types) for one in _wrapped(line, "")]
         after = [*after, ""] if self.in_part else [""]
         return "\n".join([*before, *_wrapped(head, ""), *self.lines, "}", *after])

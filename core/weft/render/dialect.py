@@ -188,6 +188,8 @@ class CDialect:
         See `weft.render.repeated`.
     :param parts: gidx0 is a loop in the kernel, over the part of it that a call is given: for
         devices with ``Feature.THREADS``. See `weft.render.parts`.
+    :param called: what stands before a kernel that is called so, by the function beside it: a
+        compiler that wrote a short one out there as well would compile it twice.
     :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).
     :param variable_parameter: of a variable; fields ``type``, ``name``; empty: they are no
         parameters of their own.
@@ -228,6 +230,7 @@ class CDialect:
     whole: str = ""
     apart: str = ""
     parts: bool = False
+    called: str = ""
     buffer_suffix: str = ""
     variable_parameter: str = "const {type} {name}"
     variable: str = "{name}"

@@ -6,6 +6,7 @@ A tile of sums, each of which goes through the same dozens of operations once th
 them is done, is the longest part of its kernel's text, and what a compiler spends most time on; it
 is the part that takes the least time to run. Chains that differ only in what they are given become
 calls of one function. Chains that belong to no long loop stay where they are: there a call counts.
+A short loop behind a long one, over the rows of a tile for example, belongs to it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ LEAST_STEPS = 16
 """Of operations in a chain."""
 LEAST_TURNS = 256
 """Of the loop before the chains: what a call costs then is lost beside it."""
+SHORT = 16
+"""Turns of a loop behind such a one, all of which are done as often as it is."""
 MOST_GIVEN = 6
 """Values that a call is given: they are to fit into registers."""
 _OPENS = frozenset({Ops.RANGE, Ops.IF, Ops.SPECIAL})
@@ -71,20 +74,23 @@ def _is_mask(u: UOp) -> bool:
 
 def _behind_loops(uops: Sequence[UOp]) -> dict[UOp, int]:
     """The block of every operation on vectors that has a long loop before it, in the loop that
-    holds both."""
+    holds both, or in a short one within that."""
     late: dict[UOp, int] = {}
     block = 0
     turns = [1]  # by open block: of the longest loop that was closed in it
+    follows = [False]  # likewise: whether it is a short loop behind a long one
     is_late = False
     for u in uops:
         if u.op in _CONTROL:
             block += 1
             if u.op in _OPENS:
                 turns.append(1)
+                follows.append(is_late and u.op is Ops.RANGE and 1 < _turns(u) <= SHORT)
             else:
+                follows.pop()
                 within = turns.pop() * _turns(u.src[0])
                 turns[-1] = max(turns[-1], within)
-            is_late = turns[-1] >= LEAST_TURNS
+            is_late = turns[-1] >= LEAST_TURNS or follows[-1]
         elif is_late and u.op in _STEPS and u.dtype.count > 1:
             late[u] = block
     return late

@@ -32,7 +32,10 @@ from weft_cpu_clang.elf_object import (
 from weft_cpu_clang.elf_writer import ObjectWriter
 
 FLAGS = ("-ffunction-sections", "-fdata-sections")
-_DEFINED = re.compile(r"^(?!typedef\b)[A-Za-z_][\w *]*?\b(\w+)\([^;{}]*\) *\{", re.MULTILINE)
+_ATTRIBUTE = r"(?:__attribute__\(\(\w+\)\) )?"
+_DEFINED = re.compile(
+    rf"^(?!typedef\b){_ATTRIBUTE}[A-Za-z_][\w *]*?\b(\w+)\([^;{{}}]*\) *\{{", re.MULTILINE
+)
 
 
 def joined(sources: Sequence[str]) -> str:

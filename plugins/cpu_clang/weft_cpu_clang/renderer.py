@@ -47,6 +47,7 @@ def clang_dialect(
         vectors=VectorStyle(real_quotients=True) if vectors else None,
         native_ops=native,
         parts=True,
+        called="__attribute__((noinline)) ",
         stream=_STREAM,
         ahead=_AHEAD if ahead else _HALVED,
         coming=_COMING,

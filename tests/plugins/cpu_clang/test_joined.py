@@ -125,11 +125,11 @@ def test_which_names_are_given_an_ending():
         "typedef float (*callback)(int);\nextern float fmaf(float, float, float);\n"
         "static inline float three(float x) {\n  return fmaf(x, x, x);\n}\n"
         "void kernel(float* restrict a,\n    const int b) {\n  if (b) {\n    a[0] = three(a[1]);\n"
-        "  }\n}\n"
+        "  }\n}\n__attribute__((noinline)) void called(int a) {\n}\n"
     )
     lines = joined.joined([source, source]).splitlines()
     defined = [line.split()[1] for line in lines if line.startswith("#define")]
-    assert defined == ["three", "kernel"] * 2
+    assert defined == ["three", "kernel", "called"] * 2
     assert [line.split()[1] for line in lines if line.startswith("#undef")] == defined
 
 

@@ -32,10 +32,11 @@ def test_a_tile_of_sums_calls_one_function_that_is_no_part_of_the_loop(bench):
     if Device["CPU"].target.compute.vector_bytes < 32:
         pytest.skip("tiles of a processor with short vectors are small")
     long = source_of(layer(128, 768, 768), bench.renderer)
-    assert long.count("steps0(") > 6 and "noinline" in long
-    assert "noinline" not in source_of(layer(128, 64, 768), bench.renderer)
+    assert long.count("steps0(") > 6 and "steps0" not in source_of(
+        layer(128, 64, 768), bench.renderer
+    )
     plain = CStyleRenderer(replace(bench.renderer.dialect, apart=""))
-    assert len(source_of(layer(128, 768, 768), plain)) > 1.5 * len(long)
+    assert len(source_of(layer(128, 768, 768), plain)) > 1.25 * len(long)
 
 
 @pytest.mark.parametrize(("rows", "inner", "columns"), [(64, 256, 96), (33, 300, 101), (1, 512, 7)])

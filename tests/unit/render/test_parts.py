@@ -75,3 +75,12 @@ def test_other_launch_indices_are_refused():
     nodes = [u for u in UOp.sink(out.index(index).store(index)).toposort() if u.op is not Ops.SINK]
     with pytest.raises(CapabilityError, match="launch indices"):
         PARTS.render(LinearProgram.of("k", nodes))
+
+
+def test_a_kernel_that_is_called_by_the_second_function_may_say_so():
+    renderer = CStyleRenderer(CDialect(parts=True, called="CALLED "))
+    text = renderer.render(sums(UOp.const(dtypes.int, 64)))
+    assert text.count("CALLED") == 1 and "CALLED void sums(float* restrict data0" in text
+    alone = CStyleRenderer(CDialect(called="CALLED ")).render
+    with pytest.raises(CapabilityError):  # a launch grid that nobody asks for parts of
+        alone(sums(UOp.const(dtypes.int, 64)))

@@ -5,7 +5,7 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer, VectorStyle
-from weft.render.repeated import LEAST_COPIES, LEAST_STEPS, LEAST_TURNS, repeated
+from weft.render.repeated import LEAST_COPIES, LEAST_STEPS, LEAST_TURNS, SHORT, repeated
 from weft.uop import Ops, UOp
 from weft.uop.args import AxisKind, RangeArg
 
@@ -26,8 +26,9 @@ def chain(a, b, steps, factor=3.0):
     return value
 
 
-def kernel(values, turns=LEAST_TURNS):
-    """A loop of so many turns that stores something, and after it a store of each value."""
+def kernel(values, turns=LEAST_TURNS, behind=0):
+    """A loop of so many turns that stores something, and after it a store of each value; `behind`:
+    in another loop of so many turns."""
     end = UOp.const(dtypes.int, turns)
     loop = UOp(Ops.RANGE, dtypes.int, (end,), RangeArg(0, AxisKind.LOOP))
     buffer = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1 << 12), (), 0)
@@ -39,7 +40,12 @@ def kernel(values, turns=LEAST_TURNS):
     ]
     first = [u for u in UOp.sink(within).toposort() if u.op is not Ops.SINK]
     rest = [u for u in UOp.sink(*stores).toposort() if u.op is not Ops.SINK and u not in first]
-    return [*first, closed, *rest]
+    if not behind:
+        return [*first, closed, *rest]
+    many = UOp.const(dtypes.int, behind)
+    around = UOp(Ops.RANGE, dtypes.int, (many,), RangeArg(1, AxisKind.LOOP))
+    nodes = [*first, closed, many, around, *rest, UOp(Ops.ENDRANGE, dtypes.void, (around,))]
+    return list(dict.fromkeys(nodes))
 
 
 def chains(copies=LEAST_COPIES, steps=LEAST_STEPS, factor=3.0):
@@ -120,3 +126,16 @@ def test_the_function_is_declared_as_the_language_says_and_written_once():
     assert f"{head} once;\n{head} {{\n" in text
     assert text.count("= steps0((*(const f32x8_m*)") == LEAST_COPIES
     assert "steps0" not in CStyleRenderer(CDialect(vectors=VectorStyle())).render(program)
+
+
+@pytest.mark.parametrize(
+    ("turns", "behind", "wanted"),
+    [
+        (LEAST_TURNS, 4, True),
+        (LEAST_TURNS, SHORT, True),
+        (LEAST_TURNS, SHORT + 1, False),  # as often as the long one, or more
+        (LEAST_TURNS // 4, 8, False),  # twice as many turns in all, but none behind them
+    ],
+)
+def test_a_short_loop_behind_a_long_one_belongs_to_it(turns, behind, wanted):
+    assert bool(repeated(kernel(chains(), turns, behind))[1]) is wanted
