@@ -74,6 +74,27 @@ def test_shares_are_of_characters_and_the_longest_first(lengths, threads, taken)
     assert [len(one.source) // 10_000 for one in _longest(waiting, threads)] == taken
 
 
+@pytest.mark.parametrize(
+    "lengths, elsewhere, taken",
+    [
+        ([4, 3, 3], 0, [4]),
+        ([4, 3, 3], 2, [4]),
+        ([4, 3, 3], 4, [4, 3]),
+        ([4, 3, 3], 10, [4, 3, 3]),
+        ([5, 4, 1], 2, [5, 1]),  # the next that is not too long
+    ],
+)
+def test_who_is_free_takes_more_while_others_are_at_work(lengths, elsewhere, taken):
+    waiting = [_Source(Several(), "x" * length * 10_000, "k", None) for length in lengths]
+    found = _longest(waiting, 2, elsewhere * 10_000)
+    assert [len(one.source) // 10_000 for one in found] == taken
+
+
+def test_what_is_no_call_worth_is_taken_along():
+    long, short = (_Source(Several(), "x" * length, "k", None) for length in (40_000, 4_000))
+    assert _longest([long, short], 2) == [long, short]
+
+
 def test_a_call_is_for_more_than_it_takes_to_start_it():
     waiting = [_Source(Several(), "x" * 1000, "k", None) for _ in range(12)]
     assert [len(_longest(waiting, threads)) for threads in (1, 2, 8)] == [12, 12, 2]
