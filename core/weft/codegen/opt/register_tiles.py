@@ -24,6 +24,7 @@ _CHAINS = 8  # long ones that are written out: what more of them hold does not f
 _WINDOWS, _TESTED_WINDOWS = 4, 3  # side by side; where elements are tested or picked one by one
 _MOST_BODY = 128  # values written out in one loop body
 _FEW = 16  # turns of a loop that is written out whole
+_WINDOW_BODY = 160  # values written out, of windows of which those of a tile have rows in common
 
 
 class RegisterTiles(Nests):
@@ -249,6 +250,30 @@ class RegisterTiles(Nests):
                 work *= turns(loop)
         return max(1, round(work * (1.0 if blanks is None else blanks.share)))
 
+    def share_rows(self, reduce: UOp, most: int) -> int:
+        """Write out the rows of small windows, as those of each channel by itself have, where the
+        windows of a tile have some of them in common: each is then read once (4 windows of 7 rows:
+        10 instead of 28). How many there are; 1 where there are none, or more than `most`."""
+        loops = [loop for loop in loops_of(reduce) if turns(loop) > 1]
+        if len(loops) < 2 or any(turns(loop) > _FEW for loop in loops):
+            return 1
+        nest = self.kernel.nests[reduce] - self.lanes_of.keys()
+        tile = [u for u in nest if self.present(frozenset((u,))) > 1]
+        shared = {
+            loop: max(
+                _shared(access, loop, u, self.present(frozenset((u,))))
+                for access in self.reads_of(reduce)
+                for u in tile
+            )
+            for loop in loops
+            if tile and turns(loop) <= most
+        }
+        best = max(shared, key=lambda loop: shared[loop], default=None)
+        if best is None or shared[best] <= 1.0:
+            return 1
+        place = self.kernel.axis_of(best, frozenset({AxisKind.REDUCE}))
+        return turns(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
+
     def unroll(self, reduce: UOp) -> None:
         """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
         nest, loops = self.kernel.nests[reduce], loops_of(reduce)
@@ -260,6 +285,7 @@ class RegisterTiles(Nests):
             self.widen(reduce)
         work = self.present(nest) * self.together[loops]
         work = self.leave_out_blanks(reduce, work)
+        work *= self.share_rows(reduce, _WINDOW_BODY // work)
         room = _MOST_BODY // (4 if scattered else 1) // work
         if not scattered and self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
             room = min(room, max(1, _CHAINS // work))
@@ -282,3 +308,11 @@ class RegisterTiles(Nests):
             if amount > 1:
                 self.kernel.attempt(OptKind.UNROLL, known[0], amount)
             return
+
+
+def _shared(access: Access, loop: UOp, window: UOp, windows: int) -> float:
+    """How often so many windows side by side read, in the turns of a loop, what is read once."""
+    step, apart = access.steps.get(loop, 0), access.steps.get(window, 0)
+    if step == 0 or apart % step or not 0 < apart // step < turns(loop):
+        return 1.0
+    return windows * turns(loop) / ((windows - 1) * (apart // step) + turns(loop))
