@@ -60,13 +60,13 @@ def test_places_are_in_their_buffers_and_nothing_changes(monkeypatch) -> None:
     monkeypatch.setattr(panels, "REUSED", 4)
 
     def found() -> Tensor:
-        return Tensor.empty(1, 16, 7, 6).conv2d(Tensor.empty(8, 16, 3, 3), padding=1)
+        return Tensor.empty(1, 20, 7, 6).conv2d(Tensor.empty(8, 20, 3, 3), padding=1)
 
     program = program_of(found())
     assert any(u.op is Ops.LOAD and u.arg == COMING for u in program.uops)
     numbers = np.random.default_rng(5)
-    images = numbers.integers(-4, 5, (1, 16, 7, 6)).astype(np.float32)
-    weights = numbers.integers(-4, 5, (8, 16, 3, 3)).astype(np.float32)
+    images = numbers.integers(-4, 5, (1, 20, 7, 6)).astype(np.float32)
+    weights = numbers.integers(-4, 5, (8, 20, 3, 3)).astype(np.float32)
     plain = program_of(found(), dataclasses.replace(CAPS, cache_bytes=0))
     outs = [np.zeros((1, 8, 7, 6), np.float32) for _ in range(2)]
     for one, out in zip((program, plain), outs):
