@@ -19,7 +19,7 @@ from weft.uop.args import AxisKind
 
 
 def written_out(picture, filters, groups=1, **facts):
-    """Extents of the loops of the sum that are written out; None without a plugin to ask."""
+    """Extents of the loops of the sum that are written out."""
     pytest.importorskip("weft_cpu_clang", reason="there is no plugin for this processor")
     target = registry.offline("CPU", "x86-64-v4").target
     x, w = (Tensor.empty(*shape, device="REF") for shape in (picture, filters))
