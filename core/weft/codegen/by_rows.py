@@ -18,10 +18,10 @@ out: spec.lowered, in which one UPCAST range is a loop for all that is done with
 
 from __future__ import annotations
 
-from weft.base.dtype import AddrSpace, dtypes
+from weft.base.dtype import dtypes
 from weft.base.sequences import prod
 from weft.codegen.affine import affine
-from weft.codegen.opt.keep import kept
+from weft.codegen.opt.keep import array_of, kept
 from weft.codegen.ranges import CLOSING, Fill, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.substitute import replace_nodes, substitute_ranges
 from weft.codegen.walk import nodes_of
@@ -96,13 +96,8 @@ def _in_array(sink: UOp, reduce: UOp) -> UOp:
         axis: UOp.range(axis.src[0], place, axis.arg.kind, axis.dtype)
         for place, axis in enumerate(axes, number)
     }
-    size, here = 1, UOp.const(dtypes.int, 0)
-    for axis in reversed(axes):
-        here = here + axis.cast(dtypes.int) * size
-        size *= int(extent_of(axis))
-    name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
-    array = UOp(Ops.DEFINE_REG, reduce.dtype.ptr(size, AddrSpace.REG), (), name)
-    there, total = (substitute_ranges(list(one.toposort()), places, {}) for one in (here, reduce))
+    array, here, there = array_of(nodes, reduce.dtype, axes, places)
+    total = substitute_ranges(list(reduce.toposort()), places, {})
     store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
     closed = sorted(places.values(), key=loop_order)
     fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())

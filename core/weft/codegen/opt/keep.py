@@ -11,9 +11,9 @@ sum stay where they are, and so does all that is done with the finished sum.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from weft.base.dtype import AddrSpace, dtypes
+from weft.base.dtype import AddrSpace, DType, dtypes
 from weft.codegen.fold import folded
 from weft.codegen.ranges import Accumulate, Fill, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.substitute import replace_nodes, substitute_ranges
@@ -35,7 +35,6 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     nodes = list(sink.toposort())
     (reduce,) = (node for node in nodes if node.op is Ops.REDUCE and loops[0] in loops_of(node))
     number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
-    name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     axes = kept(reduce, inside)
     places: dict[UOp, UOp] = {}
     for place, axis in enumerate((*loops, *axes), number):
@@ -45,11 +44,7 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     for one in rest:
         if any(loop in ranges_of(one.src[0]) for loop in loops):
             places[one] = one.replace(src=(_end(one, places),))
-    size, here, there = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
-    for axis in reversed(axes):
-        here, there = _plus(here, axis, size), _plus(there, places[axis], size)
-        size *= int(extent_of(axis))
-    array = UOp(Ops.DEFINE_REG, reduce.dtype.ptr(size, AddrSpace.REG), (), name)
+    array, here, there = array_of(nodes, reduce.dtype, axes, places)
     values = [
         substitute_ranges(list(value.toposort()), places, {})
         for value in reduce.src[: reduce.arg.values]
@@ -69,6 +64,19 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())
     made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(here), fill))}
     return replace_nodes(nodes, made), {loop: places[loop] for loop in loops}
+
+
+def array_of(
+    nodes: Sequence[UOp], dtype: DType, axes: Sequence[UOp], places: Mapping[UOp, UOp]
+) -> tuple[UOp, UOp, UOp]:
+    """A new array on chip with these ranges as axes; where an element is read by them, and where it
+    is written by the ranges in their `places`."""
+    name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
+    size, here, there = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
+    for axis in reversed(axes):
+        here, there = _plus(here, axis, size), _plus(there, places[axis], size)
+        size *= int(extent_of(axis))
+    return UOp(Ops.DEFINE_REG, dtype.ptr(size, AddrSpace.REG), (), name), here, there
 
 
 def _end(loop: UOp, places: dict[UOp, UOp]) -> UOp:
