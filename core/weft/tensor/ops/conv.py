@@ -269,6 +269,16 @@ class ConvMixin(TensorBase):
         apart = per_axis(dilation, axes, "dilation")
         more = per_axis(output_padding, axes, "output_padding", least=0)
         around = edges(padding, axes)
+        for n, k, s, d, m, pair in zip(self.shape[2:], kernel, step, apart, more, around):
+            size = (n - 1) * s + d * (k - 1) + 1 + m - sum(pair)
+            if isinstance(size, int) and size < 1:
+                raise ShapeError(
+                    "this transposed convolution leaves no element",
+                    asked=f"transposed convolution of {self.shape} with {weight.shape}",
+                    because=f"an axis of {n} becomes {size + sum(pair)}, and the padding {pair} is "
+                    "cut off it",
+                    try_="less padding, or output_padding",
+                )
         plain = all(isinstance(n, int) and n > 0 for n in (*self.shape, *weight.shape))
         plain = plain and all(min(pair) >= 0 for pair in around)
         if plain and max(step) > 1 and max(apart) == 1:
@@ -434,10 +444,12 @@ class ConvMixin(TensorBase):
         else:
             given = tuple(output_size) if isinstance(output_size, (tuple, list)) else ()
             spatial = per_axis(given[-axes:], axes, "output_size", least=0)
-        count = prod(spatial)
-        values = self.reshape((*front, -1))
+        count, pooled = prod(spatial), prod(self.shape[-axes:])
+        values, places = (x.reshape((*front, pooled)) for x in (self, indices))
+        if 0 in values.shape:
+            return values.sum(dtype=values.dtype).expand((*front, *spatial))  # zeros
         base = values.zeros_like()[..., :1].expand((*front, count))
-        return base.scatter(-1, indices.reshape((*front, -1)), values).reshape((*front, *spatial))
+        return base.scatter(-1, places, values).reshape((*front, *spatial))
 
     def interpolate(self, size: Any, mode: str = "linear", align_corners: bool = False) -> Self:
         """The last axes resized: mode "linear" (over each axis), "nearest" or "nearest-exact".

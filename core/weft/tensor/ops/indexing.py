@@ -127,7 +127,10 @@ class IndexingMixin(TensorBase):
         """Refuse numbers that are known to be outside an axis; those in tensors cannot be seen."""
         import numpy
 
-        found, size = numpy.asarray(places), self.shape[axis]
+        try:
+            found, size = numpy.asarray(places), self.shape[axis]
+        except ValueError:
+            return  # rows of different lengths, or more axes than an array has: said elsewhere
         if not found.size or found.dtype.kind not in "iu" or isinstance(size, UOp):
             return
         low, high = int(found.min()), int(found.max())
