@@ -166,6 +166,13 @@ TABLE: tuple[Setting, ...] = (
     Setting("TRACEMETA", 1, "0: nodes do not remember the Tensor method and line they are from"),
     Setting("DEFAULT_FLOAT", "float32", "dtype of Python floats", FLOAT_NAMES),
     Setting(
+        "AUTOCAST",
+        "",
+        "dtype in which products are computed by automatic mixed precision; empty: that of their "
+        "operands",
+        ("", "bfloat16", "float16"),
+    ),
+    Setting(
         "MATMUL_PRECISION",
         "highest",
         "products of float32: `high` lets matrix units round the factors to fewer bits (tf32)",

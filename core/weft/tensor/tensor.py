@@ -23,6 +23,7 @@ from weft.device import registry
 from weft.engine import stats
 from weft.shape.movement import SymbolicShape, say_shape
 from weft.tensor import interop, realize
+from weft.tensor.autocast import with_float32_rules
 from weft.tensor.live import forget, mark_leaf, remember, unmark_leaf
 from weft.tensor.ops.attention import AttentionMixin
 from weft.tensor.ops.bits import BitsMixin
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from weft.schedule import ScheduleItem
 
 
+@with_float32_rules
 @spelled_as_elsewhere
 class Tensor(
     OperatorsMixin,

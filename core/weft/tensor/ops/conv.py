@@ -16,6 +16,7 @@ from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.base.settings import settings
+from weft.tensor.autocast import low_bias, low_operands
 from weft.tensor.ops.images import drawn
 from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.ops.windows import (
@@ -190,6 +191,9 @@ class ConvMixin(TensorBase):
             )  # fmt: skip
         step = per_axis(stride, axes, "stride")
         apart = per_axis(dilation, axes, "dilation")
+        given, weight = low_operands(self, weight)
+        if given is not self:
+            return given.conv2d(weight, bias, groups, stride, dilation, padding, dtype)
         kind = least_upper_dtype(self._uop.dtype, weight._uop.dtype)
         wide = sum_acc_dtype(kind) if dtype is None else self.cast(dtype)._uop.dtype
         around = ((0, 0), (0, 0), *edges(padding, axes))
@@ -224,7 +228,8 @@ class ConvMixin(TensorBase):
         y = y.cast(kind) if dtype is None and dtypes.is_float(kind) else y
         if bias is None:
             return y
-        return y + self._as_tensor(bias, self).reshape((1, outputs, *(1,) * axes))
+        bias = low_bias(self._as_tensor(bias, self), y)
+        return y + bias.reshape((1, outputs, *(1,) * axes))
 
     def _does_not_fit(self, weight: Any, groups: int, because: str) -> ShapeError:
         return ShapeError(
@@ -279,6 +284,11 @@ class ConvMixin(TensorBase):
                     "cut off it",
                     try_="less padding, or output_padding",
                 )
+        given, weight = low_operands(self, weight)
+        if given is not self:
+            return given.conv_transpose2d(
+                weight, bias, groups, stride, dilation, padding, output_padding
+            )
         plain = all(isinstance(n, int) and n > 0 for n in (*self.shape, *weight.shape))
         plain = plain and all(min(pair) >= 0 for pair in around)
         if plain and max(step) > 1 and max(apart) == 1:
@@ -287,7 +297,8 @@ class ConvMixin(TensorBase):
                 y = spread_in_steps(self, weight, groups, step, around, more)
             if bias is None:
                 return y
-            return y + self._as_tensor(bias, self).reshape((1, groups * each, *(1,) * axes))
+            bias = low_bias(self._as_tensor(bias, self), y)
+            return y + bias.reshape((1, groups * each, *(1,) * axes))
         w = weight.reshape((groups, inputs // groups, each, *kernel)).transpose(1, 2)
         w = w.flip(tuple(range(3, 3 + axes))).reshape((groups * each, inputs // groups, *kernel))
         x = self
