@@ -14,22 +14,26 @@ import os
 import re
 import shlex
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache
+from weft_cpu_clang import elf
+from weft_cpu_clang.elf_object import ObjectFile
+from weft_cpu_clang.process import PROBE_SECONDS, Deadline, TimedOut
 
 T = TypeVar("T")
+Run: TypeAlias = Callable[..., bytes]
 
 VARIABLE = "WEFT_CLANG"
 OLDEST = 16
 """Of clang: older ones lack vector builtins that the renderer writes."""
 _MASKED = 22
 """Of clang, from which on it has `__builtin_masked_load`."""
-SECONDS = 120
 FLAGS = (
     "-O2",
     "-ffreestanding",
@@ -55,7 +59,7 @@ _PROBE_NARROW = (
     "v w(float __attribute__((ext_vector_type(8))) a)"
     " {{ return __builtin_convertvector(a, v); }}\n"
 )
-
+_PROBE_PLAIN = "int f(int a) { return a + 1; }\n"
 
 _ALLOWED = "#pragma clang attribute push(__attribute__((target({target}))), apply_to = function)\n"
 _PROBE_PAIRS = (
@@ -142,27 +146,6 @@ class Toolchain:
         return (*self.command, *FLAGS, *self.facts.flags)
 
 
-def run(command: tuple[str, ...], source: str = "") -> bytes:
-    """Standard output of a compiler. :raises CompileError: with its messages, if it fails."""
-    import subprocess  # where all is known nothing is run
-
-    try:
-        done = subprocess.run(command, input=source.encode(), capture_output=True, timeout=SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise CompileError(
-            "the compiler cannot be run",
-            asked=shlex.join(command),
-            because=str(error),
-            try_="set WEFT_CLANG to a clang that runs",
-        ) from error
-    if done.returncode:
-        log = done.stderr.decode(errors="replace")
-        raise CompileError(
-            "clang refuses", asked=shlex.join(command), because=log, source=source, log=log
-        )
-    return done.stdout
-
-
 def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """(compile command, link command) of every compiler that might do, best first."""
     chosen = os.environ.get(VARIABLE, "").strip()
@@ -207,12 +190,19 @@ def find_toolchain() -> Toolchain:
     :raises DeviceUnavailable: if there is none, with what was tried.
     """
     reasons: list[str] = []
+    slow: list[str] = []
     try:
         for command, link in candidates():
             try:
-                return _examine(command, link)
+                found = _examine(command, link)
+            except TimedOut as error:
+                slow.append(shlex.join(command))
+                reasons.append(f"{slow[-1]}: {error.summary}")
             except CompileError as error:
                 reasons.append(f"{shlex.join(command)}: {error.because or error.summary}")
+            else:
+                _warn_of(slow, found)
+                return found
     except CompileError as error:
         reasons.append(str(error.because))
     if chosen := os.environ.get(VARIABLE, "").strip():
@@ -232,13 +222,35 @@ def find_toolchain() -> Toolchain:
     )
 
 
+def _warn_of(slow: list[str], found: Toolchain) -> None:
+    """Say which compilers were waited for in vain: every process waits for them."""
+    if slow:
+        chosen = shlex.join(found.command)
+        warnings.warn(
+            f"{', '.join(slow)} did not answer within {PROBE_SECONDS:.0f} s, so {chosen} compiles; "
+            f"{VARIABLE}={chosen!r} spares the wait",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+_hangs: dict[str, TimedOut] = {}
+"""Compilers that did not answer, which are asked once in a process."""
+
+
 def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
     key = _identity(command)
+    if key in _hangs:
+        raise _hangs[key]
     kept = DiskCache("cpu_clang_probe", 9)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
-        facts = _ask(command)
+        try:
+            facts = _ask(command)
+        except TimedOut as error:
+            _hangs[key] = error
+            raise
         kept.put(key, json.dumps(asdict(facts)).encode())
     written = f"far={facts.far} masked={facts.masked}"  # what kernels are written for
     said = "\n".join((key, facts.version, *FLAGS, *facts.flags, written))
@@ -296,11 +308,13 @@ def _processor() -> str:
 
 
 def _ask(command: tuple[str, ...]) -> Facts:
-    native = _Begun(_native, command)
+    run = Deadline(PROBE_SECONDS).run
+    native = _Begun(_native, run, command)
     try:
-        version = run((*command, "--version")).decode(errors="replace").splitlines()[0].strip()
+        said = run((*command, "--version")).decode(errors="replace").strip()
     finally:
         native.join()  # no run outlives this
+    version = said.partition("\n")[0].strip() or "it says no version"
     number = re.search(r"clang version (\d+)", version)
     if number is None or int(number[1]) < OLDEST:
         raise CompileError(
@@ -327,14 +341,23 @@ def _ask(command: tuple[str, ...]) -> Facts:
     probes = {d: text for d, (macro, _, text) in PAIRS.items() if size == 64 and macro in defined}
     apart = [re.sub(r"\b([fsv])\b", rf"\1_{d}", text) for d, text in probes.items()]
     narrow = {name: _PROBE_NARROW.format(t=name) for name in ("_Float16", "__bf16")}
-    bfloat16 = _Begun(_compiles, command, [*flags, *bfloats], narrow["__bf16"])
+    bfloat16 = _Begun(_compiles, run, command, [*flags, *bfloats], narrow["__bf16"])
     # Mostly there are all of these or none of the pairs: one run says so.
-    all_there = _compiles(command, [*flags, *halves], "".join((narrow["_Float16"], *apart)))
-    half = all_there or (bool(probes) and _compiles(command, [*flags, *halves], narrow["_Float16"]))
+    try:
+        all_there = _compiles(
+            run, command, [*flags, *halves], "".join((narrow["_Float16"], *apart))
+        )
+    finally:
+        bfloat16.join()
+    if not all_there and not bfloat16.result():
+        _object(run, command, flags, _PROBE_PLAIN)  # whether it compiles anything
+    half = all_there or (
+        bool(probes) and _compiles(run, command, [*flags, *halves], narrow["_Float16"])
+    )
     flags += halves if half else []
     flags += bfloats if bfloat16.result() else []
     pairs = tuple(
-        dtype for dtype, text in probes.items() if all_there or _compiles(command, flags, text)
+        dtype for dtype, text in probes.items() if all_there or _compiles(run, command, flags, text)
     )
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
     masked = size == 64 and int(number[1]) >= _MASKED
@@ -366,23 +389,43 @@ class _Begun(threading.Thread, Generic[T]):
         return self._result  # type: ignore[return-value]
 
 
-def _native(command: tuple[str, ...]) -> tuple[list[str], set[str]]:
+def _native(run: Run, command: tuple[str, ...]) -> tuple[list[str], set[str]]:
     """Flags for the processor that is here, and the macros that are defined with them."""
     for flags in (["-march=native"], ["-mcpu=native"], []):  # targets spell it differently
         try:
             said = run((*command, *flags, "-Werror", "-dM", "-E", "-x", "c", "-"))
+        except TimedOut:
+            raise
         except CompileError:
             if flags:
                 continue
             raise
         text = said.decode(errors="replace")
-        return flags, set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+        defined = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+        if "__clang__" not in defined:
+            raise CompileError(
+                "this is no clang", because="asked for the macros it defines, it gave no __clang__"
+            )
+        return flags, defined
     return [], set()
 
 
-def _compiles(command: tuple[str, ...], flags: list[str], source: str, *more: str) -> bool:
+def _object(run: Run, command: tuple[str, ...], flags: list[str], source: str) -> bytes:
+    """An object file. :raises CompileError: if the compiler fails, or gives something else."""
+    made = run((*command, *FLAGS, *flags, "-c", "-x", "c", "-", "-o", "-"), source)
+    if elf.loads_here():
+        ObjectFile(made)
+    elif not made:
+        raise CompileError("this compiler gives nothing", because="it succeeds, without an object")
+    return made
+
+
+def _compiles(run: Run, command: tuple[str, ...], flags: list[str], source: str) -> bool:
+    """Whether it takes `source`. :raises TimedOut: if it does not say in time."""
     try:
-        made = run((*command, *FLAGS, *flags, *more, "-c", "-x", "c", "-", "-o", "-"), source)
+        made = _object(run, command, flags, source)
+    except TimedOut:
+        raise
     except CompileError:
         return False
     # A conversion that is a call, one number at a time, is none that the processor has.
