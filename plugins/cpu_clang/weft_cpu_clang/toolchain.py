@@ -24,6 +24,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache
 from weft_cpu_clang import elf
 from weft_cpu_clang.elf_object import ObjectFile
+from weft_cpu_clang.levels import NATIVE, check_runs, chosen_level, level_of
 from weft_cpu_clang.process import PROBE_SECONDS, Deadline, TimedOut
 
 T = TypeVar("T")
@@ -111,6 +112,7 @@ class Facts:
     :param far: the processor follows a walk through memory from page to page by itself, so that
         asking for what comes next only takes its time.
     :param masked: registers are read under masks, and the compiler has a builtin for that.
+    :param level: the highest x86-64 level that kernels use; "" on other processors.
     """
 
     version: str
@@ -123,6 +125,7 @@ class Facts:
     pairs: tuple[str, ...] = ()
     far: bool = False
     masked: bool = False
+    level: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,12 +136,14 @@ class Toolchain:
     :param link: how it is called to link a shared library.
     :param facts: what it said.
     :param fingerprint: changes whenever the same source could give other bytes.
+    :param arch: what kernels are compiled for, as asked for: ``native`` or an x86-64 level.
     """
 
     command: tuple[str, ...]
     link: tuple[str, ...]
     facts: Facts
     fingerprint: str
+    arch: str = NATIVE
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -185,16 +190,19 @@ def _on_path(name: str) -> str | None:
 
 @cache
 def find_toolchain() -> Toolchain:
-    """The first compiler that works.
+    """The first compiler that works, for the processor level of `WEFT_CPU_ARCH`.
 
-    :raises DeviceUnavailable: if there is none, with what was tried.
+    :raises ArgumentError: if `WEFT_CPU_ARCH` names no level.
+    :raises DeviceUnavailable: if there is no compiler, with what was tried; if this processor does
+        not execute the level.
     """
+    arch = chosen_level()
     reasons: list[str] = []
     slow: list[str] = []
     try:
         for command, link in candidates():
             try:
-                found = _examine(command, link)
+                found = _examine(command, link, arch)
             except TimedOut as error:
                 slow.append(shlex.join(command))
                 reasons.append(f"{slow[-1]}: {error.summary}")
@@ -238,23 +246,23 @@ _hangs: dict[str, TimedOut] = {}
 """Compilers that did not answer, which are asked once in a process."""
 
 
-def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
-    key = _identity(command)
+def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE) -> Toolchain:
+    key = f"{_identity(command)}\n{arch}"
     if key in _hangs:
         raise _hangs[key]
-    kept = DiskCache("cpu_clang_probe", 9)
+    kept = DiskCache("cpu_clang_probe", 10)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
         try:
-            facts = _ask(command)
+            facts = _ask(command, arch)
         except TimedOut as error:
             _hangs[key] = error
             raise
         kept.put(key, json.dumps(asdict(facts)).encode())
     written = f"far={facts.far} masked={facts.masked}"  # what kernels are written for
     said = "\n".join((key, facts.version, *FLAGS, *facts.flags, written))
-    return Toolchain(command, link, facts, hashlib.sha256(said.encode()).hexdigest()[:24])
+    return Toolchain(command, link, facts, hashlib.sha256(said.encode()).hexdigest()[:24], arch)
 
 
 def _decoded(text: bytes) -> Facts | None:
@@ -307,9 +315,9 @@ def _processor() -> str:
     return "\n".join(dict.fromkeys(re.findall(_WHICH, text, re.MULTILINE)))
 
 
-def _ask(command: tuple[str, ...]) -> Facts:
+def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
     run = Deadline(PROBE_SECONDS).run
-    native = _Begun(_native, run, command)
+    native = _Begun(_target, run, command, arch)
     try:
         said = run((*command, "--version")).decode(errors="replace").strip()
     finally:
@@ -320,8 +328,7 @@ def _ask(command: tuple[str, ...]) -> Facts:
         raise CompileError(
             "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
         )
-    flags, defined = native.result()
-    far = not defined.isdisjoint(_FAR)
+    flags, defined, far = native.result()
     if "__AVX512F__" in defined and not far:
         # For some processors clang splits whatever is longer than 256 bits, after their
         # forerunners, whose clock the long registers lowered: half of what the units do. Where it
@@ -362,7 +369,8 @@ def _ask(command: tuple[str, ...]) -> Facts:
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
     masked = size == 64 and int(number[1]) >= _MASKED
     halves_work = half, bfloat16.result()
-    return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked)
+    level = level_of(defined)
+    return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked, level)
 
 
 class _Begun(threading.Thread, Generic[T]):
@@ -389,25 +397,43 @@ class _Begun(threading.Thread, Generic[T]):
         return self._result  # type: ignore[return-value]
 
 
+def _target(run: Run, command: tuple[str, ...], arch: str) -> tuple[list[str], set[str], bool]:
+    """Flags for the processor level `arch`, the macros that are defined with them, and whether this
+    processor is one of `_FAR`, which no level changes.
+
+    :raises DeviceUnavailable: if this processor does not execute the level.
+    """
+    flags, native = _native(run, command)
+    far = not native.isdisjoint(_FAR)
+    if arch == NATIVE:
+        return flags, native, far
+    check_runs(arch, native)
+    flags = [f"-march={arch}", "-mtune=native"]  # the instructions of one, the costs of the other
+    return flags, _macros(run, command, flags), far
+
+
 def _native(run: Run, command: tuple[str, ...]) -> tuple[list[str], set[str]]:
     """Flags for the processor that is here, and the macros that are defined with them."""
-    for flags in (["-march=native"], ["-mcpu=native"], []):  # targets spell it differently
+    for flags in (["-march=native"], ["-mcpu=native"]):  # targets spell it differently
         try:
-            said = run((*command, *flags, "-Werror", "-dM", "-E", "-x", "c", "-"))
+            return flags, _macros(run, command, flags)
         except TimedOut:
             raise
         except CompileError:
-            if flags:
-                continue
-            raise
-        text = said.decode(errors="replace")
-        defined = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
-        if "__clang__" not in defined:
-            raise CompileError(
-                "this is no clang", because="asked for the macros it defines, it gave no __clang__"
-            )
-        return flags, defined
-    return [], set()
+            continue
+    return [], _macros(run, command, [])
+
+
+def _macros(run: Run, command: tuple[str, ...], flags: list[str]) -> set[str]:
+    """What the compiler defines for a target. :raises CompileError: if it is no clang."""
+    said = run((*command, *flags, "-Werror", "-dM", "-E", "-x", "c", "-"))
+    text = said.decode(errors="replace")
+    defined = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+    if "__clang__" not in defined:
+        raise CompileError(
+            "this is no clang", because="asked for the macros it defines, it gave no __clang__"
+        )
+    return defined
 
 
 def _object(run: Run, command: tuple[str, ...], flags: list[str], source: str) -> bytes:
