@@ -8,6 +8,7 @@ may differ from one replay to the next.
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType, ModuleType
@@ -17,6 +18,7 @@ from weft.base.dtype import DType
 from weft.base.errors import CaptureError
 from weft.base.members import Member
 from weft.schedule.arange import is_counter
+from weft.tensor.jit.lookup import attributes, field, has_member, slots
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
@@ -25,11 +27,19 @@ from weft.uop.symbolic.sint import variable_and_value
 _MOVES = GroupOp.Movement
 _SHOWS = GroupOp.Movement | {Ops.DETACH}
 _BUFFER = Ops.BUFFER
+_NOT_WALKED = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
 PLAIN = frozenset({int, bool, str, bytes, type(None), EllipsisType})
 _BY_VALUE = (DType, range, frozenset)
 _BY_IDENTITY = (enum.Enum, Member, type, BuiltinFunctionType, ModuleType)
 _definite: set[Any] = set()
 _MOST_DEFINITE = 1 << 14
+
+
+def is_walked(module: Any) -> bool:
+    """Whether code of this module is the user's."""
+    name = module if isinstance(module, str) else ""
+    top = name.partition(".")[0]
+    return name.startswith("weft.nn") or (top not in _NOT_WALKED and top != "weft")
 
 
 class Same:
@@ -122,13 +132,14 @@ class Arguments:
     """One call's arguments, taken apart.
 
     key: the signature. tensors: each once, in order. nodes: their BUFFERs, numbered. values: of the
-    variables in them. roots: objects with attributes, which are looked into as state is. pending:
-    whether a tensor is to be computed first.
+    variables in them. given: the arguments themselves. roots: objects with attributes, which are
+    looked into as state is. pending: whether a tensor is to be computed first.
     """
 
-    __slots__ = ("grads", "key", "nodes", "pending", "roots", "seen", "tensors", "values")
+    __slots__ = ("given", "grads", "key", "nodes", "pending", "roots", "seen", "tensors", "values")
 
     def __init__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        self.given = args, kwargs
         self.key: list[Any] = []
         self.tensors: list[TensorBase] = []
         self.grads: list[Any] = []
@@ -146,7 +157,7 @@ class Arguments:
 
     def add(self, value: Any) -> None:
         """One value, and what is in it. :raises Refused: for what no signature can tell."""
-        kind = value.__class__
+        kind = type(value)
         if kind in PLAIN:
             self.key.append((kind, value))
         elif isinstance(value, TensorBase):
@@ -195,8 +206,8 @@ class Arguments:
                 self.add(item)
         elif is_dataclass(value) and not isinstance(value, type) and not isinstance(value, DType):
             self.key.append(kind)
-            for field in fields(value):
-                self.add(getattr(value, field.name, None))
+            for each in fields(value):
+                self.add(field(value, each.name))
         elif isinstance(value, (set, frozenset)):
             if not all(item.__class__ in PLAIN or item.__class__ is float for item in value):
                 raise Refused(value, "the order of a set is not that of its making")
@@ -215,14 +226,18 @@ class Arguments:
                 self.roots.append(value)  # it may have attributes that change
         elif kind is complex:
             self.key.append((kind, repr(value)))
-        elif hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
-            if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        elif has_member(kind, "__array__") or has_member(kind, "__dlpack__"):
+            if getattr(value, "shape", None) == () and has_member(kind, "item"):
                 self.key.append((kind, repr(value.item())))
                 return
             raise Refused(value, "what is in an array may change without a trace")
-        elif hasattr(value, "__next__"):
+        elif has_member(kind, "__next__"):
             raise Refused(value, "what it gives is gone once it was taken")
-        elif isinstance(value, (FunctionType, MethodType)) or hasattr(value, "__dict__"):
+        elif (
+            isinstance(value, (FunctionType, MethodType))
+            or attributes(value) is not None
+            or (is_walked(kind.__module__) and slots(value))
+        ):
             self.key.append(Same(value))
             self.roots.append(value)
         else:
@@ -342,13 +357,13 @@ def children(value: Any) -> Iterator[tuple[str, Any]]:
     """(how it is written, item) of what is in a container."""
     if isinstance(value, Mapping):
         yield from ((f"[{key!r}]", item) for key, item in value.items())
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+    elif isinstance(value, tuple) and has_member(type(value), "_fields"):
         names: Any = value
         yield from ((f".{name}", item) for name, item in zip(names._fields, value))
     elif isinstance(value, (list, tuple)):
         yield from ((f"[{place}]", item) for place, item in enumerate(value))
     elif is_dataclass(value) and not isinstance(value, type):
-        yield from ((f".{field.name}", getattr(value, field.name, None)) for field in fields(value))
+        yield from ((f".{each.name}", field(value, each.name)) for each in fields(value))
 
 
 def path_of(wanted: Any, value: Any, name: str) -> str | None:

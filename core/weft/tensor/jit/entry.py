@@ -23,7 +23,7 @@ from weft.uop import UOp
 class Entry:
     """One signature: what was recorded of it so far. state: what it was found with."""
 
-    __slots__ = ("again", "is_plain", "links", "state", "trace", "tries", "watch")
+    __slots__ = ("again", "is_plain", "links", "refusal", "state", "trace", "tries", "watch")
 
     def __init__(self, state: State, links: list[int]) -> None:
         self.state = state
@@ -33,6 +33,7 @@ class Entry:
         self.is_plain = False
         self.watch: Watch | None = None
         self.again: Again | None = None
+        self.refusal = ""  # why the last call was not replayed
 
     @property
     def is_ready(self) -> bool:
@@ -54,9 +55,14 @@ class Entry:
             tensor = reference()
             if tensor is None or tensor._uop is not uop:
                 self.trace, self.tries = None, 0
+                self.refusal = (
+                    f"a tensor of shape {uop.shape} that it reads, and does not reach by name, is "
+                    "another one at every call"
+                )
                 return False
         if not trace.replay.is_valid:
             self.trace, self.tries = None, 0
+            self.refusal = "a device, or memory of one, that it recorded is not there any more"
             return False
         written = trace.replay.written
         if not written:
@@ -64,6 +70,7 @@ class Entry:
         unseen = written[0] >= len(nodes) and self.watch is not None and self.watch.sees_nobody()
         memory = [*nodes, *self.state.signature.nodes]
         if any(binding.is_shared(memory[place]) for place in written):
+            self.refusal = "it writes memory of which there are windows"
             return False
         if not unseen:
             known = {id(t) for t in [*tensors, *self.state.tensors]}

@@ -11,21 +11,30 @@ on what it reaches by closure, globals and attributes, on the random stream, and
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from weft.base.arguments import too_deep
 from weft.base.errors import ArgumentError, CaptureError
 from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.capture import recording
 from weft.tensor.jit.arguments import Arguments, Refused, path_of
+from weft.tensor.jit.difference import (
+    Facts,
+    difference,
+    facts_of_arguments,
+    facts_of_mode,
+    facts_of_state,
+)
 from weft.tensor.jit.entry import Entry, links_of
 from weft.tensor.jit.like import MISSED, Like
+from weft.tensor.jit.lookup import attributes, has_member, innermost, is_function, member, name_of
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import traced
 from weft.tensor.jit.written import protect
@@ -37,10 +46,12 @@ from weft.uop import Ops, UOp
 
 _MOST_TRIES = 4
 _MOST_NEW = 64
+_MOST_UNTOLD = 5  # new signatures in a row, without a replay, until a warning says what differs
+_MOST_IN_VAIN = 3  # likewise recordings that could not be replayed
 _WITHOUT_EFFECT = frozenset({"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED"})
-_settings_now = settings.reader(
-    *(row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT)
-)
+_SETTINGS = [row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT]
+_settings_now = settings.reader(*_SETTINGS)
+_MODES = [*(f"settings.{name}" for name in _SETTINGS), "Tensor.training", "gradients", "device"]
 
 
 def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
@@ -91,7 +102,16 @@ class Jit:
         self._classes: WeakKeyDictionary[type, BoundJit] = WeakKeyDictionary()
         self._roots: list[Any] = [function]
         self.reset()
-        functools.update_wrapper(self, function, updated=())
+        self._is_named(function)
+
+    def _is_named(self, function: Any) -> None:
+        """Take on a function's name and documentation, as far as it keeps them itself."""
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            found = getattr(function, name, None) if is_function(function) else None
+            found = member(function, name) if found is None else found
+            if found is not None:
+                setattr(self, name, found)
+        self.__wrapped__ = function
 
     def reset(self) -> None:
         """Forget everything: the next calls are recorded anew.
@@ -106,9 +126,10 @@ class Jit:
         self._forget()
         # by signature: the variables whose values Python takes, for which it is another one
         self._by_value: dict[tuple[Any, ...], frozenset[UOp]] = {}
-        self._new_in_a_row = 0
+        self._new_in_a_row = self._in_vain = 0
         self.replays = 0
         self.reason: str | None = None
+        self._facts: Facts | None = None
 
     def _forget(self) -> None:
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
@@ -127,7 +148,7 @@ class Jit:
             return self
         if isinstance(instance, type):
             return self._of_class(instance)
-        there = getattr(instance, "__dict__", None)
+        there = attributes(instance)
         if there is None:
             raise ArgumentError(
                 "what a method recorded is kept with its instance, which has no place for it",
@@ -154,8 +175,7 @@ class Jit:
         return self._name
 
     def __repr__(self) -> str:
-        name = getattr(self, "__qualname__", "function")
-        return f"<jit {name}: {len(self._entries)} signatures, {self.replays} replays>"
+        return f"<jit {self._name}: {len(self._entries)} signatures, {self.replays} replays>"
 
     # ---- calls ----------------------------------------------------------------------------------
 
@@ -167,7 +187,9 @@ class Jit:
                 if result is not MISSED:
                     self.replays += 1
                     return result
-        if self._new_in_a_row > _MOST_NEW or not settings.JIT or recording() is not None:
+        if self._new_in_a_row > _MOST_NEW or recording() is not None:
+            return self._function(*args, **kwargs)
+        if not settings.JIT or settings.CHECK:
             return self._function(*args, **kwargs)
         with self._lock:
             self._like = None
@@ -180,15 +202,16 @@ class Jit:
                 if entry.may_replay(tensors, nodes):
                     result = entry.replay(tensors, nodes, arguments.values)
                     self.replays += 1
-                    self._new_in_a_row = 0
+                    self._new_in_a_row = self._in_vain = 0
                     if not self._by_value:
                         self._like = Like.of(entry, args, kwargs, arguments)
                     return result
+                self._is_in_vain(entry)
         return self._function(*args, **kwargs)
 
     @property
     def _name(self) -> str:
-        return getattr(self, "__qualname__", repr(self._function))
+        return name_of(self._function)
 
     def _taken_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
         try:
@@ -198,13 +221,10 @@ class Jit:
                 arguments = Arguments(args, kwargs)
         except Refused as refused:
             raise self._refusal(refused, args, kwargs) from None
-        except RecursionError as error:
-            raise too_deep((args, kwargs), f"the arguments of {self._name}", error) from None
         return arguments
 
     def _refusal(self, refused: Refused, args: Any, kwargs: Any) -> CaptureError:
-        code = getattr(self._function, "__code__", None)
-        names = list(code.co_varnames[: code.co_argcount]) if code else []
+        names = self._parameters()
         path = None
         for place, value in enumerate(args):
             name = names[place] if place < len(names) else f"argument {place}"
@@ -217,9 +237,17 @@ class Jit:
             asked=f"{path or 'an argument'} of {self._name}",
             because=str(refused),
             try_="make a tensor of it first: Tensor(...)"
-            if hasattr(refused.value, "__array__")
+            if has_member(type(refused.value), "__array__")
             else "pass tensors, numbers, strings, and lists, tuples or dicts of them",
         )
+
+    def _parameters(self) -> list[str]:
+        """The names of its positional parameters."""
+        function = self._function
+        inner = innermost(function)
+        code = inner.__code__ if isinstance(inner, FunctionType) else None
+        names = list(code.co_varnames[: code.co_argcount]) if code else []
+        return names[1:] if isinstance(function, MethodType) else names
 
     # ---- which recording ------------------------------------------------------------------------
 
@@ -255,7 +283,7 @@ class Jit:
         found = self._entries.get(key)
         if found is None:
             found = Entry(state, links)
-            if self._is_hopeless():
+            if self._is_hopeless(arguments, state, call):
                 found.is_plain = True
                 return found
             self._entries[key] = found
@@ -268,30 +296,30 @@ class Jit:
             self._entries.move_to_end(key)
         return found
 
-    def _is_hopeless(self) -> bool:
-        """Recording that is never replayed is given up."""
+    def _is_hopeless(self, arguments: Arguments, state: State, call: tuple[Any, ...]) -> bool:
+        """Recording that is never replayed is told of, and in the end given up."""
         self._new_in_a_row += 1
+        if self.reason is None and self._new_in_a_row >= _MOST_UNTOLD - 1:
+            facts = facts_of_mode(_MODES, call[len(arguments.key) :])
+            facts += facts_of_arguments(self._parameters(), *arguments.given)
+            facts += facts_of_state(state)
+            what = difference(self._facts, facts) if self._facts is not None else None
+            self._facts = facts
+            if self._new_in_a_row >= _MOST_UNTOLD:
+                what = what or "the Python values that it is given, or reaches"
+                self._tell(f"no call is like one before it: {what}", "is recorded at every call")
         if self._new_in_a_row <= _MOST_NEW:
             return False
-        self._tell("the Python values that it is given, or reaches, differ at every call")
         self._entries.clear()
         self._by_call.clear()
         return True
 
     def _walk(self, arguments: Arguments) -> State:
         roots = [*self._roots, *arguments.roots]
-        try:
+        state = State(roots, _is_bound_jit)
+        if state.signature.pending:
+            realize_tensors([t for t in state.tensors if not is_settled(t._uop)])
             state = State(roots, _is_bound_jit)
-            if state.signature.pending:
-                realize_tensors([t for t in state.tensors if not is_settled(t._uop)])
-                state = State(roots, _is_bound_jit)
-        except RecursionError:
-            raise CaptureError(
-                "a captured function reaches objects that are nested too deep",
-                asked=f"jit of {self._name}",
-                because="each level takes a part of Python's stack, which is used up",
-                try_="keep its tensors in flat lists, or pass them as arguments",
-            ) from None
         return state
 
     def _drop_oldest(self) -> None:
@@ -348,17 +376,23 @@ class Jit:
         self._last = None
         return True
 
+    def _is_in_vain(self, entry: Entry) -> None:
+        """A recording that is there cannot be replayed: told of where that goes on."""
+        if entry.refusal:
+            self._in_vain += 1
+            if self._in_vain >= _MOST_IN_VAIN:
+                self._tell(entry.refusal)
+
     def _give_up(self, entry: Entry, reason: str) -> None:
         entry.is_plain, entry.trace = True, None
         self._tell(reason)
 
-    def _tell(self, reason: str) -> None:
+    def _tell(self, reason: str, what: str = "is not captured and runs as written") -> None:
         if self.reason is None:
             self.reason = reason
             if self._quiet:
                 return
-            text = f"{self._name} is not captured and runs as written: {reason}"
-            warnings.warn(text, stacklevel=5)
+            warnings.warn(f"{self._name} {what}: {reason}", stacklevel=_level_outside())
 
 
 class BoundJit(Jit):
@@ -375,6 +409,14 @@ class BoundJit(Jit):
 
     def __reduce__(self) -> Any:
         return getattr, (self.instance, self._attribute)
+
+
+def _level_outside() -> int:
+    """The stack level, for a warning of the caller's, of the line outside of the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("weft."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _is_bound_jit(value: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from weft.base.errors import CaptureError
 from weft.schedule.recipe import stand_in
 from weft.tensor.jit.arguments import PLAIN, Same
+from weft.tensor.jit.lookup import attributes, field, has_member
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
 
@@ -65,7 +66,7 @@ def taken_apart(value: Any, known: Mapping[int, int], new: dict[int, TensorBase]
     def part(item: Any, written: str) -> Any:
         return taken_apart(item, known, new, written)
 
-    kind = value.__class__
+    kind = type(value)
     if isinstance(value, TensorBase):
         number = known.get(id(value))
         if number is not None:
@@ -79,11 +80,11 @@ def taken_apart(value: Any, known: Mapping[int, int], new: dict[int, TensorBase]
     if isinstance(value, dict):
         items = tuple(part(v, f"{name}[{k!r}]") for k, v in value.items())
         return Parts(kind, tuple(value), items)
-    if is_dataclass(value) and not isinstance(value, type) and hasattr(value, "__dict__"):
-        found = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+    if is_dataclass(value) and not isinstance(value, type) and attributes(value) is not None:
+        found = {f.name: field(value, f.name) for f in fields(value) if f.init}
         items = tuple(part(v, f"{name}.{k}") for k, v in found.items())
         return Parts(kind, tuple(found), items)
-    if hasattr(value, "__next__") or hasattr(value, "__await__"):
+    if has_member(kind, "__next__") or has_member(kind, "__await__"):
         raise CaptureError(
             f"a captured function cannot give a {kind.__name__}",
             asked=name,
@@ -101,8 +102,8 @@ def taken_apart(value: Any, known: Mapping[int, int], new: dict[int, TensorBase]
 
 
 def _may_hold_tensors(value: Any) -> bool:
-    there = getattr(value, "__dict__", None)
-    if not isinstance(there, dict) or isinstance(value, type):
+    there = attributes(value)
+    if there is None or isinstance(value, type):
         return False
     return any(isinstance(item, TensorBase) for item in there.values())
 

@@ -9,7 +9,6 @@ array libraries); what is hidden there is found by the memory that kernels read,
 from __future__ import annotations
 
 import enum
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -19,11 +18,11 @@ from typing import Any
 from weakref import WeakSet
 
 from weft.base.members import Member
-from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children
+from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children, is_walked
+from weft.tensor.jit.lookup import attributes, has_member, name_of, slots, wrapped
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 
-_NOT_WALKED = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
 _MOST_BYTES = 1 << 16
 _MISSING = object()
 
@@ -46,13 +45,6 @@ def states() -> list[State]:
 def states_epoch() -> object:
     """The same object until one is made, or goes, or watches others than before."""
     return _epoch
-
-
-def _is_walked(module: Any) -> bool:
-    """Whether code of this module is the user's."""
-    name = module if isinstance(module, str) else ""
-    top = name.partition(".")[0]
-    return name.startswith(("weft.nn", "weft.amp")) or (top not in _NOT_WALKED and top != "weft")
 
 
 class Container:
@@ -118,7 +110,7 @@ class State:
         self.watched: list[UOp] = []
         self.unseen_array = False
         for root in roots:
-            self._visit(root, getattr(root, "__name__", type(root).__name__))
+            self._visit(root, name_of(root).rpartition(".")[2])
         self.signature.grads.clear()  # those of now are in `_grads`, others would be held for good
         self._remember()
 
@@ -253,7 +245,7 @@ class State:
     # ---- the walk -------------------------------------------------------------------------------
 
     def _visit(self, value: Any, path: str) -> None:
-        kind = value.__class__
+        kind = type(value)
         add = self.signature.key.append
         if kind in PLAIN or kind is float:
             self.signature.add(value)
@@ -322,9 +314,15 @@ class State:
     def _visit_function(self, function: Any, path: str) -> None:
         code = function.__code__
         self.signature.key.append(code)
-        if not _is_walked(function.__globals__.get("__name__")):
+        cells = list(zip(code.co_freevars, function.__closure__ or ()))
+        if not is_walked(function.__globals__.get("__name__")):
+            if (inner := wrapped(function)) is not None:
+                # a decorator that is not the user's (Tensor.train(), contextlib): what it holds
+                for name, cell in cells:
+                    self._visit(_cell(cell), name)
+                self._visit(inner, name_of(inner).rpartition(".")[2])
             return
-        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+        for name, cell in cells:
             self.containers.append(Container(CELL, cell, name, [name], ()))
             self._visit(_cell(cell), name)
         names = sorted(_names_in(code))
@@ -333,7 +331,7 @@ class State:
         if used:
             self._enter_names(NAME, there, "", used)
         for module in {id(there[n]): there[n] for n in used}.values():
-            if isinstance(module, ModuleType) and _is_walked(module.__name__):
+            if isinstance(module, ModuleType) and is_walked(module.__name__):
                 within = [name for name in names if name in vars(module)]
                 self._enter_names(NAME, vars(module), module.__name__, within)
         if function.__defaults__ or function.__kwdefaults__:
@@ -341,7 +339,7 @@ class State:
 
     def _visit_class(self, kind: type, path: str) -> None:
         self.signature.key.append(Same(kind))
-        if not _is_walked(kind.__module__) or kind.__module__.startswith("weft."):
+        if not is_walked(kind.__module__) or kind.__module__.startswith("weft."):
             return
         for base in kind.__mro__[1:]:
             if base is not object:
@@ -353,28 +351,28 @@ class State:
         for name, item in zip(names, made.now()[1]):
             if isinstance(item, property):
                 item = item.fget
-            self._visit(getattr(item, "__func__", item), f"{kind.__name__}.{name}")
+            elif isinstance(item, (staticmethod, classmethod)):
+                item = item.__func__
+            self._visit(item, f"{kind.__name__}.{name}")
 
     def _visit_other(self, value: Any, path: str) -> None:
-        kind = value.__class__
-        inner = getattr(value, "__wrapped__", None)
-        if isinstance(inner, FunctionType):
-            self._visit(inner, path)
-        elif hasattr(value, "__array_interface__"):
+        kind = type(value)
+        if (inner := wrapped(value)) is not None and not is_walked(kind.__module__):
+            self._visit(inner, path)  # as functools.lru_cache does
+            return
+        if is_array := has_member(kind, "__array_interface__"):
             self._visit_array(value)
-        elif (
+        if (
             kind is SimpleNamespace
             or kind.__module__ == "argparse"
-            or (_is_walked(kind.__module__) and not isinstance(value, ModuleType))
+            or (is_walked(kind.__module__) and not isinstance(value, ModuleType))
         ):
             self._visit(kind, kind.__name__)
-            if hasattr(value, "__dict__"):
-                there = vars(value)
+            if (there := attributes(value)) is not None:
                 self._enter(DICT, there, path, [f"{path}.{name}" for name in there])
-            names = [n for n in _slots_of(kind) if hasattr(value, n)]
-            if names:
+            if names := slots(value):
                 self._enter_names(SLOT, value, path, names)
-        else:
+        elif not is_array:
             self._visit_foreign(value)
 
     def _visit_foreign(self, value: Any) -> None:
@@ -382,7 +380,7 @@ class State:
         if isinstance(value, ModuleType):
             self.signature.key.append(Same(value))
             return
-        if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+        if has_member(type(value), "__array__") or has_member(type(value), "__dlpack__"):
             self.unseen_array = self.unseen_array or not isinstance(value, type)
         before = len(self.signature.roots)
         try:
@@ -404,14 +402,6 @@ class State:
             return
         self._arrays.append((value, raw))
         self.signature.key.append((str(value.dtype), value.shape, raw))
-
-
-def _slots_of(kind: type) -> list[str]:
-    found: list[str] = []
-    for base in kind.__mro__:
-        slots = vars(base).get("__slots__", ())
-        found += (slots,) if isinstance(slots, str) else slots
-    return [name for name in found if name not in ("__dict__", "__weakref__")]
 
 
 def _names_in(code: CodeType) -> set[str]:

@@ -1,0 +1,120 @@
+"""Attributes of foreign objects, looked up without running code of theirs.
+
+`getattr` and `hasattr` call an object's `__getattr__` and its properties, which may give anything
+for any name, raise anything, or change something. Here the type decides, as for the special methods
+of the language (Python reference, "Special method lookup").
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+)
+from typing import Any
+
+_MISSING = object()
+_SLOTS = (MemberDescriptorType, GetSetDescriptorType)
+
+
+def has_member(kind: type, name: str) -> bool:
+    """Whether a class, or one that it derives from, defines a name."""
+    return any(name in base.__dict__ for base in kind.__mro__)
+
+
+def attributes(value: Any) -> dict[str, Any] | None:
+    """The attributes that are kept in an object itself; None for one that keeps none."""
+    for base in type(value).__mro__:
+        found = base.__dict__.get("__dict__")
+        if isinstance(found, GetSetDescriptorType):
+            try:
+                held = found.__get__(value)
+            except (AttributeError, TypeError):
+                continue
+            return held if isinstance(held, dict) else None
+    if isinstance(value, type):
+        return None
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return held if isinstance(held, dict) else None
+
+
+def member(value: Any, name: str, default: Any = None) -> Any:
+    """An attribute that an object keeps itself, in its dictionary or in a slot."""
+    there = attributes(value)
+    if there is not None and name in there:
+        return there[name]
+    for base in type(value).__mro__:
+        found = base.__dict__.get(name, _MISSING)
+        if isinstance(found, _SLOTS):
+            try:
+                return found.__get__(value)
+            except AttributeError:
+                return default
+        if found is not _MISSING:
+            break
+    return default
+
+
+def field(value: Any, name: str) -> Any:
+    """A field of a dataclass: what the object keeps, or the default that its class holds."""
+    found = member(value, name, _MISSING)
+    if found is not _MISSING:
+        return found
+    for base in type(value).__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def slots(value: Any) -> list[str]:
+    """The names of an object's slots that hold something."""
+    found: list[str] = []
+    for base in type(value).__mro__:
+        names = base.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{base.__name__.lstrip('_')}{name}"
+            is_slot = isinstance(base.__dict__.get(name), MemberDescriptorType)
+            if is_slot and member(value, name, _MISSING) is not _MISSING:
+                found.append(name)
+    return found
+
+
+def wrapped(value: Any) -> Any:
+    """The function that `functools.wraps` says this one wraps; None where it wraps none."""
+    found = member(value, "__wrapped__")
+    return found if callable(found) and found is not value else None
+
+
+def innermost(function: Any) -> Any:
+    """The function below all wrappers, and below a method."""
+    seen: set[int] = set()
+    while id(function) not in seen:
+        seen.add(id(function))
+        if isinstance(function, MethodType):
+            function = function.__func__
+        function = wrapped(function) or function
+    return function
+
+
+def is_function(value: Any) -> bool:
+    """Whether this is a function or a method of Python's, whose attributes are safe to read."""
+    if isinstance(value, MethodType):
+        value = value.__func__
+    return isinstance(value, (FunctionType, BuiltinFunctionType))
+
+
+def name_of(function: Any) -> str:
+    """How a callable is called: its qualified name, or that of its class."""
+    if isinstance(function, partial):
+        return name_of(function.func)
+    found = function.__qualname__ if isinstance(function, (FunctionType, MethodType)) else None
+    found = found or member(function, "__qualname__") or type(function).__qualname__
+    return found if isinstance(found, str) else type(function).__qualname__
