@@ -110,6 +110,8 @@ Tensor.arange(10)[:n].numpy()
     "Indexing": {
         "More indices than axes": "Tensor.ones(2, 3)[0, 1, 2]",
         "An index out of bounds": "Tensor([1, 2, 3])[3]",
+        "An index tensor out of bounds": "Tensor([1, 2, 3])[Tensor([0, 7])]",
+        "A class that does not exist": "Tensor.zeros(2, 3).cross_entropy(Tensor([0, 3]))",
         "A float as an index": "Tensor([1, 2, 3])[1.0]",
         "A mask of another shape": "Tensor([1, 2, 3])[Tensor([True, False])]",
         "A step of nothing": "Tensor([1, 2, 3])[::0]",
@@ -158,6 +160,30 @@ io.safe_save({"w": Tensor([1.0])}, "w.safetensors")
 (io.safe_load("w.safetensors")["w"] + 1).tolist()
 """,
         "More than the device has": "Tensor.ones(2**50).contiguous().realize()",
+    },
+    "Checked mode": {
+        "A computed index out of bounds": """
+x, index = Tensor([1, 2, 3]), Tensor([2]) + 5
+
+with settings.override(CHECK=1):
+    y = x[index]
+    y.tolist()
+""",
+        "The first value that is not finite": """
+x = Tensor([1.0, 0.0, 4.0])
+
+with settings.override(CHECK=1):
+    y = x.log()
+    z = (y * 0).exp()
+    z.tolist()
+""",
+        "A gradient that is not finite": """
+x = Tensor([0.0, 4.0], requires_grad=True)
+x.sqrt().sum().backward()
+
+with settings.override(CHECK=1):
+    x.grad.tolist()
+""",
     },
     "Recorded functions": {
         "A value that is read inside": """

@@ -250,7 +250,7 @@ def _overwritten(memory: UOp) -> GradientError:
 
 def _marked(part: UOp, node: UOp) -> UOp:
     """The new nodes of a gradient are from the method of the node that they derive."""
-    if settings.TRACEMETA:
+    if settings.TRACEMETA or settings.CHECK:
         meta = node.meta
         if meta is not None:
             mark = Metadata(meta.name, meta.where, backward=True)

@@ -146,6 +146,17 @@ class GradientError(WeftError, RuntimeError):
     """A gradient that is not defined, or asked for in a way that has no answer."""
 
 
+class NonFiniteError(WeftError, FloatingPointError, RuntimeError):
+    """In checked mode: an operation made a NaN or an infinity of inputs that have none.
+
+    `.operation` is the method that made it, `.where` the line that called it: the name of the file,
+    the number of the line, the name of the function; None where that is not known.
+    """
+
+    operation: str = ""
+    where: tuple[str, int, str] | None = None
+
+
 class CaptureError(WeftError, RuntimeError):
     """Something that a captured function cannot do, take or return."""
 

@@ -18,7 +18,6 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 
 PREFIX = "WEFT_"
@@ -78,14 +77,14 @@ class Setting:
         if not isinstance(value, self.type):
             raise ArgumentError(
                 f"{called} must be {'an integer' if self.type is int else 'a string'}",
-                asked=f"{called}={shown(value)}",
+                asked=f"{called}={value!r}",
                 because=f"{self.name} is: {self.doc}",
                 try_=f"{called}={self.default!r}, its default",
             )
         if self.choices and value not in self.choices:
             raise ArgumentError(
-                f"{called} does not know {shown(value)}",
-                asked=f"{called}={shown(value)}",
+                f"{called} does not know {value!r}",
+                asked=f"{called}={value!r}",
                 because=f"{self.name} is: {self.doc}",
                 try_="one of " + ", ".join(self.choices),
             )
@@ -119,6 +118,12 @@ TABLE: tuple[Setting, ...] = (
         "0 or empty: none",
     ),
     Setting("SPEC", 0, "1: verify the graph against its spec after every pass"),
+    Setting(
+        "CHECK",
+        0,
+        "1: checked mode: an index tensor out of bounds, and the first operation that makes a NaN "
+        "or an infinity, are errors; methods run one by one, and jit runs functions as written",
+    ),
     Setting(
         "SPLIT_REDUCEOP", 1, "split large reductions into two kernels, on devices that run wide"
     ),
@@ -165,13 +170,6 @@ TABLE: tuple[Setting, ...] = (
     Setting("TRACE_PLUGINS", 0, "1: print every hook call and its answer"),
     Setting("TRACEMETA", 1, "0: nodes do not remember the Tensor method and line they are from"),
     Setting("DEFAULT_FLOAT", "float32", "dtype of Python floats", FLOAT_NAMES),
-    Setting(
-        "AUTOCAST",
-        "",
-        "dtype in which products are computed by automatic mixed precision; empty: that of their "
-        "operands",
-        ("", "bfloat16", "float16"),
-    ),
     Setting(
         "MATMUL_PRECISION",
         "highest",
@@ -250,6 +248,7 @@ class Settings:
         JIT: int
         VIZ: str
         SPEC: int
+        CHECK: int
         SPLIT_REDUCEOP: int
         REDUCEOP_SPLIT_THRESHOLD: int
         REDUCEOP_SPLIT_SIZE: int

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, FormatError
 
@@ -134,7 +133,7 @@ def build_header(
         if not isinstance(key, str) or not isinstance(value, str):
             raise ArgumentError(
                 "metadata of a safetensors file maps text to text",
-                asked=f"{shown(key)}: {shown(value)}",
+                asked=f"{key!r}: {value!r}",
                 because="the format has no other values there",
                 try_="turn it into a string, with json.dumps for instance",
             )

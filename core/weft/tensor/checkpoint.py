@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.autograd import AGAIN
-from weft.base.arguments import shown, too_deep
 from weft.base.errors import ArgumentError
 from weft.tensor.protocol import TensorBase, grad_enabled, record
 from weft.uop import Ops, UOp
@@ -40,16 +39,14 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if not callable(function):
         raise ArgumentError(
             "a checkpoint is of a function",
-            asked=f"checkpoint({shown(function)}, ...)",
+            asked=f"checkpoint({function!r}, ...)",
             try_="checkpoint(layer, x), not checkpoint(layer(x))",
         )
-    given = _tensors_in((args, kwargs), "the arguments of a checkpoint")
+    given = _tensors_in((args, kwargs))
     # parameters are there already; of those alone nothing else could be computed again
     given = [t for t in given if not (t._requires_grad and t.is_leaf)] or given
     result = function(*args, **kwargs)
-    if not grad_enabled() or not any(
-        t._requires_grad for t in _tensors_in(result, "the results of a checkpoint")
-    ):
+    if not grad_enabled() or not any(t._requires_grad for t in _tensors_in(result)):
         return result
     again = {
         node: record(Ops.CONTIGUOUS, node.dtype, (node,), (AGAIN, next(_numbers)))
@@ -67,12 +64,9 @@ def _marked(tensor: Any, again: Mapping[UOp, UOp]) -> Any:
     return tensor._wrap(record(Ops.SLOPE, node.dtype, (node, other), (AGAIN,)))
 
 
-def _tensors_in(tree: Any, what: str) -> list[Any]:
+def _tensors_in(tree: Any) -> list[Any]:
     found: list[Any] = []
-    try:
-        _mapped(tree, lambda tensor: found.append(tensor))
-    except RecursionError as error:
-        raise too_deep(tree, what, error) from None
+    _mapped(tree, lambda tensor: found.append(tensor))
     return found
 
 

@@ -115,11 +115,11 @@ def named_after(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
 
 
 def record(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any = None) -> UOp:
-    """One node, marked with the method and the line it is from (unless TRACEMETA is 0)."""
+    """One node, marked with the method and line it is from (unless TRACEMETA and CHECK are 0)."""
     if any_images() and op in _COMPUTES:
         dtype, src = read_as(dtype), tuple([_read(source) for source in src])
     node = UOp(op, dtype, src, arg)
-    if settings.TRACEMETA:
+    if settings.TRACEMETA or settings.CHECK:
         _set_meta(node, provenance())
     return node
 

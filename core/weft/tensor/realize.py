@@ -16,6 +16,7 @@ from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes
 from weft.schedule.cache import prepare
 from weft.schedule.kernels import storage_under
 from weft.schedule.structure import Structure, structure_of, walk
+from weft.tensor import checked
 from weft.tensor.halfway import finish, is_any_left, put_back_complete
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
 from weft.tensor.readers import protect_readers, protected_graph, sink_of
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
 
 _SHOWN = GroupOp.Movement | GroupOp.Identity | {Ops.CONTIGUOUS}
+
+_read_check = settings.getter("CHECK")
 
 turn = reentrant_lock()
 """Who schedules reads and changes the graphs of all live tensors, and what its kernels overwrite
@@ -74,6 +77,8 @@ def realize_tensors(tensors: Sequence[TensorBase]) -> None:
     was carried out has made of it, and may be computed later as if nothing had failed."""
     if any(not is_settled(t._uop) for t in tensors):
         with turn:
+            if _read_check() and recording() is None:
+                checked.run(tensors, _realize)
             _realize(tensors)
 
 

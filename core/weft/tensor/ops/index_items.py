@@ -71,13 +71,6 @@ def common_shape(tensors: list[Any]) -> tuple[Any, ...]:
         ) from None
 
 
-def is_known(item: Any) -> bool:
-    """Whether an index is a list or an array of numbers, which can be looked at."""
-    if isinstance(item, (list, tuple)):
-        return all(isinstance(x, int) or is_known(x) for x in item)
-    return isinstance(item, range) or type(item).__module__ == "numpy"
-
-
 def is_flag(item: Any) -> bool:
     """Whether this is a mask without axes."""
     return isinstance(item, bool) or (is_mask(item) and item.shape == ())

@@ -2,8 +2,8 @@
 
 Ints, slices (negative steps too), None and "..." are movement. Integer tensors pick: an element is
 said to be the sum of all where the index equals their place, which code generation makes a load at
-that place. An index tensor beyond the axis picks 0, and writes nothing: it is not known before it
-is computed.
+that place. An index that is known when it is recorded is checked; any other picks 0 beyond the
+axis, and writes nothing there, except in checked mode (see `index_bounds`).
 Boolean masks are computed at once, because the shape of the result depends on them.
 """
 
@@ -19,13 +19,13 @@ from weft.base.errors import (
     IndexingError,
 )
 from weft.shape.movement import broadcast_shapes, say_shape
+from weft.tensor.ops.index_bounds import check_index, check_labels
 from weft.tensor.ops.index_items import (
     common_shape,
     covered,
     flat_index,
     from_the_front,
     is_flag,
-    is_known,
     is_mask,
     places_of,
 )
@@ -98,7 +98,6 @@ class IndexingMixin(TensorBase):
         """One item per axis and new axis: int, symbolic int, slice, None, or integer tensor."""
         given = list(index) if isinstance(index, tuple) else [index]
         taken = [self._item(item) for item in given]
-        known = {id(t): item for t, item in zip(taken, given) if is_known(item)}
         items = self._unmasked(taken)
         used = sum(item is not None and item is not Ellipsis for item in items)
         dots = [place for place, item in enumerate(items) if item is Ellipsis]
@@ -116,32 +115,19 @@ class IndexingMixin(TensorBase):
         whole = [slice(None)] * (len(self.shape) - used)
         at = dots[0] if dots else len(items)
         items = items[:at] + whole + items[at + 1 :]
-        if known:
-            along = [item for item in items if item is not None]
-            for axis, item in enumerate(along):
-                if id(item) in known:
-                    self._check_places(known[id(item)], axis)
+        self._check_places(items, {id(t): item for t, item in zip(taken, given) if t is not item})
         return items
 
-    def _check_places(self, places: Any, axis: int) -> None:
-        """Refuse numbers that are known to be outside an axis; those in tensors cannot be seen."""
-        import numpy
-
-        try:
-            found, size = numpy.asarray(places), self.shape[axis]
-        except ValueError:
-            return  # rows of different lengths, or more axes than an array has: said elsewhere
-        if not found.size or found.dtype.kind not in "iu" or isinstance(size, UOp):
-            return
-        low, high = int(found.min()), int(found.max())
-        if low < -size or high >= size:
-            outside = high if high >= size else low
-            raise IndexingError(
-                f"index {outside} is out of bounds",
-                asked=f"an index {shown(places)} into axis {axis} of shape {self.shape}",
-                because=f"the axis has {size} elements",
-                try_=f"numbers from {-size} to {size - 1}" if size else None,
-            )
+    def _check_places(self, items: list[Any], given: dict[int, Any]) -> None:
+        """Refuse index tensors that are known to leave their axis. `given`: by the id of a tensor
+        what it was made of."""
+        axis = 0
+        for item in items:
+            if item is not None:
+                if isinstance(item, TensorBase):
+                    shape = self.shape
+                    check_index(item, shape[axis], axis, shape, given.get(id(item)))
+                axis += 1
 
     def _unmasked(self, items: list[Any]) -> list[Any]:
         """Boolean masks replaced by the integer tensors of the places where they hold."""
@@ -383,6 +369,7 @@ class IndexingMixin(TensorBase):
         """A new last axis with 1 at the class and 0 elsewhere (int32).
 
         Without a number of classes the largest is computed at once.
+        :raises IndexingError: for a class that does not exist, where that is known.
 
         >>> Tensor([0, 2]).one_hot(3).tolist()
         [[1, 0, 0], [0, 0, 1]]
@@ -391,5 +378,6 @@ class IndexingMixin(TensorBase):
             raise DTypeError("classes are integers", asked=f"one_hot of {self._uop.dtype!r}")
         if num_classes == -1:
             num_classes = int((self.max() + 1).item()) if self.numel() else 0
+        check_labels(self, num_classes, "one_hot")
         classes = self.__class__.arange(num_classes, device=self.device)
         return (self.unsqueeze(-1) == classes).cast(dtypes.int32)

@@ -8,6 +8,7 @@ from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import least_upper_float
+from weft.tensor.ops.index_bounds import check_labels
 from weft.tensor.protocol import TensorBase
 
 
@@ -67,6 +68,7 @@ class LossesMixin(TensorBase):
         """Cross entropy of logits (..., classes) with class numbers Y (...).
 
         Positions whose class is `ignore_index` do not count.
+        :raises IndexingError: for any other class that does not exist, where that is known.
 
         >>> logits = Tensor([[2.0, 0.0], [0.0, 1.0]])
         >>> logits.sparse_categorical_crossentropy(Tensor([0, 1])).item()
@@ -80,6 +82,7 @@ class LossesMixin(TensorBase):
                 asked=f"logits {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
                 because="labels are integers, one for each row of logits",
             )
+        check_labels(Y, self.shape[-1], "sparse_categorical_crossentropy", ignore_index)
         logs = self.log_softmax(-1)
         counted = Y != ignore_index
         classes = self.__class__.arange(self.shape[-1], device=self.device)
@@ -94,6 +97,7 @@ class LossesMixin(TensorBase):
     def cross_entropy(self, Y: Any, reduction: str = "mean", label_smoothing: float = 0.0) -> Self:
         """Cross entropy of logits (N, classes, ...) with class numbers (N, ...), or with
         probabilities of the logits' shape.
+        :raises IndexingError: for a class that does not exist, where that is known.
 
         >>> logits = Tensor([[2.0, 0.0], [0.0, 1.0]])
         >>> logits.cross_entropy(Tensor([0, 1])).item()
@@ -106,6 +110,7 @@ class LossesMixin(TensorBase):
         axis = 1 if len(self.shape) > 1 else 0
         classes = self.shape[axis]
         if dtypes.is_int(Y._uop.dtype) and Y.shape == _without(self.shape, axis):
+            check_labels(Y, classes, "cross_entropy", try_=_ignoring(classes))
             places = self.__class__.arange(classes, device=self.device)
             places = places.reshape(
                 tuple(classes if i == axis else 1 for i in range(len(self.shape)))
@@ -132,7 +137,9 @@ class LossesMixin(TensorBase):
     ) -> Self:
         """Minus the log probability (N, classes, ...) of the classes Y (N, ...).
 
-        `weight` has a number for each class; the mean is over the weights.
+        `weight` has a number for each class; the mean is over the weights. Rows whose class is
+        `ignore_index` do not count.
+        :raises IndexingError: for any other class that does not exist, where that is known.
 
         >>> logs = Tensor([[2.0, 0.0], [0.0, 1.0]]).log_softmax()
         >>> logs.nll_loss(Tensor([0, 1])).item()
@@ -149,6 +156,7 @@ class LossesMixin(TensorBase):
                 asked=f"nll_loss of {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
                 because="labels are class numbers, without the axis of classes",
             )
+        check_labels(Y, classes, "nll_loss", ignore_index)
         shape = tuple(classes if i == axis else 1 for i in range(len(self.shape)))
         hits = Y.unsqueeze(axis) == self.__class__.arange(classes, device=self.device).reshape(
             shape
@@ -167,6 +175,13 @@ class LossesMixin(TensorBase):
 
 def _without(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _ignoring(classes: int) -> str:
+    return (
+        f"labels from 0 to {classes - 1}; rows that do not count: "
+        "sparse_categorical_crossentropy(labels, ignore_index=...)"
+    )
 
 
 def _check_smoothing(label_smoothing: float) -> None:

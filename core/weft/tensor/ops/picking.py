@@ -11,6 +11,7 @@ from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.shape.movement import broadcast_shapes
+from weft.tensor.ops.index_bounds import check_index
 from weft.tensor.ops.scatter import ScatterMixin, as_row, from_front
 
 
@@ -150,6 +151,7 @@ class PickingMixin(ScatterMixin):
         index = self._indices("index_fill", index).atleast_1d()
         at = self._resolve_dim(dim)
         size = self.shape[at] if self.shape else 1
+        check_index(index, size, at, self.shape)
         places = self.__class__.arange(size, device=self.device).unsqueeze(-1)
         named = (from_front(index, size) == places).any(-1)
         shape = tuple(size if i == at else 1 for i in range(len(self.shape)))

@@ -7,6 +7,7 @@ from typing import Any, Self
 from weft.autograd import AGAIN
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
+from weft.tensor.ops.index_bounds import check_index
 from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops
@@ -43,6 +44,7 @@ class ScatterMixin(TensorBase):
 
         Without axes self and index count as one element along dim 0.
         :raises ShapeError: if `index` has another rank, or is larger along another axis.
+        :raises IndexingError: for an index beyond the axis, where that is known.
 
         >>> Tensor([[1, 2], [3, 4]]).gather(1, Tensor([[1, 0], [0, 0]])).tolist()
         [[2, 1], [3, 3]]
@@ -76,6 +78,7 @@ class ScatterMixin(TensorBase):
                 because="both need as many axes, and beside that axis the index is no larger",
                 try_="x[index] takes an index of any shape",
             )
+        check_index(index, self.shape[at], at, self.shape)
         return at, index
 
     def _scattered(self, dim: int, index: Any, src: Any) -> tuple[Any, Any, int]:
