@@ -16,6 +16,7 @@ from weft.base.collector import set_aside as _set_aside
 from weft.base.settings import settings as _settings
 
 if TYPE_CHECKING:
+    from weft import amp as amp
     from weft import array_api as array_api
     from weft import nn as nn
     from weft.base.dtype import dtypes as dtypes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from weft.device.catalogue import catalogue as Device
     from weft.tensor import Tensor as Tensor
     from weft.tensor import from_dlpack as from_dlpack
+    from weft.tensor.autocast import autocast as autocast
     from weft.tensor.checkpoint import checkpoint as checkpoint
     from weft.tensor.jit import jit as jit
     from weft.uop import UOp
@@ -36,7 +38,9 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "UOp": ("weft.uop", "UOp"),
     "Variable": ("weft.uop.symbolic.sint", "Variable"),
     "WeftError": ("weft.base.errors", "WeftError"),
+    "amp": ("weft.amp", None),
     "array_api": ("weft.array_api", None),
+    "autocast": ("weft.tensor.autocast", "autocast"),
     "checkpoint": ("weft.tensor.checkpoint", "checkpoint"),
     "dtypes": ("weft.base.dtype", "dtypes"),
     "from_dlpack": ("weft.tensor", "from_dlpack"),
@@ -51,7 +55,9 @@ __all__ = [
     "UOp",
     "Variable",
     "WeftError",
+    "amp",
     "array_api",
+    "autocast",
     "checkpoint",
     "dtypes",
     "from_dlpack",

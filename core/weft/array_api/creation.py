@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.array_api.array import Array, as_array
+from weft.base.arguments import too_deep
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError
 from weft.tensor import Tensor
@@ -40,7 +41,10 @@ def asarray(
             try_="copy=None",
         )
     if isinstance(obj, (complex, list, tuple)):
-        obj = _plain(obj)
+        try:
+            obj = _plain(obj)
+        except RecursionError as error:
+            raise too_deep(obj, "nested lists", error) from None
     if isinstance(obj, memoryview) and obj.format != "B":
         import numpy
 

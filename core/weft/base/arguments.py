@@ -12,6 +12,9 @@ from typing import Any
 
 from weft.base.errors import ArgumentError, UnknownChoice, WrongKind
 
+DEEPEST = 64
+"""How deep lists of numbers may be nested: as many axes as a NumPy array has at most."""
+
 
 def index_of(value: Any) -> int | None:
     """The int that `value` is, a NumPy one included; None for what is no whole number."""
@@ -22,9 +25,45 @@ def index_of(value: Any) -> int | None:
 
 
 def shown(value: Any) -> str:
-    """`value` as an error quotes it: on one line, and no longer than a line."""
-    line = " ".join(repr(value).split())
+    """`value` as an error quotes it: on one line, and no longer than a line.
+
+    What has no repr (it raises, or lists are nested too deep for one) is quoted by its type.
+    """
+    try:
+        line = " ".join(repr(value).split())
+    except Exception:
+        line = f"<{kind_of(value)} without a repr>"
     return line if len(line) <= 60 else line[:57] + "..."
+
+
+def is_deep(value: Any, most: int = DEEPEST) -> bool:
+    """Whether lists, tuples and dicts are nested more than `most` deep, or hold themselves."""
+    level = [value]
+    for _ in range(most + 1):
+        inner: dict[int, Any] = {}
+        for container in level:
+            if isinstance(container, (list, tuple, dict)):
+                items = container.values() if isinstance(container, dict) else container
+                inner.update((id(item), item) for item in items)
+        if not inner:
+            return False
+        level = list(inner.values())
+    return True
+
+
+def too_deep(value: Any, what: str, error: RecursionError) -> ArgumentError | RecursionError:
+    """The error for a RecursionError that was met while reading nested containers.
+
+    The given error itself where they are not deep: then it is the caller's stack that was used up.
+    """
+    if not is_deep(value):
+        return error
+    return ArgumentError(
+        f"{what} are nested too deep",
+        asked=f"{what} of more than {DEEPEST} levels, or lists that hold themselves",
+        because="each level takes a part of Python's stack, which is used up",
+        try_="fewer levels: a flat list, or a dict with long keys",
+    )
 
 
 def kind_of(value: Any) -> str:

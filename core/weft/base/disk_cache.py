@@ -2,8 +2,12 @@
 
 One SQLite file in `settings.CACHE_DIR` serves all processes; each name and version has a table of
 its own in it. A cache must never be the reason that something fails: whatever goes wrong with the
-file reads as a miss, and a damaged file is thrown away and begun anew. `settings.CACHE = 0` makes
-every read a miss and every write nothing.
+file reads as a miss. `settings.CACHE = 0` makes every read a miss and every write nothing.
+
+Each entry carries a checksum of its table, key and value: one that does not match is a miss. A
+file that SQLite cannot read is damaged: it is renamed (`cache.sqlite3.damaged`) and a new one is
+begun. A file that cannot be used (locked by another process for longer than `PATIENCE`, read-only,
+on a full disk) is left alone for the rest of the process. A RuntimeWarning says either once.
 """
 
 from __future__ import annotations
@@ -12,16 +16,37 @@ import hashlib
 import os
 import re
 import sqlite3
+import stat
+import sys
 import threading
 import time
+import warnings
+from collections.abc import Callable
 
 from weft.base.errors import ArgumentError
 from weft.base.locks import lock_around_forks
 from weft.base.settings import settings
 
+PATIENCE = 0.4
+"""Seconds that one read or write waits for another process. After that this process reads, or
+writes, no more: at most twice as long in all."""
 _FILE = "cache.sqlite3"
-_BUSY_SECONDS = 5.0
-_PAUSE = 0.002  # seconds between two attempts
+_SUFFIXES = ("-wal", "-shm", "-journal", "")
+"""Of all files that SQLite has for one database, that of the data last."""
+_PAUSE = 0.001  # seconds between two attempts, at first
+_LONGEST_PAUSE = 0.02
+_REPAIRS = 3
+"""How often one process begins a file anew, where it is damaged again and again."""
+
+# Primary result codes of SQLite.
+_PERMISSION, _BUSY, _LOCKED, _READ_ONLY, _IO, _FULL, _CANNOT_OPEN = 3, 5, 6, 8, 10, 13, 14
+_PROTOCOL, _TOO_BIG, _TOO_LARGE_FILE, _AUTHORISATION = 15, 18, 22, 23
+_WAIT = frozenset({_BUSY, _LOCKED, _PROTOCOL})
+_UNUSABLE = frozenset(
+    {*_WAIT, _PERMISSION, _READ_ONLY, _IO, _FULL, _CANNOT_OPEN, _TOO_LARGE_FILE, _AUTHORISATION}
+)
+_DAMAGED_IO = frozenset({10 | 1 << 8, 10 | 2 << 8, 10 | 32 << 8, 10 | 33 << 8})
+"""Extended result codes: a read that fails or ends too early, damage that the file system found."""
 
 
 class _Connections(threading.local):
@@ -36,6 +61,11 @@ _connections = _Connections()
 _inside = lock_around_forks()
 """Held while SQLite is at work: a child forked then could not take its locks."""
 _of_parents: list[object] = []
+_unused: set[tuple[str, bool]] = set()
+"""Files that this process does not read (False) or write (True) any more."""
+_repairs: dict[str, int] = {}
+_told: set[tuple[str, str]] = set()
+_to_tell: list[str] = []
 
 
 class DiskCache:
@@ -66,7 +96,7 @@ class DiskCache:
         if row is None:
             return None
         value, checksum = row
-        if not isinstance(value, bytes) or checksum != _digest(digest + value):
+        if not isinstance(value, bytes) or checksum != self._checksum(digest, value):
             self._run(f"DELETE FROM {self._table} WHERE key = ?", digest)
             return None
         return value
@@ -74,39 +104,54 @@ class DiskCache:
     def put(self, key: bytes | str, value: bytes) -> None:
         """Keep `value` for `key`, in the place of what was there."""
         digest, value = _digest(_as_bytes(key)), bytes(value)
-        checksum = _digest(digest + value)
+        checksum = self._checksum(digest, value)
         self._run(f"REPLACE INTO {self._table} VALUES (?, ?, ?)", digest, value, checksum)
 
     def clear(self) -> None:
         """Forget every value of this name and version."""
         self._run(f"DELETE FROM {self._table}")
 
+    def _checksum(self, digest: bytes, value: bytes) -> bytes:
+        return _digest(b"".join((self._table.encode(), digest, value)))
+
     def _run(self, statement: str, *values: bytes) -> tuple[object, ...] | None:
         """Run one statement; the first row of its answer. None where the cache does not serve."""
         if not settings.CACHE:
             return None
-        path = os.path.abspath(os.path.join(os.fspath(settings.CACHE_DIR), _FILE))
-        with _inside:
-            return self._tried(path, statement, values)
+        path = os.path.join(os.fspath(settings.CACHE_DIR), _FILE)
+        writes = not statement.startswith("SELECT")
+        try:
+            path = os.path.abspath(path)
+            with _inside:
+                if (path, writes) in _unused:
+                    return None
+                return self._tried(path, statement, values)
+        except Exception as error:  # no folder to work in, a name that no file can have
+            _give_up(path, writes, error)
+            return None
+        finally:
+            if _to_tell:
+                _warn()
 
     def _tried(
         self, path: str, statement: str, values: tuple[bytes, ...]
     ) -> tuple[object, ...] | None:
         """The same from this file, which is made anew where it is damaged."""
-        for _attempt in range(2):
+        writes = not statement.startswith("SELECT")
+        while True:
+            inode = _inode(path)
             try:
-                return self._execute(path, statement, values)
-            except sqlite3.OperationalError as error:
-                # Locked for too long, read-only, disk full, no permission: serve without.
-                # SQLite also reports some damage this way, and that is repaired.
-                if "malformed" not in str(error) and "disk I/O" not in str(error):
+                return _patiently(lambda: self._execute(path, statement, values))
+            except Exception as error:
+                if isinstance(error, OSError) or _is_unusable(error, path):
+                    _close(path)
+                    _give_up(path, writes, error)
                     return None
-                _discard(path)
-            except sqlite3.DatabaseError:
-                _discard(path)
-            except OSError:
-                return None
-        return None
+                if _is_of_the_value(error):
+                    return None
+                if not _set_aside(path, inode, error):
+                    _give_up(path, writes, error)
+                    return None
 
     def _execute(
         self, path: str, statement: str, values: tuple[bytes, ...]
@@ -126,12 +171,25 @@ class DiskCache:
         return connection.execute(statement, values).fetchone()
 
 
+def forget_files() -> None:
+    """Close this thread's files, and use again what was given up: for tests."""
+    with _inside:
+        for path in list(_connections.open):
+            _close(path)
+        _unused.clear()
+        _repairs.clear()
+        _told.clear()
+
+
 def _as_bytes(key: bytes | str) -> bytes:
     return key.encode() if isinstance(key, str) else bytes(key)
 
 
 def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=20).digest()
+
+
+# ---- connections ---------------------------------------------------------------------------------
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -143,36 +201,58 @@ def _connect(path: str) -> sqlite3.Connection:
         _connections.process = os.getpid()
     known = _connections.open.get(path)
     if known is not None:
-        # Someone may have thrown the file away meanwhile; writing to the old one helps nobody.
+        # Someone may have moved the file away meanwhile; writing to the old one helps nobody.
         if known[1] == _inode(path):
             return known[0]
         _close(path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    folder = os.path.dirname(path)
+    os.makedirs(folder, exist_ok=True)
     try:
-        # Losing the last writes in a power cut is nothing to a cache. Said before anything is
-        # written: a new file would wait for the disk as long as many kernels take to be made.
-        connection.execute("PRAGMA synchronous = OFF")
-        # With a write-ahead log readers never wait for a writer.
-        _with_patience(connection, "PRAGMA journal_mode = WAL")
-    except sqlite3.Error:
-        connection.close()
-        raise
+        connection = _opened(path)
+    except sqlite3.OperationalError as error:
+        # A write-ahead log needs a folder to write in. Where nobody writes it is not needed.
+        sealed = not os.access(folder, os.W_OK) and os.path.isfile(path)
+        if not sealed or _code(error) not in (_CANNOT_OPEN, _READ_ONLY):
+            raise
+        from urllib.parse import quote
+
+        connection = _opened(f"file:{quote(path)}?immutable=1")
     _connections.open[path] = (connection, _inode(path))
     return connection
 
 
-def _with_patience(connection: sqlite3.Connection, statement: str) -> None:
-    """Run what SQLite refuses at once, however long it may wait, while another process does it."""
-    until = time.monotonic() + _BUSY_SECONDS
+def _opened(path: str) -> sqlite3.Connection:
+    # Waiting is for `_patiently`, which counts it.
+    connection = sqlite3.connect(
+        path, timeout=0, isolation_level=None, uri=path.startswith("file:")
+    )
+    try:
+        # Losing the last writes in a power cut is nothing to a cache. Said before anything is
+        # written: a new file would wait for the disk as long as many kernels take to be made.
+        connection.execute("PRAGMA synchronous = OFF")
+        # What is in a damaged file may be anything, even text that is none.
+        connection.text_factory = bytes
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        # With a write-ahead log readers never wait for a writer.
+        connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _patiently(work: Callable[[], tuple[object, ...] | None]) -> tuple[object, ...] | None:
+    """What `work` gives, tried again for as long as `PATIENCE` while other processes are at it."""
+    until, pause = time.monotonic() + PATIENCE, _PAUSE
     while True:
         try:
-            connection.execute(statement)
-            return
+            return work()
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
+            if _code(error) not in _WAIT or time.monotonic() + pause > until:
                 raise
-        time.sleep(_PAUSE)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 def _inode(path: str) -> int:
@@ -185,18 +265,105 @@ def _inode(path: str) -> int:
 def _close(path: str) -> None:
     known = _connections.open.pop(path, None)
     if known is not None:
-        known[0].close()
-
-
-def _discard(path: str) -> None:
-    """Throw a damaged file away, unless another process has put a new one in its place."""
-    known = _connections.open.get(path)
-    renewed = known is not None and known[1] != _inode(path)
-    _close(path)
-    if renewed:
-        return
-    for name in (path, path + "-wal", path + "-shm"):
         try:
-            os.unlink(name)
+            known[0].close()
+        except sqlite3.Error:
+            pass  # it is damaged
+
+
+# ---- what went wrong -----------------------------------------------------------------------------
+
+
+def _code(error: Exception) -> int | None:
+    """The primary result code of SQLite, where the error has one."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _is_unusable(error: Exception, path: str) -> bool:
+    """Whether the file, or the folder, cannot be used as it is, though it is not damaged."""
+    if _code(error) not in _UNUSABLE or getattr(error, "sqlite_errorcode", 0) in _DAMAGED_IO:
+        return False
+    return _code(error) in _WAIT or not any(_is_no_file(path + suffix) for suffix in _SUFFIXES)
+
+
+def _is_of_the_value(error: Exception) -> bool:
+    """Whether the value is at fault: too large for SQLite, or for the memory that is left."""
+    return isinstance(error, (MemoryError, OverflowError)) or _code(error) == _TOO_BIG
+
+
+def _is_no_file(path: str) -> bool:
+    """Whether something else stands there: a folder, a pipe, a link to nothing."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return os.path.islink(path)
+
+
+def _set_aside(path: str, inode: int, error: Exception) -> bool:
+    """Rename a damaged file, unless another process has put a new one in its place. False where
+    that is impossible."""
+    _close(path)
+    if _inode(path) != inode:
+        return True
+    _repairs[path] = _repairs.get(path, 0) + 1
+    if _repairs[path] > _REPAIRS or not all(_renamed(path + suffix) for suffix in _SUFFIXES):
+        return False
+    _tell(
+        path,
+        "damaged",
+        f"the disk cache {path} was damaged ({_shown(error)}): it is renamed to "
+        f"{os.path.basename(path)}.damaged, and a new one is begun",
+    )
+    return True
+
+
+def _renamed(path: str) -> bool:
+    """Whether nothing has this name any more. A file takes the place of what was renamed before."""
+    for number in range(10):
+        if not os.path.lexists(path):
+            return True
+        aside = f"{path}.damaged{number or ''}"
+        if number < 9 and os.path.lexists(aside) and (_is_no_file(aside) or _is_no_file(path)):
+            continue
+        try:
+            os.replace(path, aside)
         except OSError:
-            pass  # gone already, or held open on a system that forbids it: then it stays a miss
+            continue
+    return not os.path.lexists(path)
+
+
+def _give_up(path: str, writes: bool, error: Exception) -> None:
+    _unused.add((path, writes))
+    held = f"another process has held it locked for {PATIENCE} s"
+    because = held if _code(error) in _WAIT else _shown(error)
+    _tell(
+        path,
+        "unused",
+        f"the disk cache {path} is not {'written' if writes else 'read'} by this process any more: "
+        f"{because}. Kernels that it lacks are compiled each time. WEFT_CACHE_DIR names another "
+        "folder, WEFT_CACHE=0 goes without",
+    )
+
+
+def _shown(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _tell(path: str, what: str, text: str) -> None:
+    """Have this said once, when the lock is free again: whoever listens may use the cache."""
+    if (path, what) not in _told:
+        _told.add((path, what))
+        _to_tell.append(text)
+
+
+def _warn() -> None:
+    while _to_tell:
+        try:
+            text = _to_tell.pop()
+        except IndexError:
+            return  # another thread said it
+        try:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        except RuntimeWarning:  # warnings are errors here, but a cache fails nobody
+            print(f"weft: {text}", file=sys.stderr)

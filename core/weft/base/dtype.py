@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from weft.base.arguments import shown
 from weft.base.dtype_classes import (
     AddrSpace,
     DType,
@@ -331,8 +332,8 @@ def to_dtype(given: Any) -> DType:
             try_='array.astype("float32"), if they are numbers',
         )
     raise UnknownDType(
-        f"no dtype is called {given!r}",
-        asked=f"a dtype for {given!r}",
+        f"no dtype is called {shown(given)}",
+        asked=f"a dtype for {shown(given)}",
         try_="one of " + ", ".join(d.name for d in dtypes.all),
     )
 

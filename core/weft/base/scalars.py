@@ -27,6 +27,15 @@ from weft.base.errors import ArgumentError, DTypeError
 Scalar = bool | int | float
 
 
+def is_positive_zero(value: Any) -> bool:
+    """Whether a number is zero with the sign bit clear: all bits 0, in every dtype.
+
+    >>> is_positive_zero(0.0), is_positive_zero(-0.0), is_positive_zero(False)
+    (True, False, True)
+    """
+    return value == 0 and math.copysign(1.0, value) > 0
+
+
 _NUMBERS = frozenset((bool, int, float))
 
 

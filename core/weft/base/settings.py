@@ -18,6 +18,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 
 PREFIX = "WEFT_"
@@ -77,14 +78,14 @@ class Setting:
         if not isinstance(value, self.type):
             raise ArgumentError(
                 f"{called} must be {'an integer' if self.type is int else 'a string'}",
-                asked=f"{called}={value!r}",
+                asked=f"{called}={shown(value)}",
                 because=f"{self.name} is: {self.doc}",
                 try_=f"{called}={self.default!r}, its default",
             )
         if self.choices and value not in self.choices:
             raise ArgumentError(
-                f"{called} does not know {value!r}",
-                asked=f"{called}={value!r}",
+                f"{called} does not know {shown(value)}",
+                asked=f"{called}={shown(value)}",
                 because=f"{self.name} is: {self.doc}",
                 try_="one of " + ", ".join(self.choices),
             )
@@ -170,6 +171,13 @@ TABLE: tuple[Setting, ...] = (
     Setting("TRACE_PLUGINS", 0, "1: print every hook call and its answer"),
     Setting("TRACEMETA", 1, "0: nodes do not remember the Tensor method and line they are from"),
     Setting("DEFAULT_FLOAT", "float32", "dtype of Python floats", FLOAT_NAMES),
+    Setting(
+        "AUTOCAST",
+        "",
+        "dtype in which products are computed by automatic mixed precision; empty: that of their "
+        "operands",
+        ("", "bfloat16", "float16"),
+    ),
     Setting(
         "MATMUL_PRECISION",
         "highest",

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from weft.base.dtype import PtrDType, dtypes
+from weft.base.scalars import is_positive_zero
 from weft.codegen.affine import affine, from_affine
 from weft.codegen.ranges import alternative_of, fill_of, loop_order, ranges_of
 from weft.codegen.walk import nodes_of
@@ -294,11 +295,11 @@ def _stays_inside(at: UOp, gate: UOp, changed: dict[UOp, UOp]) -> bool:
 
 
 def gate_of(load: UOp) -> UOp | None:
-    """The gate of an element that is 0 where it is closed."""
+    """The gate of an element that is +0 where it is closed."""
     if load.op is not Ops.LOAD or len(load.src[0].src) < 3 or fill_of(load) is not None:
         return None
     other = alternative_of(load)
-    zero = other is not None and other.op is Ops.CONST and other.arg == 0
+    zero = other is not None and other.op is Ops.CONST and is_positive_zero(other.arg)
     return load.src[0].src[2] if zero else None
 
 

@@ -335,8 +335,8 @@ def _gated(condition: UOp, value: UOp, otherwise: UOp) -> UOp:
         value.op is Ops.LOAD
         and len(value.src[0].src) > 2
         and value.src[0].src[2] is condition
+        and otherwise is value.src[1]
         and _is_zero(otherwise)
-        and _is_zero(value.src[1])
     ):
         return value
     return folded(Ops.WHERE, value.dtype, (condition, value, otherwise))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weft.base.dtype import DType, ImageDType, any_images, dtypes
 from weft.base.errors import CapabilityError
+from weft.base.scalars import is_positive_zero
 from weft.codegen.affine import affine, from_affine
 from weft.codegen.ranges import alternative_of, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.substitute import substitute_ranges
@@ -236,7 +237,7 @@ def _outermost_first(term: UOp) -> tuple[object, ...]:
 
 
 def _is_zero(value: UOp) -> bool:
-    return value.op is Ops.CONST and value.arg == 0
+    return value.op is Ops.CONST and is_positive_zero(value.arg)
 
 
 def _not_by_pixels(index: UOp) -> CapabilityError:

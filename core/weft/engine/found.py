@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.base.disk_cache import DiskCache
+from weft.base.errors import WeftError
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search import Plan, by_heuristic
@@ -116,5 +117,5 @@ def decoded(data: bytes) -> Found | None:
         best, heuristic, tries, notes, complete = json.loads(data)
         made = [Try(_plan_of(plan), seconds, because) for plan, seconds, because in tries]
         return Found(_plan_of(best), _plan_of(heuristic), made, notes, bool(complete))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, KeyError, WeftError):
         return None

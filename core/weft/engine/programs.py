@@ -20,7 +20,7 @@ from weft.base import trace
 from weft.base.arguments import kind_of
 from weft.base.collector import Uncollected, set_aside
 from weft.base.disk_cache import DiskCache
-from weft.base.errors import PluginError, WeftError
+from weft.base.errors import CompileError, PluginError, WeftError
 from weft.base.settings import settings
 from weft.device import registry
 from weft.device.calls import failure_text
@@ -147,6 +147,10 @@ class _Ahead:
             self.compilations = Compilations(_compilers())
         self.compilations.start(key, compiler, source, program.name)
 
+    def is_compiling(self, key: str) -> bool:
+        """Whether the compilation of this kernel was started."""
+        return self.compilations is not None and key in self.compilations
+
     def end(self) -> None:
         """Let go of what nobody asked for."""
         if self.compilations is not None:
@@ -180,9 +184,21 @@ def _build(key: Any, device: OpenDevice, ahead: _Ahead | None = None) -> Program
             "source", name=program.name, device=device.name, source=source, ast=ast,
             program=program,
         )  # fmt: skip
-        binary = _compile(source, program.name, device, ahead)
-        compiled = CompiledProgram(program.name, binary, source, program)
-        return Program(ProgramSpec(program, source, binary), device, device.runner(compiled))
+        binary, is_stored = _binary(source, program.name, device, ahead)
+        try:
+            return _load(program, source, binary, device)
+        except (CompileError, PluginError):
+            if not is_stored:
+                raise
+        # What is stored is as it was written, but what wrote it may have been at fault: a compiler
+        # that ended early, say.
+        binary = _compile(source, program.name, device, None)
+        return _load(program, source, binary, device)
+
+
+def _load(program: LinearProgram, source: str, binary: bytes, device: OpenDevice) -> Program:
+    compiled = CompiledProgram(program.name, binary, source, program)
+    return Program(ProgramSpec(program, source, binary), device, device.runner(compiled))
 
 
 def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
@@ -219,24 +235,31 @@ def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
         return lower(ast, device.target, plan.choose, prepared=plan.prepared)
 
 
-def _compile(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -> bytes:
-    compiler = device.compiler
-    if compiler is None:
-        return source.encode()
+def _binary(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -> tuple[bytes, bool]:
+    """The binary of a kernel, and whether it comes from the disk cache."""
+    if device.compiler is None:
+        return source.encode(), False
     key = _binary_key(source, name, device)
-    begun = ahead.compilations if ahead is not None else None
-    begun = begun if begun is not None and key in begun else None
-    binary = ahead.read.get(key) if ahead is not None else None
-    if binary is None and begun is None:
-        binary = _binaries.get(key)
-    if binary is None:
-        with trace.span("compile", name=name, device=device.name):
-            work = partial(compiler.compile, source, name)
-            if begun is not None:
-                work = partial(begun.result, key)
-            binary = _asked(work, "its compiler", device)
-            _must_be(bytes, binary, "its compiler", device)
-        _binaries.put(key, binary)
+    stored = ahead.read.get(key) if ahead is not None else None
+    if stored is None and (ahead is None or not ahead.is_compiling(key)):
+        stored = _binaries.get(key)
+    if stored is not None:
+        return stored, True
+    return _compile(source, name, device, ahead), False
+
+
+def _compile(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -> bytes:
+    """Compile a kernel, or wait for the compilation that `ahead` started, and keep its binary."""
+    key, compiler = _binary_key(source, name, device), device.compiler
+    assert compiler is not None
+    with trace.span("compile", name=name, device=device.name):
+        work = partial(compiler.compile, source, name)
+        if ahead is not None and ahead.is_compiling(key):
+            assert ahead.compilations is not None
+            work = partial(ahead.compilations.result, key)
+        binary = _asked(work, "its compiler", device)
+        _must_be(bytes, binary, "its compiler", device)
+    _binaries.put(key, binary)
     return binary
 
 

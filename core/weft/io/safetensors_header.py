@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, FormatError
 
@@ -133,7 +134,7 @@ def build_header(
         if not isinstance(key, str) or not isinstance(value, str):
             raise ArgumentError(
                 "metadata of a safetensors file maps text to text",
-                asked=f"{key!r}: {value!r}",
+                asked=f"{shown(key)}: {shown(value)}",
                 because="the format has no other values there",
                 try_="turn it into a string, with json.dumps for instance",
             )

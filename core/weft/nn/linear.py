@@ -7,6 +7,7 @@ from weft.base.dtype import DType
 from weft.nn import init
 from weft.nn.inputs import tensor_for
 from weft.tensor import Tensor
+from weft.tensor.autocast import low_bias
 
 
 class Linear:
@@ -44,4 +45,4 @@ class Linear:
     def __call__(self, x: Tensor) -> Tensor:
         x = tensor_for(self, x)
         y = x @ self.weight.transpose(0, 1)
-        return y if self.bias is None else y + self.bias
+        return y if self.bias is None else y + low_bias(self.bias, y)

@@ -60,7 +60,7 @@ def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     >>> list(nn.state.get_state_dict(model))
     ['0.weight', '0.bias', '2.weight', '2.bias']
     """
-    return dict(_walk(obj, text(prefix, "prefix", '"model."').strip("."), ()))
+    return dict(_walk(obj, text(prefix, "prefix", '"model."').strip(".")))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
@@ -239,14 +239,26 @@ def _fits(saved: Tensor, target: Tensor) -> bool:
     return both_float or can_safe_cast(saved.dtype, target.dtype)
 
 
-def _walk(obj: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
+def _walk(obj: Any, path: str) -> Iterator[tuple[str, Tensor]]:
+    """Depth first, by a list of what is left instead of recursion: models may be long chains."""
     if isinstance(obj, Tensor):
         yield path, obj
         return
-    if id(obj) in above:
-        return
-    for name, child in _children(obj):
-        yield from _walk(child, f"{path}.{name}" if path else name, (*above, id(obj)))
+    above = {id(obj)}
+    levels = [(id(obj), path, _children(obj))]
+    while levels:
+        own, path, children = levels[-1]
+        for name, child in children:
+            there = f"{path}.{name}" if path else name
+            if isinstance(child, Tensor):
+                yield there, child
+            elif id(child) not in above:
+                above.add(id(child))
+                levels.append((id(child), there, _children(child)))
+                break
+        else:
+            levels.pop()
+            above.discard(own)
 
 
 def _children(obj: Any) -> Iterator[tuple[str, Any]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from weft.base.scalars import is_positive_zero
 from weft.uop import GroupOp, Ops, UOp
 
 
@@ -16,12 +16,7 @@ def constant_of(node: UOp) -> UOp | None:
         node = node.src[0]
     if node.op is not Ops.CONST:
         return None
-    return node if not padded or is_zero(node.arg) else None
-
-
-def is_zero(value: Any) -> bool:
-    """Whether a number is what padding is made of; -0.0 is not."""
-    return value == 0 and math.copysign(1, value) > 0
+    return node if not padded or is_positive_zero(node.arg) else None
 
 
 def full(shape: tuple[Any, ...], const: UOp) -> UOp:

@@ -16,8 +16,8 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
+from weft.base.scalars import is_positive_zero
 from weft.base.sequences import prod
-from weft.schedule.constants import is_zero
 from weft.schedule.images import pointer_to, read_dtype
 from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
@@ -224,7 +224,7 @@ class AstBuilder:
             if node.op is Ops.LOAD:
                 zero = True
             elif node.op is Ops.CONST:
-                zero = is_zero(node.arg)
+                zero = is_positive_zero(node.arg)
             elif node.op is Ops.VIEW:
                 zero = node.src[0].op is Ops.IOTA
             elif node.op is Ops.MUL:

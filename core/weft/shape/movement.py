@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from weft.base.arguments import index_of, kind_of, shown
+from weft.base.arguments import index_of, is_deep, kind_of, shown
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
 from weft.base.sequences import prod
 from weft.uop import Ops, UOp, sint
@@ -236,7 +236,7 @@ def _missing_size(shape: Shape, sizes: list[sint], unknown: int, asked: str) -> 
 
 def permute_arg(shape: Shape, order: Sequence[Any]) -> tuple[int, ...]:
     """The order of the axes, counted from the front; each axis once."""
-    asked = f"permute {shape} by {tuple(order)}"
+    asked = f"permute {shape} by {shown(tuple(order))}"
     found = tuple([normalise_axis(axis, len(shape), asked) for axis in order])
     if sorted(found) != list(range(len(shape))):
         raise ShapeError(
@@ -296,7 +296,7 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
     `(last_before, last_after, next_before, ...)`, for as many axes as it has pairs; or an int for
     both sides of the last axis.
     """
-    asked = f"pad {shape} by {padding}"
+    asked = f"pad {shape} by {shown(padding)}"
     if (both := index_of(padding)) is not None:
         padding = (both, both)
     if not isinstance(padding, list | tuple):
@@ -526,6 +526,8 @@ def say_shape(shape: Any) -> str:
     if isinstance(shape, list | tuple):
         if not any(isinstance(item, UOp | list | tuple) for item in shape):
             return str(tuple(shape))
+        if is_deep(shape, 2):
+            return shown(shape)  # no shape, window or padding
         items = [say_shape(item) for item in shape]
         return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
     return _say(shape)

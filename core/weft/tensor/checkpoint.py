@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.autograd import AGAIN
+from weft.base.arguments import shown, too_deep
 from weft.base.errors import ArgumentError
 from weft.tensor.protocol import TensorBase, grad_enabled, record
 from weft.uop import Ops, UOp
@@ -39,14 +40,16 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if not callable(function):
         raise ArgumentError(
             "a checkpoint is of a function",
-            asked=f"checkpoint({function!r}, ...)",
+            asked=f"checkpoint({shown(function)}, ...)",
             try_="checkpoint(layer, x), not checkpoint(layer(x))",
         )
-    given = _tensors_in((args, kwargs))
+    given = _tensors_in((args, kwargs), "the arguments of a checkpoint")
     # parameters are there already; of those alone nothing else could be computed again
     given = [t for t in given if not (t._requires_grad and t.is_leaf)] or given
     result = function(*args, **kwargs)
-    if not grad_enabled() or not any(t._requires_grad for t in _tensors_in(result)):
+    if not grad_enabled() or not any(
+        t._requires_grad for t in _tensors_in(result, "the results of a checkpoint")
+    ):
         return result
     again = {
         node: record(Ops.CONTIGUOUS, node.dtype, (node,), (AGAIN, next(_numbers)))
@@ -64,9 +67,12 @@ def _marked(tensor: Any, again: Mapping[UOp, UOp]) -> Any:
     return tensor._wrap(record(Ops.SLOPE, node.dtype, (node, other), (AGAIN,)))
 
 
-def _tensors_in(tree: Any) -> list[Any]:
+def _tensors_in(tree: Any, what: str) -> list[Any]:
     found: list[Any] = []
-    _mapped(tree, lambda tensor: found.append(tensor))
+    try:
+        _mapped(tree, lambda tensor: found.append(tensor))
+    except RecursionError as error:
+        raise too_deep(tree, what, error) from None
     return found
 
 

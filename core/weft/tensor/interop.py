@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import DEEPEST, kind_of, shown, too_deep
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, CapabilityError, DTypeError, FileError, ShapeError
 from weft.base.promotion import least_upper_dtype
@@ -176,6 +176,17 @@ def _of_rows(data: Sequence[Any], kind: DType | None, where: str | tuple[str, ..
     return node  # type: ignore[return-value]
 
 
+def _of_lists(data: Sequence[Any], kind: DType | None, where: str | tuple[str, ...]) -> UOp:
+    """Nested lists of numbers, tensors and arrays.
+
+    :raises ArgumentError: for lists nested too deep, and for those that hold themselves.
+    """
+    try:
+        return _of_rows(data, kind, where) if _holds_arrays(data) else from_nested(data, kind)
+    except RecursionError as error:
+        raise too_deep(data, "nested lists", error) from None
+
+
 def _packed(flat: list[Any], kind: DType) -> Any:
     """Numbers as memory: what is made of Python's own needs no NumPy."""
     types = set(map(type, flat))
@@ -224,6 +235,13 @@ def _shape_of(data: Any) -> tuple[int, ...]:
         shape.append(len(level))
         if not level:
             break
+        if len(shape) > DEEPEST:
+            raise ShapeError(
+                "nested lists are too deep for a tensor",
+                asked=f"a tensor of lists nested more than {DEEPEST} deep",
+                because=f"each level is an axis, and arrays have {DEEPEST} axes at most",
+                try_="lists of fewer levels, and a reshape",
+            )
         level = level[0]
     return tuple(shape)
 
@@ -382,8 +400,7 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
     elif isinstance(data, range):
         node = from_nested(list(data), kind)
     elif isinstance(data, (list, tuple, range)):
-        data = list(data) if isinstance(data, range) else data
-        node = _of_rows(data, kind, where) if _holds_arrays(data) else from_nested(data, kind)
+        node = _of_lists(data, kind, where)
     elif _is_foreign(data):
         node = from_foreign(data, kind)
     else:

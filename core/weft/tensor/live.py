@@ -28,6 +28,10 @@ remember = _live.setdefault
 forget = _live.__delitem__
 """The callback of that reference."""
 
+# The nodes of leaves that require gradients, weakly. They outlive their tensors in the graphs of
+# others: a leaf that no name refers to any more receives no gradient, and is an end of the graph.
+_leaf_nodes: dict[ref[UOp], None] = {}
+
 # graphs that end here have nothing pending
 SETTLED = frozenset({Ops.BUFFER, Ops.CONST})
 
@@ -40,6 +44,22 @@ def live_tensors() -> list[TensorBase]:
     # A copy first: a tensor may die, and leave the table, while it is walked.
     found = [reference() for reference in list(_live)]
     return [tensor for tensor in found if tensor is not None]
+
+
+def mark_leaf(node: UOp) -> None:
+    """`node` is that of a leaf that requires gradients."""
+    _leaf_nodes.setdefault(ref(node, _leaf_nodes.__delitem__))
+
+
+def unmark_leaf(node: UOp) -> None:
+    """`node` is that of a constant from now on."""
+    _leaf_nodes.pop(ref(node), None)
+
+
+def leaf_nodes() -> list[UOp]:
+    """The nodes of all leaves that require gradients, also of those that no name refers to."""
+    found = [reference() for reference in list(_leaf_nodes)]
+    return [node for node in found if node is not None]
 
 
 def waiting_tensors() -> list[TensorBase]:
@@ -81,12 +101,16 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
         if t._requires_grad and t.is_leaf
         for version in _versions(t._uop)
     ]
+    leaves += leaf_nodes()
     roots = {t._uop: None for t in waiting if leaves and _may_be_derived(t, becomes)}
     on_the_way = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
     for memory in finals.values():
         history.overwritten(memory)
     if leaves and becomes:
         becomes = _with_ways_back(becomes, leaves, set(on_the_way) - set(leaves), finals)
+        for node in leaves:
+            if node in becomes:
+                mark_leaf(becomes[node])
     _replace(waiting, becomes)
 
 

@@ -23,7 +23,8 @@ from weft.device import registry
 from weft.engine import stats
 from weft.shape.movement import SymbolicShape, say_shape
 from weft.tensor import interop, realize
-from weft.tensor.live import forget, remember
+from weft.tensor.autocast import with_float32_rules
+from weft.tensor.live import forget, mark_leaf, remember, unmark_leaf
 from weft.tensor.ops.attention import AttentionMixin
 from weft.tensor.ops.bits import BitsMixin
 from weft.tensor.ops.conv import ConvMixin
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from weft.schedule import ScheduleItem
 
 
+@with_float32_rules
 @spelled_as_elsewhere
 class Tensor(
     OperatorsMixin,
@@ -270,7 +272,7 @@ class Tensor(
         if value:
             self.requires_grad_()
         else:
-            self._requires_grad, self.is_leaf = value, True
+            self._as_constant(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Decide whether gradients are accumulated; returns self.
@@ -285,8 +287,7 @@ class Tensor(
         6.0
         """
         if not requires_grad:
-            self._requires_grad, self.is_leaf = False, True
-            return self
+            return self._as_constant(False)
         if not dtypes.is_float(self._uop.dtype):
             raise GradientError(
                 "only floats have gradients",
@@ -297,6 +298,13 @@ class Tensor(
         if not self._requires_grad:
             self._requires_grad, self.is_leaf = True, True
             self._uop = self._own_identity(self._uop)
+            mark_leaf(self._uop)
+        return self
+
+    def _as_constant(self, flag: bool | None) -> Self:
+        """self, which requires no gradient from now on."""
+        self._requires_grad, self.is_leaf = flag, True
+        unmark_leaf(self._uop)
         return self
 
     def _with_flag(self, requires_grad: bool | None) -> Self:

@@ -30,11 +30,11 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(
         (
             "shape", "ndim", "dim", "size", "numel", "nbytes", "element_size", "dtype", "device",
-            "layout", "is_floating_point", "is_leaf", "requires_grad", "grad",
+            "layout", "is_floating_point", "is_leaf", "requires_grad", "grad", "retains_grad",
         ),
         _FACT,
     ),
-    **dict.fromkeys(("backward", "gradient", "requires_grad_"), _WAY_BACK),
+    **dict.fromkeys(("backward", "gradient", "requires_grad_", "retain_grad"), _WAY_BACK),
     **dict.fromkeys(("train", "training", "no_grad", "enable_grad", "manual_seed"), _MODE),
     **dict.fromkeys(("schedule", "schedule_with_vars"), _PLAN),
     **dict.fromkeys(("shard", "shard_", "shard_like", "shards"), _SHARDS),

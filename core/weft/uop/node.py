@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 from weakref import ref as weak_reference
 
+from weft.base.arguments import shown
 from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, SpecError, WeftError
 from weft.base.scalars import truncate
@@ -217,14 +218,14 @@ class UOp(_Open):
         if not isinstance(name, str) or not name:
             raise ArgumentError(
                 "a variable has a name",
-                asked=f"Variable({name!r}, {low!r}, {high!r})",
+                asked=f"Variable({shown(name)}, {shown(low)}, {shown(high)})",
                 because="that is how kernels and errors call it",
                 try_='Variable("n", 1, 10)',
             )
         if not (isinstance(low, int) and isinstance(high, int)) or low > high:
             raise ArgumentError(
                 f"the bounds of variable {name!r} are not an interval",
-                asked=f"Variable({name!r}, {low!r}, {high!r})",
+                asked=f"Variable({shown(name)}, {shown(low)}, {shown(high)})",
                 because="the lower bound must be an int not above the upper one",
                 try_=f"Variable({name!r}, 1, 10)",
             )

@@ -17,14 +17,12 @@ from weft.plugin import (
     PairDot,
     dtypes,
 )
+from weft_cpu_clang.levels import NATIVE
 from weft_cpu_clang.threads import wanted
 from weft_cpu_clang.toolchain import Toolchain
 
 MAX_BUFFERS = 1000
 """A foreign function takes 1024 arguments; some are left for variables."""
-
-LINE = 64
-"""Bytes of a cache line: a register as long can be stored past the caches."""
 
 SCRATCH_BYTES = 1 << 20
 """On the stack of whoever launches: the smallest that threads are given is 8 MiB."""
@@ -68,7 +66,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
         pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
         vector_bytes=facts.vector_bytes,
         wide_indices=True,
-        cache_bytes=last_cache() if facts.vector_bytes == LINE and facts.flags else 0,
+        cache_bytes=last_cache() if facts.flags else 0,
         vector_registers=facts.vector_registers,
         walks=1 if facts.far or not facts.vector_bytes else WALKS,
         graph_from=1,  # a table is quicker than a call with arguments
@@ -77,9 +75,9 @@ def describe(toolchain: Toolchain) -> Capabilities:
         # Unaligned accesses cost nothing here, so a window may start at any byte.
         memory=MemoryCaps(alignment=1, cheap_windows=True),
         compute=compute,
-        name=processor_name(),
+        name=f"{processor_name()}, {target_name(toolchain)}",
         fingerprint=toolchain.fingerprint,
-        speed=f"{processor_name()}, {wanted()} of them",
+        speed=f"{processor_name()}, {wanted()} of them, {toolchain.arch}",
     )
 
 
@@ -91,6 +89,13 @@ def _widths(dtype: DType, register: int) -> tuple[int, ...]:
         widths.append(width)
         width //= 2
     return tuple(widths)
+
+
+def target_name(toolchain: Toolchain) -> str:
+    """What kernels are compiled for, for people: the level asked for, or ``native`` and the level
+    that it contains."""
+    level = toolchain.facts.level
+    return f"{toolchain.arch} ({level})" if toolchain.arch == NATIVE and level else toolchain.arch
 
 
 @cache

@@ -12,7 +12,11 @@ from pathlib import Path
 
 from weft.plugin import CompileError
 from weft_cpu_clang import elf
-from weft_cpu_clang.toolchain import FLAGS, Toolchain, run
+from weft_cpu_clang.process import PROBE_SECONDS, SECONDS, TimedOut, run
+from weft_cpu_clang.toolchain import FLAGS, Toolchain
+
+_PATIENT = 2
+"""Compilations that may take `SECONDS` in vain; each of the others has `PROBE_SECONDS`."""
 
 
 class ClangCompiler:
@@ -26,11 +30,13 @@ class ClangCompiler:
         self.toolchain = toolchain
         self.shared = not elf.loads_here() if shared is None else shared
         self.fingerprint = toolchain.fingerprint + ("-shared" if self.shared else "")
+        self._timed_out = 0
 
     def compile(self, source: str, name: str) -> bytes:
         """An object file, or a shared library.
 
-        :raises CompileError: with `source` and clang's messages as `log`.
+        :raises CompileError: with `source` and clang's messages as `log`; TimedOut, if clang does
+            not end within two minutes.
         """
         try:
             if self.shared:
@@ -63,7 +69,7 @@ class ClangCompiler:
         )  # where all is known it isn't needed
 
         arguments = (*self.toolchain.arguments, *FLAGS, "-c", "-x", "c", "-", "-o", "-")
-        return separated(run(arguments, source), endings)
+        return separated(self._run(arguments, source), endings)
 
     def _link(self, source: str, name: str) -> bytes:
         import tempfile
@@ -72,9 +78,18 @@ class ClangCompiler:
         flags = tuple(flag for flag in FLAGS if flag not in hidden)
         with tempfile.TemporaryDirectory(prefix="weft-") as folder:
             library = Path(folder, f"{name}.so")
-            run(
+            self._run(
                 (*self.toolchain.link, *flags, *self.toolchain.facts.flags, "-shared",
                  "-x", "c", "-", "-o", str(library)),
                 source,
             )  # fmt: skip
             return library.read_bytes()
+
+    def _run(self, command: tuple[str, ...], source: str) -> bytes:
+        """Run it, with less patience where it hangs again and again."""
+        seconds = SECONDS if self._timed_out < _PATIENT else PROBE_SECONDS
+        try:
+            return run(command, source, seconds)
+        except TimedOut:
+            self._timed_out += 1
+            raise

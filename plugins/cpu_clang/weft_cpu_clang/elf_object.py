@@ -29,7 +29,7 @@ def damaged(what: str) -> CompileError:
     return CompileError(
         "this object file cannot be loaded",
         because=what,
-        try_="clear the kernel cache (it may be damaged) and compile again",
+        try_="set WEFT_CLANG to another clang: this one gives objects that are damaged",
     )
 
 

@@ -14,22 +14,27 @@ import os
 import re
 import shlex
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from weft.plugin import CompileError, DeviceUnavailable, DiskCache
+from weft_cpu_clang import elf
+from weft_cpu_clang.elf_object import ObjectFile
+from weft_cpu_clang.levels import NATIVE, check_runs, chosen_level, level_of
+from weft_cpu_clang.process import PROBE_SECONDS, Deadline, TimedOut
 
 T = TypeVar("T")
+Run: TypeAlias = Callable[..., bytes]
 
 VARIABLE = "WEFT_CLANG"
 OLDEST = 16
 """Of clang: older ones lack vector builtins that the renderer writes."""
 _MASKED = 22
 """Of clang, from which on it has `__builtin_masked_load`."""
-SECONDS = 120
 FLAGS = (
     "-O2",
     "-ffreestanding",
@@ -55,7 +60,7 @@ _PROBE_NARROW = (
     "v w(float __attribute__((ext_vector_type(8))) a)"
     " {{ return __builtin_convertvector(a, v); }}\n"
 )
-
+_PROBE_PLAIN = "int f(int a) { return a + 1; }\n"
 
 _ALLOWED = "#pragma clang attribute push(__attribute__((target({target}))), apply_to = function)\n"
 _PROBE_PAIRS = (
@@ -107,6 +112,7 @@ class Facts:
     :param far: the processor follows a walk through memory from page to page by itself, so that
         asking for what comes next only takes its time.
     :param masked: registers are read under masks, and the compiler has a builtin for that.
+    :param level: the highest x86-64 level that kernels use; "" on other processors.
     """
 
     version: str
@@ -119,6 +125,7 @@ class Facts:
     pairs: tuple[str, ...] = ()
     far: bool = False
     masked: bool = False
+    level: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,38 +136,19 @@ class Toolchain:
     :param link: how it is called to link a shared library.
     :param facts: what it said.
     :param fingerprint: changes whenever the same source could give other bytes.
+    :param arch: what kernels are compiled for, as asked for: ``native`` or an x86-64 level.
     """
 
     command: tuple[str, ...]
     link: tuple[str, ...]
     facts: Facts
     fingerprint: str
+    arch: str = NATIVE
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """Command and flags, without source and output."""
         return (*self.command, *FLAGS, *self.facts.flags)
-
-
-def run(command: tuple[str, ...], source: str = "") -> bytes:
-    """Standard output of a compiler. :raises CompileError: with its messages, if it fails."""
-    import subprocess  # where all is known nothing is run
-
-    try:
-        done = subprocess.run(command, input=source.encode(), capture_output=True, timeout=SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise CompileError(
-            "the compiler cannot be run",
-            asked=shlex.join(command),
-            because=str(error),
-            try_="set WEFT_CLANG to a clang that runs",
-        ) from error
-    if done.returncode:
-        log = done.stderr.decode(errors="replace")
-        raise CompileError(
-            "clang refuses", asked=shlex.join(command), because=log, source=source, log=log
-        )
-    return done.stdout
 
 
 def candidates() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -202,17 +190,27 @@ def _on_path(name: str) -> str | None:
 
 @cache
 def find_toolchain() -> Toolchain:
-    """The first compiler that works.
+    """The first compiler that works, for the processor level of `WEFT_CPU_ARCH`.
 
-    :raises DeviceUnavailable: if there is none, with what was tried.
+    :raises ArgumentError: if `WEFT_CPU_ARCH` names no level.
+    :raises DeviceUnavailable: if there is no compiler, with what was tried; if this processor does
+        not execute the level.
     """
+    arch = chosen_level()
     reasons: list[str] = []
+    slow: list[str] = []
     try:
         for command, link in candidates():
             try:
-                return _examine(command, link)
+                found = _examine(command, link, arch)
+            except TimedOut as error:
+                slow.append(shlex.join(command))
+                reasons.append(f"{slow[-1]}: {error.summary}")
             except CompileError as error:
                 reasons.append(f"{shlex.join(command)}: {error.because or error.summary}")
+            else:
+                _warn_of(slow, found)
+                return found
     except CompileError as error:
         reasons.append(str(error.because))
     if chosen := os.environ.get(VARIABLE, "").strip():
@@ -232,17 +230,39 @@ def find_toolchain() -> Toolchain:
     )
 
 
-def _examine(command: tuple[str, ...], link: tuple[str, ...]) -> Toolchain:
-    key = _identity(command)
-    kept = DiskCache("cpu_clang_probe", 9)
+def _warn_of(slow: list[str], found: Toolchain) -> None:
+    """Say which compilers were waited for in vain: every process waits for them."""
+    if slow:
+        chosen = shlex.join(found.command)
+        warnings.warn(
+            f"{', '.join(slow)} did not answer within {PROBE_SECONDS:.0f} s, so {chosen} compiles; "
+            f"{VARIABLE}={chosen!r} spares the wait",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+_hangs: dict[str, TimedOut] = {}
+"""Compilers that did not answer, which are asked once in a process."""
+
+
+def _examine(command: tuple[str, ...], link: tuple[str, ...], arch: str = NATIVE) -> Toolchain:
+    key = f"{_identity(command)}\n{arch}"
+    if key in _hangs:
+        raise _hangs[key]
+    kept = DiskCache("cpu_clang_probe", 10)
     known = kept.get(key)
     facts = _decoded(known) if known else None
     if facts is None:
-        facts = _ask(command)
+        try:
+            facts = _ask(command, arch)
+        except TimedOut as error:
+            _hangs[key] = error
+            raise
         kept.put(key, json.dumps(asdict(facts)).encode())
     written = f"far={facts.far} masked={facts.masked}"  # what kernels are written for
     said = "\n".join((key, facts.version, *FLAGS, *facts.flags, written))
-    return Toolchain(command, link, facts, hashlib.sha256(said.encode()).hexdigest()[:24])
+    return Toolchain(command, link, facts, hashlib.sha256(said.encode()).hexdigest()[:24], arch)
 
 
 def _decoded(text: bytes) -> Facts | None:
@@ -295,19 +315,20 @@ def _processor() -> str:
     return "\n".join(dict.fromkeys(re.findall(_WHICH, text, re.MULTILINE)))
 
 
-def _ask(command: tuple[str, ...]) -> Facts:
-    native = _Begun(_native, command)
+def _ask(command: tuple[str, ...], arch: str = NATIVE) -> Facts:
+    run = Deadline(PROBE_SECONDS).run
+    native = _Begun(_target, run, command, arch)
     try:
-        version = run((*command, "--version")).decode(errors="replace").splitlines()[0].strip()
+        said = run((*command, "--version")).decode(errors="replace").strip()
     finally:
         native.join()  # no run outlives this
+    version = said.partition("\n")[0].strip() or "it says no version"
     number = re.search(r"clang version (\d+)", version)
     if number is None or int(number[1]) < OLDEST:
         raise CompileError(
             "this is no clang, or too old", because=f"{version}: need clang {OLDEST}"
         )
-    flags, defined = native.result()
-    far = not defined.isdisjoint(_FAR)
+    flags, defined, far = native.result()
     if "__AVX512F__" in defined and not far:
         # For some processors clang splits whatever is longer than 256 bits, after their
         # forerunners, whose clock the long registers lowered: half of what the units do. Where it
@@ -327,19 +348,29 @@ def _ask(command: tuple[str, ...]) -> Facts:
     probes = {d: text for d, (macro, _, text) in PAIRS.items() if size == 64 and macro in defined}
     apart = [re.sub(r"\b([fsv])\b", rf"\1_{d}", text) for d, text in probes.items()]
     narrow = {name: _PROBE_NARROW.format(t=name) for name in ("_Float16", "__bf16")}
-    bfloat16 = _Begun(_compiles, command, [*flags, *bfloats], narrow["__bf16"])
+    bfloat16 = _Begun(_compiles, run, command, [*flags, *bfloats], narrow["__bf16"])
     # Mostly there are all of these or none of the pairs: one run says so.
-    all_there = _compiles(command, [*flags, *halves], "".join((narrow["_Float16"], *apart)))
-    half = all_there or (bool(probes) and _compiles(command, [*flags, *halves], narrow["_Float16"]))
+    try:
+        all_there = _compiles(
+            run, command, [*flags, *halves], "".join((narrow["_Float16"], *apart))
+        )
+    finally:
+        bfloat16.join()
+    if not all_there and not bfloat16.result():
+        _object(run, command, flags, _PROBE_PLAIN)  # whether it compiles anything
+    half = all_there or (
+        bool(probes) and _compiles(run, command, [*flags, *halves], narrow["_Float16"])
+    )
     flags += halves if half else []
     flags += bfloats if bfloat16.result() else []
     pairs = tuple(
-        dtype for dtype, text in probes.items() if all_there or _compiles(command, flags, text)
+        dtype for dtype, text in probes.items() if all_there or _compiles(run, command, flags, text)
     )
     fused = bool(defined & {"__FMA__", "__ARM_FEATURE_FMA", "__riscv_zvfh"})
     masked = size == 64 and int(number[1]) >= _MASKED
     halves_work = half, bfloat16.result()
-    return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked)
+    level = level_of(defined)
+    return Facts(version, *halves_work, size, count, fused, tuple(flags), pairs, far, masked, level)
 
 
 class _Begun(threading.Thread, Generic[T]):
@@ -366,23 +397,61 @@ class _Begun(threading.Thread, Generic[T]):
         return self._result  # type: ignore[return-value]
 
 
-def _native(command: tuple[str, ...]) -> tuple[list[str], set[str]]:
+def _target(run: Run, command: tuple[str, ...], arch: str) -> tuple[list[str], set[str], bool]:
+    """Flags for the processor level `arch`, the macros that are defined with them, and whether this
+    processor is one of `_FAR`, which no level changes.
+
+    :raises DeviceUnavailable: if this processor does not execute the level.
+    """
+    flags, native = _native(run, command)
+    far = not native.isdisjoint(_FAR)
+    if arch == NATIVE:
+        return flags, native, far
+    check_runs(arch, native)
+    flags = [f"-march={arch}", "-mtune=native"]  # the instructions of one, the costs of the other
+    return flags, _macros(run, command, flags), far
+
+
+def _native(run: Run, command: tuple[str, ...]) -> tuple[list[str], set[str]]:
     """Flags for the processor that is here, and the macros that are defined with them."""
-    for flags in (["-march=native"], ["-mcpu=native"], []):  # targets spell it differently
+    for flags in (["-march=native"], ["-mcpu=native"]):  # targets spell it differently
         try:
-            said = run((*command, *flags, "-Werror", "-dM", "-E", "-x", "c", "-"))
-        except CompileError:
-            if flags:
-                continue
+            return flags, _macros(run, command, flags)
+        except TimedOut:
             raise
-        text = said.decode(errors="replace")
-        return flags, set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
-    return [], set()
+        except CompileError:
+            continue
+    return [], _macros(run, command, [])
 
 
-def _compiles(command: tuple[str, ...], flags: list[str], source: str, *more: str) -> bool:
+def _macros(run: Run, command: tuple[str, ...], flags: list[str]) -> set[str]:
+    """What the compiler defines for a target. :raises CompileError: if it is no clang."""
+    said = run((*command, *flags, "-Werror", "-dM", "-E", "-x", "c", "-"))
+    text = said.decode(errors="replace")
+    defined = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+    if "__clang__" not in defined:
+        raise CompileError(
+            "this is no clang", because="asked for the macros it defines, it gave no __clang__"
+        )
+    return defined
+
+
+def _object(run: Run, command: tuple[str, ...], flags: list[str], source: str) -> bytes:
+    """An object file. :raises CompileError: if the compiler fails, or gives something else."""
+    made = run((*command, *FLAGS, *flags, "-c", "-x", "c", "-", "-o", "-"), source)
+    if elf.loads_here():
+        ObjectFile(made)
+    elif not made:
+        raise CompileError("this compiler gives nothing", because="it succeeds, without an object")
+    return made
+
+
+def _compiles(run: Run, command: tuple[str, ...], flags: list[str], source: str) -> bool:
+    """Whether it takes `source`. :raises TimedOut: if it does not say in time."""
     try:
-        made = run((*command, *FLAGS, *flags, *more, "-c", "-x", "c", "-", "-o", "-"), source)
+        made = _object(run, command, flags, source)
+    except TimedOut:
+        raise
     except CompileError:
         return False
     # A conversion that is a call, one number at a time, is none that the processor has.

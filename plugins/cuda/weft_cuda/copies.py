@@ -10,6 +10,7 @@ gate that is closed reads nothing: then zeros are written, which is what the cor
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import copysign
 
 from weft.plugin import ASYNC, Ops, UOp, dtypes
 
@@ -53,8 +54,11 @@ def _fits(store: UOp) -> bool:
 
 
 def _is_zero(value: UOp) -> bool:
+    """Whether all bits are 0, as an asynchronous copy fills in: not -0.0."""
     lanes: Iterable[UOp] = value.src if value.op is Ops.VECTORIZE else (value,)
-    return all(lane.op is Ops.CONST and lane.arg == 0 for lane in lanes)
+    return all(
+        lane.op is Ops.CONST and lane.arg == 0 and copysign(1.0, lane.arg) > 0 for lane in lanes
+    )
 
 
 COPY_ASYNC = """\

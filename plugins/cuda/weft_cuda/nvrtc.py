@@ -89,7 +89,16 @@ class Nvrtc:
                     source=source,
                     log=log,
                 )
-            return self._text(program, "CUBIN" if binary else "PTX")
+            made = self._text(program, "CUBIN" if binary else "PTX")
+            if not made.strip(b"\0"):
+                raise CompileError(
+                    "NVRTC gives nothing",
+                    asked=f"kernel {name} with {' '.join(options)}",
+                    because="it reports success, and its result is empty",
+                    try_="another NVRTC: WEFT_NVRTC is the path of the library",
+                    source=source,
+                )
+            return made
         finally:
             self._library.nvrtcDestroyProgram(byref(program))
 

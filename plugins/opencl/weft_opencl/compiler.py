@@ -47,12 +47,14 @@ class DriverCompiler:
         cl = bindings()
         if self.device.facts.own_declarations:
             try:
-                return self._compiled(self._program(f"{declared(source)}\n{source}"), GUARD)
+                if made := self._compiled(self._program(f"{declared(source)}\n{source}"), GUARD):
+                    return made
             except cl.Error:
                 pass  # it calls what is not known here, or is wrong: with all that is declared
         program = self._program(source)
         try:
-            return self._compiled(program)
+            if made := self._compiled(program):
+                return made
         except cl.Error as error:
             log = self._log(program)
             raise CompileError(
@@ -62,6 +64,14 @@ class DriverCompiler:
                 source=source,
                 log=log if log.strip() else str(error),
             ) from error
+        raise CompileError(
+            f"the OpenCL driver gives nothing for kernel {name}",
+            asked=f"kernel {name}",
+            because="it reports success, and the binary is empty",
+            try_="another driver, or a newer one",
+            source=source,
+            log=self._log(program),
+        )
 
     def _program(self, source: str) -> Any:
         return bindings().Program(self.device.context, source)

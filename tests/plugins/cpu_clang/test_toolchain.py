@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import stat
+import warnings
 from dataclasses import asdict, replace
 
 import pytest
 
+from weft.base.settings import settings
 from weft.plugin import DeviceUnavailable, dtypes
-from weft_cpu_clang import toolchain
+from weft_cpu_clang import process, toolchain
 from weft_cpu_clang.capabilities import describe
+from weft_cpu_clang.elf_writer import ObjectWriter
+from weft_cpu_clang.process import run
 from weft_cpu_clang.renderer import clang_renderer
 
 
@@ -66,6 +70,69 @@ def test_too_old_or_no_clang_at_all(monkeypatch, tmp_path):
         with pytest.raises(DeviceUnavailable) as caught:
             toolchain.find_toolchain()
         assert says in caught.value.because
+
+
+ANSWERS = """
+case "$*" in
+  *--version*) echo 'clang version 22.1.0' ;;
+  *-dM*) echo '#define __clang__ 1' ;;
+  *) {rest} ;;
+esac
+"""
+BROKEN = {
+    "says nothing at all": ("exit 0", "it says no version"),
+    "knows no macros": (ANSWERS.replace("#define __clang__ 1", "").format(rest=":"), "__clang__"),
+    "gives no object": (ANSWERS.format(rest=":"), ""),
+    "gives garbage": (ANSWERS.format(rest="head -c 3000 /dev/urandom"), ""),
+    "gives half an object": (ANSWERS.format(rest="printf '\\177ELF\\002\\001\\001'"), ""),
+    "crashes": (ANSWERS.format(rest="kill -SEGV $$"), "SIGSEGV"),
+    "fails without a word": (ANSWERS.format(rest="exit 3"), "status 3"),
+    "hangs at once": ("sleep 1000", "did not end"),
+    "hangs with a child": ("sleep 1000 & wait", "did not end"),
+    "hangs when it compiles": (ANSWERS.format(rest="sleep 1000"), "did not end"),
+}
+
+
+class ShortOfTime(process.Deadline):
+    """Compilers of this test that hang are not waited for long."""
+
+    def run(self, command, source=""):
+        return process.run(command, source, 0.5 if "broken" in command[0] else 60)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the fake compiler is a shell script")
+@pytest.mark.parametrize("fault", BROKEN)
+def test_one_that_is_broken_is_passed_over(monkeypatch, tmp_path, bench, fault):
+    """Whatever it does when it is asked, the next one compiles; alone, the error says why."""
+    script, words = BROKEN[fault]
+    broken = tmp_path / "broken"
+    broken.write_text(f"#!/bin/sh\n{script}\n")
+    broken.chmod(0o755)
+    good = (bench.device.toolchain.command, bench.device.toolchain.link)
+    both = [((str(broken),), (str(broken),)), good]
+    monkeypatch.setattr(toolchain, "Deadline", ShortOfTime)
+    monkeypatch.setattr(toolchain, "candidates", lambda: iter(both))
+    monkeypatch.delenv("WEFT_CLANG", raising=False)
+    with settings.override(CACHE=0), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert toolchain.find_toolchain().command == good[0]
+        assert [str(broken) in str(one.message) for one in said] == [True] * ("hangs" in fault)
+        del both[1]
+        toolchain.find_toolchain.cache_clear()
+        with pytest.raises(DeviceUnavailable) as caught:
+            toolchain.find_toolchain()
+    assert str(broken) in caught.value.because and words in caught.value.because
+
+
+def test_a_folder_is_no_compiler(monkeypatch, tmp_path):
+    (tmp_path / "clang").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("WEFT_CLANG", raising=False)
+    assert str(tmp_path) not in str(list(toolchain.candidates()))
+    monkeypatch.setenv("WEFT_CLANG", str(tmp_path / "clang"))
+    with pytest.raises(DeviceUnavailable) as caught:
+        toolchain.find_toolchain()
+    assert "ermission" in caught.value.because
 
 
 def test_none_anywhere_says_what_to_install(monkeypatch):
@@ -137,17 +204,17 @@ def test_processors_that_look_far_are_not_asked_to(bench):
 def test_what_is_asked_together_is_known_apart(monkeypatch, lacks):
     """One run asks for most; where it fails each is asked by itself."""
 
-    def answered(command, source=""):
+    def answered(command, source="", seconds=0):
         if "--version" in command:
             return b"clang version 22.1.8"
         if "-dM" in command:
-            names = ("AVX512F", "AVX", "SSE2", "FMA", "AVX512BF16", "AVX512VNNI")
+            names = ("clang", "AVX512F", "AVX", "SSE2", "FMA", "AVX512BF16", "AVX512VNNI")
             return "".join(f"#define __{name}__ 1\n" for name in names).encode()
         if lacks in source:
             raise toolchain.CompileError("no such thing")
-        return b""
+        return ObjectWriter().finished()
 
-    monkeypatch.setattr(toolchain, "run", answered)
+    monkeypatch.setattr(process, "run", answered)
     facts = toolchain._ask(("clang",))
     assert facts.half == (lacks != "_Float16")
     assert facts.bfloat16 == (lacks != "__bf16")
@@ -165,7 +232,7 @@ def test_the_longest_vectors_are_not_split(bench):
     source = (
         "typedef float v __attribute__((ext_vector_type(16)));\nvoid f(v *a, v *b) { *a += *b; }\n"
     )
-    text = toolchain.run((*tools.arguments, "-S", "-x", "c", "-", "-o", "-"), source).decode()
+    text = run((*tools.arguments, "-S", "-x", "c", "-", "-o", "-"), source).decode()
     assert "%zmm" in text and "%ymm" not in text
 
 
@@ -177,14 +244,14 @@ def test_clang_is_told_so_where_it_may_split_them_and_kernels_ask_for_no_halves(
 ):
     """Of a flag for all functions, what one of them asks for itself would be lost."""
 
-    def answered(command, source=""):
+    def answered(command, source="", seconds=0):
         if "--version" in command:
             return b"clang version 22.1.8"
         if "-dM" in command:
-            return "".join(f"#define __{name}__ 1\n" for name in names).encode()
-        return b""
+            return "".join(f"#define __{name}__ 1\n" for name in ("clang", *names)).encode()
+        return ObjectWriter().finished()
 
-    monkeypatch.setattr(toolchain, "run", answered)
+    monkeypatch.setattr(process, "run", answered)
     assert ("-mprefer-vector-width=512" in toolchain._ask(("clang",)).flags) == told
 
 
@@ -200,7 +267,7 @@ def test_vectors_that_are_put_on_the_stack_are_aligned(bench):
         f"typedef float v __attribute__((ext_vector_type({lanes}), aligned(4)));\n"
         f"void f(v *p, int n) {{ {loads} for (int i = 0; i < n; i++) {{ {steps} }} {stores} }}\n"
     )
-    said = toolchain.run((*tools.arguments, "-S", "-x", "c", "-", "-o", "-"), source).decode()
+    said = run((*tools.arguments, "-S", "-x", "c", "-", "-o", "-"), source).decode()
     if "zmm" not in said and "ymm" not in said:
         pytest.skip("vectors are no wider than what a stack is aligned to")
     assert "-byte Spill" in said

@@ -58,6 +58,13 @@ def test_it_compiles_to_ptx_and_machine_code(case, arch, nvrtc):
         assert compiler.compile(source, program.name).startswith(b"\x7fELF")
 
 
+def test_success_without_a_result_is_an_error(nvrtc, monkeypatch):
+    monkeypatch.setattr(nvrtc, "_text", lambda program, what: b"\0")
+    with pytest.raises(CompileError, match="NVRTC gives nothing") as caught:
+        NvrtcCompiler("sm_80", nvrtc).compile('extern "C" __global__ void f() {}', "f")
+    assert caught.value.source and caught.value.because and caught.value.try_
+
+
 @pytest.mark.parametrize(
     "case, arch, precision, instruction",
     [

@@ -8,11 +8,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from weft.base import disk_cache
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import ArgumentError
 from weft.base.settings import settings
@@ -23,6 +26,12 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     where = tmp_path / "not" / "yet"
     with settings.override(CACHE_DIR=str(where), CACHE=1):
         yield where
+
+
+@pytest.fixture(autouse=True)
+def files_are_forgotten() -> Iterator[None]:
+    yield
+    disk_cache.forget_files()
 
 
 def file_in(folder: Path) -> Path:
@@ -90,9 +99,13 @@ def test_a_file_of_garbage_is_a_miss_and_is_repaired(folder: Path, open_meanwhil
             DiskCache("k").put("b", b"2")
             answers.append(DiskCache("k").get("b"))
 
-    worker = threading.Thread(target=newcomer)
-    worker.start()
-    worker.join()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        worker = threading.Thread(target=newcomer)
+        worker.start()
+        worker.join()
+    # The write-ahead log may still hold all pages: then nothing is lost.
+    assert open_meanwhile or ["cache.sqlite3.damaged" in str(one.message) for one in said] == [True]
     assert answers[0] in (None, b"1" * 5000) and answers[1] == b"2"
     cache.put("c", b"3")
     assert cache.get("c") == b"3" and cache.get("b") == b"2"
@@ -145,9 +158,128 @@ def test_a_folder_that_cannot_be_made_is_a_miss(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with settings.override(CACHE_DIR=str(blocked), CACHE=1):
-        DiskCache("k").put("a", b"1")
-        assert DiskCache("k").get("a") is None
+        with pytest.warns(RuntimeWarning, match="is not written .* WEFT_CACHE_DIR") as said:
+            DiskCache("k").put("a", b"1")
+            assert DiskCache("k").get("a") is None
+        assert len(said) == 1
     assert blocked.read_text() == "in the way"
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.mark.parametrize("held", ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE"])
+def test_a_file_that_stays_locked_costs_less_than_a_second(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    cache = DiskCache("k")
+    cache.put("a", b"1")
+    disk_cache.forget_files()
+    holder = sqlite3.connect(file_in(folder), isolation_level=None)
+    holder.execute(held).fetchone()
+    if held.startswith("PRAGMA"):
+        holder.execute("BEGIN EXCLUSIVE")
+    clock = Clock()
+    monkeypatch.setattr(disk_cache, "time", clock)
+    with pytest.warns(RuntimeWarning, match="has held it locked") as said:
+        for number in range(50):
+            cache.put(f"{number}", b"2")
+            assert cache.get("a") in (None, b"1")
+    assert 0 < clock.now < 1 and len(said) == 1
+    assert cache.get("a") == (b"1" if held == "BEGIN IMMEDIATE" else None)
+    holder.execute("ROLLBACK")
+    holder.close()
+
+
+def test_a_lock_that_is_given_back_is_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = DiskCache("k")
+    cache.put("a", b"1")
+    holder = sqlite3.connect(file_in(folder), isolation_level=None)
+    clock = Clock()
+    clock.sleep = lambda seconds: holder.execute("ROLLBACK")  # type: ignore[method-assign]
+    monkeypatch.setattr(disk_cache, "time", clock)
+    for number in range(3):
+        holder.execute("BEGIN IMMEDIATE")
+        cache.put(f"{number}", b"2")
+        assert cache.get(f"{number}") == b"2"
+    holder.close()
+
+
+def run_apart(program: str, folder: Path, **others: Any) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"WEFT_CACHE_DIR": str(folder), "WEFT_CACHE": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env=environment, text=True, capture_output=True, timeout=60, **others,
+    )  # fmt: skip
+
+
+USER = """
+from weft.base.disk_cache import DiskCache
+cache = DiskCache("k")
+for number in range(20):
+    cache.put(f"{number}", b"2" * 50_000)
+    assert cache.get(f"{number}") in (None, b"2" * 50_000)
+print(cache.get("a"))
+"""
+
+
+def test_a_full_disk_is_told_once_and_costs_nothing_else(folder: Path) -> None:
+    resource = pytest.importorskip("resource")
+    DiskCache("k").put("a", b"1")
+    disk_cache.forget_files()
+    program = "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n" + USER
+    limit = (200_000, 200_000)  # bytes of any file: writing more fails
+    done = run_apart(
+        program, folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    )
+    assert done.returncode == 0 and done.stdout == "b'1'\n", done.stderr
+    assert done.stderr.count("weft: the disk cache") == 1
+
+
+def _as_nobody(folder: str, answer) -> None:
+    if os.geteuid() == 0:  # nothing is forbidden to root
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    with settings.override(CACHE_DIR=folder), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = [DiskCache("k").get("a") for _ in range(3)]
+        for number in range(3):
+            DiskCache("k").put(f"{number}", b"2")
+        answer.send((found, [str(one.message) for one in said]))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_folder_that_may_only_be_read_is_read(folder: Path) -> None:
+    DiskCache("k").put("a", b"1")
+    disk_cache.forget_files()
+    file_in(folder).chmod(0o444)
+    folder.chmod(0o555)
+    for parent in folder.parents:
+        if os.geteuid() == 0 and parent.stat().st_mode & 0o011 != 0o011:
+            parent.chmod(parent.stat().st_mode | 0o011)
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    child = context.Process(target=_as_nobody, args=(str(folder), there))
+    child.start()
+    assert here.poll(30)
+    found, said = here.recv()
+    child.join()
+    assert found == [b"1"] * 3
+    assert len(said) == 1 and "is not written" in said[0] and "readonly" in said[0]
 
 
 WRITER = """

@@ -96,3 +96,17 @@ def test_other_dtypes_are_refused_by_name():
     with pytest.raises(CapabilityError) as error:
         run(sink, frozenset({dtypes.float, dtypes.int}))
     assert "double" in error.value.summary
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("other", [0.0, -0.0, 1.5])
+def test_a_closed_gate_gives_the_bits_of_the_alternative(dtype, other):
+    """Of -0.0 as well, which compares equal to the 0 whose bits are all clear."""
+    pointer = UOp(Ops.DEFINE_GLOBAL, dtype.ptr(4), (), 0)
+    gate = UOp(Ops.DEFINE_VAR, dtypes.bool, (), "gate")
+    place = UOp(Ops.INDEX, pointer.dtype, (pointer, UOp.const(dtypes.int, 0), gate))
+    load = UOp(Ops.LOAD, dtype, (place, UOp.const(dtype, other)))
+    computed = frozenset({dtypes.bool, dtypes.int, dtypes.float})
+    sink = run(UOp.sink(pointer.index(UOp.const(dtypes.int, 1)).store(load)), computed)
+    (stored,) = [node.src[1] for node in sink.toposort() if node.op is Ops.LOAD]
+    assert stored.simplify().arg == to_bits(other, dtype)

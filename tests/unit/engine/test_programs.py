@@ -44,6 +44,27 @@ def test_a_damaged_cache_entry_is_compiled_again(tmp_path):
         assert cache.get("kernel") is None
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_stored_binary_that_does_not_load_is_compiled_again(tmp_path, monkeypatch, ahead):
+    """Such as what a compiler left that was ended early, and was stored as it is."""
+    if ahead:
+        monkeypatch.setattr(programs, "_compiles_side_by_side", lambda device: True)
+    x = floats(1, 2, 3)
+    items = [scheduled(node)[0][0] for node in (x * 7.0, x * 8.0)]
+    asts = [item.ast for item in items]
+    with settings.override(CACHE_DIR=str(tmp_path)):
+        forget_programs()
+        first = program_for(asts[0], DEVICE)
+        key = programs._binary_key(first.p.src, first.name, first.device)
+        right = programs._binaries.get(key)
+        for junk in (b"", b"not ( python", b"\xff\xfe", right[:-20]):
+            programs._binaries.put(key, junk)
+            forget_programs()
+            programs.prepare([(ast, DEVICE) for ast in asts])
+            assert program_for(asts[0], DEVICE).p.binary == right == programs._binaries.get(key)
+    forget_programs()
+
+
 def test_devices_of_one_kind_share_what_is_generated():
     forget_programs()
     first, second = Tensor([1.0, 2.0], device="REF"), Tensor([1.0, 2.0], device="REF:1")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.base.errors import CapabilityError
+from weft.base.scalars import is_positive_zero
 from weft.codegen.ranges import values_of
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
@@ -162,7 +163,7 @@ class _Narrow:
         if len(src) == 1:
             return self.decoded(UOp(Ops.LOAD, stored, src), node.dtype)
         other = self.bits_of(src[1], node.dtype)
-        if node.src[1].op is Ops.CONST and node.src[1].arg == 0:
+        if node.src[1].op is Ops.CONST and is_positive_zero(node.src[1].arg):
             other = UOp.const(stored, 0)
         return self.decoded(UOp(Ops.LOAD, stored, (src[0], other)), node.dtype)
 

@@ -257,12 +257,15 @@ class RegisterTiles(Nests):
         loops = [loop for loop in loops_of(reduce) if turns(loop) > 1]
         if len(loops) < 2 or any(turns(loop) > _FEW for loop in loops):
             return 1
+        reads = self.reads_of(reduce)
+        if not reads:
+            return 1  # a sum of what is computed from the indices alone, such as a count of places
         nest = self.kernel.nests[reduce] - self.lanes_of.keys()
         tile = [u for u in nest if self.present(frozenset((u,))) > 1]
         shared = {
             loop: max(
                 _shared(access, loop, u, self.present(frozenset((u,))))
-                for access in self.reads_of(reduce)
+                for access in reads
                 for u in tile
             )
             for loop in loops

@@ -39,7 +39,7 @@ def is_walked(module: Any) -> bool:
     """Whether code of this module is the user's."""
     name = module if isinstance(module, str) else ""
     top = name.partition(".")[0]
-    return name.startswith("weft.nn") or (top not in _NOT_WALKED and top != "weft")
+    return name.startswith(("weft.nn", "weft.amp")) or (top not in _NOT_WALKED and top != "weft")
 
 
 class Same:

@@ -19,6 +19,7 @@ from types import FunctionType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from weft.base.arguments import too_deep
 from weft.base.errors import ArgumentError, CaptureError
 from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
@@ -221,6 +222,8 @@ class Jit:
                 arguments = Arguments(args, kwargs)
         except Refused as refused:
             raise self._refusal(refused, args, kwargs) from None
+        except RecursionError as error:
+            raise too_deep((args, kwargs), f"the arguments of {self._name}", error) from None
         return arguments
 
     def _refusal(self, refused: Refused, args: Any, kwargs: Any) -> CaptureError:
@@ -316,10 +319,18 @@ class Jit:
 
     def _walk(self, arguments: Arguments) -> State:
         roots = [*self._roots, *arguments.roots]
-        state = State(roots, _is_bound_jit)
-        if state.signature.pending:
-            realize_tensors([t for t in state.tensors if not is_settled(t._uop)])
+        try:
             state = State(roots, _is_bound_jit)
+            if state.signature.pending:
+                realize_tensors([t for t in state.tensors if not is_settled(t._uop)])
+                state = State(roots, _is_bound_jit)
+        except RecursionError:
+            raise CaptureError(
+                "a captured function reaches objects that are nested too deep",
+                asked=f"jit of {self._name}",
+                because="each level takes a part of Python's stack, which is used up",
+                try_="keep its tensors in flat lists, or pass them as arguments",
+            ) from None
         return state
 
     def _drop_oldest(self) -> None:

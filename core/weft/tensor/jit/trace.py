@@ -19,6 +19,7 @@ from typing import Any
 from weakref import ref
 
 from weft.autograd.history import forget
+from weft.base.arguments import too_deep
 from weft.base.dtype import DType
 from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
@@ -122,7 +123,10 @@ def traced(
     with recorded(name, changing) as record:
         result = function(*args, **kwargs)
         new: dict[int, TensorBase] = {}
-        tree = taken_apart(result, before.number, new, f"the result of {name}")
+        try:
+            tree = taken_apart(result, before.number, new, f"the result of {name}")
+        except RecursionError as error:
+            raise too_deep(result, f"the results of {name}", error) from None
         puts = _puts(state, before, new)
         grads = _grads(before, new)
         realize_tensors([*new.values(), *before.tensors])

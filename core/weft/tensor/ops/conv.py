@@ -16,6 +16,7 @@ from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.base.settings import settings
+from weft.tensor.autocast import low_bias, low_operands
 from weft.tensor.ops.images import drawn
 from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.ops.windows import (
@@ -190,6 +191,9 @@ class ConvMixin(TensorBase):
             )  # fmt: skip
         step = per_axis(stride, axes, "stride")
         apart = per_axis(dilation, axes, "dilation")
+        given, weight = low_operands(self, weight)
+        if given is not self:
+            return given.conv2d(weight, bias, groups, stride, dilation, padding, dtype)
         kind = least_upper_dtype(self._uop.dtype, weight._uop.dtype)
         wide = sum_acc_dtype(kind) if dtype is None else self.cast(dtype)._uop.dtype
         around = ((0, 0), (0, 0), *edges(padding, axes))
@@ -224,7 +228,8 @@ class ConvMixin(TensorBase):
         y = y.cast(kind) if dtype is None and dtypes.is_float(kind) else y
         if bias is None:
             return y
-        return y + self._as_tensor(bias, self).reshape((1, outputs, *(1,) * axes))
+        bias = low_bias(self._as_tensor(bias, self), y)
+        return y + bias.reshape((1, outputs, *(1,) * axes))
 
     def _does_not_fit(self, weight: Any, groups: int, because: str) -> ShapeError:
         return ShapeError(
@@ -269,6 +274,21 @@ class ConvMixin(TensorBase):
         apart = per_axis(dilation, axes, "dilation")
         more = per_axis(output_padding, axes, "output_padding", least=0)
         around = edges(padding, axes)
+        for n, k, s, d, m, pair in zip(self.shape[2:], kernel, step, apart, more, around):
+            size = (n - 1) * s + d * (k - 1) + 1 + m - sum(pair)
+            if isinstance(size, int) and size < 1:
+                raise ShapeError(
+                    "this transposed convolution leaves no element",
+                    asked=f"transposed convolution of {self.shape} with {weight.shape}",
+                    because=f"an axis of {n} becomes {size + sum(pair)}, and the padding {pair} is "
+                    "cut off it",
+                    try_="less padding, or output_padding",
+                )
+        given, weight = low_operands(self, weight)
+        if given is not self:
+            return given.conv_transpose2d(
+                weight, bias, groups, stride, dilation, padding, output_padding
+            )
         plain = all(isinstance(n, int) and n > 0 for n in (*self.shape, *weight.shape))
         plain = plain and all(min(pair) >= 0 for pair in around)
         if plain and max(step) > 1 and max(apart) == 1:
@@ -277,7 +297,8 @@ class ConvMixin(TensorBase):
                 y = spread_in_steps(self, weight, groups, step, around, more)
             if bias is None:
                 return y
-            return y + self._as_tensor(bias, self).reshape((1, groups * each, *(1,) * axes))
+            bias = low_bias(self._as_tensor(bias, self), y)
+            return y + bias.reshape((1, groups * each, *(1,) * axes))
         w = weight.reshape((groups, inputs // groups, each, *kernel)).transpose(1, 2)
         w = w.flip(tuple(range(3, 3 + axes))).reshape((groups * each, inputs // groups, *kernel))
         x = self
@@ -434,10 +455,12 @@ class ConvMixin(TensorBase):
         else:
             given = tuple(output_size) if isinstance(output_size, (tuple, list)) else ()
             spatial = per_axis(given[-axes:], axes, "output_size", least=0)
-        count = prod(spatial)
-        values = self.reshape((*front, -1))
+        count, pooled = prod(spatial), prod(self.shape[-axes:])
+        values, places = (x.reshape((*front, pooled)) for x in (self, indices))
+        if 0 in values.shape:
+            return values.sum(dtype=values.dtype).expand((*front, *spatial))  # zeros
         base = values.zeros_like()[..., :1].expand((*front, count))
-        return base.scatter(-1, indices.reshape((*front, -1)), values).reshape((*front, *spatial))
+        return base.scatter(-1, places, values).reshape((*front, *spatial))
 
     def interpolate(self, size: Any, mode: str = "linear", align_corners: bool = False) -> Self:
         """The last axes resized: mode "linear" (over each axis), "nearest" or "nearest-exact".

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
+from weakref import ref
 
 from weft.autograd import Paths, gradient
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
-from weft.tensor.live import live_tensors
+from weft.tensor.live import leaf_nodes, live_tensors
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
 
@@ -65,10 +67,12 @@ class DifferentiationMixin(TensorBase):
         return result
 
     def backward(self, gradient: Any = None) -> Self:
-        """Add the gradient of self to `.grad` of every leaf below that requires gradients.
+        """Add the gradient of self to `.grad` of every leaf below that requires gradients, and of
+        every tensor on the way for which `retain_grad` was called.
 
-        It may be called again, which adds the same once more, and before or after self and what it
-        was computed of have been read: values that stand in memory are used from there.
+        A leaf that no name refers to any more gets none. `backward` may be called again, which
+        adds the same once more, and before or after self and what it was computed of have been
+        read: values that stand in memory are used from there.
 
         :raises GradientError: if self is not one float and no `gradient` is given, or if no leaf
             can be reached.
@@ -80,10 +84,11 @@ class DifferentiationMixin(TensorBase):
         """
         upstream = self._upstream(gradient)
         wanting = [t for t in live_tensors() if t._requires_grad]
-        paths = Paths(self._uop, [t._uop for t in wanting if t.is_leaf])
-        leaves = [t for t in wanting if t.is_leaf and t._uop in paths.reached]
+        takers = [t for t in wanting if t.is_leaf or t.retains_grad]
+        paths = Paths(self._uop, [*[t._uop for t in takers], *leaf_nodes()])
+        takers = [t for t in takers if t._uop in paths.reached]
         lost = [t for t in wanting if not t.is_leaf and _is_cut_off(t._uop, paths)]
-        if lost or not leaves:
+        if lost or not paths.reached:
             raise GradientError(
                 "the way back to the leaves is gone" if lost else "there is no leaf to reach",
                 asked=f"backward from a tensor of shape {self.shape}",
@@ -95,16 +100,50 @@ class DifferentiationMixin(TensorBase):
                 if lost
                 else "Tensor(..., requires_grad=True), or x.requires_grad_()",
             )
-        nodes = list(dict.fromkeys(t._uop for t in leaves))
+        nodes = list(dict.fromkeys(t._uop for t in takers))
         found = dict(zip(nodes, _gradients(self._uop, nodes, upstream)))
-        for leaf in leaves:
-            node = found[leaf._uop]
+        for taker in takers:
+            node = found[taker._uop]
             if node is None:
                 continue
             made = self._from_node(node, False)
-            leaf.grad = made if leaf.grad is None else leaf.grad + made
-            leaf.grad._requires_grad = False
+            taker.grad = made if taker.grad is None else taker.grad + made
+            taker.grad._requires_grad = False
         return self
+
+    def retain_grad(self) -> Self:
+        """Have `backward` add the gradient to `.grad` of this tensor too, which is no leaf.
+
+        Leaves that require gradients have theirs anyway. Returns self.
+
+        :raises GradientError: if it does not require gradients.
+
+        >>> x = Tensor([1.0, 2.0], requires_grad=True)
+        >>> y = (x * x).retain_grad()
+        >>> _ = (y * 3).sum().backward()
+        >>> y.grad.tolist(), x.grad.tolist()
+        ([3.0, 3.0], [6.0, 12.0])
+        """
+        if not self._requires_grad:
+            raise GradientError(
+                "a tensor that does not require gradients has none to retain",
+                asked=f"retain_grad() of a tensor of shape {self.shape}",
+                because="it was computed from nothing that requires gradients",
+                try_="x.requires_grad_() for a leaf, before it is computed with",
+            )
+        if not self.is_leaf:
+            _retaining.setdefault(id(self), ref(self, partial(_retaining.pop, id(self))))
+        return self
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called on this tensor, which is no leaf.
+
+        >>> x = Tensor([1.0], requires_grad=True)
+        >>> (x * 2).retains_grad, (x * 2).retain_grad().retains_grad
+        (False, True)
+        """
+        return not self.is_leaf and id(self) in _retaining
 
     def _upstream(self, gradient: Any) -> UOp:
         if not dtypes.is_float(self._uop.dtype):
@@ -142,5 +181,8 @@ def _is_cut_off(node: UOp, paths: Paths) -> bool:
         node = node.src[0]
     return False
 
+
+# tensors for which `retain_grad` was called, by identity
+_retaining: dict[int, ref[TensorBase]] = {}
 
 _gradients = gradient

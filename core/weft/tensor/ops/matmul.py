@@ -10,6 +10,7 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.shape.movement import say_shape
+from weft.tensor.autocast import low_bias, low_operands
 from weft.tensor.ops.images import drawn
 from weft.tensor.protocol import TensorBase
 
@@ -47,9 +48,10 @@ class MatmulMixin(TensorBase):
                 f"{say_shape(inner)}",
                 try_=_other_product(a, b),
             )
-        kind = least_upper_dtype(self._uop.dtype, w._uop.dtype)
+        left, right = low_operands(self, w)
+        kind = least_upper_dtype(left._uop.dtype, right._uop.dtype)
         wide = sum_acc_dtype(kind) if dtype is None else to_dtype(dtype)
-        left, right = drawn(self, w, -1, -min(len(b), 2))
+        left, right = drawn(left, right, -1, -min(len(b), 2))
         left, right = left.cast(wide), right.cast(wide)
         if len(b) > 1:
             right = right.transpose(-1, -2)
@@ -95,7 +97,7 @@ class MatmulMixin(TensorBase):
         y = x * weight if len(weight.shape) == 1 else x.dot(weight)
         if bias is None:
             return y
-        return y + (bias if dtype is None else bias.cast(dtype))
+        return y + (low_bias(bias, y) if dtype is None else bias.cast(dtype))
 
     @classmethod
     def einsum(cls, formula: str, *operands: Any, dtype: Any = None) -> Self:
@@ -128,6 +130,9 @@ class MatmulMixin(TensorBase):
             parts.append((names, tensor))
         if dtype is not None:
             parts = [(names, tensor.cast(dtype)) for names, tensor in parts]
+        elif len(parts) > 1:
+            low = low_operands(*[tensor for _, tensor in parts])
+            parts = [(names, tensor) for (names, _), tensor in zip(parts, low)]
         for a, b in _in_pairs([names for names, _ in parts], output, sizes):
             first, second = parts[a], parts[b]
             parts = [part for place, part in enumerate(parts) if place not in (a, b)]

@@ -25,6 +25,7 @@ _ELSEWHERE = {
     "avg_pool1d": "x.avg_pool2d(kernel_size=(k,)): it takes any number of spatial axes",
     "binary_cross_entropy_with_logits": "x.binary_crossentropy_logits(y)",
     "layer_norm": "x.layernorm(), or nn.LayerNorm",
+    "grad_fn": "x.is_leaf for whether it was computed, x.uop for the graph that it is computed by",
     "softmax_cross_entropy": "x.cross_entropy(y)",
     "conj": "x itself: there are no complex numbers",
     "real": "x itself: there are no complex numbers",

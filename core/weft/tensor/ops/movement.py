@@ -8,9 +8,9 @@ from __future__ import annotations
 from math import copysign, isfinite
 from typing import Any, Self
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import is_deep, kind_of, shown
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, ShapeError, UnknownChoice
+from weft.base.errors import ArgumentError, ShapeError, UnknownChoice, WrongKind
 from weft.base.sequences import argsort, prod
 from weft.engine.capture import recording
 from weft.shape.movement import (
@@ -55,6 +55,20 @@ def all_of(first: Any, rest: tuple[Any, ...], what: str) -> list[Any]:
 
     :raises ArgumentError: for none, or for both.
     """
+    if isinstance(first, (tuple, list)) and len(first) == 1 and is_deep(first, 1):
+        raise ArgumentError(
+            f"{what} takes tensors one by one, or one sequence of them",
+            asked=f"{what} of {shown(first)}",
+            because="this is a sequence of sequences",
+            try_=f"Tensor.{what}(a, b, c) or Tensor.{what}([a, b, c])",
+        )
+    if not isinstance(first, (tuple, list, TensorBase)):
+        raise WrongKind(
+            f"{what} is of tensors",
+            asked=f"{what} of {shown(first)}",
+            because=f"that is {kind_of(first)}",
+            try_=f"Tensor.{what}([a, b, c])",
+        )
     if not isinstance(first, (tuple, list)):
         if len(rest) == 1 and isinstance(rest[0], (tuple, list)):
             rest = tuple(rest[0])
@@ -84,7 +98,7 @@ class MovementMixin(TensorBase):
         if not self.shape and dims in (0, -1, (0,), (-1,)):
             return ()
         several = isinstance(dims, (tuple, list))
-        asked = f"{'axes' if several else 'axis'} {dims!r} of shape {self.shape}"
+        asked = f"{'axes' if several else 'axis'} {shown(dims)} of shape {self.shape}"
         return normalise_axes(dims, len(self.shape), asked)
 
     # ---- the six moves ------------------------------------------------------------------------

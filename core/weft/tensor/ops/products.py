@@ -8,6 +8,7 @@ from typing import Any, Self
 from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError, ShapeError
 from weft.shape.movement import broadcast_shapes
+from weft.tensor.autocast import low_bias
 from weft.tensor.ops.matmul import MatmulMixin
 from weft.tensor.ops.transcendental import in_floats
 
@@ -110,9 +111,10 @@ class ProductsMixin(MatmulMixin):
     def _added_to(self, product: Any, beta: float, alpha: float) -> Any:
         beta, alpha = real(beta, "beta"), real(alpha, "alpha")
         product = product if alpha == 1 else product * alpha
+        added: Any = low_bias(self, product)
         if beta == 0:
-            return product + self.zeros_like()
-        return product + (self if beta == 1 else self * beta)
+            return product + added.zeros_like()
+        return product + (added if beta == 1 else added * beta)
 
     def matrix_power(self, n: int) -> Self:
         """Square matrices multiplied by themselves n times; of the inverse for n below 0.
