@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from weft.base.arguments import shown
 from weft.base.dtype_classes import (
@@ -62,18 +62,21 @@ class _Dtypes(type):
     def default_float(cls, dtype: DType) -> None:
         settings.DEFAULT_FLOAT = dtype.name
 
-    # with a `__getattr__` Python finds names by a call, unless this is what it finds them by
-    __getattribute__ = object.__getattribute__
+    if not TYPE_CHECKING:
+        # with a `__getattr__` Python finds names by a call, unless this is what it finds them by
+        __getattribute__ = object.__getattribute__
 
     def __setattr__(cls, name: str, value: object) -> None:
         if name not in ("default_float", "default_int"):
             raise DTypeError("the table of dtypes is fixed", asked=f"dtypes.{name} = {value!r}")
         super().__setattr__(name, value)
 
-    def __getattr__(cls, name: str) -> NoReturn:
-        if name.startswith("_"):  # the questions that inspect and copy ask of any class
-            raise AttributeError(name)
-        raise _unknown(name, f"dtypes.{name}")
+    if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            if name.startswith("_"):  # the questions that inspect and copy ask of any class
+                raise AttributeError(name)
+            raise _unknown(name, f"dtypes.{name}")
 
 
 @dataclass(frozen=True)
@@ -429,20 +432,36 @@ class dtypes(metaclass=_Dtypes):
     ints = (*uints, *sints)
     all = (bool, *ints, *floats)
 
-    is_float = is_float
-    is_int = is_int
-    is_unsigned = is_unsigned
-    is_bool = is_bool
-    finfo = finfo
-    iinfo = iinfo
-    min = lowest
-    max = highest
-    fields = fields
-    from_py = from_py
-    as_const = as_const
-    to_dtype = to_dtype
-    imageh = imageh
-    imagef = imagef
+    if TYPE_CHECKING:  # the class is not instantiated: nothing is bound
+        is_float = staticmethod(is_float)
+        is_int = staticmethod(is_int)
+        is_unsigned = staticmethod(is_unsigned)
+        is_bool = staticmethod(is_bool)
+        finfo = staticmethod(finfo)
+        iinfo = staticmethod(iinfo)
+        min = staticmethod(lowest)
+        max = staticmethod(highest)
+        fields = staticmethod(fields)
+        from_py = staticmethod(from_py)
+        as_const = staticmethod(as_const)
+        to_dtype = staticmethod(to_dtype)
+        imageh = staticmethod(imageh)
+        imagef = staticmethod(imagef)
+    else:
+        is_float = is_float
+        is_int = is_int
+        is_unsigned = is_unsigned
+        is_bool = is_bool
+        finfo = finfo
+        iinfo = iinfo
+        min = lowest
+        max = highest
+        fields = fields
+        from_py = from_py
+        as_const = as_const
+        to_dtype = to_dtype
+        imageh = imageh
+        imagef = imagef
 
 
 # The questions about kinds are asked all the time: sets answer faster than the table's tuples.

@@ -12,9 +12,9 @@ that was a fifth of the time that generating a kernel takes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import auto
+from enum import Enum, auto
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 
 class Members(type):
@@ -75,7 +75,7 @@ def _is_member(name: str, value: Any) -> bool:
     return not (name.startswith("_") or callable(value) or hasattr(value, "__get__"))
 
 
-class Member(metaclass=Members):
+class _Member(metaclass=Members):
     """What members have in common: a name, a value, and that there is one of each.
 
     They are themselves after pickling and copying. A class that is an `int` as well has members
@@ -102,3 +102,12 @@ class Member(metaclass=Members):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
+
+
+if TYPE_CHECKING:  # to a type checker they are an enumeration
+
+    class Member(Enum):
+        """One of the members of a class."""
+else:
+    Member = _Member
+    Member.__name__ = Member.__qualname__ = "Member"

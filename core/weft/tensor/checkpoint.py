@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from weft.autograd import AGAIN
 from weft.base.arguments import shown, too_deep
@@ -18,10 +18,13 @@ from weft.base.errors import ArgumentError
 from weft.tensor.protocol import TensorBase, grad_enabled, record
 from weft.uop import Ops, UOp
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _numbers = itertools.count()
 
 
-def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def checkpoint(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """`function(*args, **kwargs)`, of which `backward` computes again what lies inside.
 
     It costs the time of the function once more, and saves the memory of all that it computes but

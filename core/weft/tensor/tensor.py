@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack, overload
 from weakref import ref
 
 from weft.base.arguments import kind_of, shown
@@ -58,11 +58,16 @@ from weft.tensor.ops.statistics import StatisticsMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.ops.writing import WritingMixin
 from weft.tensor.protocol import TensorBase, grad_mode
+from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike, TensorOptions
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import fold, sprod
 
 if TYPE_CHECKING:
     from weft.schedule import ScheduleItem
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @with_float32_rules
@@ -125,11 +130,15 @@ class Tensor(
 
     training: ClassVar[bool] = False
 
+    if TYPE_CHECKING:
+        # Not callable, so that type checkers report an unknown attribute of the whole class.
+        __getattr__: None  # type: ignore[assignment]
+
     def __init__(
         self,
-        data: Any = None,
+        data: ArrayLike | os.PathLike[str] | None = None,
         device: str | tuple[str, ...] | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> None:
         kind = None if dtype is None else element_dtype(dtype)
@@ -162,8 +171,8 @@ class Tensor(
     lazydata = uop
 
     @property
-    def shape(self) -> tuple[Any, ...]:
-        """Sizes of the axes: ints or symbolic ints.
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes: ints or symbolic ints (which type checkers see as ints).
 
         >>> Tensor([[1, 2, 3], [4, 5, 6]]).shape
         (2, 3)
@@ -177,8 +186,9 @@ class Tensor(
         return shape
 
     @property
-    def device(self) -> Any:
-        """The device string of where it lives.
+    def device(self) -> str:
+        """The device string of where it lives; of a tensor on several devices the tuple of them
+        (which type checkers see as a string).
 
         >>> Tensor([1, 2], device="REF").device
         'REF'
@@ -195,7 +205,7 @@ class Tensor(
         """
         return len(self._uop.shape)
 
-    def numel(self) -> Any:
+    def numel(self) -> int:
         """Number of elements.
 
         >>> Tensor([[1, 2], [3, 4]]).numel()
@@ -203,7 +213,7 @@ class Tensor(
         """
         return sprod(self._uop.shape)
 
-    def nbytes(self) -> Any:
+    def nbytes(self) -> int:
         """Bytes of all elements.
 
         >>> Tensor([[1, 2], [3, 4]]).nbytes()
@@ -211,7 +221,11 @@ class Tensor(
         """
         return fold(self.numel() * self._uop.dtype.itemsize)
 
-    def size(self, dim: int | None = None) -> Any:
+    @overload
+    def size(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    def size(self, dim: int | None = None) -> int | tuple[int, ...]:
         """The shape, or the size of one axis.
 
         >>> Tensor.zeros(2, 3).size()
@@ -314,8 +328,14 @@ class Tensor(
         self._requires_grad = requires_grad
         return self
 
+    @overload
     @staticmethod
-    def no_grad(function: Any = None) -> Any:
+    def no_grad(function: None = None) -> grad_mode: ...
+    @overload
+    @staticmethod
+    def no_grad(function: Callable[P, R]) -> Callable[P, R]: ...
+    @staticmethod
+    def no_grad(function: Callable[..., Any] | None = None) -> Any:
         """A with-block, or a decorator, whose results do not require gradients: to all that
         follows they are constants.
 
@@ -330,8 +350,14 @@ class Tensor(
         """
         return grad_mode(False) if function is None else grad_mode(False)(function)
 
+    @overload
     @staticmethod
-    def enable_grad(function: Any = None) -> Any:
+    def enable_grad(function: None = None) -> grad_mode: ...
+    @overload
+    @staticmethod
+    def enable_grad(function: Callable[P, R]) -> Callable[P, R]: ...
+    @staticmethod
+    def enable_grad(function: Callable[..., Any] | None = None) -> Any:
         """A with-block, or a decorator, inside `no_grad` whose results may require gradients again.
 
         >>> x = Tensor([1.0], requires_grad=True)
@@ -429,7 +455,7 @@ class Tensor(
         return cls._from_node(interop.from_file(path))
 
     @classmethod
-    def from_url(cls, url: str, gunzip: bool = False, **kwargs: Any) -> Self:
+    def from_url(cls, url: str, gunzip: bool = False, **kwargs: Unpack[TensorOptions]) -> Self:
         """The bytes of a file on the network as uint8, fetched once and kept in the cache folder.
 
         It stays on the device that stores files, lazily, unless `device` is given; `gunzip` unpacks
@@ -446,7 +472,12 @@ class Tensor(
 
     @classmethod
     def from_blob(
-        cls, ptr: int, shape: tuple[int, ...], *, dtype: Any = None, device: str | None = None
+        cls,
+        ptr: int,
+        shape: tuple[int, ...],
+        *,
+        dtype: DTypeLike | None = None,
+        device: DeviceLike | None = None,
     ) -> Self:
         """Memory of this process at an address, in place where `device` can use it, else copied.
 

@@ -67,7 +67,8 @@ class AxisKind(Member, int):
     UNROLL = 6  # a reduce unrolled into registers
     VECTOR = 7  # the lanes of a vector
 
-    __str__ = Member.__repr__
+    def __str__(self) -> str:
+        return self.__repr__()
 
 
 @dataclass(frozen=True, slots=True)

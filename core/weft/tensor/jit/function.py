@@ -16,7 +16,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from weft.base.arguments import too_deep
@@ -45,6 +45,11 @@ from weft.tensor.realize import realize_tensors
 from weft.tensor.tensor import Tensor
 from weft.uop import Ops, UOp
 
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+T = TypeVar("T")
+
 _MOST_TRIES = 4
 _MOST_NEW = 64
 _MOST_UNTOLD = 5  # new signatures in a row, without a replay, until a warning says what differs
@@ -55,7 +60,15 @@ _settings_now = settings.reader(*_SETTINGS)
 _MODES = [*(f"settings.{name}" for name in _SETTINGS), "Tensor.training", "gradients", "device"]
 
 
-def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
+@overload
+def jit(function: staticmethod[P, R], *, limit: int = 16) -> staticmethod[P, R]: ...
+@overload
+def jit(function: classmethod[T, P, R], *, limit: int = 16) -> classmethod[T, P, R]: ...
+@overload
+def jit(function: Callable[P, R], *, limit: int = 16) -> Jit[P, R]: ...
+@overload
+def jit(function: None = None, *, limit: int = 16) -> Callable[[Callable[P, R]], Jit[P, R]]: ...
+def jit(function: Any = None, *, limit: int = 16) -> Any:
     """Record what a function computes, and replay it: `@jit` on functions and methods.
 
     Arguments and results may be containers of any depth: lists, tuples, dicts, dataclasses and
@@ -83,14 +96,14 @@ def jit(function: Callable[..., Any] | None = None, *, limit: int = 16) -> Any:
     return Jit(function, limit)
 
 
-class Jit:
+class Jit(Generic[P, R]):
     """A recorded function. `reset()` forgets what was recorded.
 
     quiet: whether no warning says that calls are not replayed, where that is so.
     replays: how many calls were replayed. reason: why calls are not, where that is so.
     """
 
-    def __init__(self, function: Callable[..., Any], limit: int = 16, quiet: bool = False) -> None:
+    def __init__(self, function: Callable[P, R], limit: int = 16, quiet: bool = False) -> None:
         if not callable(function) or isinstance(function, type):
             raise ArgumentError(
                 "jit takes a function", asked=f"jit({function!r})", try_="@jit above a def"
@@ -144,7 +157,13 @@ class Jit:
     def __set_name__(self, owner: type, name: str) -> None:
         self._attribute, self._place = name, f"jit of {name}"
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Jit:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Jit[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> Jit[Q, R]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
         if isinstance(instance, type):
@@ -162,7 +181,7 @@ class Jit:
             found = there[self._place] = BoundJit(self, instance)
         return found
 
-    def _of_class(self, kind: type) -> Jit:
+    def _of_class(self, kind: type) -> BoundJit:
         """What a class method of this class recorded."""
         found = self._classes.get(kind)
         if found is None:
@@ -180,7 +199,7 @@ class Jit:
 
     # ---- calls ----------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if self._like is not None and recording() is None:
             with self._lock:
                 like = self._like
@@ -406,16 +425,16 @@ class Jit:
             warnings.warn(f"{self._name} {what}: {reason}", stacklevel=_level_outside())
 
 
-class BoundJit(Jit):
+class BoundJit(Jit[..., Any]):
     """A captured method of one instance; what is recorded is kept with the instance."""
 
-    def __init__(self, method: Jit, instance: Any) -> None:
-        bound = method._function.__get__(instance)
+    def __init__(self, method: Jit[..., Any], instance: Any) -> None:
+        bound: Any = method._function.__get__(instance)  # type: ignore[attr-defined]
         super().__init__(bound, method._limit, method._quiet)
         self.method, self.instance = method, instance
         self._attribute = method._attribute
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Jit:
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self
 
     def __reduce__(self) -> Any:

@@ -21,6 +21,7 @@ from weft.shape.movement import broadcast_shapes
 from weft.tensor.interop import moved
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, grad_enabled, record
+from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp, Window
 from weft.uop.sharding import parts_of
 
@@ -59,7 +60,7 @@ class AssignMixin(TensorBase):
 
     __slots__ = ()
 
-    def assign(self, x: Any) -> Self:
+    def assign(self, x: ArrayLike) -> Self:
         """Take on the value of x, which broadcasts to the shape of self; returns self.
 
         A tensor of the same or a lower kind is converted; numbers, lists and arrays always are.
@@ -191,7 +192,7 @@ class AssignMixin(TensorBase):
         if value._requires_grad and grad_enabled():
             self._requires_grad, self.is_leaf = True, False
 
-    def replace(self, x: Any, allow_shape_mismatch: bool = False) -> Self:
+    def replace(self, x: ArrayLike, allow_shape_mismatch: bool = False) -> Self:
         """Become another tensor altogether: its graph, and none of the old memory.
 
         :raises ShapeError: if the shapes differ, unless that is allowed.
@@ -223,41 +224,41 @@ class AssignMixin(TensorBase):
         self._uop = x._uop
         return self
 
-    def __iadd__(self, x: Any) -> Self:
+    def __iadd__(self, x: ArrayLike) -> Self:
         return self.assign(self.add(x))
 
-    def __isub__(self, x: Any) -> Self:
+    def __isub__(self, x: ArrayLike) -> Self:
         return self.assign(self.sub(x))
 
-    def __imul__(self, x: Any) -> Self:
+    def __imul__(self, x: ArrayLike) -> Self:
         return self.assign(self.mul(x))
 
-    def __itruediv__(self, x: Any) -> Self:
+    def __itruediv__(self, x: ArrayLike) -> Self:
         return self.assign(self.div(x))
 
-    def __ifloordiv__(self, x: Any) -> Self:
+    def __ifloordiv__(self, x: ArrayLike) -> Self:
         return self.assign(self // x)
 
-    def __imod__(self, x: Any) -> Self:
+    def __imod__(self, x: ArrayLike) -> Self:
         return self.assign(self.mod(x))
 
-    def __ipow__(self, x: Any) -> Self:
+    def __ipow__(self, x: ArrayLike) -> Self:
         return self.assign(self.pow(x))
 
-    def __imatmul__(self, x: Any) -> Self:
+    def __imatmul__(self, x: ArrayLike) -> Self:
         return self.assign(self.matmul(x))
 
-    def __iand__(self, x: Any) -> Self:
+    def __iand__(self, x: ArrayLike) -> Self:
         return self.assign(self.bitwise_and(x))
 
-    def __ior__(self, x: Any) -> Self:
+    def __ior__(self, x: ArrayLike) -> Self:
         return self.assign(self.bitwise_or(x))
 
-    def __ixor__(self, x: Any) -> Self:
+    def __ixor__(self, x: ArrayLike) -> Self:
         return self.assign(self.bitwise_xor(x))
 
-    def __ilshift__(self, x: Any) -> Self:
+    def __ilshift__(self, x: ArrayLike) -> Self:
         return self.assign(self.lshift(x))
 
-    def __irshift__(self, x: Any) -> Self:
+    def __irshift__(self, x: ArrayLike) -> Self:
         return self.assign(self.rshift(x))

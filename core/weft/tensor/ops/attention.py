@@ -8,6 +8,7 @@ from typing import Any, Self
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike
 
 
 class AttentionMixin(TensorBase):
@@ -16,8 +17,8 @@ class AttentionMixin(TensorBase):
     __slots__ = ()
 
     def scaled_dot_product_attention(
-        self, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
-        is_causal: bool = False, enable_gqa: bool = False,
+        self, key: ArrayLike, value: ArrayLike, attn_mask: ArrayLike | None = None,
+        dropout_p: float = 0.0, is_causal: bool = False, enable_gqa: bool = False,
     ) -> Self:  # fmt: skip
         """softmax(q @ k.T / sqrt(d) + mask) @ v over the last two axes (positions, features).
 
@@ -68,7 +69,7 @@ class AttentionMixin(TensorBase):
                 scores = scores + attn_mask
         return scores.softmax(-1).cast(self._uop.dtype).dropout(dropout_p) @ value
 
-    def _shared_heads(self, query: Any) -> Any:
+    def _shared_heads(self, query: Any) -> Self:
         heads, own = (t.shape[-3] if len(t.shape) > 2 else 0 for t in (query, self))
         if not own or heads % own:
             raise ShapeError(

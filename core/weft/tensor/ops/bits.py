@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.tensor.ops.operands import OperandsMixin, complement, is_boolean
 from weft.tensor.ops.transcendental import sloped_value
+from weft.tensor.types import ArrayLike
 from weft.uop import Ops
 
 
@@ -18,7 +19,7 @@ class BitsMixin(OperandsMixin):
 
     # ---- bits ---------------------------------------------------------------------------------
 
-    def bitwise_and(self, x: Any, reverse: bool = False) -> Self:
+    def bitwise_and(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Of integers and bool. :raises DTypeError: for floats.
 
         >>> (Tensor([12, 10]) & 6).tolist()
@@ -30,7 +31,7 @@ class BitsMixin(OperandsMixin):
         self._whole("bitwise and", x)
         return self._binary(Ops.AND, x, reverse)
 
-    def bitwise_or(self, x: Any, reverse: bool = False) -> Self:
+    def bitwise_or(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Of integers and bool. :raises DTypeError: for floats.
 
         >>> (Tensor([12, 10]) | 3).tolist()
@@ -40,7 +41,7 @@ class BitsMixin(OperandsMixin):
         self._whole("bitwise or", x)
         return self._binary(Ops.OR, x, reverse)
 
-    def bitwise_xor(self, x: Any, reverse: bool = False) -> Self:
+    def bitwise_xor(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Of integers and bool. :raises DTypeError: for floats.
 
         >>> (Tensor([12, 10]) ^ 6).tolist()
@@ -61,7 +62,7 @@ class BitsMixin(OperandsMixin):
         self._whole("bitwise not")
         return self._wrap(complement(self._uop))
 
-    def lshift(self, x: Any, reverse: bool = False) -> Self:
+    def lshift(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Bits to the left; 0 from the width of the dtype on. :raises DTypeError: for floats, bool.
 
         >>> (Tensor([1, 3]) << 2).tolist()
@@ -74,7 +75,7 @@ class BitsMixin(OperandsMixin):
         self._no_bool("a shift", x)
         return self._binary(Ops.SHL, x, reverse)
 
-    def rshift(self, x: Any, reverse: bool = False) -> Self:
+    def rshift(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Bits to the right, keeping the sign. :raises DTypeError: for floats and bool.
 
         >>> (Tensor([12, -12]) >> 2).tolist()

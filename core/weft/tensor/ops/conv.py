@@ -6,6 +6,7 @@ one number, one per axis, or (before, after) flat from the last axis on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from weft.autograd import AGAIN
@@ -26,6 +27,7 @@ from weft.tensor.ops.windows import (
     windows_of_steps,
 )
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, Axes, DTypeLike
 from weft.uop import UOp
 from weft.uop.symbolic.sint import fold
 
@@ -77,7 +79,9 @@ class ConvMixin(TensorBase):
 
     __slots__ = ()
 
-    def _pool(self, size: tuple[int, ...], step: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
+    def _pool(
+        self, size: tuple[int, ...], step: tuple[int, ...], dilation: tuple[int, ...]
+    ) -> Self:
         """Windows of the last axes: (..., *spatial) -> (..., *windows, *size), nothing copied.
 
         window o, place k is x[o * step + k * dilation].
@@ -89,7 +93,7 @@ class ConvMixin(TensorBase):
             x = x._windows(len(front) + axis, size[axis], step[axis], dilation[axis])
         return x
 
-    def _windows(self, axis: int, size: int, step: int, dilation: int) -> Any:
+    def _windows(self, axis: int, size: int, step: int, dilation: int) -> Self:
         """One axis becomes its windows; their places go to the end of the shape."""
         shape = self.shape
         length = shape[axis]
@@ -159,8 +163,8 @@ class ConvMixin(TensorBase):
     # ---- convolution --------------------------------------------------------------------------
 
     def conv2d(
-        self, weight: Any, bias: Any = None, groups: int = 1, stride: Any = 1, dilation: Any = 1,
-        padding: Any = 0, dtype: Any = None,
+        self, weight: ArrayLike, bias: ArrayLike | None = None, groups: int = 1, stride: Axes = 1,
+        dilation: Axes = 1, padding: int | Sequence[Any] = 0, dtype: DTypeLike | None = None,
     ) -> Self:  # fmt: skip
         """Convolution: x (N, C, *spatial), weight (O, C / groups, *kernel), bias (O,).
 
@@ -241,8 +245,8 @@ class ConvMixin(TensorBase):
         )
 
     def image_conv2d(
-        self, weight: Any, bias: Any = None, groups: int = 1, stride: Any = 1, dilation: Any = 1,
-        padding: Any = 0, dtype: Any = None,
+        self, weight: ArrayLike, bias: ArrayLike | None = None, groups: int = 1, stride: Axes = 1,
+        dilation: Axes = 1, padding: int | Sequence[Any] = 0, dtype: DTypeLike | None = None,
     ) -> Self:  # fmt: skip
         """`conv2d`. What is drawn as images is a matter of the setting IMAGE and the device.
 
@@ -252,8 +256,8 @@ class ConvMixin(TensorBase):
         return self.conv2d(weight, bias, groups, stride, dilation, padding, dtype)
 
     def conv_transpose2d(
-        self, weight: Any, bias: Any = None, groups: int = 1, stride: Any = 1, dilation: Any = 1,
-        padding: Any = 0, output_padding: Any = 0,
+        self, weight: ArrayLike, bias: ArrayLike | None = None, groups: int = 1, stride: Axes = 1,
+        dilation: Axes = 1, padding: int | Sequence[Any] = 0, output_padding: Axes = 0,
     ) -> Self:  # fmt: skip
         """The transpose (gradient) of a convolution: weight is (C, O / groups, *kernel).
 
@@ -351,8 +355,8 @@ class ConvMixin(TensorBase):
         return kernel, step, apart, tuple(pads)
 
     def avg_pool2d(
-        self, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1, padding: Any = 0,
-        ceil_mode: bool = False, count_include_pad: bool = True,
+        self, kernel_size: Axes = (2, 2), stride: Axes | None = None, dilation: Axes = 1,
+        padding: int | Sequence[Any] = 0, ceil_mode: bool = False, count_include_pad: bool = True,
     ) -> Self:  # fmt: skip
         """Average of each window of the last axes; stride None is the kernel's size.
 
@@ -387,9 +391,9 @@ class ConvMixin(TensorBase):
         return (sums(wide, pads) / sums(ones, beyond)).cast(own)
 
     def max_pool2d(
-        self, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1, padding: Any = 0,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Any:  # fmt: skip
+        self, kernel_size: Axes = (2, 2), stride: Axes | None = None, dilation: Axes = 1,
+        padding: int | Sequence[Any] = 0, ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Self | tuple[Self, Self]:  # fmt: skip
         """Maximum of each window of the last axes; with `return_indices` also where it stood, as an
         int32 index into the flattened spatial axes (the first of equals).
 
@@ -425,8 +429,8 @@ class ConvMixin(TensorBase):
         return top, count - hits.where(places, 0).max(last)
 
     def max_unpool2d(
-        self, indices: Any, kernel_size: Any = (2, 2), stride: Any = None, dilation: Any = 1,
-        padding: Any = 0, output_size: Any = None,
+        self, indices: ArrayLike, kernel_size: Axes = (2, 2), stride: Axes | None = None,
+        dilation: Axes = 1, padding: Axes = 0, output_size: Sequence[int] | None = None,
     ) -> Self:  # fmt: skip
         """Pooled values put back where `max_pool2d` found them, zeros elsewhere.
 
@@ -462,7 +466,9 @@ class ConvMixin(TensorBase):
         base = values.zeros_like()[..., :1].expand((*front, count))
         return base.scatter(-1, places, values).reshape((*front, *spatial))
 
-    def interpolate(self, size: Any, mode: str = "linear", align_corners: bool = False) -> Self:
+    def interpolate(
+        self, size: Sequence[int], mode: str = "linear", align_corners: bool = False
+    ) -> Self:
         """The last axes resized: mode "linear" (over each axis), "nearest" or "nearest-exact".
 
         :raises ArgumentError: for another mode.

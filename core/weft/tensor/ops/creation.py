@@ -7,7 +7,7 @@ Shapes are given as one tuple or as several arguments; `device` None is the defa
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from weft.base.arguments import index_of, real, shown, whole
 from weft.base.dtype import DType, dtypes, element_dtype
@@ -18,6 +18,15 @@ from weft.device import registry
 from weft.shape.movement import say_shape
 from weft.tensor.ops.movement import as_tuple
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.types import (
+    ArrayLike,
+    DeviceLike,
+    DTypeLike,
+    KindOptions,
+    Number,
+    ShapeLike,
+    TensorOptions,
+)
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import stacked
 from weft.uop.symbolic.sint import as_node, fold, smax
@@ -47,7 +56,7 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def empty(
-        cls, *shape: Any, device: str | None = None, dtype: Any = None,
+        cls, *shape: ShapeLike, device: DeviceLike | None = None, dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """Storage of its own with no values put in it.
@@ -71,8 +80,8 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def full(
-        cls, shape: Any, fill_value: Any, *, device: str | None = None, dtype: Any = None,
-        requires_grad: bool | None = None,
+        cls, shape: ShapeLike, fill_value: ArrayLike, *, device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None, requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """`fill_value` everywhere: a constant, which takes no memory.
 
@@ -95,7 +104,7 @@ class CreationMixin(TensorBase):
         return (made if plain is kind else made.cast(kind))._with_flag(requires_grad)
 
     @classmethod
-    def zeros(cls, *shape: Any, **kwargs: Any) -> Self:
+    def zeros(cls, *shape: ShapeLike, **kwargs: Unpack[TensorOptions]) -> Self:
         """Zeros, of the default float unless `dtype` is given.
 
         >>> Tensor.zeros(2, 2).tolist()
@@ -106,7 +115,7 @@ class CreationMixin(TensorBase):
         return cls.full(shape_of_arguments(shape), 0.0, **kwargs)
 
     @classmethod
-    def ones(cls, *shape: Any, **kwargs: Any) -> Self:
+    def ones(cls, *shape: ShapeLike, **kwargs: Unpack[TensorOptions]) -> Self:
         """Ones, of the default float unless `dtype` is given.
 
         >>> Tensor.ones(2, 2).tolist()
@@ -116,7 +125,7 @@ class CreationMixin(TensorBase):
         """
         return cls.full(shape_of_arguments(shape), 1.0, **kwargs)
 
-    def full_like(self, fill_value: Any, **kwargs: Any) -> Self:
+    def full_like(self, fill_value: ArrayLike, **kwargs: Unpack[TensorOptions]) -> Self:
         """`fill_value` everywhere, in the shape, dtype and place of self.
 
         >>> Tensor([1.5, 2.5]).full_like(3).tolist()
@@ -126,7 +135,7 @@ class CreationMixin(TensorBase):
         kwargs.setdefault("device", self.device)
         return self.__class__.full(self.shape, fill_value, **kwargs)
 
-    def zeros_like(self, **kwargs: Any) -> Self:
+    def zeros_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
         """Zeros in the shape, dtype and place of self.
 
         >>> Tensor([1, 2]).zeros_like().tolist()
@@ -136,7 +145,7 @@ class CreationMixin(TensorBase):
         """
         return self.full_like(0, **kwargs)
 
-    def ones_like(self, **kwargs: Any) -> Self:
+    def ones_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
         """Ones in the shape, dtype and place of self.
 
         >>> Tensor([[1, 2], [3, 4]]).ones_like().tolist()
@@ -144,7 +153,7 @@ class CreationMixin(TensorBase):
         """
         return self.full_like(1, **kwargs)
 
-    def empty_like(self, **kwargs: Any) -> Self:
+    def empty_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
         """Storage of its own with no values put in it, in the shape, dtype and place of self.
 
         >>> Tensor([[1, 2], [3, 4]]).empty_like().shape
@@ -155,7 +164,14 @@ class CreationMixin(TensorBase):
         return self.__class__.empty(self.shape, **kwargs)
 
     @classmethod
-    def logspace(cls, start: Any, stop: Any, steps: int, base: float = 10.0, **kwargs: Any) -> Self:
+    def logspace(
+        cls,
+        start: float,
+        stop: float,
+        steps: int,
+        base: float = 10.0,
+        **kwargs: Unpack[TensorOptions],
+    ) -> Self:
         """`steps` powers of `base`, with exponents from start to stop; see `linspace`.
 
         >>> Tensor.logspace(0, 2, 3).tolist()
@@ -172,7 +188,7 @@ class CreationMixin(TensorBase):
         return powers if wide is kind else powers.cast(kind)
 
     @classmethod
-    def tri(cls, n: int, m: int | None = None, k: int = 0, **kwargs: Any) -> Self:
+    def tri(cls, n: int, m: int | None = None, k: int = 0, **kwargs: Unpack[TensorOptions]) -> Self:
         """Ones on and below a diagonal of an (n, m) matrix of zeros; m None is n.
 
         >>> Tensor.tri(2, 3).tolist()
@@ -182,8 +198,9 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def arange(
-        cls, start: Any, stop: Any = None, step: Any = 1, *, device: str | None = None,
-        dtype: Any = None, requires_grad: bool | None = None,
+        cls, start: Number | UOp, stop: Number | UOp | None = None, step: Number | UOp = 1, *,
+        device: DeviceLike | None = None, dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """start, start + step, ... before stop; from 0 with one argument.
 
@@ -235,7 +252,7 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def _symbolic_range(
-        cls, start: Any, stop: Any, step: Any, kind: DType, device: str | None
+        cls, start: Any, stop: Any, step: Any, kind: DType, device: DeviceLike | None
     ) -> Any:
         """The front of a counter that goes as far as the bounds of the variables allow."""
         step = step.val if isinstance(step, UOp) else step
@@ -257,7 +274,7 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def _counted(
-        cls, count: int, start: Any, step: Any, kind: DType, whole: bool, device: str | None
+        cls, count: int, start: Any, step: Any, kind: DType, whole: bool, device: DeviceLike | None
     ) -> Any:
         """start + i * step over the counter i, which takes no memory."""
         if count == 0:
@@ -274,8 +291,8 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def linspace(
-        cls, start: Any, stop: Any, steps: int, *, device: str | None = None, dtype: Any = None,
-        requires_grad: bool | None = None,
+        cls, start: float, stop: float, steps: int, *, device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None, requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """`steps` numbers from start to stop, both included; integers are cut off toward zero.
 
@@ -306,8 +323,8 @@ class CreationMixin(TensorBase):
 
     @classmethod
     def eye(
-        cls, n: int, m: int | None = None, *, device: str | None = None, dtype: Any = None,
-        requires_grad: bool | None = None,
+        cls, n: int, m: int | None = None, *, device: DeviceLike | None = None,
+        dtype: DTypeLike | None = None, requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """Ones on the main diagonal of an (n, m) matrix of zeros; m None is n.
 
@@ -326,7 +343,7 @@ class CreationMixin(TensorBase):
         return made._with_flag(requires_grad)
 
     @classmethod
-    def from_uop(cls, y: UOp, **kwargs: Any) -> Self:
+    def from_uop(cls, y: UOp, **kwargs: Unpack[KindOptions]) -> Self:
         """A tensor around a graph node; symbolic integers become 0-d tensors.
 
         >>> n = Variable("n", 1, 8).bind(3)

@@ -12,6 +12,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
 from weft.tensor.live import leaf_nodes, live_tensors
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike
 from weft.uop import GroupOp, Ops, UOp
 
 
@@ -21,7 +22,10 @@ class DifferentiationMixin(TensorBase):
     __slots__ = ()
 
     def gradient(
-        self, *targets: Any, gradient: Any = None, materialize_grads: bool = False
+        self,
+        *targets: TensorBase,
+        gradient: ArrayLike | None = None,
+        materialize_grads: bool = False,
     ) -> list[Self]:
         """The gradients of self with respect to each target, as lazy tensors.
 
@@ -66,7 +70,7 @@ class DifferentiationMixin(TensorBase):
             result.append(made)
         return result
 
-    def backward(self, gradient: Any = None) -> Self:
+    def backward(self, gradient: ArrayLike | None = None) -> Self:
         """Add the gradient of self to `.grad` of every leaf below that requires gradients, and of
         every tensor on the way for which `retain_grad` was called.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Self
 
 from weft.base.arguments import real
 from weft.tensor.ops.losses import LossesMixin
 from weft.tensor.ops.transcendental import in_floats
+from weft.tensor.types import ArrayLike
 
 
 class DistancesMixin(LossesMixin):
@@ -16,7 +17,7 @@ class DistancesMixin(LossesMixin):
     __slots__ = ()
 
     @in_floats
-    def mse_loss(self, target: Any, reduction: str = "mean") -> Self:
+    def mse_loss(self, target: ArrayLike, reduction: str = "mean") -> Self:
         """The square of the difference.
 
         >>> Tensor([1.0, 2.0]).mse_loss(Tensor([1.0, 4.0])).item()
@@ -25,7 +26,7 @@ class DistancesMixin(LossesMixin):
         return (self - target).square()._reduced(reduction)
 
     @in_floats
-    def l1_loss(self, target: Any, reduction: str = "mean") -> Self:
+    def l1_loss(self, target: ArrayLike, reduction: str = "mean") -> Self:
         """The size of the difference.
 
         >>> Tensor([1.0, 2.0]).l1_loss(Tensor([1.0, 4.0])).item()
@@ -34,7 +35,7 @@ class DistancesMixin(LossesMixin):
         return (self - target).abs()._reduced(reduction)
 
     @in_floats
-    def smooth_l1_loss(self, target: Any, reduction: str = "mean", beta: float = 1.0) -> Self:
+    def smooth_l1_loss(self, target: ArrayLike, reduction: str = "mean", beta: float = 1.0) -> Self:
         """The size d of the difference less beta / 2; below beta, d*d / (2 beta).
 
         >>> Tensor([0.0, 0.0]).smooth_l1_loss(Tensor([1.0, 3.0]), "none").tolist()
@@ -48,7 +49,7 @@ class DistancesMixin(LossesMixin):
         return (apart < beta).where(near, apart - 0.5 * beta)._reduced(reduction)
 
     @in_floats
-    def huber_loss(self, target: Any, reduction: str = "mean", delta: float = 1.0) -> Self:
+    def huber_loss(self, target: ArrayLike, reduction: str = "mean", delta: float = 1.0) -> Self:
         """d*d / 2 of the size d of the difference; above delta, delta (d - delta / 2).
 
         >>> Tensor([0.0, 0.0]).huber_loss(Tensor([1.0, 3.0]), "none", delta=2.0).tolist()
@@ -60,7 +61,7 @@ class DistancesMixin(LossesMixin):
         return (apart <= delta).where(apart.square() * 0.5, far)._reduced(reduction)
 
     @in_floats
-    def kl_div(self, target: Any, reduction: str = "mean", log_target: bool = False) -> Self:
+    def kl_div(self, target: ArrayLike, reduction: str = "mean", log_target: bool = False) -> Self:
         """target * (log(target) - self): self holds log probabilities, `target` probabilities or,
         with `log_target`, their logarithms. "batchmean" divides the sum by the length of axis 0.
 
@@ -77,7 +78,7 @@ class DistancesMixin(LossesMixin):
         return loss._reduced(reduction)
 
     @in_floats
-    def soft_margin_loss(self, target: Any, reduction: str = "mean") -> Self:
+    def soft_margin_loss(self, target: ArrayLike, reduction: str = "mean") -> Self:
         """log(1 + exp(-target * self)), targets being 1 and -1.
 
         >>> Tensor([0.0]).soft_margin_loss(Tensor([1.0])).item()
@@ -87,7 +88,7 @@ class DistancesMixin(LossesMixin):
 
     @in_floats
     def hinge_embedding_loss(
-        self, target: Any, margin: float = 1.0, reduction: str = "mean"
+        self, target: ArrayLike, margin: float = 1.0, reduction: str = "mean"
     ) -> Self:
         """self where the target is 1; max(0, margin - self) where it is -1; elsewhere both.
 
@@ -101,7 +102,7 @@ class DistancesMixin(LossesMixin):
 
     @in_floats
     def margin_ranking_loss(
-        self, other: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+        self, other: ArrayLike, target: ArrayLike, margin: float = 0.0, reduction: str = "mean"
     ) -> Self:
         """max(0, margin - target * (self - other)): a target of 1 wants self to be larger.
 
@@ -111,7 +112,7 @@ class DistancesMixin(LossesMixin):
         return (-(self - other) * target + margin).relu()._reduced(reduction)
 
     def cosine_embedding_loss(
-        self, other: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+        self, other: ArrayLike, target: ArrayLike, margin: float = 0.0, reduction: str = "mean"
     ) -> Self:
         """1 - the cosine along the last axis where the target is 1; max(0, cosine - margin) where
         it is -1.
@@ -125,8 +126,8 @@ class DistancesMixin(LossesMixin):
         return loss._reduced(reduction)
 
     def triplet_margin_loss(
-        self, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-        swap: bool = False, reduction: str = "mean",
+        self, positive: ArrayLike, negative: ArrayLike, margin: float = 1.0, p: float = 2,
+        eps: float = 1e-6, swap: bool = False, reduction: str = "mean",
     ) -> Self:  # fmt: skip
         """max(0, distance to `positive` - distance to `negative` + margin), along the last axis.
 
@@ -142,7 +143,7 @@ class DistancesMixin(LossesMixin):
 
     @in_floats
     def poisson_nll_loss(
-        self, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8,
+        self, target: ArrayLike, log_input: bool = True, full: bool = False, eps: float = 1e-8,
         reduction: str = "mean",
     ) -> Self:  # fmt: skip
         """exp(self) - target * self, or self - target * log(self + eps) without `log_input`;
@@ -161,7 +162,12 @@ class DistancesMixin(LossesMixin):
 
     @in_floats
     def gaussian_nll_loss(
-        self, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+        self,
+        target: ArrayLike,
+        var: ArrayLike,
+        full: bool = False,
+        eps: float = 1e-6,
+        reduction: str = "mean",
     ) -> Self:
         """(log(var) + (self - target)**2 / var) / 2, the variance counting as `eps` at least;
         `full` adds log(2 pi) / 2.
@@ -180,7 +186,7 @@ class DistancesMixin(LossesMixin):
         return (loss + 0.5 * math.log(2 * math.pi) if full else loss)._reduced(reduction)
 
     def binary_cross_entropy(
-        self, target: Any, weight: Any = None, reduction: str = "mean"
+        self, target: ArrayLike, weight: ArrayLike | None = None, reduction: str = "mean"
     ) -> Self:
         """`binary_crossentropy`, with a weight for each element.
 

@@ -8,6 +8,7 @@ from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import DTypeError, ShapeError
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.types import DTypeLike
 from weft.uop import Ops
 
 
@@ -43,7 +44,7 @@ class DtypeMixin(TensorBase):
         """
         return dtypes.is_float(self._uop.dtype)
 
-    def cast(self, dtype: Any) -> Self:
+    def cast(self, dtype: DTypeLike) -> Self:
         """Converted to `dtype`: floats toward zero to integers, integers modulo their width.
 
         Gradients flow between floats. :raises DTypeError: for what names no dtype.
@@ -62,7 +63,7 @@ class DtypeMixin(TensorBase):
         node = cast_node(u, target)
         return self._wrap(node) if dtypes.is_float(target) else self._from_node(node)
 
-    def bitcast(self, dtype: Any) -> Self:
+    def bitcast(self, dtype: DTypeLike) -> Self:
         """The same bytes read as `dtype`; the last axis grows or shrinks with the item size.
 
         A bool is a byte that is 0 or 1. No gradient flows.
@@ -161,7 +162,7 @@ class DtypeMixin(TensorBase):
         """
         return self.cast(dtypes.bool)
 
-    def llvm_bf16_cast(self, dtype: Any) -> Self:
+    def llvm_bf16_cast(self, dtype: DTypeLike) -> Self:
         """bfloat16 to float32 by its bits, and from there to `dtype`; the same as `cast`.
 
         For code that had to go this way where no device converts bfloat16.

@@ -23,6 +23,7 @@ from weft.tensor.ops.operands import (
 )
 from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp
 
 _UNSIGNED = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
@@ -35,7 +36,7 @@ class ElementwiseMixin(OperandsMixin):
 
     # ---- arithmetic ---------------------------------------------------------------------------
 
-    def add(self, x: Any, reverse: bool = False, *, alpha: float = 1) -> Self:
+    def add(self, x: ArrayLike, reverse: bool = False, *, alpha: float = 1) -> Self:
         """Sum, of self and alpha * x; logical or for bool.
 
         >>> Tensor([1, 2]).add(Tensor([[10], [20]])).tolist()
@@ -46,7 +47,7 @@ class ElementwiseMixin(OperandsMixin):
         x = x if alpha == 1 else self._as_tensor(x, self) * real(alpha, "alpha")
         return self._binary(Ops.ADD, x, reverse)
 
-    def sub(self, x: Any, reverse: bool = False, *, alpha: float = 1) -> Self:
+    def sub(self, x: ArrayLike, reverse: bool = False, *, alpha: float = 1) -> Self:
         """Difference, of self and alpha * x. :raises DTypeError: for bool.
 
         >>> Tensor([5, 7]).sub(2).tolist()
@@ -59,7 +60,7 @@ class ElementwiseMixin(OperandsMixin):
         self._no_bool("subtraction", x)
         return self._binary(Ops.SUB, x, reverse)
 
-    def mul(self, x: Any, reverse: bool = False) -> Self:
+    def mul(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Product; logical and for bool.
 
         >>> Tensor([1, 2]).mul(3).tolist()
@@ -69,7 +70,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self._binary(Ops.MUL, x, reverse)
 
-    def div(self, x: Any, reverse: bool = False, rounding_mode: str | None = None) -> Self:
+    def div(self, x: ArrayLike, reverse: bool = False, rounding_mode: str | None = None) -> Self:
         """True division, in floats; `rounding_mode` "trunc" or "floor" rounds the quotient.
 
         Integers with a rounding mode stay integers; dividing them by zero gives 0 then.
@@ -101,7 +102,7 @@ class ElementwiseMixin(OperandsMixin):
             return self.div(x, reverse).trunc()
         return self.idiv(x, reverse)
 
-    def idiv(self, x: Any, reverse: bool = False) -> Self:
+    def idiv(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Quotient of integers, toward zero; 0 where the divisor is 0.
 
         :raises DTypeError: for floats.
@@ -153,7 +154,7 @@ class ElementwiseMixin(OperandsMixin):
         # there is no remainder by nothing
         return (divisor == 0).where((self / divisor).floor(), whole)
 
-    def mod(self, x: Any, reverse: bool = False) -> Self:
+    def mod(self, x: ArrayLike, reverse: bool = False) -> Self:
         """Remainder with the sign of the divisor; 0 for integers where the divisor is 0.
 
         Of floats it is exact while the quotient is below 2**29 (float64: 2**52).
@@ -203,7 +204,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self * self
 
-    def pow(self, x: Any, reverse: bool = False) -> Self:
+    def pow(self, x: ArrayLike, reverse: bool = False) -> Self:
         """self to the power x.
 
         Whole-number exponents up to 64 are multiplied out; others follow C's pow. Integers to a
@@ -282,7 +283,7 @@ class ElementwiseMixin(OperandsMixin):
         inverse = (self == 1).where(1, (self == -1).where(minus, self.zeros_like()))
         return (exponent < 0).where(inverse, result)
 
-    def maximum(self, x: Any) -> Self:
+    def maximum(self, x: ArrayLike) -> Self:
         """The larger of two; NaN where either is. Gradient: half to each at a tie.
 
         >>> Tensor([1, 5]).maximum(Tensor([3, 2])).tolist()
@@ -290,7 +291,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self._binary(Ops.MAX, x)
 
-    def minimum(self, x: Any) -> Self:
+    def minimum(self, x: ArrayLike) -> Self:
         """The smaller of two; NaN where either is. Gradient: half to each at a tie.
 
         >>> Tensor([1, 5]).minimum(3).tolist()
@@ -305,7 +306,7 @@ class ElementwiseMixin(OperandsMixin):
 
     # ---- comparison and choice ----------------------------------------------------------------
 
-    def eq(self, x: Any) -> Self:
+    def eq(self, x: ArrayLike) -> Self:
         """Equal, as bool.
 
         >>> (Tensor([1, 2]) == 2).tolist()
@@ -313,7 +314,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self._compare(Ops.CMPEQ, x)
 
-    def ne(self, x: Any) -> Self:
+    def ne(self, x: ArrayLike) -> Self:
         """Not equal, as bool.
 
         >>> (Tensor([1, 2]) != 2).tolist()
@@ -321,7 +322,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self._compare(Ops.CMPNE, x)
 
-    def lt(self, x: Any) -> Self:
+    def lt(self, x: ArrayLike) -> Self:
         """Less, as bool.
 
         >>> (Tensor([1, 2, 3]) < 2).tolist()
@@ -329,7 +330,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self._compare(Ops.CMPLT, x)
 
-    def gt(self, x: Any) -> Self:
+    def gt(self, x: ArrayLike) -> Self:
         """Greater, as bool.
 
         >>> (Tensor([1, 2, 3]) > 2).tolist()
@@ -337,7 +338,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self._compare(Ops.CMPLT, x, True)
 
-    def le(self, x: Any) -> Self:
+    def le(self, x: ArrayLike) -> Self:
         """Less or equal, as bool; false for NaN.
 
         >>> (Tensor([1, 2, 3]) <= 2).tolist()
@@ -345,7 +346,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return (self < x) | (self == x) if self._may_be_nan(x) else ~(self > x)
 
-    def ge(self, x: Any) -> Self:
+    def ge(self, x: ArrayLike) -> Self:
         """Greater or equal, as bool; false for NaN.
 
         >>> (Tensor([1, 2, 3]) >= 2).tolist()
@@ -366,7 +367,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return ~self.cast(dtypes.bool)
 
-    def where(self, x: Any, y: Any) -> Self:
+    def where(self, x: ArrayLike, y: ArrayLike) -> Self:
         """`x` where self is not zero, else `y`; shapes broadcast, dtypes of x and y promote.
 
         >>> (Tensor([1, -2, 3]) > 0).where(1, 0).tolist()
@@ -410,7 +411,7 @@ class ElementwiseMixin(OperandsMixin):
                 return tensor._wrap(node)
         return self._from_node(node)
 
-    def clamp(self, min_: Any = None, max_: Any = None) -> Self:
+    def clamp(self, min_: ArrayLike | None = None, max_: ArrayLike | None = None) -> Self:
         """Bounded below and above; NaN stays, and comes of a bound that is NaN. Gradient: 1 inside
         and at the bounds, else 0.
 
@@ -434,7 +435,7 @@ class ElementwiseMixin(OperandsMixin):
             bounded = _or_missing(bounded > high, high).where(high, bounded)
         return bounded
 
-    def clip(self, min_: Any = None, max_: Any = None) -> Self:
+    def clip(self, min_: ArrayLike | None = None, max_: ArrayLike | None = None) -> Self:
         """Alias of clamp.
 
         >>> Tensor([-3, 0, 9]).clip(-1, 5).tolist()
@@ -442,7 +443,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self.clamp(min_, max_)
 
-    def masked_fill(self, mask: Any, value: Any) -> Self:
+    def masked_fill(self, mask: ArrayLike, value: ArrayLike) -> Self:
         """`value` where `mask` is true, self elsewhere.
 
         >>> Tensor([1, 2, 3]).masked_fill(Tensor([True, False, True]), 0).tolist()
@@ -450,7 +451,7 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self.__class__._as_tensor(mask, self).where(value, self)
 
-    def lerp(self, end: Any, weight: Any) -> Self:
+    def lerp(self, end: ArrayLike, weight: ArrayLike) -> Self:
         """self + (end - self) * weight, in floats.
 
         >>> Tensor([0.0, 10.0]).lerp(Tensor([4.0, 20.0]), 0.25).tolist()
@@ -460,7 +461,7 @@ class ElementwiseMixin(OperandsMixin):
             return self.cast(dtypes.default_float).lerp(end, weight)
         return self + (self._operand(end) - self) * weight
 
-    def copysign(self, other: Any) -> Self:
+    def copysign(self, other: ArrayLike) -> Self:
         """The size of self with the sign of `other`, that of -0.0 included; in floats.
 
         >>> Tensor([1.0, -2.0]).copysign(Tensor([-0.0, 3.0])).tolist()
@@ -481,7 +482,7 @@ class ElementwiseMixin(OperandsMixin):
         return negative.where(-size, size + nothing)
 
     def isclose(
-        self, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+        self, other: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
     ) -> Self:
         """|self - other| <= atol + rtol * |other|, as bool; equal infinities are close.
 

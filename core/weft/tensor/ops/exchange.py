@@ -23,6 +23,7 @@ from weft.shape.movement import say_shape
 from weft.tensor import dlpack, numpy_functions
 from weft.tensor.interop import host_node, moved
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike
 from weft.uop import Ops, UOp
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ class ExchangeMixin(TensorBase):
 
     # ---- NumPy --------------------------------------------------------------------------------
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> numpy.ndarray[Any, numpy.dtype[Any]]:
         """The values as a NumPy array: of its own memory, or with copy=False a window that cannot
         be written, onto memory that the host sees.
 
@@ -176,7 +179,9 @@ class ExchangeMixin(TensorBase):
         )
 
     @classmethod
-    def from_dlpack(cls, x: Any, *, device: Any = None, copy: bool | None = None) -> Self:
+    def from_dlpack(
+        cls, x: Any, *, device: DeviceLike | None = None, copy: bool | None = None
+    ) -> Self:
         """A tensor over the memory of another library's array, by DLPack.
 
         :param x: an object that has `__dlpack__`, or a capsule. Its memory has to be the host's, or
@@ -259,13 +264,13 @@ class ExchangeMixin(TensorBase):
     def __complex__(self) -> complex:
         return complex(self.item())
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> Self:
         return self.round(0 if digits is None else whole(digits, "digits"))
 
-    def __divmod__(self, x: Any) -> tuple[Self, Self]:
+    def __divmod__(self, x: ArrayLike) -> tuple[Self, Self]:
         return self // x, self % x
 
-    def __rdivmod__(self, x: Any) -> tuple[Self, Self]:
+    def __rdivmod__(self, x: ArrayLike) -> tuple[Self, Self]:
         return x // self, x % self
 
     def __contains__(self, value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from weft.base.arguments import real, whole
@@ -10,6 +11,7 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.tensor.ops.activations import ActivationsMixin
 from weft.tensor.ops.transcendental import in_floats
+from weft.tensor.types import ArrayLike, DTypeLike
 
 
 class GatesMixin(ActivationsMixin):
@@ -18,7 +20,7 @@ class GatesMixin(ActivationsMixin):
     __slots__ = ()
 
     @in_floats
-    def softmin(self, axis: int = -1, dtype: Any = None) -> Self:
+    def softmin(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
         """softmax of -x.
 
         >>> Tensor([0.0, 0.0]).softmin().tolist()
@@ -39,7 +41,7 @@ class GatesMixin(ActivationsMixin):
             )
         return self.narrow(dim, 0, size // 2) * self.narrow(dim, size // 2, size // 2).sigmoid()
 
-    def prelu(self, weight: Any) -> Self:
+    def prelu(self, weight: ArrayLike) -> Self:
         """x, or weight x where it is below 0: one weight, or one for each channel (axis 1).
 
         >>> Tensor([-2.0, 2.0]).prelu(Tensor([0.5])).tolist()
@@ -98,7 +100,7 @@ class GatesMixin(ActivationsMixin):
 
     # ---- pooling to a size --------------------------------------------------------------------
 
-    def adaptive_avg_pool2d(self, output_size: Any) -> Self:
+    def adaptive_avg_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
         """Averages over windows that cut the last axes into so many parts: a number for two axes,
         or one for each; None keeps an axis.
 
@@ -112,7 +114,7 @@ class GatesMixin(ActivationsMixin):
             x = (spread.sum(-1) / counts.cast(x._uop.dtype)).movedim(-1, axis)
         return x.cast(own)
 
-    def adaptive_max_pool2d(self, output_size: Any) -> Self:
+    def adaptive_max_pool2d(self, output_size: int | Sequence[int | None]) -> Self:
         """Maxima over windows that cut the last axes into so many parts.
 
         >>> Tensor([[[1, 2, 3, 4]]]).adaptive_max_pool2d((1, 2)).tolist()

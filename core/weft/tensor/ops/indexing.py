@@ -30,6 +30,7 @@ from weft.tensor.ops.index_items import (
     places_of,
 )
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, Index
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import as_node, fold, high_of
 
@@ -41,7 +42,7 @@ class IndexingMixin(TensorBase):
 
     # ---- reading ------------------------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Self:
+    def __getitem__(self, index: Index) -> Self:
         """The part that `index` names.
 
         :raises IndexingError: for an int out of range, too many indices, or what does not index.
@@ -331,7 +332,7 @@ class IndexingMixin(TensorBase):
 
     # ---- masks --------------------------------------------------------------------------------
 
-    def masked_select(self, mask: Any) -> Self:
+    def masked_select(self, mask: ArrayLike) -> Self:
         """The elements where a mask, broadcast to the shape of self, holds, as a vector.
 
         The mask is computed at once: the size of the result depends on it.
@@ -344,7 +345,7 @@ class IndexingMixin(TensorBase):
         shape = broadcast_shapes(self.shape, mask.shape)
         return self._expanded(shape)[mask._expanded(shape)]
 
-    def nonzero(self, as_tuple: bool = False) -> Any:
+    def nonzero(self, as_tuple: bool = False) -> Self | tuple[Self, ...]:
         """The places of what is not zero, an (n, rank) int32 tensor; computed at once.
 
         With `as_tuple` one vector for each axis, which index self.

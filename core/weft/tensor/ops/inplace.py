@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from weft.base.arguments import real
 from weft.tensor.ops.assign import AssignMixin
+from weft.tensor.types import ArrayLike
 
 
 class InplaceMixin(AssignMixin):
@@ -13,7 +14,7 @@ class InplaceMixin(AssignMixin):
 
     __slots__ = ()
 
-    def fill_(self, value: Any) -> Self:
+    def fill_(self, value: ArrayLike) -> Self:
         """`value` everywhere.
 
         >>> Tensor([1, 2]).fill_(7).tolist()
@@ -29,7 +30,7 @@ class InplaceMixin(AssignMixin):
         """
         return self.assign(0)
 
-    def copy_(self, src: Any) -> Self:
+    def copy_(self, src: ArrayLike) -> Self:
         """The values of another tensor, converted to the dtype and place of self.
 
         >>> Tensor([1, 2]).copy_(Tensor([3.5, 4.5])).tolist()
@@ -38,7 +39,7 @@ class InplaceMixin(AssignMixin):
         source = self.__class__._as_tensor(src, self)
         return self.assign(source.cast(self._uop.dtype).to(self.device))
 
-    def add_(self, other: Any, *, alpha: float = 1) -> Self:
+    def add_(self, other: ArrayLike, *, alpha: float = 1) -> Self:
         """self + alpha * other.
 
         >>> Tensor([1, 2]).add_(Tensor([1, 1]), alpha=3).tolist()
@@ -50,7 +51,7 @@ class InplaceMixin(AssignMixin):
         alpha = real(alpha, "alpha")
         return other if alpha == 1 else self._as_tensor(other, self) * alpha
 
-    def sub_(self, other: Any, *, alpha: float = 1) -> Self:
+    def sub_(self, other: ArrayLike, *, alpha: float = 1) -> Self:
         """self - alpha * other.
 
         >>> Tensor([1, 2]).sub_(1).tolist()
@@ -58,7 +59,7 @@ class InplaceMixin(AssignMixin):
         """
         return self.assign(self - self._scaled_by(other, alpha))
 
-    def mul_(self, other: Any) -> Self:
+    def mul_(self, other: ArrayLike) -> Self:
         """self * other.
 
         >>> Tensor([1, 2]).mul_(3).tolist()
@@ -66,7 +67,7 @@ class InplaceMixin(AssignMixin):
         """
         return self.assign(self * other)
 
-    def div_(self, other: Any, *, rounding_mode: str | None = None) -> Self:
+    def div_(self, other: ArrayLike, *, rounding_mode: str | None = None) -> Self:
         """self / other.
 
         >>> Tensor([1.0, 2.0]).div_(2).tolist()
@@ -74,7 +75,7 @@ class InplaceMixin(AssignMixin):
         """
         return self.assign(self.div(other, rounding_mode=rounding_mode))
 
-    def clamp_(self, min_: Any = None, max_: Any = None) -> Self:
+    def clamp_(self, min_: ArrayLike | None = None, max_: ArrayLike | None = None) -> Self:
         """Bounded below and above.
 
         >>> Tensor([1, 5]).clamp_(2, 4).tolist()

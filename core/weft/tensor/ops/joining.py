@@ -16,6 +16,7 @@ from weft.shape.movement import as_size, say_shape
 from weft.tensor.ops.movement import all_of, as_tuple
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, Axes, ShapeLike, Size
 from weft.uop import UOp
 from weft.uop.symbolic.sint import fold
 
@@ -34,7 +35,7 @@ class JoiningMixin(TensorBase):
 
     __slots__ = ()
 
-    def cat(self, *args: Any, dim: int = 0) -> Self:
+    def cat(self, *args: ArrayLike, dim: int = 0) -> Self:
         """self and others one after another along an axis; dtypes promote.
 
         They are given one by one, or as one sequence: `Tensor.cat([a, b], dim=1)`.
@@ -81,7 +82,7 @@ class JoiningMixin(TensorBase):
             result = placed if result is None else result + placed
         return result
 
-    def stack(self, *args: Any, dim: int = 0) -> Self:
+    def stack(self, *args: ArrayLike, dim: int = 0) -> Self:
         """self and others along a new axis, given as to `cat`.
 
         >>> Tensor([1, 2]).stack(Tensor([3, 4])).tolist()
@@ -101,7 +102,7 @@ class JoiningMixin(TensorBase):
         first, *rest = (part.unsqueeze(dim) for part in parts)
         return first.cat(*rest, dim=dim)
 
-    def split(self, sizes: Any, dim: int = 0) -> tuple[Self, ...]:
+    def split(self, sizes: ShapeLike, dim: int = 0) -> tuple[Self, ...]:
         """Pieces of the given sizes along an axis; of one size (but for the last) for an int.
 
         :raises ShapeError: if the sizes do not add up.
@@ -153,7 +154,7 @@ class JoiningMixin(TensorBase):
             return tuple(self._wrap(self._uop) for _ in range(chunks))
         return self.split(ceildiv(length, chunks), dim)
 
-    def repeat(self, repeats: Any, *args: Any) -> Self:
+    def repeat(self, repeats: ShapeLike, *args: Size) -> Self:
         """Tiled: axis i repeated repeats[i] times; new axes in front.
 
         >>> Tensor([1, 2]).repeat(2).tolist()
@@ -175,7 +176,7 @@ class JoiningMixin(TensorBase):
         return self.reshape(between).expand(wide).reshape(final)
 
     def repeat_interleave(
-        self, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+        self, repeats: ArrayLike, dim: int | None = None, *, output_size: int | None = None
     ) -> Self:
         """Each element `repeats` times in a row; of the flattened tensor for dim None.
 
@@ -235,7 +236,7 @@ class JoiningMixin(TensorBase):
         index = self.__class__(places, dtype=dtypes.int32, device=self.device)
         return self.index_select(at, index)
 
-    def roll(self, shifts: Any, dims: Any = None) -> Self:
+    def roll(self, shifts: Axes, dims: Axes | None = None) -> Self:
         """Shifted along axes, what falls off one end coming back at the other.
 
         >>> Tensor([1, 2, 3]).roll(1).tolist()
@@ -285,7 +286,7 @@ class JoiningMixin(TensorBase):
         order.insert(axis, rank - 1)
         return windows.permute(*order, rank)
 
-    def meshgrid(self, *args: Any, indexing: str = "ij") -> tuple[Self, ...]:
+    def meshgrid(self, *args: ArrayLike, indexing: str = "ij") -> tuple[Self, ...]:
         """Grids of coordinates from 1-d tensors; "xy" swaps the first two axes.
 
         >>> rows, columns = Tensor([1, 2]).meshgrid(Tensor([5, 6, 7]))

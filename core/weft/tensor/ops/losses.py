@@ -10,6 +10,7 @@ from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import least_upper_float
 from weft.tensor.ops.index_bounds import check_labels
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike
 
 
 class LossesMixin(TensorBase):
@@ -17,7 +18,7 @@ class LossesMixin(TensorBase):
 
     __slots__ = ()
 
-    def _reduced(self, reduction: str) -> Any:
+    def _reduced(self, reduction: str) -> Self:
         if reduction == "none":
             return self
         if reduction == "sum":
@@ -30,13 +31,13 @@ class LossesMixin(TensorBase):
             try_='"mean", "sum" or "none"',
         )
 
-    def _labels(self, Y: Any) -> Any:
+    def _labels(self, Y: Any) -> Self:
         """The labels as a tensor. :raises ShapeError: if self has no axis of classes."""
         if not self.shape:
             raise ShapeError("logits have an axis of classes", asked="a loss of shape ()")
         return self._as_tensor(Y, self)
 
-    def binary_crossentropy(self, Y: Any, reduction: str = "mean") -> Self:
+    def binary_crossentropy(self, Y: ArrayLike, reduction: str = "mean") -> Self:
         """-(Y log(p) + (1 - Y) log(1 - p)) of probabilities p; logarithms are at least -100.
 
         >>> Tensor([0.5, 0.25]).binary_crossentropy(Tensor([1, 0])).item()
@@ -47,7 +48,7 @@ class LossesMixin(TensorBase):
         return (-Y * log_p - (1 - Y) * log_q)._reduced(reduction)
 
     def binary_crossentropy_logits(
-        self, Y: Any, reduction: str = "mean", pos_weight: Any = None
+        self, Y: ArrayLike, reduction: str = "mean", pos_weight: ArrayLike | None = None
     ) -> Self:
         """The same of logits, computed without overflow; `pos_weight` weighs the positives.
 
@@ -58,12 +59,16 @@ class LossesMixin(TensorBase):
         positive = Y if pos_weight is None else Y * pos_weight
         return (-(positive * x.logsigmoid() + (1 - Y) * (-x).logsigmoid()))._reduced(reduction)
 
-    def _real(self) -> Any:
+    def _real(self) -> Self:
         """In floats: truths and unsigned integers have no negative."""
         return self.cast(least_upper_float(self._uop.dtype))
 
     def sparse_categorical_crossentropy(
-        self, Y: Any, ignore_index: int = -1, label_smoothing: float = 0.0, reduction: str = "mean"
+        self,
+        Y: ArrayLike,
+        ignore_index: int = -1,
+        label_smoothing: float = 0.0,
+        reduction: str = "mean",
     ) -> Self:
         """Cross entropy of logits (..., classes) with class numbers Y (...).
 
@@ -94,7 +99,9 @@ class LossesMixin(TensorBase):
             return -loss.sum() / counted.sum()
         return (-loss)._reduced(reduction)
 
-    def cross_entropy(self, Y: Any, reduction: str = "mean", label_smoothing: float = 0.0) -> Self:
+    def cross_entropy(
+        self, Y: ArrayLike, reduction: str = "mean", label_smoothing: float = 0.0
+    ) -> Self:
         """Cross entropy of logits (N, classes, ...) with class numbers (N, ...), or with
         probabilities of the logits' shape.
         :raises IndexingError: for a class that does not exist, where that is known.
@@ -133,7 +140,11 @@ class LossesMixin(TensorBase):
         return per_row._reduced(reduction)
 
     def nll_loss(
-        self, Y: Any, weight: Any = None, ignore_index: int | None = None, reduction: str = "mean"
+        self,
+        Y: ArrayLike,
+        weight: ArrayLike | None = None,
+        ignore_index: int | None = None,
+        reduction: str = "mean",
     ) -> Self:
         """Minus the log probability (N, classes, ...) of the classes Y (N, ...).
 

@@ -13,6 +13,7 @@ from weft.shape.movement import say_shape
 from weft.tensor.autocast import low_bias, low_operands
 from weft.tensor.ops.images import drawn
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, DTypeLike
 
 
 class MatmulMixin(TensorBase):
@@ -20,7 +21,7 @@ class MatmulMixin(TensorBase):
 
     __slots__ = ()
 
-    def dot(self, w: Any, dtype: Any = None) -> Self:
+    def dot(self, w: ArrayLike, dtype: DTypeLike | None = None) -> Self:
         """Matrix product over the last axis of self and the last but one of w.
 
         Vectors stand for a row on the left and a column on the right; axes before the last two
@@ -60,7 +61,7 @@ class MatmulMixin(TensorBase):
         total = (left * right).sum(-1, dtype=wide)
         return total.cast(kind) if dtype is None else total
 
-    def matmul(self, x: Any, reverse: bool = False, dtype: Any = None) -> Self:
+    def matmul(self, x: ArrayLike, reverse: bool = False, dtype: DTypeLike | None = None) -> Self:
         """Matrix product; with `reverse` the operands change places. Raises as `dot`.
 
         >>> (Tensor([[1, 2], [3, 4]]) @ Tensor([[0, 1], [1, 0]])).tolist()
@@ -70,7 +71,7 @@ class MatmulMixin(TensorBase):
             return self.__class__._as_tensor(x, self).dot(self, dtype)
         return self.dot(x, dtype)
 
-    def image_dot(self, w: Any, dtype: Any = None) -> Self:
+    def image_dot(self, w: ArrayLike, dtype: DTypeLike | None = None) -> Self:
         """`dot`. What is drawn as images is a matter of the setting IMAGE and the device.
 
         >>> Tensor([[1, 2]]).image_dot(Tensor([[3], [4]])).tolist()
@@ -78,13 +79,15 @@ class MatmulMixin(TensorBase):
         """
         return self.dot(w, dtype)
 
-    def __matmul__(self, x: Any) -> Self:
+    def __matmul__(self, x: ArrayLike) -> Self:
         return self.matmul(x)
 
-    def __rmatmul__(self, x: Any) -> Self:
+    def __rmatmul__(self, x: ArrayLike) -> Self:
         return self.matmul(x, True)
 
-    def linear(self, weight: Any, bias: Any = None, dtype: Any = None) -> Self:
+    def linear(
+        self, weight: ArrayLike, bias: ArrayLike | None = None, dtype: DTypeLike | None = None
+    ) -> Self:
         """self @ weight + bias; a 1-d weight multiplies element by element.
 
         >>> Tensor([[1.0, 2.0]]).linear(Tensor([[1.0], [3.0]]), bias=Tensor([0.5])).tolist()
@@ -100,7 +103,7 @@ class MatmulMixin(TensorBase):
         return y + (low_bias(bias, y) if dtype is None else bias.cast(dtype))
 
     @classmethod
-    def einsum(cls, formula: str, *operands: Any, dtype: Any = None) -> Self:
+    def einsum(cls, formula: str, *operands: ArrayLike, dtype: DTypeLike | None = None) -> Self:
         """Einstein summation: `"ij,jk->ik"`; "..." stands for axes that broadcast.
 
         :raises ArgumentError: for a formula that cannot be read or does not fit the operands.

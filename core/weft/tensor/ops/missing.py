@@ -6,7 +6,7 @@ that is there some 30 ns (Python 3.11).
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from weft.base.errors import MissingName
 from weft.tensor.protocol import TensorBase
@@ -37,10 +37,12 @@ class MissingMixin(TensorBase):
 
     __slots__ = ()
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("_"):  # the questions that protocols ask of any object
-            raise AttributeError(name)
-        raise _missing(self, name)
+    if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):  # the questions that protocols ask of any object
+                raise AttributeError(name)
+            raise _missing(self, name)
 
 
 def _missing(tensor: Any, name: str) -> MissingName:

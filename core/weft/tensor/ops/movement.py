@@ -5,6 +5,7 @@ A shape is ints or symbolic ints, given as one tuple or as several arguments.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import copysign, isfinite
 from typing import Any, Self
 
@@ -31,6 +32,7 @@ from weft.shape.movement import (
     split_padding,
 )
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.types import ArrayLike, Axes, ShapeLike, Size
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import fold
 
@@ -103,7 +105,7 @@ class MovementMixin(TensorBase):
 
     # ---- the six moves ------------------------------------------------------------------------
 
-    def reshape(self, shape: Any, *args: Any) -> Self:
+    def reshape(self, shape: ShapeLike, *args: Size) -> Self:
         """The same elements, row-major, in another shape; one extent may be -1, None keeps one.
 
         An axis whose size is known becomes one of a variable that is bound to that size, and back.
@@ -136,7 +138,7 @@ class MovementMixin(TensorBase):
         ).reshape(then)
         return made.shrink(tuple((0, size) for size in new))
 
-    def view(self, shape: Any, *args: Any) -> Self:
+    def view(self, shape: ShapeLike, *args: Size) -> Self:
         """Alias of reshape.
 
         >>> Tensor([1, 2, 3, 4]).view(2, 2).tolist()
@@ -144,7 +146,7 @@ class MovementMixin(TensorBase):
         """
         return self.reshape(shape, *args)
 
-    def expand(self, shape: Any, *args: Any) -> Self:
+    def expand(self, shape: ShapeLike, *args: Size) -> Self:
         """Axes of size one repeated, new axes in front; -1 keeps an extent.
 
         :raises ShapeError: if an axis has another size than 1 and than the one asked for.
@@ -176,7 +178,7 @@ class MovementMixin(TensorBase):
             u = record(Ops.EXPAND, u.dtype, (u,), new)
         return self._wrap(u)
 
-    def permute(self, order: Any = (), *args: Any) -> Self:
+    def permute(self, order: Axes = (), *args: int) -> Self:
         """Axis i of the result is axis order[i] of self.
 
         :raises ShapeError: if `order` is not every axis once.
@@ -189,7 +191,7 @@ class MovementMixin(TensorBase):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.PERMUTE, self._uop.dtype, (self._uop,), found))
 
-    def flip(self, axis: Any, *args: Any) -> Self:
+    def flip(self, axis: Axes, *args: int) -> Self:
         """The given axes backwards.
 
         >>> Tensor([[1, 2], [3, 4]]).flip(0).tolist()
@@ -202,7 +204,7 @@ class MovementMixin(TensorBase):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.FLIP, self._uop.dtype, (self._uop,), marks))
 
-    def shrink(self, arg: Any) -> Self:
+    def shrink(self, arg: Sequence[Any]) -> Self:
         """The window [start, stop) of each axis; None keeps an axis whole.
 
         :raises ShapeError: if a window reaches outside.
@@ -226,7 +228,9 @@ class MovementMixin(TensorBase):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
 
-    def pad(self, padding: Any, mode: str = "constant", value: Any = 0.0) -> Self:
+    def pad(
+        self, padding: int | Sequence[Any], mode: str = "constant", value: ArrayLike = 0.0
+    ) -> Self:
         """Padded at the edges; what is below zero shrinks.
 
         `padding` is one (before, after) pair per axis (None for none), or flat from the last axis
@@ -325,7 +329,7 @@ class MovementMixin(TensorBase):
 
     # ---- axes added, dropped, swapped ---------------------------------------------------------
 
-    def squeeze(self, dim: Any = None) -> Self:
+    def squeeze(self, dim: Axes | None = None) -> Self:
         """Without axes of size one: all of them, or the given ones where their size is one.
 
         >>> Tensor.zeros(1, 3, 1).squeeze().shape
@@ -393,7 +397,7 @@ class MovementMixin(TensorBase):
         shape = self._uop.shape
         return self.reshape((*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]))
 
-    def unflatten(self, dim: int, sizes: Any) -> Self:
+    def unflatten(self, dim: int, sizes: Sequence[Size]) -> Self:
         """One axis split into `sizes`, of which one may be -1.
 
         >>> Tensor.zeros(2, 6).unflatten(1, (2, -1)).shape

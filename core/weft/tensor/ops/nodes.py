@@ -9,6 +9,7 @@ from weft.base.errors import ArgumentError, DTypeError
 from weft.base.promotion import least_upper_dtype
 from weft.tensor.ops.operands import OperandsMixin, broadcast_node, known_facts
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.types import ArrayLike
 from weft.uop import GroupOp, Ops
 
 _ARITY = {
@@ -89,7 +90,7 @@ class NodesMixin(OperandsMixin):
         floating = isinstance(x, float) and not dtypes.is_float(self._uop.dtype)
         return self.full_like(x, dtype=dtypes.default_float) if floating else self.full_like(x)
 
-    def threefry(self, seed: Any) -> Self:
+    def threefry(self, seed: ArrayLike) -> Self:
         """64 random bits (uint64) of every counter in self and the key `seed`, both uint64.
 
         Threefry-2x32 of 20 rounds (Salmon and others, 2011).

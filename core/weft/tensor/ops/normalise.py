@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from weft.base.arguments import real, shown, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, Axes
 
 
 class NormaliseMixin(TensorBase):
@@ -16,7 +17,7 @@ class NormaliseMixin(TensorBase):
 
     __slots__ = ()
 
-    def layernorm(self, axis: Any = -1, eps: float = 1e-5) -> Self:
+    def layernorm(self, axis: Axes = -1, eps: float = 1e-5) -> Self:
         """(x - mean) / sqrt(variance + eps) over the given axes, without scale and shift.
 
         >>> Tensor([[1.0, 3.0], [0.0, 8.0]]).layernorm().tolist()
@@ -25,7 +26,9 @@ class NormaliseMixin(TensorBase):
         centred = self - self.mean(axis, True)
         return centred * (centred.square().mean(axis, True) + eps).rsqrt()
 
-    def batchnorm(self, weight: Any, bias: Any, mean: Any, invstd: Any, axis: Any = 1) -> Self:
+    def batchnorm(
+        self, weight: ArrayLike, bias: ArrayLike, mean: ArrayLike, invstd: ArrayLike, axis: Axes = 1
+    ) -> Self:
         """(x - mean) * invstd * weight + bias, each given along `axis` (an int or several).
 
         >>> x = Tensor([[[1.0, 3.0]]])
@@ -91,7 +94,7 @@ class NormaliseMixin(TensorBase):
         down = self.__class__.arange(rows, device=self.device).unsqueeze(-1)
         return down + diagonal <= self.__class__.arange(columns, device=self.device)
 
-    def sequential(self, ll: Any) -> Self:
+    def sequential(self, ll: Sequence[Callable[[Any], Any]]) -> Self:
         """The functions of a list applied one after another.
 
         >>> Tensor([-4.0, 9.0]).sequential([Tensor.relu, Tensor.sqrt]).tolist()

@@ -16,6 +16,7 @@ from weft.base.promotion import least_upper_dtype, least_upper_float, promote_wi
 from weft.tensor.ops.elementwise import ElementwiseMixin
 from weft.tensor.ops.transcendental import in_wide
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike
 
 
 class NumericMixin(ElementwiseMixin):
@@ -48,7 +49,7 @@ class NumericMixin(ElementwiseMixin):
 
     # ---- of two numbers -----------------------------------------------------------------------
 
-    def floor_divide(self, x: Any) -> Self:
+    def floor_divide(self, x: ArrayLike) -> Self:
         """`self // x`: the quotient rounded down.
 
         >>> Tensor([7, -7]).floor_divide(2).tolist()
@@ -56,7 +57,7 @@ class NumericMixin(ElementwiseMixin):
         """
         return self // x
 
-    def fmod(self, x: Any) -> Self:
+    def fmod(self, x: ArrayLike) -> Self:
         """Remainder with the sign of self, as in C; see `mod` for that with the sign of x, and for
         the quotients up to which it is exact among floats.
 
@@ -70,7 +71,7 @@ class NumericMixin(ElementwiseMixin):
         # toward zero: what the quotient leaves
         return left - left.idiv(right) * right
 
-    def divmod(self, x: Any) -> tuple[Self, Self]:
+    def divmod(self, x: ArrayLike) -> tuple[Self, Self]:
         """(self // x, self % x), which is what Python's `divmod` gives.
 
         >>> [part.tolist() for part in divmod(Tensor([7, -7]), 3)]
@@ -78,13 +79,13 @@ class NumericMixin(ElementwiseMixin):
         """
         return self // x, self % x
 
-    def __divmod__(self, x: Any) -> tuple[Self, Self]:
+    def __divmod__(self, x: ArrayLike) -> tuple[Self, Self]:
         return self.divmod(x)
 
-    def __rdivmod__(self, x: Any) -> tuple[Self, Self]:
+    def __rdivmod__(self, x: ArrayLike) -> tuple[Self, Self]:
         return x // self, x % self
 
-    def float_power(self, exponent: Any) -> Self:
+    def float_power(self, exponent: ArrayLike) -> Self:
         """Power in float64.
 
         >>> Tensor([2, 3]).float_power(-1).tolist()
@@ -94,7 +95,7 @@ class NumericMixin(ElementwiseMixin):
         wide = exponent.cast(dtypes.float64) if isinstance(exponent, TensorBase) else exponent
         return self.cast(dtypes.float64).pow(wide)
 
-    def hypot(self, other: Any) -> Self:
+    def hypot(self, other: ArrayLike) -> Self:
         """sqrt(x*x + y*y), which neither overflows nor vanishes on the way.
 
         >>> Tensor([3.0, 1e30]).hypot(Tensor([4.0, 0.0])).tolist()
@@ -109,7 +110,7 @@ class NumericMixin(ElementwiseMixin):
         infinite = (a.isinf() | b.isinf()) & ~(large == math.inf)
         return infinite.where(math.inf, length).cast(own)
 
-    def atan2(self, other: Any) -> Self:
+    def atan2(self, other: ArrayLike) -> Self:
         """The angle of the point (other, self), from -pi to pi; signs of zeros tell sides.
 
         >>> Tensor([1.0, -1.0]).atan2(Tensor([0.0, -1.0])).tolist()
@@ -131,7 +132,7 @@ class NumericMixin(ElementwiseMixin):
 
     arctan2 = atan2
 
-    def logaddexp(self, other: Any) -> Self:
+    def logaddexp(self, other: ArrayLike) -> Self:
         """log(exp(x) + exp(y)), which does not overflow.
 
         >>> Tensor([0.0, 1000.0]).logaddexp(0.0).tolist()
@@ -141,7 +142,7 @@ class NumericMixin(ElementwiseMixin):
         apart = (a == b).where(0.0, a - b).abs()
         return ((-apart).exp().log1p() + a.maximum(b)).cast(own)
 
-    def logaddexp2(self, other: Any) -> Self:
+    def logaddexp2(self, other: ArrayLike) -> Self:
         """log2(2**x + 2**y), which does not overflow.
 
         >>> Tensor([1.0, 1000.0]).logaddexp2(1.0).tolist()
@@ -152,7 +153,7 @@ class NumericMixin(ElementwiseMixin):
         more = (-apart).exp2().log1p() * (1 / math.log(2))
         return ((apart == 0).where(1.0, more) + a.maximum(b)).cast(own)
 
-    def xlogy(self, other: Any) -> Self:
+    def xlogy(self, other: ArrayLike) -> Self:
         """self * log(other); 0 where self is 0, unless `other` is NaN.
 
         >>> Tensor([0.0, 2.0]).xlogy(Tensor([0.0, 1.0])).tolist()
@@ -163,7 +164,7 @@ class NumericMixin(ElementwiseMixin):
         nothing = (a == 0) & ((b <= 0) | (b == math.inf))
         return nothing.where(0.0, a * nothing.where(1.0, b).log()).cast(own)
 
-    def heaviside(self, values: Any) -> Self:
+    def heaviside(self, values: ArrayLike) -> Self:
         """0 below zero, 1 above, `values` at zero; NaN stays. Gradient: 0.
 
         >>> Tensor([-1.5, 0.0, 2.0]).heaviside(0.5).tolist()
@@ -174,7 +175,7 @@ class NumericMixin(ElementwiseMixin):
         step = (x == 0).where(at_zero, (x > 0).cast(a.dtype))
         return x.isnan().where(x, step) if dtypes.is_float(a.dtype) else step
 
-    def fmax(self, other: Any) -> Self:
+    def fmax(self, other: ArrayLike) -> Self:
         """The larger of two; the other one where one is NaN. Gradient: half to each at a tie.
 
         >>> Tensor([1.0, float("nan")]).fmax(Tensor([2.0, 3.0])).tolist()
@@ -185,7 +186,7 @@ class NumericMixin(ElementwiseMixin):
         missing = x.isnan() if isinstance(x, TensorBase) else self.full_like(x != x, dtype="bool")
         return self.isnan().where(x, missing.where(self, larger))
 
-    def fmin(self, other: Any) -> Self:
+    def fmin(self, other: ArrayLike) -> Self:
         """The smaller of two; the other one where one is NaN. Gradient: half to each at a tie.
 
         >>> Tensor([1.0, float("nan")]).fmin(Tensor([2.0, 3.0])).tolist()
@@ -196,7 +197,7 @@ class NumericMixin(ElementwiseMixin):
         missing = x.isnan() if isinstance(x, TensorBase) else self.full_like(x != x, dtype="bool")
         return self.isnan().where(x, missing.where(self, smaller))
 
-    def addcmul(self, tensor1: Any, tensor2: Any, value: float = 1) -> Self:
+    def addcmul(self, tensor1: ArrayLike, tensor2: ArrayLike, value: float = 1) -> Self:
         """self + value * tensor1 * tensor2.
 
         >>> Tensor([1, 2]).addcmul(Tensor([3, 4]), Tensor([5, 6]), value=2).tolist()
@@ -205,7 +206,7 @@ class NumericMixin(ElementwiseMixin):
         product = self._as_tensor(tensor1, self) * tensor2
         return self + product * real(value, "value")
 
-    def addcdiv(self, tensor1: Any, tensor2: Any, value: float = 1) -> Self:
+    def addcdiv(self, tensor1: ArrayLike, tensor2: ArrayLike, value: float = 1) -> Self:
         """self + value * tensor1 / tensor2.
 
         >>> Tensor([1.0, 2.0]).addcdiv(Tensor([3.0, 4.0]), 2.0).tolist()
@@ -214,7 +215,7 @@ class NumericMixin(ElementwiseMixin):
         quotient = self._as_tensor(tensor1, self) / tensor2
         return self + quotient * real(value, "value")
 
-    def logical_and(self, other: Any) -> Self:
+    def logical_and(self, other: ArrayLike) -> Self:
         """Whether neither is zero.
 
         >>> Tensor([0, 2, 3]).logical_and(Tensor([1, 1, 0])).tolist()
@@ -222,7 +223,7 @@ class NumericMixin(ElementwiseMixin):
         """
         return self.cast(dtypes.bool) & self.__class__._as_tensor(other, self).cast(dtypes.bool)
 
-    def logical_or(self, other: Any) -> Self:
+    def logical_or(self, other: ArrayLike) -> Self:
         """Whether one is not zero.
 
         >>> Tensor([0, 2, 0]).logical_or(Tensor([1, 1, 0])).tolist()
@@ -230,7 +231,7 @@ class NumericMixin(ElementwiseMixin):
         """
         return self.cast(dtypes.bool) | self.__class__._as_tensor(other, self).cast(dtypes.bool)
 
-    def logical_xor(self, other: Any) -> Self:
+    def logical_xor(self, other: ArrayLike) -> Self:
         """Whether exactly one is not zero.
 
         >>> Tensor([0, 2, 0]).logical_xor(Tensor([1, 1, 0])).tolist()
@@ -348,7 +349,7 @@ class NumericMixin(ElementwiseMixin):
         """
         return self.isinf(False, True)
 
-    def clamp_min(self, min: Any) -> Self:
+    def clamp_min(self, min: ArrayLike) -> Self:
         """Bounded below.
 
         >>> Tensor([1, 5]).clamp_min(3).tolist()
@@ -356,7 +357,7 @@ class NumericMixin(ElementwiseMixin):
         """
         return self.clamp(min_=min)
 
-    def clamp_max(self, max: Any) -> Self:
+    def clamp_max(self, max: ArrayLike) -> Self:
         """Bounded above.
 
         >>> Tensor([1, 5]).clamp_max(3).tolist()
@@ -367,7 +368,7 @@ class NumericMixin(ElementwiseMixin):
     # ---- questions ----------------------------------------------------------------------------
 
     def allclose(
-        self, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+        self, other: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
     ) -> bool:
         """Whether all elements are close (see `isclose`): a Python bool, computed now.
 
@@ -380,7 +381,7 @@ class NumericMixin(ElementwiseMixin):
         """Whether an element equals `value`: `3 in x`, computed now."""
         return bool(self.eq(value).any().item())
 
-    def equal(self, other: Any) -> bool:
+    def equal(self, other: ArrayLike) -> bool:
         """Whether shape and all elements are the same: a Python bool, computed now.
 
         Element by element it is `eq`.

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from weft.tensor.ops.operands import OperandsMixin
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike
 from weft.uop import Ops
 
 
@@ -14,76 +15,76 @@ class OperatorsMixin(OperandsMixin):
 
     __slots__ = ()
 
-    def __add__(self, x: Any) -> Self:
+    def __add__(self, x: ArrayLike) -> Self:
         return self._binary(Ops.ADD, x)
 
-    def __radd__(self, x: Any) -> Self:
+    def __radd__(self, x: ArrayLike) -> Self:
         return self._binary(Ops.ADD, x, True)
 
-    def __sub__(self, x: Any) -> Self:
+    def __sub__(self, x: ArrayLike) -> Self:
         return self.sub(x)
 
-    def __rsub__(self, x: Any) -> Self:
+    def __rsub__(self, x: ArrayLike) -> Self:
         return self.sub(x, True)
 
-    def __mul__(self, x: Any) -> Self:
+    def __mul__(self, x: ArrayLike) -> Self:
         return self._binary(Ops.MUL, x)
 
-    def __rmul__(self, x: Any) -> Self:
+    def __rmul__(self, x: ArrayLike) -> Self:
         return self._binary(Ops.MUL, x, True)
 
-    def __truediv__(self, x: Any) -> Self:
+    def __truediv__(self, x: ArrayLike) -> Self:
         return self.div(x)
 
-    def __rtruediv__(self, x: Any) -> Self:
+    def __rtruediv__(self, x: ArrayLike) -> Self:
         return self.div(x, True)
 
-    def __floordiv__(self, x: Any) -> Self:
+    def __floordiv__(self, x: ArrayLike) -> Self:
         return self._floor_divide(x)
 
-    def __rfloordiv__(self, x: Any) -> Self:
+    def __rfloordiv__(self, x: ArrayLike) -> Self:
         return self._floor_divide(x, True)
 
-    def __mod__(self, x: Any) -> Self:
+    def __mod__(self, x: ArrayLike) -> Self:
         return self.mod(x)
 
-    def __rmod__(self, x: Any) -> Self:
+    def __rmod__(self, x: ArrayLike) -> Self:
         return self.mod(x, True)
 
-    def __pow__(self, x: Any) -> Self:
+    def __pow__(self, x: ArrayLike) -> Self:
         return self.pow(x)
 
-    def __rpow__(self, x: Any) -> Self:
+    def __rpow__(self, x: ArrayLike) -> Self:
         return self.pow(x, True)
 
-    def __and__(self, x: Any) -> Self:
+    def __and__(self, x: ArrayLike) -> Self:
         return self.bitwise_and(x)
 
-    def __rand__(self, x: Any) -> Self:
+    def __rand__(self, x: ArrayLike) -> Self:
         return self.bitwise_and(x, True)
 
-    def __or__(self, x: Any) -> Self:
+    def __or__(self, x: ArrayLike) -> Self:
         return self.bitwise_or(x)
 
-    def __ror__(self, x: Any) -> Self:
+    def __ror__(self, x: ArrayLike) -> Self:
         return self.bitwise_or(x, True)
 
-    def __xor__(self, x: Any) -> Self:
+    def __xor__(self, x: ArrayLike) -> Self:
         return self.bitwise_xor(x)
 
-    def __rxor__(self, x: Any) -> Self:
+    def __rxor__(self, x: ArrayLike) -> Self:
         return self.bitwise_xor(x, True)
 
-    def __lshift__(self, x: Any) -> Self:
+    def __lshift__(self, x: ArrayLike) -> Self:
         return self.lshift(x)
 
-    def __rlshift__(self, x: Any) -> Self:
+    def __rlshift__(self, x: ArrayLike) -> Self:
         return self.lshift(x, True)
 
-    def __rshift__(self, x: Any) -> Self:
+    def __rshift__(self, x: ArrayLike) -> Self:
         return self.rshift(x)
 
-    def __rrshift__(self, x: Any) -> Self:
+    def __rrshift__(self, x: ArrayLike) -> Self:
         return self.rshift(x, True)
 
     def __neg__(self) -> Self:
@@ -98,16 +99,16 @@ class OperatorsMixin(OperandsMixin):
     def __abs__(self) -> Self:
         return self.abs()
 
-    def __lt__(self, x: Any) -> Self:
+    def __lt__(self, x: ArrayLike) -> Self:
         return self._compare(Ops.CMPLT, x)
 
-    def __gt__(self, x: Any) -> Self:
+    def __gt__(self, x: ArrayLike) -> Self:
         return self._compare(Ops.CMPLT, x, True)
 
-    def __le__(self, x: Any) -> Self:
+    def __le__(self, x: ArrayLike) -> Self:
         return self.le(x)
 
-    def __ge__(self, x: Any) -> Self:
+    def __ge__(self, x: ArrayLike) -> Self:
         return self.ge(x)
 
     # what cannot be in a tensor is equal to none: Python answers by identity then

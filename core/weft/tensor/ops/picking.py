@@ -5,7 +5,8 @@ Nothing here changes self: what puts elements somewhere gives a new tensor.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Self, Unpack
 
 from weft.base.arguments import whole
 from weft.base.dtype import dtypes
@@ -13,6 +14,7 @@ from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.ops.index_bounds import check_index
 from weft.tensor.ops.scatter import ScatterMixin, as_row, from_front
+from weft.tensor.types import ArrayLike, TensorOptions
 
 
 class PickingMixin(ScatterMixin):
@@ -22,7 +24,7 @@ class PickingMixin(ScatterMixin):
 
     # ---- picking ------------------------------------------------------------------------------
 
-    def take(self, indices: Any, axis: int | None = None) -> Self:
+    def take(self, indices: ArrayLike, axis: int | None = None) -> Self:
         """The elements at `indices`, which may have any shape: of an axis, or of all elements in
         row-major order for None.
 
@@ -36,13 +38,13 @@ class PickingMixin(ScatterMixin):
             return self.ravel()[index]
         return self[(slice(None),) * self._resolve_dim(axis) + (index,)]
 
-    def _indices(self, what: str, index: Any) -> Any:
+    def _indices(self, what: str, index: Any) -> Self:
         index = self.__class__._as_tensor(index, self)
         if not dtypes.is_int(index._uop.dtype):
             raise DTypeError(f"{what} needs integers", asked=f"an index of {index._uop.dtype!r}")
         return index
 
-    def take_along_dim(self, indices: Any, dim: int | None = None) -> Self:
+    def take_along_dim(self, indices: ArrayLike, dim: int | None = None) -> Self:
         """`gather`, where the other axes broadcast; of the flattened tensor for dim None.
 
         >>> x = Tensor([[3, 1, 2]])
@@ -71,7 +73,7 @@ class PickingMixin(ScatterMixin):
 
     take_along_axis = take_along_dim
 
-    def index_select(self, dim: int, index: Any) -> Self:
+    def index_select(self, dim: int, index: ArrayLike) -> Self:
         """The elements of an axis at the places in a vector.
 
         >>> Tensor([[1, 2], [3, 4]]).index_select(1, Tensor([1, 1])).tolist()
@@ -92,7 +94,7 @@ class PickingMixin(ScatterMixin):
         """
         return self.nonzero()
 
-    def bucketize(self, boundaries: Any, right: bool = False) -> Self:
+    def bucketize(self, boundaries: ArrayLike, right: bool = False) -> Self:
         """How many of the sorted `boundaries` lie below each element, with `right` those equal to
         it too; int32.
 
@@ -103,7 +105,7 @@ class PickingMixin(ScatterMixin):
 
     # ---- putting ------------------------------------------------------------------------------
 
-    def _spread(self, what: str, dim: int, index: Any, source: Any) -> tuple[Any, Any]:
+    def _spread(self, what: str, dim: int, index: Any, source: Any) -> tuple[Self, Self]:
         """A vector of places as an index for every element of `source`."""
         index, source = self._indices(what, index), self._as_tensor(source, self)
         at = self._resolve_dim(dim)
@@ -123,7 +125,7 @@ class PickingMixin(ScatterMixin):
         along = tuple(-1 if i == at else 1 for i in range(len(shape)))
         return index.reshape(along).expand(wanted), source
 
-    def index_add(self, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Self:
+    def index_add(self, dim: int, index: ArrayLike, source: ArrayLike, *, alpha: float = 1) -> Self:
         """self with alpha * source added at the places of an axis that a vector names.
 
         >>> Tensor([1, 1, 1]).index_add(0, Tensor([0, 0]), Tensor([2, 3])).tolist()
@@ -133,7 +135,7 @@ class PickingMixin(ScatterMixin):
         source = source if alpha == 1 else source * alpha
         return self.scatter_reduce(dim, index, source, "sum")
 
-    def index_copy(self, dim: int, index: Any, source: Any) -> Self:
+    def index_copy(self, dim: int, index: ArrayLike, source: ArrayLike) -> Self:
         """self with source in place of the elements of an axis that a vector names.
 
         >>> Tensor([1, 1, 1]).index_copy(0, Tensor([2, 0]), Tensor([2, 3])).tolist()
@@ -142,7 +144,7 @@ class PickingMixin(ScatterMixin):
         index, source = self._spread("index_copy", dim, index, source)
         return self.scatter(dim, index, source)
 
-    def index_fill(self, dim: int, index: Any, value: Any) -> Self:
+    def index_fill(self, dim: int, index: ArrayLike, value: ArrayLike) -> Self:
         """self with one value in place of the elements of an axis that a vector names.
 
         >>> Tensor([1, 1, 1]).index_fill(0, Tensor([0, 2]), 5).tolist()
@@ -157,7 +159,9 @@ class PickingMixin(ScatterMixin):
         shape = tuple(size if i == at else 1 for i in range(len(self.shape)))
         return named.reshape(shape).where(value, self).cast(self._uop.dtype)
 
-    def index_put(self, indices: Any, values: Any, accumulate: bool = False) -> Self:
+    def index_put(
+        self, indices: Sequence[Any], values: ArrayLike, accumulate: bool = False
+    ) -> Self:
         """self with `values` at x[indices]; of several at one place the last, or with `accumulate`
         all of them added.
 
@@ -174,7 +178,7 @@ class PickingMixin(ScatterMixin):
         values = self.__class__._as_tensor(values, self, self._uop.dtype)
         return self.put(index, values._expanded(index.shape), accumulate)
 
-    def put(self, index: Any, source: Any, accumulate: bool = False) -> Self:
+    def put(self, index: ArrayLike, source: ArrayLike, accumulate: bool = False) -> Self:
         """self with `source` at places counted in row-major order; of several at one place the
         last, or with `accumulate` all of them added.
 
@@ -193,7 +197,7 @@ class PickingMixin(ScatterMixin):
             return flat.scatter(0, index, source).reshape(self.shape)
         return flat.scatter_reduce(0, index, source, "sum").reshape(self.shape)
 
-    def scatter_add(self, dim: int, index: Any, src: Any) -> Self:
+    def scatter_add(self, dim: int, index: ArrayLike, src: ArrayLike) -> Self:
         """`scatter_reduce` by sums.
 
         >>> Tensor([1, 1]).scatter_add(0, Tensor([0, 0]), Tensor([2, 3])).tolist()
@@ -201,7 +205,7 @@ class PickingMixin(ScatterMixin):
         """
         return self.scatter_reduce(dim, index, src, "sum")
 
-    def masked_scatter(self, mask: Any, source: Any) -> Self:
+    def masked_scatter(self, mask: ArrayLike, source: ArrayLike) -> Self:
         """self with the elements of `source`, in order, where a mask holds.
 
         >>> mask = Tensor([True, False, True])
@@ -217,7 +221,7 @@ class PickingMixin(ScatterMixin):
         turn = mask.ravel().cast(dtypes.int32).cumsum(0).contiguous() - 1
         return mask.where(source[turn].reshape(shape), self._expanded(shape))
 
-    def select_scatter(self, src: Any, dim: int, index: int) -> Self:
+    def select_scatter(self, src: ArrayLike, dim: int, index: int) -> Self:
         """self with `src` in place of the element at `index` of an axis.
 
         >>> Tensor([[1, 1], [1, 1]]).select_scatter(Tensor([5, 6]), 0, 1).tolist()
@@ -238,7 +242,9 @@ class PickingMixin(ScatterMixin):
     # ---- made of places -----------------------------------------------------------------------
 
     @classmethod
-    def triu_indices(cls, row: int, col: int, offset: int = 0, **kwargs: Any) -> Self:
+    def triu_indices(
+        cls, row: int, col: int, offset: int = 0, **kwargs: Unpack[TensorOptions]
+    ) -> Self:
         """Rows and columns of the upper triangle of a (row, col) matrix: (2, n), int32.
 
         >>> Tensor.triu_indices(2, 2).tolist()
@@ -248,7 +254,9 @@ class PickingMixin(ScatterMixin):
         return cls._corner(row, col, lambda i, j: j >= i + first, kwargs)
 
     @classmethod
-    def tril_indices(cls, row: int, col: int, offset: int = 0, **kwargs: Any) -> Self:
+    def tril_indices(
+        cls, row: int, col: int, offset: int = 0, **kwargs: Unpack[TensorOptions]
+    ) -> Self:
         """Rows and columns of the lower triangle of a (row, col) matrix: (2, n), int32.
 
         >>> Tensor.tril_indices(2, 2).tolist()
@@ -258,7 +266,7 @@ class PickingMixin(ScatterMixin):
         return cls._corner(row, col, lambda i, j: j <= i + last, kwargs)
 
     @classmethod
-    def _corner(cls, row: int, col: int, inside: Any, kwargs: dict[str, Any]) -> Any:
+    def _corner(cls, row: int, col: int, inside: Any, kwargs: dict[str, Any]) -> Self:
         row, col = whole(row, "row", least=0), whole(col, "col", least=0)
         if row * col > 1 << 32:
             raise ArgumentError(
@@ -296,7 +304,7 @@ class PickingMixin(ScatterMixin):
         columns = columns if increasing else columns[::-1]
         return columns[0].stack(*columns[1:], dim=-1)
 
-    def cartesian_prod(self, *args: Any) -> Self:
+    def cartesian_prod(self, *args: ArrayLike) -> Self:
         """Every choice of an element from each of several vectors, as rows.
 
         >>> Tensor([1, 2]).cartesian_prod(Tensor([3, 4])).tolist()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from weft.base.arguments import real, shown, whole
@@ -11,6 +12,7 @@ from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import low_bias
 from weft.tensor.ops.matmul import MatmulMixin
 from weft.tensor.ops.transcendental import in_floats
+from weft.tensor.types import ArrayLike
 
 
 class ProductsMixin(MatmulMixin):
@@ -29,7 +31,7 @@ class ProductsMixin(MatmulMixin):
 
     # ---- matrices -----------------------------------------------------------------------------
 
-    def mm(self, mat2: Any) -> Self:
+    def mm(self, mat2: ArrayLike) -> Self:
         """The product of two matrices, (n, m) and (m, k).
 
         >>> Tensor([[1, 2]]).mm(Tensor([[3], [4]])).tolist()
@@ -39,7 +41,7 @@ class ProductsMixin(MatmulMixin):
         self._of_rank("mm", 2, mat2)
         return self.dot(mat2)
 
-    def bmm(self, mat2: Any) -> Self:
+    def bmm(self, mat2: ArrayLike) -> Self:
         """The products of two batches of matrices, (b, n, m) and (b, m, k).
 
         >>> Tensor.ones(2, 1, 3).bmm(Tensor.ones(2, 3, 1)).tolist()
@@ -54,7 +56,7 @@ class ProductsMixin(MatmulMixin):
             )  # fmt: skip
         return self.dot(mat2)
 
-    def mv(self, vec: Any) -> Self:
+    def mv(self, vec: ArrayLike) -> Self:
         """The product of a matrix (n, m) and a vector (m,).
 
         >>> Tensor([[1, 2], [3, 4]]).mv(Tensor([1, 1])).tolist()
@@ -65,7 +67,7 @@ class ProductsMixin(MatmulMixin):
         vec._of_rank("mv", 1)
         return self.dot(vec)
 
-    def addmm(self, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Self:
+    def addmm(self, mat1: ArrayLike, mat2: ArrayLike, *, beta: float = 1, alpha: float = 1) -> Self:
         """beta * self + alpha * (mat1 @ mat2); with beta 0 self does not count, NaN or not.
 
         >>> Tensor([[1]]).addmm(Tensor([[1, 2]]), Tensor([[3], [4]])).tolist()
@@ -73,7 +75,7 @@ class ProductsMixin(MatmulMixin):
         """
         return self._added_to(self._as_tensor(mat1, self).mm(mat2), beta, alpha)
 
-    def addmv(self, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Self:
+    def addmv(self, mat: ArrayLike, vec: ArrayLike, *, beta: float = 1, alpha: float = 1) -> Self:
         """beta * self + alpha * (mat @ vec).
 
         >>> Tensor([1, 1]).addmv(Tensor([[1, 2], [3, 4]]), Tensor([1, 1])).tolist()
@@ -81,7 +83,7 @@ class ProductsMixin(MatmulMixin):
         """
         return self._added_to(self._as_tensor(mat, self).mv(vec), beta, alpha)
 
-    def addr(self, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Self:
+    def addr(self, vec1: ArrayLike, vec2: ArrayLike, *, beta: float = 1, alpha: float = 1) -> Self:
         """beta * self + alpha * (vec1 outer vec2).
 
         >>> Tensor([[1, 1]]).addr(Tensor([2]), Tensor([3, 4])).tolist()
@@ -91,7 +93,9 @@ class ProductsMixin(MatmulMixin):
         vec1._of_rank("addr", 1, vec2)
         return self._added_to(vec1.outer(vec2), beta, alpha)
 
-    def baddbmm(self, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Self:
+    def baddbmm(
+        self, batch1: ArrayLike, batch2: ArrayLike, *, beta: float = 1, alpha: float = 1
+    ) -> Self:
         """beta * self + alpha * (batch1 @ batch2), matrix by matrix.
 
         >>> Tensor([[[1]]]).baddbmm(Tensor([[[2]]]), Tensor([[[3]]])).tolist()
@@ -99,7 +103,9 @@ class ProductsMixin(MatmulMixin):
         """
         return self._added_to(self._as_tensor(batch1, self).bmm(batch2), beta, alpha)
 
-    def addbmm(self, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Self:
+    def addbmm(
+        self, batch1: ArrayLike, batch2: ArrayLike, *, beta: float = 1, alpha: float = 1
+    ) -> Self:
         """beta * self + alpha * (the sum of batch1 @ batch2 over the batch).
 
         >>> Tensor([[1]]).addbmm(Tensor([[[2]], [[4]]]), Tensor([[[3]], [[5]]])).tolist()
@@ -149,7 +155,7 @@ class ProductsMixin(MatmulMixin):
 
     # ---- vectors ------------------------------------------------------------------------------
 
-    def outer(self, vec2: Any) -> Self:
+    def outer(self, vec2: ArrayLike) -> Self:
         """Every product of an element of self and one of vec2, both flattened.
 
         >>> Tensor([1, 2]).outer(Tensor([3, 4])).tolist()
@@ -158,7 +164,7 @@ class ProductsMixin(MatmulMixin):
         other = self.__class__._as_tensor(vec2, self)
         return self.ravel().unsqueeze(1) * other.ravel().unsqueeze(0)
 
-    def inner(self, other: Any) -> Self:
+    def inner(self, other: ArrayLike) -> Self:
         """Sums of products over the last axis of both; a product where one is 0-d.
 
         >>> Tensor([[1, 2], [3, 4]]).inner(Tensor([1, 10])).tolist()
@@ -169,7 +175,7 @@ class ProductsMixin(MatmulMixin):
             return self * other
         return self.tensordot(other, ([-1], [-1]))
 
-    def vdot(self, other: Any) -> Self:
+    def vdot(self, other: ArrayLike) -> Self:
         """The sum of products of two vectors.
 
         >>> Tensor([1, 2]).vdot(Tensor([3, 4])).item()
@@ -179,7 +185,7 @@ class ProductsMixin(MatmulMixin):
         self._of_rank("vdot", 1, other)
         return self.dot(other)
 
-    def vecdot(self, x2: Any, dim: int = -1) -> Self:
+    def vecdot(self, x2: ArrayLike, dim: int = -1) -> Self:
         """Sums of products along an axis of both, which broadcast otherwise.
 
         >>> Tensor([[1, 2], [3, 4]]).vecdot(Tensor([1, 1])).tolist()
@@ -194,7 +200,7 @@ class ProductsMixin(MatmulMixin):
             raise ShapeError("the vectors differ in length", asked=f"{self.shape} with {x2.shape}")
         return left.unsqueeze(-2).dot(right.unsqueeze(-1)).squeeze(-1).squeeze(-1)
 
-    def cross(self, other: Any, dim: int = -1) -> Self:
+    def cross(self, other: ArrayLike, dim: int = -1) -> Self:
         """The cross product of vectors of three along an axis.
 
         >>> Tensor([1, 0, 0]).cross(Tensor([0, 1, 0])).tolist()
@@ -212,7 +218,7 @@ class ProductsMixin(MatmulMixin):
         parts = [p * q - r * s for (p, q), (r, s) in zip(turned, back)]
         return parts[0].stack(*parts[1:], dim=-1).movedim(-1, dim)
 
-    def kron(self, other: Any) -> Self:
+    def kron(self, other: ArrayLike) -> Self:
         """Every element of self times the whole of `other`, side by side.
 
         >>> Tensor([1, 10]).kron(Tensor([1, 2])).tolist()
@@ -226,7 +232,7 @@ class ProductsMixin(MatmulMixin):
         product = wide * b.reshape(tuple(s for n in b.shape for s in (1, n)))
         return product.reshape(tuple(n * m for n, m in zip(a.shape, b.shape)))
 
-    def tensordot(self, other: Any, dims: Any = 2) -> Self:
+    def tensordot(self, other: ArrayLike, dims: int | Sequence[Any] = 2) -> Self:
         """Sums of products over several axes: the last ones of self with the first ones of `other`
         for a number, or the axes ([of self], [of other]).
 
@@ -272,7 +278,7 @@ class ProductsMixin(MatmulMixin):
     # ---- distances ----------------------------------------------------------------------------
 
     @in_floats
-    def cdist(self, x2: Any, p: float = 2.0) -> Self:
+    def cdist(self, x2: ArrayLike, p: float = 2.0) -> Self:
         """The distance of every row of self (..., n, d) to every row of x2 (..., m, d).
 
         >>> Tensor([[0.0, 0.0]]).cdist(Tensor([[3.0, 4.0], [0.0, 1.0]])).tolist()
@@ -283,7 +289,7 @@ class ProductsMixin(MatmulMixin):
 
     @in_floats
     def pairwise_distance(
-        self, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+        self, x2: ArrayLike, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
     ) -> Self:
         """The norm of self - x2 + eps along the last axis.
 
@@ -292,7 +298,7 @@ class ProductsMixin(MatmulMixin):
         """
         return (self - x2 + eps).norm(p, -1, keepdim)
 
-    def cosine_similarity(self, x2: Any, dim: int = 1, eps: float = 1e-8) -> Self:
+    def cosine_similarity(self, x2: ArrayLike, dim: int = 1, eps: float = 1e-8) -> Self:
         """The cosine of the angle between vectors along an axis; norms count as `eps` at least.
 
         >>> Tensor([[1.0, 0.0]]).cosine_similarity(Tensor([[1.0, 1.0]])).tolist()

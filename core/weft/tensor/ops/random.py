@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from weft.base.arguments import real, whole
 from weft.base.dtype import DType, dtypes, to_dtype
@@ -13,6 +13,14 @@ from weft.device import registry
 from weft.tensor import rng
 from weft.tensor.ops.creation import shape_of_arguments
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.types import (
+    DeviceLike,
+    DeviceOptions,
+    DTypeLike,
+    KindOptions,
+    ShapeLike,
+    TensorOptions,
+)
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import high_of
 
@@ -35,7 +43,7 @@ class RandomMixin(TensorBase):
         rng.manual_seed(seed)
 
     @classmethod
-    def _blocks(cls, shape: tuple[int, ...], device: str | None) -> Any:
+    def _blocks(cls, shape: tuple[int, ...], device: DeviceLike | None) -> Self:
         """64 random bits for every element; as many are drawn as the largest sizes need."""
         where = registry.placement(device)
         if any(isinstance(size, UOp) for size in shape):
@@ -50,8 +58,8 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def rand(
-        cls, *shape: Any, device: str | None = None, dtype: Any = None, contiguous: bool = True,
-        requires_grad: bool | None = None,
+        cls, *shape: ShapeLike, device: DeviceLike | None = None, dtype: DTypeLike | None = None,
+        contiguous: bool = True, requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """Uniform on [0, 1): every number is a multiple of the dtype's precision at 1.
 
@@ -73,7 +81,7 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def randn(
-        cls, *shape: Any, device: str | None = None, dtype: Any = None,
+        cls, *shape: ShapeLike, device: DeviceLike | None = None, dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """Standard normal, by Box and Muller: sqrt(-2 log u) cos(2 pi v).
@@ -100,8 +108,8 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def randint(
-        cls, *shape: Any, low: int = 0, high: int = 10, dtype: Any = dtypes.int32,
-        device: str | None = None, requires_grad: bool | None = None,
+        cls, *shape: ShapeLike, low: int = 0, high: int = 10, dtype: DTypeLike = dtypes.int32,
+        device: DeviceLike | None = None, requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """Uniform integers in [low, high).
 
@@ -139,7 +147,7 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def randperm(
-        cls, n: int, device: str | None = None, dtype: Any = dtypes.int32,
+        cls, n: int, device: DeviceLike | None = None, dtype: DTypeLike = dtypes.int32,
         requires_grad: bool | None = None,
     ) -> Self:  # fmt: skip
         """0 to n - 1 in random order.
@@ -157,8 +165,8 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def normal(
-        cls, *shape: Any, mean: float = 0.0, std: float = 1.0, requires_grad: bool | None = None,
-        **kwargs: Any,
+        cls, *shape: ShapeLike, mean: float = 0.0, std: float = 1.0,
+        requires_grad: bool | None = None, **kwargs: Unpack[KindOptions],
     ) -> Self:  # fmt: skip
         """Normal with the given mean and standard deviation.
 
@@ -172,8 +180,8 @@ class RandomMixin(TensorBase):
 
     @classmethod
     def uniform(
-        cls, *shape: Any, low: float = 0.0, high: float = 1.0, dtype: Any = None,
-        requires_grad: bool | None = None, **kwargs: Any,
+        cls, *shape: ShapeLike, low: float = 0.0, high: float = 1.0, dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None, **kwargs: Unpack[DeviceOptions],
     ) -> Self:  # fmt: skip
         """Uniform on [low, high); integers for an integer dtype.
 
@@ -188,7 +196,7 @@ class RandomMixin(TensorBase):
         return made._with_flag(requires_grad)
 
     @classmethod
-    def scaled_uniform(cls, *shape: Any, **kwargs: Any) -> Self:
+    def scaled_uniform(cls, *shape: ShapeLike, **kwargs: Unpack[TensorOptions]) -> Self:
         """Uniform on [-1, 1) divided by the square root of the number of elements.
 
         >>> Tensor.scaled_uniform(4, 4).abs().max().item() <= 0.25
@@ -199,7 +207,7 @@ class RandomMixin(TensorBase):
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
-    def glorot_uniform(cls, *shape: Any, **kwargs: Any) -> Self:
+    def glorot_uniform(cls, *shape: ShapeLike, **kwargs: Unpack[TensorOptions]) -> Self:
         """Uniform on +-sqrt(6 / (fan in + fan out)) (Glorot and Bengio, 2010).
 
         >>> Tensor.glorot_uniform(4, 2).abs().max().item() <= 1
@@ -211,7 +219,9 @@ class RandomMixin(TensorBase):
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
-    def kaiming_uniform(cls, *shape: Any, a: float = 0.01, **kwargs: Any) -> Self:
+    def kaiming_uniform(
+        cls, *shape: ShapeLike, a: float = 0.01, **kwargs: Unpack[TensorOptions]
+    ) -> Self:
         """Uniform on +-sqrt(6 / ((1 + a*a) fan in)) (He and others, 2015).
 
         >>> Tensor.kaiming_uniform(4, 6, a=0).abs().max().item() <= 1
@@ -223,7 +233,9 @@ class RandomMixin(TensorBase):
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
-    def kaiming_normal(cls, *shape: Any, a: float = 0.01, **kwargs: Any) -> Self:
+    def kaiming_normal(
+        cls, *shape: ShapeLike, a: float = 0.01, **kwargs: Unpack[TensorOptions]
+    ) -> Self:
         """Normal with standard deviation sqrt(2 / ((1 + a*a) fan in)).
 
         >>> Tensor.kaiming_normal(8, 3, 3, 3).shape
@@ -233,7 +245,7 @@ class RandomMixin(TensorBase):
         spread = math.sqrt(2 / ((1 + real(a, "a") ** 2) * fan))
         return cls.normal(*shape, mean=0.0, std=spread, **kwargs)
 
-    def rand_like(self, **kwargs: Any) -> Self:
+    def rand_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
         """Uniform on [0, 1) in the shape, dtype and place of self.
 
         >>> Tensor.zeros(2, 3).rand_like().shape
@@ -242,7 +254,7 @@ class RandomMixin(TensorBase):
         kwargs.setdefault("dtype", self._uop.dtype)
         return self.__class__.rand(self.shape, device=kwargs.pop("device", self.device), **kwargs)
 
-    def randint_like(self, low: int = 0, high: int = 10, **kwargs: Any) -> Self:
+    def randint_like(self, low: int = 0, high: int = 10, **kwargs: Unpack[TensorOptions]) -> Self:
         """Uniform integers in [low, high) in the shape and place of self, and in its dtype if that
         is of integers.
 
@@ -264,7 +276,10 @@ class RandomMixin(TensorBase):
         return (p.rand_like(dtype=dtypes.float32) < p).cast(_float_dtype(self._uop.dtype, "it"))
 
     def randn_like(
-        self, dtype: Any = None, requires_grad: bool | None = None, **kwargs: Any
+        self,
+        dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None,
+        **kwargs: Unpack[DeviceOptions],
     ) -> Self:
         """Standard normal in the shape, dtype and place of self.
 

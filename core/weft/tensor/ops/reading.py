@@ -15,6 +15,7 @@ from weft.tensor import interop
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import turn
+from weft.tensor.types import Number
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.symbolic.sint import evaluate_sint
 
@@ -92,7 +93,7 @@ class ReadingMixin(TensorBase):
             node = node.substitute(bound).simplify()
         return node.arg if node.op is Ops.CONST else None
 
-    def numpy(self) -> numpy.ndarray:
+    def numpy(self) -> numpy.ndarray[Any, numpy.dtype[Any]]:
         """The values as a NumPy array of its own memory.
 
         :raises DTypeError: for dtypes that NumPy lacks, unless ml_dtypes is installed.
@@ -151,7 +152,7 @@ class ReadingMixin(TensorBase):
         buffer = held._buffer()
         return interop.nested(unpack(buffer.copy_out(), buffer.dtype), shape)
 
-    def item(self) -> Any:
+    def item(self) -> Number:
         """The only element, as a Python number.
 
         :raises ShapeError: if there is not exactly one.

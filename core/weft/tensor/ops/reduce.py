@@ -17,6 +17,7 @@ from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.types import Axes, DTypeLike
 from weft.uop import Ops, Reduce, UOp
 from weft.uop.symbolic.sint import fold, high_of
 
@@ -45,7 +46,9 @@ class ReduceMixin(TensorBase):
             node = record(Ops.RESHAPE, u.dtype, (node,), rest)
         return self._wrap(node)
 
-    def sum(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+    def sum(
+        self, axis: Axes | None = None, keepdim: bool = False, dtype: DTypeLike | None = None
+    ) -> Self:
         """Sum. Short types accumulate wider (`sum_acc_dtype`); floats come back in their own dtype.
 
         bool and short integers give 32 bits; with `dtype` it accumulates and answers in that.
@@ -62,7 +65,9 @@ class ReduceMixin(TensorBase):
         total = self._wrap(cast_node(self._uop, wide))._reduce(Ops.ADD, axis, keepdim)
         return total.cast(own) if dtype is None and dtypes.is_float(own) else total
 
-    def prod(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+    def prod(
+        self, axis: Axes | None = None, keepdim: bool = False, dtype: DTypeLike | None = None
+    ) -> Self:
         """Product, in the dtype of self unless `dtype` is given; short floats multiply in float32.
 
         >>> Tensor([2, 3, 4]).prod().item()
@@ -72,7 +77,7 @@ class ReduceMixin(TensorBase):
         wide = sum_acc_dtype(own) if dtypes.is_float(own) else own
         return self._wrap(cast_node(self._uop, wide))._reduce(Ops.MUL, axis, keepdim).cast(own)
 
-    def max(self, axis: Any = None, keepdim: bool = False) -> Self:
+    def max(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Maximum; NaN where there is one. The gradient is shared between ties.
 
         With a tensor in place of the axis the greater of each two elements, as by `maximum`.
@@ -88,7 +93,7 @@ class ReduceMixin(TensorBase):
             return self.maximum(axis)
         return self._reduce(Ops.MAX, axis, keepdim)
 
-    def min(self, axis: Any = None, keepdim: bool = False) -> Self:
+    def min(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Minimum; NaN where there is one. The gradient is shared between ties.
 
         With a tensor in place of the axis the less of each two elements, as by `minimum`.
@@ -104,7 +109,7 @@ class ReduceMixin(TensorBase):
             return -((-self)._reduce(Ops.MAX, axis, keepdim))
         return ~((~self)._reduce(Ops.MAX, axis, keepdim))
 
-    def any(self, axis: Any = None, keepdim: bool = False) -> Self:
+    def any(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Whether one is not zero, as bool.
 
         >>> Tensor([[0, 1], [0, 0]]).any().item()
@@ -114,7 +119,7 @@ class ReduceMixin(TensorBase):
         """
         return self.cast(dtypes.bool).max(axis, keepdim)
 
-    def all(self, axis: Any = None, keepdim: bool = False) -> Self:
+    def all(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Whether none is zero, as bool.
 
         >>> Tensor([[1, 1], [1, 0]]).all().item()
@@ -127,7 +132,7 @@ class ReduceMixin(TensorBase):
     def _count(self, axis: Any) -> Any:
         return prod(self.shape[a] for a in self._resolve_dims(axis))
 
-    def mean(self, axis: Any = None, keepdim: bool = False) -> Self:
+    def mean(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Average; integers give the default float.
 
         >>> Tensor([[1, 2], [3, 6]]).mean().item()
@@ -147,7 +152,7 @@ class ReduceMixin(TensorBase):
 
     def var(
         self,
-        axis: Any = None,
+        axis: Axes | None = None,
         keepdim: bool = False,
         correction: float | None = 1,
         *,
@@ -168,7 +173,7 @@ class ReduceMixin(TensorBase):
 
     def var_mean(
         self,
-        axis: Any = None,
+        axis: Axes | None = None,
         keepdim: bool = False,
         correction: float | None = 1,
         *,
@@ -198,7 +203,7 @@ class ReduceMixin(TensorBase):
 
     def std(
         self,
-        axis: Any = None,
+        axis: Axes | None = None,
         keepdim: bool = False,
         correction: float | None = 1,
         *,
@@ -215,7 +220,7 @@ class ReduceMixin(TensorBase):
 
     def std_mean(
         self,
-        axis: Any = None,
+        axis: Axes | None = None,
         keepdim: bool = False,
         correction: float | None = 1,
         *,
@@ -244,7 +249,7 @@ class ReduceMixin(TensorBase):
         x = self.cast(sum_acc_dtype(own)) if dtypes.is_float(own) else self.cast(own)
         return x - x.detach().max(axis, True), own
 
-    def softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
+    def softmax(self, axis: Axes | None = -1, dtype: DTypeLike | None = None) -> Self:
         """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows.
 
         >>> Tensor([[0.0, 1.0], [5.0, 5.0]]).softmax().tolist()
@@ -254,7 +259,7 @@ class ReduceMixin(TensorBase):
         powers = shifted.exp()
         return (powers / powers.sum(axis, True)).cast(own)
 
-    def log_softmax(self, axis: Any = -1, dtype: Any = None) -> Self:
+    def log_softmax(self, axis: Axes | None = -1, dtype: DTypeLike | None = None) -> Self:
         """log of softmax, without computing it.
 
         >>> Tensor([0.0, 1.0]).log_softmax().tolist()
@@ -263,7 +268,7 @@ class ReduceMixin(TensorBase):
         shifted, own = self._shifted(axis, dtype)
         return (shifted - shifted.exp().sum(axis, True).log()).cast(own)
 
-    def logsumexp(self, axis: Any = None, keepdim: bool = False) -> Self:
+    def logsumexp(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """log of the sum of exp(x), shifted so that nothing overflows.
 
         >>> Tensor([0.0, 0.0]).logsumexp().item()
@@ -416,7 +421,7 @@ class ReduceMixin(TensorBase):
         seen = seen.reshape((size, size, *(1,) * (self.ndim - at - 1)))
         return seen.where(self.unsqueeze(at), start)._reduce(op, at + 1, False)
 
-    def cumsum(self, axis: int = 0, *, dtype: Any = None) -> Self:
+    def cumsum(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
         """Running sum; short types accumulate as in `sum`, and with `dtype` in that.
 
         >>> Tensor([1, 2, 3]).cumsum().tolist()
@@ -430,7 +435,7 @@ class ReduceMixin(TensorBase):
         total = self.cast(sum_acc_dtype(own))._scan(Ops.ADD, axis, 0)
         return total.cast(own) if dtypes.is_float(own) else total
 
-    def cumprod(self, axis: int = 0, *, dtype: Any = None) -> Self:
+    def cumprod(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
         """Running product, in the dtype of self (of bool in the default int) or in `dtype`.
 
         >>> Tensor([1, 2, 3, 4]).cumprod().tolist()

@@ -10,6 +10,7 @@ from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.tensor.ops.index_bounds import check_index
 from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike
 from weft.uop import Ops
 
 
@@ -39,7 +40,7 @@ class ScatterMixin(TensorBase):
 
     __slots__ = ()
 
-    def gather(self, dim: int, index: Any) -> Self:
+    def gather(self, dim: int, index: ArrayLike) -> Self:
         """out[i][j] = self[index[i][j]][j] (for dim 0): an index for every element of the result.
 
         Without axes self and index count as one element along dim 0.
@@ -106,7 +107,9 @@ class ScatterMixin(TensorBase):
         places = self.__class__.arange(self.shape[at], device=self.device).reshape(along)
         return src.unsqueeze(at), index.unsqueeze(at) == places, count
 
-    def scatter(self, dim: int, index: Any, src: Any, reduce: str | None = None) -> Self:
+    def scatter(
+        self, dim: int, index: ArrayLike, src: ArrayLike, reduce: str | None = None
+    ) -> Self:
         """self with src written where `index` says, along an axis; the last write counts.
 
         `reduce` "add" or "multiply" combines with what is there instead. Without axes self, index
@@ -139,7 +142,7 @@ class ScatterMixin(TensorBase):
         value = (turns == last).where(values, False)._reduce(Ops.ADD, -1, False)
         return (last.squeeze(-1) > 0).where(value, self)
 
-    def _of_own_dtype(self, src: Any) -> Any:
+    def _of_own_dtype(self, src: Any) -> Self:
         src = self._as_tensor(src, self)
         if src._uop.dtype is not self._uop.dtype:
             raise DTypeError(
@@ -150,7 +153,7 @@ class ScatterMixin(TensorBase):
             )
         return src
 
-    def _source(self, index: Any, src: Any) -> Any:
+    def _source(self, index: Any, src: Any) -> Self:
         if isinstance(src, TensorBase):
             return self._of_own_dtype(src)
         shape = self.__class__._as_tensor(index, self).shape
@@ -161,7 +164,7 @@ class ScatterMixin(TensorBase):
         )
 
     def scatter_reduce(
-        self, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True
+        self, dim: int, index: ArrayLike, src: ArrayLike, reduce: str, include_self: bool = True
     ) -> Self:
         """self with src combined into it where `index` says: "sum", "prod", "mean", "amax", "amin".
 

@@ -10,6 +10,7 @@ from weft.base.promotion import least_upper_dtype
 from weft.tensor.ops import counting
 from weft.tensor.ops.sorting import DIGITS
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike
 
 _COUNTED = 1 << 22
 """Up to so many comparisons are made at once rather than by halving."""
@@ -22,7 +23,9 @@ class SetsMixin(TensorBase):
 
     __slots__ = ()
 
-    def unique(self, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    def unique(
+        self, return_inverse: bool = False, return_counts: bool = False
+    ) -> Self | tuple[Self, ...]:
         """The distinct elements in rising order, (k,); computed at once, since k is not known.
 
         With return_inverse also where each element stands among them (int32, the shape of self),
@@ -102,7 +105,7 @@ class SetsMixin(TensorBase):
         chosen = [found[0], *found[1:2] * bool(inverse), *found[2:] * bool(counts)]
         return chosen[0] if len(chosen) == 1 else tuple(chosen)
 
-    def searchsorted(self, values: Any, right: bool = False) -> Self:
+    def searchsorted(self, values: ArrayLike, right: bool = False) -> Self:
         """Where each of `values` would be inserted to keep self in rising order; int32.
 
         self (n,), or (..., n) with values (..., m). Before equal elements, or with `right` behind
@@ -140,7 +143,7 @@ class SetsMixin(TensorBase):
             low = inside.where(middle, low).contiguous()
         return low
 
-    def isin(self, elements: Any) -> Self:
+    def isin(self, elements: ArrayLike) -> Self:
         """Which elements of self occur in `elements`; bool, the shape of self.
 
         >>> Tensor([1, 2, 3]).isin(Tensor([3, 1])).tolist()

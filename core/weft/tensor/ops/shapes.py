@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Self
 
 from weft.base.arguments import shown, whole
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
@@ -10,6 +11,7 @@ from weft.shape.movement import as_size
 from weft.tensor.ops.joining import JoiningMixin
 from weft.tensor.ops.movement import MovementMixin, all_of, as_tuple
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, Axes, ShapeLike, Size
 
 
 class ShapesMixin(MovementMixin, JoiningMixin):
@@ -34,7 +36,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
         """
         return len(self.shape)
 
-    def movedim(self, source: Any, destination: Any) -> Self:
+    def movedim(self, source: Axes, destination: Axes) -> Self:
         """The axes `source` moved to the places `destination`; the others stay in order.
 
         >>> Tensor.zeros(2, 3, 4).movedim(0, -1).shape
@@ -91,7 +93,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
                 f"{what} needs {least} or more axes", asked=f"{what} of shape {self.shape}"
             )
 
-    def rot90(self, k: int = 1, dims: Any = (0, 1)) -> Self:
+    def rot90(self, k: int = 1, dims: Sequence[int] = (0, 1)) -> Self:
         """Turned by k quarters in the plane of two axes, from the first toward the second.
 
         >>> Tensor([[1, 2], [3, 4]]).rot90().tolist()
@@ -128,7 +130,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
 
     # ---- like another -------------------------------------------------------------------------
 
-    def broadcast_to(self, shape: Any, *args: Any) -> Self:
+    def broadcast_to(self, shape: ShapeLike, *args: Size) -> Self:
         """`expand`: axes of size one repeated, new axes in front.
 
         >>> Tensor([1, 2]).broadcast_to((2, 2)).tolist()
@@ -165,7 +167,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
 
     # ---- joining and cutting ------------------------------------------------------------------
 
-    def tile(self, repeats: Any, *args: Any) -> Self:
+    def tile(self, repeats: Axes, *args: Size) -> Self:
         """`repeat`, with ones in front where there are fewer numbers than axes.
 
         >>> Tensor([[1, 2]]).tile(2).tolist()
@@ -174,7 +176,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
         times = as_tuple(repeats, args)
         return self.repeat((1,) * (len(self.shape) - len(times)) + times)
 
-    def hstack(self, *args: Any) -> Self:
+    def hstack(self, *args: ArrayLike) -> Self:
         """Joined along axis 1, of vectors along axis 0; given as to `cat`.
 
         >>> Tensor([1, 2]).hstack(Tensor([3])).tolist()
@@ -183,7 +185,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
         first, *rest = (x.atleast_1d() for x in all_of(self, args, "hstack"))
         return first.cat(*rest, dim=0 if len(first.shape) == 1 else 1)
 
-    def vstack(self, *args: Any) -> Self:
+    def vstack(self, *args: ArrayLike) -> Self:
         """Joined along axis 0, vectors as rows; given as to `cat`.
 
         >>> Tensor([1, 2]).vstack(Tensor([3, 4])).tolist()
@@ -192,7 +194,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
         first, *rest = (x.atleast_2d() for x in all_of(self, args, "vstack"))
         return first.cat(*rest, dim=0)
 
-    def column_stack(self, *args: Any) -> Self:
+    def column_stack(self, *args: ArrayLike) -> Self:
         """Joined along axis 1, vectors as columns; given as to `cat`.
 
         >>> Tensor([1, 2]).column_stack(Tensor([3, 4])).tolist()
@@ -202,7 +204,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
         first, *rest = (x if x.ndim > 1 else x.reshape((-1, 1)) for x in parts)
         return first.cat(*rest, dim=1)
 
-    def tensor_split(self, indices_or_sections: Any, dim: int = 0) -> tuple[Self, ...]:
+    def tensor_split(self, indices_or_sections: Axes, dim: int = 0) -> tuple[Self, ...]:
         """So many pieces, the first ones longer by one where it does not go up; or cut before each
         of several places.
 

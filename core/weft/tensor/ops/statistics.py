@@ -16,6 +16,7 @@ from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.tensor.ops.reduce import ReduceMixin
 from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.protocol import TensorBase
+from weft.tensor.types import ArrayLike, Axes, DTypeLike
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 
@@ -27,7 +28,7 @@ class StatisticsMixin(ReduceMixin):
 
     # ---- extremes -----------------------------------------------------------------------------
 
-    def amax(self, dim: Any = None, keepdim: bool = False) -> Self:
+    def amax(self, dim: Axes | None = None, keepdim: bool = False) -> Self:
         """`max`: the gradient is shared between ties.
 
         >>> Tensor([[1, 5], [3, 2]]).amax(1).tolist()
@@ -35,7 +36,7 @@ class StatisticsMixin(ReduceMixin):
         """
         return self.max(dim, keepdim)
 
-    def amin(self, dim: Any = None, keepdim: bool = False) -> Self:
+    def amin(self, dim: Axes | None = None, keepdim: bool = False) -> Self:
         """`min`: the gradient is shared between ties.
 
         >>> Tensor([[1, 5], [3, 2]]).amin(1).tolist()
@@ -43,7 +44,7 @@ class StatisticsMixin(ReduceMixin):
         """
         return self.min(dim, keepdim)
 
-    def aminmax(self, dim: Any = None, keepdim: bool = False) -> tuple[Self, Self]:
+    def aminmax(self, dim: Axes | None = None, keepdim: bool = False) -> tuple[Self, Self]:
         """The least and the greatest.
 
         >>> [x.item() for x in Tensor([3, 1, 2]).aminmax()]
@@ -98,7 +99,7 @@ class StatisticsMixin(ReduceMixin):
             raise ArgumentError(f"k is from 1 to {size}", asked=f"kthvalue({k})")
         return self._at_rank(k - 1, dim, keepdim)
 
-    def median(self, dim: int | None = None, keepdim: bool = False) -> Any:
+    def median(self, dim: int | None = None, keepdim: bool = False) -> Self | tuple[Self, Self]:
         """The middle of the sorted elements, the lower one of two; NaN where there is one.
 
         Of all elements for dim None; along an axis the value and its index.
@@ -121,7 +122,7 @@ class StatisticsMixin(ReduceMixin):
         first = missing.cast(dtypes.int32).argmax(dim, keepdim)
         return spoilt.where(math.nan, value), spoilt.where(first, place)
 
-    def nanmedian(self, dim: int | None = None, keepdim: bool = False) -> Any:
+    def nanmedian(self, dim: int | None = None, keepdim: bool = False) -> Self | tuple[Self, Self]:
         """`median` of what is not NaN.
 
         >>> Tensor([3.0, float("nan"), 1.0]).nanmedian().item()
@@ -140,7 +141,11 @@ class StatisticsMixin(ReduceMixin):
         return tuple(x if keepdim else x.squeeze(at) for x in found)
 
     def quantile(
-        self, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
+        self,
+        q: ArrayLike,
+        dim: int | None = None,
+        keepdim: bool = False,
+        interpolation: str = "linear",
     ) -> Self:
         """What a share q of the elements lies below; NaN where there is one.
 
@@ -155,7 +160,11 @@ class StatisticsMixin(ReduceMixin):
         return self._quantile(q, dim, keepdim, interpolation, False)
 
     def nanquantile(
-        self, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
+        self,
+        q: ArrayLike,
+        dim: int | None = None,
+        keepdim: bool = False,
+        interpolation: str = "linear",
     ) -> Self:
         """`quantile` of what is not NaN.
 
@@ -200,7 +209,7 @@ class StatisticsMixin(ReduceMixin):
 
     # ---- counts -------------------------------------------------------------------------------
 
-    def count_nonzero(self, dim: Any = None, keepdim: bool = False) -> Self:
+    def count_nonzero(self, dim: Axes | None = None, keepdim: bool = False) -> Self:
         """How many are not zero; int32.
 
         >>> Tensor([[0, 1], [2, 3]]).count_nonzero(1).tolist()
@@ -208,7 +217,7 @@ class StatisticsMixin(ReduceMixin):
         """
         return self.cast(dtypes.bool).sum(dim, keepdim, dtype=dtypes.int32)
 
-    def bincount(self, weights: Any = None, minlength: int = 0) -> Self:
+    def bincount(self, weights: ArrayLike | None = None, minlength: int = 0) -> Self:
         """How often 0, 1, 2, ... occur in a vector of integers, or the sum of their `weights`.
 
         The greatest is computed at once: the size of the result depends on it.
@@ -258,7 +267,9 @@ class StatisticsMixin(ReduceMixin):
 
     # ---- sums ---------------------------------------------------------------------------------
 
-    def nansum(self, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+    def nansum(
+        self, axis: Axes | None = None, keepdim: bool = False, dtype: DTypeLike | None = None
+    ) -> Self:
         """Sum of what is not NaN.
 
         >>> Tensor([1.0, float("nan"), 2.0]).nansum().item()
@@ -267,7 +278,7 @@ class StatisticsMixin(ReduceMixin):
         floating = dtypes.is_float(self._uop.dtype)
         return (self.isnan().where(0, self) if floating else self).sum(axis, keepdim, dtype)
 
-    def nanmean(self, axis: Any = None, keepdim: bool = False) -> Self:
+    def nanmean(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Average of what is not NaN.
 
         >>> Tensor([1.0, float("nan"), 2.0]).nanmean().item()
@@ -307,7 +318,13 @@ class StatisticsMixin(ReduceMixin):
 
     # ---- differences and norms ----------------------------------------------------------------
 
-    def diff(self, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Self:
+    def diff(
+        self,
+        n: int = 1,
+        dim: int = -1,
+        prepend: ArrayLike | None = None,
+        append: ArrayLike | None = None,
+    ) -> Self:
         """Each element minus the one before it, n times; of bool whether they differ.
 
         >>> Tensor([1, 4, 9]).diff().tolist()
@@ -327,7 +344,13 @@ class StatisticsMixin(ReduceMixin):
             x = later ^ sooner if x._uop.dtype is dtypes.bool else later - sooner
         return x
 
-    def norm(self, p: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Self:
+    def norm(
+        self,
+        p: float | str = 2,
+        dim: Axes | None = None,
+        keepdim: bool = False,
+        dtype: DTypeLike | None = None,
+    ) -> Self:
         """(sum of |x|**p) ** (1/p) of all elements, or along `dim`: p is a number or "fro" (2).
 
         p inf is the greatest size, -inf the least, 0 the count of what is not zero. The gradient
@@ -369,7 +392,7 @@ class StatisticsMixin(ReduceMixin):
         return endless.where(0.0, nothing.where(math.inf, root)).cast(own)
 
     @in_floats
-    def dist(self, other: Any, p: Any = 2) -> Self:
+    def dist(self, other: ArrayLike, p: float = 2) -> Self:
         """The norm of self - other.
 
         >>> Tensor([1.0, 1.0]).dist(Tensor([4.0, 5.0])).item()
@@ -377,7 +400,7 @@ class StatisticsMixin(ReduceMixin):
         """
         return (self - other).norm(p)
 
-    def normalize(self, p: Any = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
+    def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
         """Divided by its norm along `dim`, which counts as `eps` where it is less.
 
         >>> Tensor([[3.0, 4.0]]).normalize().tolist()

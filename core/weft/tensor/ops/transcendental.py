@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from inspect import signature
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
@@ -71,7 +71,10 @@ _ERFC_DOUBLE = [
 ]
 
 
-def in_wide(function: Callable[..., Any]) -> Callable[..., Any]:
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def in_wide(function: Method) -> Method:
     """Compute a method in float32 at least, and give its result in the dtype of self."""
 
     @named_after(function)
@@ -85,7 +88,7 @@ def in_wide(function: Callable[..., Any]) -> Callable[..., Any]:
     return widened
 
 
-def in_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_floats(function: Method) -> Method:
     """Integers and bool in the default float first: their differences would wrap."""
 
     @named_after(function)
@@ -95,11 +98,11 @@ def in_floats(function: Callable[..., Any]) -> Callable[..., Any]:
     return converted
 
 
-def with_slope(name: str) -> Callable[..., Any]:
+def with_slope(name: str) -> Callable[[Method], Method]:
     """The derivative of a method is the one of that name in `weft.autograd.slopes`, at the
     parameters that it is called with."""
 
-    def marked(function: Callable[..., Any]) -> Callable[..., Any]:
+    def marked(function: Method) -> Method:
         names = list(signature(function).parameters)[1:]
 
         @named_after(function)

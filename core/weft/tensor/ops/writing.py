@@ -17,6 +17,7 @@ from weft.shape.movement import inverse_move
 from weft.tensor.ops.assign import owned_storage
 from weft.tensor.ops.index_items import as_bound, common_shape, flat_index, is_alone, moves
 from weft.tensor.protocol import TensorBase, grad_enabled, grad_mode, record
+from weft.tensor.types import ArrayLike, Index
 from weft.uop import Ops, UOp, Window
 
 
@@ -25,7 +26,7 @@ class WritingMixin(TensorBase):
 
     __slots__ = ()
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: ArrayLike) -> None:
         """Write `value`, which broadcasts, into the part that `index` names.
 
         :raises GradientError: if self is a leaf that requires gradients (outside `no_grad`).
@@ -82,7 +83,7 @@ class WritingMixin(TensorBase):
             rest = (*items[:place], *items[place + 1 :])
             self[rest] = new.reshape(self[rest].shape)
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: Index) -> None:
         raise WrongKind(
             "a tensor does not lose elements",
             asked=f"del x[{shown(index)}] of shape {self.shape}",
