@@ -18,6 +18,7 @@ from weft.base.settings import settings as _settings
 if TYPE_CHECKING:
     from weft import amp as amp
     from weft import array_api as array_api
+    from weft import data as data
     from weft import nn as nn
     from weft.base.dtype import dtypes as dtypes
     from weft.base.errors import WeftError as WeftError
@@ -42,6 +43,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "array_api": ("weft.array_api", None),
     "autocast": ("weft.tensor.autocast", "autocast"),
     "checkpoint": ("weft.tensor.checkpoint", "checkpoint"),
+    "data": ("weft.data", None),
     "dtypes": ("weft.base.dtype", "dtypes"),
     "from_dlpack": ("weft.tensor", "from_dlpack"),
     "jit": ("weft.tensor.jit", "jit"),
@@ -59,6 +61,7 @@ __all__ = [
     "array_api",
     "autocast",
     "checkpoint",
+    "data",
     "dtypes",
     "from_dlpack",
     "jit",

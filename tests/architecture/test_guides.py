@@ -9,7 +9,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["autocast.md"])
+@pytest.mark.parametrize("name", ["autocast.md", "training.md"])
 def test_the_examples_give_what_they_say(name):
     text = (DOCS / name).read_text()
     examples = "\n".join(re.findall(r"```pycon\n(.*?)```", text, re.DOTALL))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import weft
-from weft import Device, Tensor, UOp, Variable, dtypes, io, jit, nn, settings
+from weft import Device, Tensor, UOp, Variable, amp, data, dtypes, io, jit, nn, settings
 from weft.nn import init, optim, state
 from weft.shape import ShapeTracker, View
 from weft.tensor.jit import Jit
@@ -23,18 +23,26 @@ from weft.uop import Ops
 
 NAMES = {
     "Device": Device, "Ops": Ops, "ShapeTracker": ShapeTracker, "Tensor": Tensor, "UOp": UOp,
-    "Variable": Variable, "View": View, "dtypes": dtypes, "jit": jit, "math": math, "nn": nn,
-    "settings": settings, "weft": weft,
+    "Variable": Variable, "View": View, "data": data, "dtypes": dtypes, "jit": jit,
+    "math": math, "nn": nn, "settings": settings, "weft": weft,
 }  # fmt: skip
 CLASSES = {
     "Tensor": Tensor, "Jit": Jit, "dtypes": dtypes, "settings": type(settings),
     "Device": type(Device), "ShapeTracker": ShapeTracker, "View": View,
     "optim.Optimizer": optim.Optimizer,
 }  # fmt: skip
-MODULES = {"nn": nn, "optim": optim, "state": state, "init": init, "io": io}
+MODULES = {
+    "nn": nn,
+    "optim": optim,
+    "state": state,
+    "init": init,
+    "io": io,
+    "data": data,
+    "amp": amp,
+}
 
 # what carries facts and is described where it is made
-RECORDS = {"io.Entry", "io.Header"}
+RECORDS = {"io.Entry", "io.Header", "data.WorkerInfo"}
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
 
 

@@ -165,6 +165,10 @@ class ExchangeError(WeftError, BufferError, ValueError):
     """Memory that cannot be shared with another library, or not without a copy."""
 
 
+class WorkerError(WeftError, RuntimeError):
+    """A worker that loads data died, or did not answer in time."""
+
+
 class FileError(WeftError, OSError):
     """A file that cannot be read or written."""
 
