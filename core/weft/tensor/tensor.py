@@ -43,6 +43,7 @@ from weft.tensor.ops.nodes import NodesMixin
 from weft.tensor.ops.normalise import NormaliseMixin
 from weft.tensor.ops.numeric import NumericMixin
 from weft.tensor.ops.operators import OperatorsMixin
+from weft.tensor.ops.parameter_aliases import ParameterAliasesMixin
 from weft.tensor.ops.picking import PickingMixin
 from weft.tensor.ops.products import ProductsMixin
 from weft.tensor.ops.random import RandomMixin
@@ -73,6 +74,7 @@ R = TypeVar("R")
 @with_float32_rules
 @spelled_as_elsewhere
 class Tensor(
+    ParameterAliasesMixin,
     OperatorsMixin,
     NumericMixin,
     BitsMixin,
