@@ -1,6 +1,6 @@
 """Modules, optimisers and state: what people build networks from."""
 
-from weft.nn import init, optim, state
+from weft.nn import datasets, init, optim, state
 from weft.nn.attention import MultiHeadAttention
 from weft.nn.conv import (
     Conv1d,
@@ -91,6 +91,7 @@ __all__ = [
     "Softmax",
     "Softplus",
     "Tanh",
+    "datasets",
     "init",
     "optim",
     "state",
