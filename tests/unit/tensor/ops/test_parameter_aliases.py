@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
 from weft import Tensor
 from weft.tensor.ops import parameter_aliases
 from weft.tensor.ops.spellings import SPELLINGS
