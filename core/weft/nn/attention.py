@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
@@ -10,10 +11,13 @@ from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.nn import init
 from weft.nn.inputs import tensor_for
 from weft.nn.linear import Linear
+from weft.nn.mode import is_training
+from weft.nn.module import Module
+from weft.nn.parameter import parameter
 from weft.tensor import Tensor
 
 
-class MultiHeadAttention:
+class MultiHeadAttention(Module):
     """softmax(q k^T / sqrt(d)) v for each of `num_heads` heads (Vaswani et al., 2017).
 
     in_proj_weight (3 * embed_dim, embed_dim) holds the maps to queries, keys and values one below
@@ -51,7 +55,7 @@ class MultiHeadAttention:
         self.vdim = embed_dim if vdim is None else vdim
 
         def drawn(*shape: int) -> Tensor:
-            return init.glorot_uniform(*shape, device=device, dtype=dtype)
+            return parameter(init.glorot_uniform(*shape, device=device, dtype=dtype))
 
         self.in_proj_weight: Tensor | None = None
         if self.kdim == self.vdim == embed_dim:
@@ -61,11 +65,11 @@ class MultiHeadAttention:
             self.k_proj_weight = drawn(embed_dim, self.kdim)
             self.v_proj_weight = drawn(embed_dim, self.vdim)
         self.in_proj_bias = (
-            Tensor.zeros(3 * embed_dim, device=device, dtype=dtype).contiguous() if bias else None
+            parameter(Tensor.zeros(3 * embed_dim, device=device, dtype=dtype)) if bias else None
         )
         self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
 
-    def __call__(
+    def forward(
         self,
         query: Tensor,
         key: Tensor | None = None,
@@ -91,9 +95,11 @@ class MultiHeadAttention:
         _check("value", value, self.vdim)
         parts = self._projected(query, key, value)
         mask, is_causal = self._mask(query, key, attn_mask, is_causal, key_padding_mask)
-        mixed = parts[0].scaled_dot_product_attention(
-            parts[1], parts[2], attn_mask=mask, dropout_p=self.dropout, is_causal=is_causal
-        )
+        dropout = self.dropout if self.dropout and is_training(self) else 0.0
+        with Tensor.train() if dropout else nullcontext():
+            mixed = parts[0].scaled_dot_product_attention(
+                parts[1], parts[2], attn_mask=mask, dropout_p=dropout, is_causal=is_causal
+            )
         return self.out_proj(mixed.transpose(1, 2).reshape(*query.shape[:2], self.embed_dim))
 
     def weights(

@@ -10,10 +10,12 @@ from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
 from weft.nn import init
 from weft.nn.inputs import tensor_for
+from weft.nn.module import Layer
+from weft.nn.parameter import parameter
 from weft.tensor import Tensor
 
 
-class _Conv:
+class _Conv(Layer):
     """What convolutions over any number of spatial axes have in common.
 
     weight (out_channels, in_channels / groups, *kernel), bias (out_channels,) or None, both drawn
@@ -57,14 +59,35 @@ class _Conv:
         self.groups = groups
         fan_in = in_channels // groups * prod(self.kernel_size)
         shape = (out_channels, in_channels // groups, *self.kernel_size)
-        self.weight = init.fan_in_uniform(*shape, fan_in=fan_in, device=device, dtype=dtype)
-        self.bias = (
-            init.fan_in_uniform(out_channels, fan_in=fan_in, device=device, dtype=dtype)
-            if bias
-            else None
-        )
+        self.in_channels, self.out_channels = in_channels, out_channels
 
-    def __call__(self, x: Tensor) -> Tensor:
+        def drawn(*shape: int) -> Tensor:
+            return parameter(init.fan_in_uniform(*shape, fan_in=fan_in, device=device, dtype=dtype))
+
+        self.weight: Tensor = drawn(*shape)
+        self.bias: Tensor | None = drawn(out_channels) if bias else None
+
+    def extra_repr(self) -> str:
+        """See Module."""
+        parts = [
+            f"{self.in_channels}, {self.out_channels}",
+            f"kernel_size={self.kernel_size}, stride={self.stride}",
+        ]
+        if self.padding != (0,) * self.axes:
+            parts.append(f"padding={self.padding}")
+        if self.dilation != (1,) * self.axes:
+            parts.append(f"dilation={self.dilation}")
+        if any(getattr(self, "output_padding", ())):
+            parts.append(f"output_padding={getattr(self, 'output_padding', ())}")
+        if self.groups != 1:
+            parts.append(f"groups={self.groups}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.padding_mode != "zeros":
+            parts.append(f"padding_mode={self.padding_mode}")
+        return ", ".join(parts)
+
+    def forward(self, x: Tensor) -> Tensor:
         """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
         x = tensor_for(self, x)
         if x.ndim == self.axes + 1:
@@ -211,11 +234,14 @@ class _ConvTranspose(_Conv):
                 because="it chooses between the sizes that one stride leads back to",
                 try_="give a number from 0 to below the stride",
             )
+        self.in_channels, self.out_channels = self.out_channels, self.in_channels
         fan_in = out_channels // groups * prod(self.kernel_size)
         if bias:
-            self.bias = init.fan_in_uniform(out_channels, fan_in=fan_in, device=device, dtype=dtype)
+            self.bias = parameter(
+                init.fan_in_uniform(out_channels, fan_in=fan_in, device=device, dtype=dtype)
+            )
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """(batch, out_channels, *space), without a batch where x has none. Raises ShapeError."""
         x = tensor_for(self, x)
         if x.ndim == self.axes + 1:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weft.base.arguments import kind_of, shown
-from weft.base.errors import WrongKind
+from weft.base.errors import MissingName, WrongKind
 from weft.tensor import Tensor
 
 
@@ -23,4 +24,39 @@ def tensor_for(layer: Any, x: Any, what: str = "input") -> Tensor:
         asked=f"{name} of {shown(x)}",
         because=f"that is {kind_of(x)}",
         try_="Tensor(x)",
+    )
+
+
+def tensor_of(x: Any, who: str, what: str = "input") -> Tensor:
+    """`x`, which the function `who` takes as its `what`. :raises WrongKind: if it is no tensor."""
+    if isinstance(x, Tensor):
+        return x
+    raise WrongKind(
+        f"the {what} of {who} is a tensor",
+        asked=f"{who} of {shown(x)}",
+        because=f"that is {kind_of(x)}",
+        try_="Tensor(x)",
+    )
+
+
+def missing_name(
+    module: str, name: str, known: Iterable[str], elsewhere: Mapping[str, str]
+) -> AttributeError:
+    """What a module says of a name that it does not have: the nearest ones, or what it is called
+    here. For names that begin with an underscore, which protocols ask for, no search."""
+    if name.startswith("_"):
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    import difflib
+
+    named = list(known)
+    close = difflib.get_close_matches(name, named, 3, 0.6)
+    lowered = {each.lower(): each for each in named}
+    if not close and name.lower() in lowered:
+        close = [lowered[name.lower()]]
+    near = " or ".join(f"{module}.{each}" for each in close)
+    return MissingName(
+        f"module {module!r} has no attribute {name!r}"
+        + (f"; did you mean {close[0]!r}?" if close and name not in elsewhere else ""),
+        asked=f"{module}.{name}",
+        try_=elsewhere.get(name) or near or f"dir({module}) lists what it has",
     )

@@ -14,10 +14,13 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype
 from weft.base.sequences import prod
 from weft.nn.inputs import tensor_for
+from weft.nn.mode import is_training
+from weft.nn.module import Layer
+from weft.nn.parameter import Buffer, parameter
 from weft.tensor import Tensor
 
 
-class _Norm:
+class _Norm(Layer):
     """What all share: weight and bias of one shape, or None, and the flags that ask for them."""
 
     weight: Tensor | None
@@ -34,37 +37,47 @@ class _Norm:
                 try_=f"give it by its name: momentum={affine!r}",
             )
         where: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.weight = Tensor.ones(*shape, **where).contiguous() if affine else None
-        self.bias = Tensor.zeros(*shape, **where).contiguous() if affine and bias else None
+        self.weight = parameter(Tensor.ones(*shape, **where)) if affine else None
+        self.bias = parameter(Tensor.zeros(*shape, **where)) if affine and bias else None
 
     def _scaled(self, y: Tensor, kind: DType, shape: tuple[int, ...] | None = None) -> Tensor:
-        """y * weight + bias, both in `shape`, as `kind`, or what it and the weight have in common.
-
-        A wider `y` is narrowed behind the sum.
-        """
-        for factor, combine in ((self.weight, y.__class__.mul), (self.bias, y.__class__.add)):
-            if factor is not None:
-                y = combine(y, factor if shape is None else factor.reshape(shape))
-                kind = least_upper_dtype(kind, factor.dtype)
-        return y.cast(kind)
+        return scaled(y, self.weight, self.bias, kind, shape)
 
 
-def _wide(x: Tensor) -> Tensor:
+def scaled(
+    y: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    kind: DType,
+    shape: tuple[int, ...] | None = None,
+) -> Tensor:
+    """y * weight + bias, both in `shape`, as `kind`, or what it and the weight have in common.
+
+    A wider `y` is narrowed behind the sum.
+    """
+    for factor, combine in ((weight, Tensor.mul), (bias, Tensor.add)):
+        if factor is not None:
+            y = combine(y, factor if shape is None else factor.reshape(shape))
+            kind = least_upper_dtype(kind, factor.dtype)
+    return y.cast(kind)
+
+
+def widened(x: Tensor) -> Tensor:
     return x.cast(least_upper_dtype(x.dtype, dtypes.float32))
 
 
-def _normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+def normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
     """(x - mean) / sqrt(variance + eps) over `axes`, as wide as x is; variance uncorrected."""
     centred = x - x.mean(axes, keepdim=True)
     return centred * (centred.square().mean(axes, keepdim=True) + eps).rsqrt()
 
 
-def _along_channels(ndim: int) -> tuple[int, ...]:
+def along_channels(ndim: int) -> tuple[int, ...]:
     """The shape in which (channels,) meets a tensor of `ndim` axes."""
     return (1, -1, *(1,) * (ndim - 2))
 
 
-def _check_channels(what: str, x: Tensor, channels: int) -> None:
+def check_channels(what: str, x: Tensor, channels: int) -> None:
     if x.ndim < 2 or x.shape[1] != channels:
         raise ShapeError(
             "the input does not have the channels of this normalisation",
@@ -77,7 +90,7 @@ def _check_channels(what: str, x: Tensor, channels: int) -> None:
 class BatchNorm(_Norm):
     """Per channel (axis 1) over the batch and all spatial axes (Ioffe and Szegedy, 2015).
 
-    While `Tensor.training`, the batch's own statistics are used and the running ones follow them:
+    In training mode the batch's own statistics are used and the running ones follow them:
     running += momentum * (batch - running), the variance with Bessel's correction. With momentum
     None they are the average of all batches so far. Otherwise the running statistics are used. The
     running tensors are updated lazily; an optimiser that was given all tensors of the model
@@ -110,50 +123,141 @@ class BatchNorm(_Norm):
         self.running_var: Tensor | None = None
         self.num_batches_tracked: Tensor | None = None
         if track_running_stats:
-            still: dict[str, Any] = {"device": device, "requires_grad": False}
-            self.running_mean = Tensor.zeros(num_features, dtype=dtype, **still).contiguous()
-            self.running_var = Tensor.ones(num_features, dtype=dtype, **still).contiguous()
-            self.num_batches_tracked = Tensor.zeros((), dtype=dtypes.int64, **still).contiguous()
+            mean = Tensor.zeros(num_features, dtype=dtype, device=device)
+            variance = Tensor.ones(num_features, dtype=dtype, device=device)
+            count = Tensor.zeros((), dtype=dtypes.int64, device=device)
+            self.running_mean = Buffer(mean.contiguous())
+            self.running_var = Buffer(variance.contiguous())
+            self.num_batches_tracked = Buffer(count.contiguous())
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def extra_repr(self) -> str:
+        """See Module."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.weight is not None}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
         """The same shape as x, (batch, num_features, ...), and its dtype. Raises ShapeError."""
         x = tensor_for(self, x)
-        _check_channels("batch", x, self.num_features)
-        shape, wide = _along_channels(x.ndim), _wide(x)
+        check_channels("batch", x, self.num_features)
+        shape, wide = along_channels(x.ndim), widened(x)
         mean, variance = self._statistics(wide)
         scale = (variance + self.eps).rsqrt().reshape(shape)
         return self._scaled((wide - mean.reshape(shape)) * scale, x.dtype, shape).cast(x.dtype)
 
     def _statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """(mean, variance), each (num_features,)."""
-        if not Tensor.training and self.running_mean is not None and self.running_var is not None:
+        training = is_training(self)
+        if not training and self.running_mean is not None and self.running_var is not None:
             return self.running_mean, self.running_var
         axes = tuple(axis for axis in range(x.ndim) if axis != 1)
         mean = x.mean(axes)
-        variance = (x - mean.reshape(_along_channels(x.ndim))).square().mean(axes)
-        if Tensor.training and self.track_running_stats:
+        variance = (x - mean.reshape(along_channels(x.ndim))).square().mean(axes)
+        if training and self.track_running_stats:
             count = prod(x.shape[axis] for axis in axes)
             self._follow(mean.detach(), variance.detach(), count)
         return mean, variance
 
     def _follow(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        if self.running_mean is None or self.running_var is None:
-            return
         seen = self.num_batches_tracked
         share: Any = self.momentum
         if seen is not None:
             seen.assign(seen + 1)
         if share is None:
             share = 1.0 if seen is None else 1.0 / seen.cast(mean.dtype)
-        if count == 0:
-            return  # an empty batch says nothing
-        unbiased = variance * (count / max(count - 1, 1))
-        for running, batch in ((self.running_mean, mean), (self.running_var, unbiased)):
-            moved = running * (1 - share) + batch * share
-            running.assign(moved.cast(running.dtype))
+        follow(self.running_mean, self.running_var, mean, variance, count, share)
 
 
-BatchNorm1d = BatchNorm2d = BatchNorm3d = BatchNorm
+def follow(
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    count: int,
+    share: Any,
+) -> None:
+    """Move running statistics towards those of a batch of `count` elements per channel."""
+    if running_mean is None or running_var is None or count == 0:
+        return  # an empty batch says nothing
+    unbiased = variance * (count / max(count - 1, 1))
+    for running, batch in ((running_mean, mean), (running_var, unbiased)):
+        moved = running * (1 - share) + batch.detach() * share
+        running.assign(moved.cast(running.dtype))
+
+
+class _BatchNormOf(BatchNorm):
+    """BatchNorm with PyTorch's order of arguments; a bool in the place of the momentum is `affine`,
+    as in BatchNorm."""
+
+    ranks: tuple[int, ...]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: Any = True,
+        track_running_stats: Any = True,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        if isinstance(momentum, bool):
+            last = 0.1 if isinstance(track_running_stats, bool) else track_running_stats
+            momentum, affine, track_running_stats = last, momentum, affine
+        super().__init__(
+            num_features, eps, affine, track_running_stats, momentum, bias, device, dtype
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The same shape as x, (batch, num_features, ...), and its dtype. Raises ShapeError."""
+        check_rank(self, x, self.ranks)
+        return super().forward(x)
+
+
+class BatchNorm1d(_BatchNormOf):
+    """BatchNorm of (batch, features) or (batch, channels, length).
+
+    >>> nn.BatchNorm1d(3)(Tensor.ones(2, 3)).shape
+    (2, 3)
+    """
+
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNormOf):
+    """BatchNorm of (batch, channels, height, width).
+
+    >>> nn.BatchNorm2d(3)(Tensor.ones(2, 3, 4, 4)).shape
+    (2, 3, 4, 4)
+    """
+
+    ranks = (4,)
+
+
+class BatchNorm3d(_BatchNormOf):
+    """BatchNorm of (batch, channels, depth, height, width).
+
+    >>> nn.BatchNorm3d(3)(Tensor.ones(2, 3, 2, 4, 4)).shape
+    (2, 3, 2, 4, 4)
+    """
+
+    ranks = (5,)
+
+
+def check_rank(layer: Layer, x: Tensor, ranks: tuple[int, ...]) -> None:
+    if tensor_for(layer, x).ndim not in ranks:
+        name = type(layer).__name__
+        raise ShapeError(
+            f"{name} takes inputs of {' or '.join(map(str, ranks))} axes",
+            asked=f"{name} of shape {x.shape}",
+            because=f"that has {x.ndim}",
+            try_="the layer of that many spatial axes, or BatchNorm for any number of them"
+            if isinstance(layer, BatchNorm)
+            else "add a batch axis, x.unsqueeze(0)",
+        )
 
 
 class GroupNorm(_Norm):
@@ -185,14 +289,19 @@ class GroupNorm(_Norm):
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self._learn((num_channels,), affine, bias, device, dtype)
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def extra_repr(self) -> str:
+        """See Module."""
+        affine, bias = self.weight is not None, self.bias is not None
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, {affine=}, {bias=}"
+
+    def forward(self, x: Tensor) -> Tensor:
         """The same shape as x, (batch, num_channels, ...). Raises ShapeError."""
         x = tensor_for(self, x)
-        _check_channels("group", x, self.num_channels)
+        check_channels("group", x, self.num_channels)
         size = prod(x.shape[1:]) // self.num_groups
-        grouped = _wide(x).reshape(x.shape[0], self.num_groups, size)
-        y = _normalised(grouped, (2,), self.eps).reshape(*x.shape)
-        return self._scaled(y, x.dtype, _along_channels(x.ndim))
+        grouped = widened(x).reshape(x.shape[0], self.num_groups, size)
+        y = normalised(grouped, (2,), self.eps).reshape(*x.shape)
+        return self._scaled(y, x.dtype, along_channels(x.ndim))
 
 
 class InstanceNorm(GroupNorm):
@@ -213,6 +322,10 @@ class InstanceNorm(GroupNorm):
     ) -> None:
         super().__init__(num_features, num_features, eps, affine, bias, device, dtype)
 
+    def extra_repr(self) -> str:
+        """See Module."""
+        return f"{self.num_channels}, eps={self.eps}, affine={self.weight is not None}"
+
 
 class LayerNorm(_Norm):
     """Over the last axes, which must have the given shape (Ba, Kiros and Hinton, 2016).
@@ -230,14 +343,18 @@ class LayerNorm(_Norm):
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
+        self.normalized_shape, self.eps = as_shape(normalized_shape), eps
         self._learn(self.normalized_shape, elementwise_affine, bias, device, dtype)
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def extra_repr(self) -> str:
+        """See Module."""
+        return _of_last_axes(self, self.normalized_shape, self.eps)
+
+    def forward(self, x: Tensor) -> Tensor:
         """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
         x = tensor_for(self, x)
-        axes = _last_axes("layer", x, self.normalized_shape)
-        return self._scaled(_normalised(_wide(x), axes, self.eps), x.dtype)
+        axes = last_axes("layer", x, self.normalized_shape)
+        return self._scaled(normalised(widened(x), axes, self.eps), x.dtype)
 
 
 class LayerNorm2d(LayerNorm):
@@ -247,7 +364,7 @@ class LayerNorm2d(LayerNorm):
     (1, 3, 4, 4)
     """
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """The same shape as x, (batch, normalized_shape, height, width). Raises ShapeError."""
         x = tensor_for(self, x)
         if x.ndim != 4:
@@ -257,7 +374,7 @@ class LayerNorm2d(LayerNorm):
                 because="this one takes (batch, channels, height, width)",
                 try_="use LayerNorm for other numbers of axes, with the features last",
             )
-        return super().__call__(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
 class RMSNorm(_Norm):
@@ -275,24 +392,33 @@ class RMSNorm(_Norm):
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
+        self.normalized_shape, self.eps = as_shape(normalized_shape), eps
         self._learn(self.normalized_shape, elementwise_affine, False, device, dtype)
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def extra_repr(self) -> str:
+        """See Module."""
+        return _of_last_axes(self, self.normalized_shape, self.eps)
+
+    def forward(self, x: Tensor) -> Tensor:
         """The same shape as x, whose last axes are normalized_shape. Raises ShapeError."""
         x = tensor_for(self, x)
-        axes = _last_axes("root-mean-square", x, self.normalized_shape)
-        wide = _wide(x)
+        axes = last_axes("root-mean-square", x, self.normalized_shape)
+        wide = widened(x)
         scale = (wide.square().mean(axes, keepdim=True) + self.eps).rsqrt()
         return self._scaled(wide * scale, x.dtype)
 
 
-def _as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
+def _of_last_axes(layer: _Norm, shape: tuple[int, ...], eps: float) -> str:
+    bias = "" if isinstance(layer, RMSNorm) else f", bias={layer.bias is not None}"
+    return f"{shape}, eps={eps}, elementwise_affine={layer.weight is not None}{bias}"
+
+
+def as_shape(shape: int | tuple[int, ...]) -> tuple[int, ...]:
     given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     return tuple(whole(size, "normalized_shape", least=0) for size in given)
 
 
-def _last_axes(what: str, x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+def last_axes(what: str, x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
     count = len(shape)
     if x.ndim < count or tuple(x.shape[x.ndim - count :]) != shape:
         raise ShapeError(

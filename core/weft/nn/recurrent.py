@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from weft.base.arguments import shown, whole
+from weft.base.arguments import choice, shown, whole
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError, ShapeError
 from weft.nn import init
 from weft.nn.inputs import tensor_for
+from weft.nn.module import Module
+from weft.nn.parameter import parameter
 from weft.tensor import Tensor
 
 
-class _Cell:
+class _Cell(Module):
     """What the cells share: two maps of `gates` times hidden_size outputs.
 
     weight_ih (gates * hidden, input), weight_hh (gates * hidden, hidden), bias_ih and bias_hh
@@ -33,11 +35,17 @@ class _Cell:
         rows = self.gates * hidden_size
 
         def drawn(*shape: int) -> Tensor:
-            return init.fan_in_uniform(*shape, fan_in=hidden_size, device=device, dtype=dtype)
+            drawn = init.fan_in_uniform(*shape, fan_in=hidden_size, device=device, dtype=dtype)
+            return parameter(drawn)
 
         self.weight_ih, self.weight_hh = drawn(rows, input_size), drawn(rows, hidden_size)
         self.bias_ih = drawn(rows) if bias else None
         self.bias_hh = drawn(rows) if bias else None
+
+    def extra_repr(self) -> str:
+        """See Module."""
+        bias = "" if self.bias_ih is not None else ", bias=False"
+        return f"{self.input_size}, {self.hidden_size}{bias}"
 
     def _check(self, x: Tensor, *state: Tensor) -> None:
         """Raises ShapeError unless all is one step: (batch, size), or (size,) of one sample."""
@@ -72,6 +80,44 @@ class _Cell:
         return Tensor.zeros(*x.shape[:-1], self.hidden_size, dtype=x.dtype, device=x.device)
 
 
+class RNNCell(_Cell):
+    """h' = tanh(weight_ih x + bias_ih + weight_hh h + bias_hh) (Elman, 1990); or relu of it.
+
+    Call with x (batch, input) and h (batch, hidden) or None for zeros; gives h'.
+
+    >>> nn.RNNCell(3, 5)(Tensor.ones(2, 3)).shape
+    (2, 5)
+    """
+
+    gates = 1
+    nonlinearity = "tanh"
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+        self.nonlinearity = choice(nonlinearity, "nonlinearity", ("tanh", "relu"))
+
+    def forward(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
+        """The next state (batch, hidden)."""
+        x = tensor_for(self, x)
+        hidden = self._start(x) if hidden is None else hidden
+        self._check(x, hidden)
+        return self.moved(self.of_input(x), hidden)
+
+    def moved(self, given: Tensor, hidden: Tensor) -> Tensor:
+        """The next state, of what `of_input` gave for this step."""
+        (of_hidden,) = self._of_hidden(hidden.contiguous_backward())  # as in LSTMCell
+        total = given + of_hidden
+        return (total.relu() if self.nonlinearity == "relu" else total.tanh()).contiguous()
+
+
 class LSTMCell(_Cell):
     """Long short-term memory (Hochreiter and Schmidhuber, 1997; forget gate: Gers et al., 2000).
 
@@ -88,7 +134,8 @@ class LSTMCell(_Cell):
 
     gates = 4
 
-    def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next state: (h', c'), each (batch, hidden)."""
         x = tensor_for(self, x)
         if hc is not None and not (isinstance(hc, tuple | list) and len(hc) == 2):
             raise ArgumentError(
@@ -127,7 +174,8 @@ class GRUCell(_Cell):
 
     gates = 3
 
-    def __call__(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, hidden: Tensor | None = None) -> Tensor:
+        """The next state (batch, hidden)."""
         x = tensor_for(self, x)
         hidden = self._start(x) if hidden is None else hidden
         self._check(x, hidden)

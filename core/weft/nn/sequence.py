@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.arguments import whole
+from weft.base.arguments import choice, whole
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError, ShapeError
 from weft.nn.inputs import tensor_for
-from weft.nn.recurrent import GRUCell, LSTMCell
+from weft.nn.mode import dropped
+from weft.nn.module import Module
+from weft.nn.recurrent import GRUCell, LSTMCell, RNNCell
 from weft.tensor import Tensor
 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 _MOST_LAYERS = 1 << 12  # more are a mistake, which had better not fill the memory first
 
 
-class _Recurrent:
+class _Recurrent(Module):
     """What both share: a cell for each layer and direction, led over the steps.
 
     Weights are named as a cell's, with _l0, _l1 ... behind them, and _reverse for the second
@@ -25,7 +27,7 @@ class _Recurrent:
     by side.
     """
 
-    cell: type[LSTMCell] | type[GRUCell]
+    cell: type[LSTMCell] | type[GRUCell] | type[RNNCell]
     states: int
 
     def __init__(
@@ -69,8 +71,20 @@ class _Recurrent:
         """The cell of one layer and direction, with the weights that it has now."""
         made = self.cell.__new__(self.cell)
         for name in _WEIGHTS:
-            setattr(made, name, getattr(self, name + suffix))
+            vars(made)[name] = getattr(self, name + suffix)
         return made
+
+    def extra_repr(self) -> str:
+        """See Module."""
+        parts = [f"{self.input_size}, {self.hidden_size}"]
+        if self.num_layers != 1:
+            parts.append(f"num_layers={self.num_layers}")
+        parts += [
+            f"{name}={getattr(self, name)}"
+            for name, usual in (("bias", True), ("batch_first", False), ("dropout", 0.0))
+            if getattr(self, name) != usual
+        ]
+        return ", ".join([*parts, "bidirectional=True"] if self.bidirectional else parts)
 
     def _run(self, x: Tensor, state: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
         """(output, last states), each state (layers * directions, batch, hidden)."""
@@ -95,7 +109,7 @@ class _Recurrent:
         ends: list[list[Tensor]] = []
         for layer in range(self.num_layers):
             if layer:
-                steps = steps.dropout(self.dropout)
+                steps = dropped(self, steps, self.dropout)
             gave = []
             for way in range(self._directions):
                 number = layer * self._directions + way
@@ -162,9 +176,10 @@ class LSTM(_Recurrent):
 
     cell, states = LSTMCell, 2
 
-    def __call__(
+    def forward(
         self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """(output, (h, c)). See the class."""
         if hc is not None and (not isinstance(hc, tuple | list) or len(hc) != 2):
             raise ArgumentError(
                 "the state of an LSTM is two tensors",
@@ -190,6 +205,51 @@ class GRU(_Recurrent):
 
     cell, states = GRUCell, 1
 
-    def __call__(self, x: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """(output, h). See the class."""
+        output, (last,) = self._run(x, [] if hidden is None else [hidden])
+        return output, last
+
+
+class RNN(_Recurrent):
+    """Recurrent network with tanh or relu over sequences; see RNNCell for its steps.
+
+    Call with x and h (num_layers * directions, batch, hidden_size), or None for zeros; gives
+    (output, h) as GRU does. Raises ShapeError for other shapes.
+
+    >>> rnn = nn.RNN(3, 5, nonlinearity="relu", batch_first=True)
+    >>> output, hidden = rnn(Tensor.ones(2, 4, 3))
+    >>> output.shape, hidden.shape
+    ((2, 4, 5), (1, 2, 5))
+    """
+
+    cell, states = RNNCell, 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self.nonlinearity = choice(nonlinearity, "nonlinearity", ("tanh", "relu"))
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+            device, dtype,
+        )  # fmt: skip
+
+    def _cell(self, suffix: str) -> Any:
+        made = super()._cell(suffix)
+        vars(made)["nonlinearity"] = self.nonlinearity
+        return made
+
+    def forward(self, x: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """(output, h). See the class."""
         output, (last,) = self._run(x, [] if hidden is None else [hidden])
         return output, last

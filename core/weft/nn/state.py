@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 from weft.base.arguments import kind_of, shown, text
@@ -28,7 +27,9 @@ from weft.io import (
     torch_load,
     zip_extract,
 )
+from weft.nn.tree import walk
 from weft.tensor import Tensor
+from weft.uop import Ops
 
 __all__ = [
     "TensorIO",
@@ -60,7 +61,7 @@ def get_state_dict(obj: Any, prefix: str = "") -> dict[str, Tensor]:
     >>> list(nn.state.get_state_dict(model))
     ['0.weight', '0.bias', '2.weight', '2.bias']
     """
-    return dict(_walk(obj, text(prefix, "prefix", '"model."').strip(".")))
+    return dict(walk(obj, text(prefix, "prefix", '"model."').strip(".")))
 
 
 def get_parameters(obj: Any) -> list[Tensor]:
@@ -82,10 +83,10 @@ def load_state_dict(
 ) -> list[Tensor]:
     """Give the tensors of `model` the saved values, on the devices where the model's own live.
 
-    Gives the tensors that were loaded. Names and shapes are compared, and all values computed,
-    before anything is touched. Values are cast where both sides are floating-point or nothing can
-    be lost; one number fits a list of one. A tensor that the model has under several names needs
-    only one of them.
+    Gives the tensors that were loaded; NumPy arrays and PyTorch's tensors are taken as well. Names
+    and shapes are compared, and all values computed, before anything is touched. Values are cast
+    where both sides are floating-point or nothing can be lost; one number fits a list of one. A
+    tensor that the model has under several names needs only one of them.
 
     strict: all names must be on both sides. verbose: print what was loaded, and what was not.
     consume: take every entry out of `state_dict` as soon as it is loaded, so that two copies of a
@@ -102,6 +103,8 @@ def load_state_dict(
     [11.0]
     """
     own = get_state_dict(model)
+    if isinstance(state_dict, Mapping) and not consume:
+        state_dict = {name: _as_tensor(value) for name, value in state_dict.items()}
     found = _compare(own, state_dict)
     if found.unfit or (strict and (found.missing or found.unexpected)):
         raise _refusal(model, own, state_dict, found, strict)
@@ -114,7 +117,7 @@ def load_state_dict(
         )
     names = [name for name in own if name in state_dict]
     for group in [[name] for name in names] if consume else [names]:
-        values = [_like(state_dict[name], own[name]) for name in group]
+        values = [_like(state_dict[name], own[name], consume) for name in group]
         if realize and values:
             Tensor.realize(*values)
         for name, value in zip(group, values, strict=True):
@@ -129,12 +132,24 @@ def load_state_dict(
     return [own[name] for name in names]
 
 
-def _like(saved: Tensor, target: Tensor) -> Tensor:
-    """The saved value where `target` lives, in its shape and dtype."""
+def _as_tensor(value: Any) -> Any:
+    """A tensor of a NumPy array or of another library's tensor; anything else as it is."""
+    if isinstance(value, Tensor):
+        return value
+    if hasattr(value, "__dlpack__") and hasattr(value, "detach"):
+        return Tensor.from_dlpack(value.detach().cpu().contiguous()).clone()
+    return Tensor(value) if hasattr(value, "__array_interface__") else value
+
+
+def _like(saved: Tensor, target: Tensor, shared: bool) -> Tensor:
+    """The saved value where `target` lives, in its shape and dtype; in memory of its own unless
+    `shared`: training the model leaves what was saved as it was."""
     value = saved.detach()
     if tuple(value.shape) != tuple(target.shape):
         value = value.reshape(target.shape)
-    return value.shard_like(target).cast(target.dtype)
+    value = value.shard_like(target).cast(target.dtype)
+    same = not shared and value.uop.base.op in (Ops.BUFFER, Ops.DETACH)
+    return value.clone() if same else value
 
 
 @dataclass
@@ -237,41 +252,3 @@ def _same_shape(saved: Tensor, target: Tensor) -> bool:
 def _fits(saved: Tensor, target: Tensor) -> bool:
     both_float = dtypes.is_float(saved.dtype) and dtypes.is_float(target.dtype)
     return both_float or can_safe_cast(saved.dtype, target.dtype)
-
-
-def _walk(obj: Any, path: str) -> Iterator[tuple[str, Tensor]]:
-    """Depth first, by a list of what is left instead of recursion: models may be long chains."""
-    if isinstance(obj, Tensor):
-        yield path, obj
-        return
-    above = {id(obj)}
-    levels = [(id(obj), path, _children(obj))]
-    while levels:
-        own, path, children = levels[-1]
-        for name, child in children:
-            there = f"{path}.{name}" if path else name
-            if isinstance(child, Tensor):
-                yield there, child
-            elif id(child) not in above:
-                above.add(id(child))
-                levels.append((id(child), there, _children(child)))
-                break
-        else:
-            levels.pop()
-            above.discard(own)
-
-
-def _children(obj: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(obj, Mapping):
-        yield from ((str(key), value) for key, value in obj.items())
-    elif isinstance(obj, tuple) and hasattr(obj, "_fields"):
-        yield from zip(obj._fields, obj, strict=True)
-    elif isinstance(obj, list | tuple):
-        yield from ((str(index), value) for index, value in enumerate(obj))
-    elif not isinstance(obj, type | ModuleType) and not hasattr(obj, "__get__"):
-        for kind in type(obj).__mro__:
-            slots = getattr(kind, "__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                if name not in ("__dict__", "__weakref__") and hasattr(obj, name):
-                    yield name, getattr(obj, name)
-        yield from getattr(obj, "__dict__", {}).items()

@@ -59,4 +59,4 @@ def test_what_makes_no_sense() -> None:
     for layer in (nn.ReLU(), nn.Flatten(), nn.Dropout(0.5), nn.AvgPool2d(2)):
         with pytest.raises(WrongKind, match=f"input of {type(layer).__name__} is a tensor"):
             layer(np.ones((1, 1, 4, 4)))
-    assert repr(nn.LeakyReLU(0.5)) == "LeakyReLU(neg_slope=0.5)"
+    assert repr(nn.LeakyReLU(0.5)) == "LeakyReLU(negative_slope=0.5)"

@@ -14,6 +14,7 @@ from weft.base.errors import ArgumentError, DTypeError, GradientError
 from weft.base.promotion import least_upper_dtype
 from weft.base.settings import settings
 from weft.engine.capture import recording
+from weft.nn.mode import take_defaulted
 from weft.schedule.structure import walk
 from weft.tensor import Tensor
 from weft.tensor.jit import Jit
@@ -117,7 +118,9 @@ class Optimizer:
     def step(self) -> None:
         """Move every parameter that has a gradient.
 
-        Raises GradientError outside `Tensor.train()` and when no parameter has a gradient.
+        Raises GradientError when no parameter has a gradient, and outside `Tensor.train()` where a
+        layer that acts otherwise in training, such as Dropout, was called in a mode that nobody
+        had asked for (see `weft.nn.mode`).
 
         >>> w = Tensor([4.0])
         >>> optimizer = nn.optim.SGD([w], lr=0.25)
@@ -155,13 +158,14 @@ class Optimizer:
 
     def _gradients(self) -> list[Tensor | None]:
         """The gradient of each parameter. Raises as `step` does."""
-        if not Tensor.training:
+        layer = take_defaulted()
+        if layer is not None and not Tensor.training:
             raise GradientError(
                 "a step outside training",
                 asked=f"{type(self).__name__}.step()",
-                because="Tensor.training is False, so that layers behaved as in use, not as in "
-                "training",
-                try_="wrap the training loop: with Tensor.train(): ...",
+                because=f"a {layer} acts otherwise in training, and was called in inference mode: "
+                "neither train() nor eval() of its module was called, and Tensor.training is False",
+                try_="model.train() before the training loop, or with Tensor.train(): ...",
             )
         found = [each.grad for each in self.params]
         if all(gradient is None for gradient in found):

@@ -7,7 +7,7 @@ import pytest
 
 from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, DTypeError, GradientError
-from weft.nn import optim
+from weft.nn import Dropout, optim
 from weft.nn.optim.adam import Adam
 from weft.nn.optim.sgd import SGD
 
@@ -146,13 +146,21 @@ def test_scalars_keep_their_shape() -> None:
     assert value.item() == pytest.approx(1.5)
 
 
-def test_a_step_outside_training_is_refused() -> None:
+def test_a_step_needs_no_mode_where_nothing_depends_on_it() -> None:
     value = Tensor([1.0], requires_grad=True)
-    optimiser = SGD([value])
+    optimiser = SGD([value], lr=0.5)
     value.sum().backward()
+    optimiser.step()
+    assert value.tolist() == [0.5]
+
+
+def test_a_step_outside_training_is_refused_where_a_layer_depends_on_it() -> None:
+    value, layer = Tensor([1.0], requires_grad=True), Dropout(0.5)
+    optimiser = SGD([value])
+    layer(value).sum().backward()
     with pytest.raises(GradientError) as caught:
         optimiser.step()
-    assert "Tensor.train()" in caught.value.try_
+    assert "Tensor.train()" in caught.value.try_ and "Dropout" in caught.value.because
 
 
 def test_a_step_without_backward_is_refused() -> None:

@@ -1,0 +1,312 @@
+"""Activations as layers: each is a function of `nn.functional` with its arguments fixed.
+
+`inplace` is taken and left alone: the result is returned, and the input keeps its value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.base.dtype import DType
+from weft.nn import functional as F
+from weft.nn.inputs import tensor_for
+from weft.nn.module import Layer
+from weft.nn.parameter import parameter
+from weft.tensor import Tensor
+
+
+class Activation(Layer):
+    """A function of `nn.functional` and the arguments to call it with, which are attributes."""
+
+    function: str
+
+    def __init__(self, inplace: bool = False) -> None:
+        self._fix(**({"inplace": True} if inplace else {}))
+
+    def _fix(self, **arguments: Any) -> None:
+        """Keep these arguments."""
+        vars(self).update(arguments)
+        self._arguments = tuple(arguments)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The function of x. :raises WrongKind: if that is no tensor."""
+        own = vars(self)
+        given = {name: own[name] for name in self._arguments if name != "inplace"}
+        result: Tensor = getattr(F, self.function)(tensor_for(self, x), **given)
+        return result
+
+    def extra_repr(self) -> str:
+        """See Module."""
+        own = vars(self)
+        return ", ".join(f"{name}={own[name]!r}" for name in self._arguments)
+
+
+class _Plain(Activation):
+    """An activation without arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class ReLU(Activation):
+    """The larger of x and 0.
+
+    >>> nn.ReLU()(Tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    function = "relu"
+
+
+class ReLU6(Activation):
+    """x bounded to [0, 6]."""
+
+    function = "relu6"
+
+
+class SELU(Activation):
+    """ELU scaled so that it normalises itself."""
+
+    function = "selu"
+
+
+class SiLU(Activation):
+    """x * sigmoid(x).
+
+    >>> nn.SiLU()(Tensor([0.0, 2.0])).tolist()
+    [0.0, 1.7616]
+    """
+
+    function = "silu"
+
+
+class Mish(Activation):
+    """x * tanh(softplus(x))."""
+
+    function = "mish"
+
+
+class Hardsigmoid(Activation):
+    """x / 6 + 1/2, bounded to [0, 1]."""
+
+    function = "hardsigmoid"
+
+
+class Hardswish(Activation):
+    """x * relu6(x + 3) / 6.
+
+    >>> nn.Hardswish()(Tensor([-3.0, 3.0])).tolist()
+    [0.0, 3.0]
+    """
+
+    function = "hardswish"
+
+
+class Sigmoid(_Plain):
+    """1 / (1 + exp(-x)).
+
+    >>> nn.Sigmoid()(Tensor([0.0, 2.0])).tolist()
+    [0.5, 0.8808]
+    """
+
+    function = "sigmoid"
+
+
+class LogSigmoid(_Plain):
+    """log(sigmoid(x)), without overflow."""
+
+    function = "logsigmoid"
+
+
+class Tanh(_Plain):
+    """The hyperbolic tangent.
+
+    >>> nn.Tanh()(Tensor([0.0, 2.0])).tolist()
+    [0.0, 0.964]
+    """
+
+    function = "tanh"
+
+
+class Tanhshrink(_Plain):
+    """x - tanh(x)."""
+
+    function = "tanhshrink"
+
+
+class Softsign(_Plain):
+    """x / (1 + |x|)."""
+
+    function = "softsign"
+
+
+class LeakyReLU(Activation):
+    """x, and negative_slope * x below 0.
+
+    >>> nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0])).tolist()
+    [-0.5, 2.0]
+    """
+
+    function = "leaky_relu"
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        self._fix(negative_slope=negative_slope)
+
+
+class ELU(Activation):
+    """x, and alpha * (exp(x) - 1) below 0.
+
+    >>> nn.ELU()(Tensor([-1.0, 2.0])).tolist()
+    [-0.6321, 2.0]
+    """
+
+    function = "elu"
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        self._fix(alpha=alpha)
+
+
+class CELU(Activation):
+    """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
+
+    function = "celu"
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        self._fix(alpha=alpha)
+
+
+class GELU(Activation):
+    """x times the normal distribution function at x; "tanh" for the approximation of GPT-2.
+
+    >>> nn.GELU()(Tensor([-1.0, 2.0])).tolist()
+    [-0.1587, 1.9545]
+    """
+
+    function = "gelu"
+
+    def __init__(self, approximate: str = "none") -> None:
+        self._fix(approximate=approximate)
+
+
+class Softplus(Activation):
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above the threshold.
+
+    >>> nn.Softplus()(Tensor([0.0, 30.0])).tolist()
+    [0.6931, 30.0]
+    """
+
+    function = "softplus"
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        self._fix(beta=beta, threshold=threshold)
+
+
+class Hardtanh(Activation):
+    """x bounded to [min_val, max_val]."""
+
+    function = "hardtanh"
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        self._fix(min_val=min_val, max_val=max_val)
+
+
+class Softshrink(Activation):
+    """x moved towards 0 by lambd, and 0 between -lambd and lambd."""
+
+    function = "softshrink"
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self._fix(lambd=lambd)
+
+
+class Hardshrink(Activation):
+    """x, and 0 between -lambd and lambd."""
+
+    function = "hardshrink"
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self._fix(lambd=lambd)
+
+
+class Threshold(Activation):
+    """x where it is above the threshold, else `value`."""
+
+    function = "threshold"
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        self._fix(threshold=threshold, value=value)
+
+
+class GLU(Activation):
+    """The first half of an axis times the sigmoid of the second."""
+
+    function = "glu"
+
+    def __init__(self, dim: int = -1) -> None:
+        self._fix(dim=dim)
+
+
+class Softmax(Activation):
+    """exp(x) over its sum along an axis.
+
+    >>> nn.Softmax(dim=1)(Tensor([[0.0, 0.0]])).tolist()
+    [[0.5, 0.5]]
+    """
+
+    function = "softmax"
+
+    def __init__(self, dim: int = -1) -> None:
+        self._fix(dim=dim)
+
+
+class Softmin(Softmax):
+    """softmax(-x) along an axis."""
+
+    function = "softmin"
+
+
+class LogSoftmax(Softmax):
+    """The logarithm of the softmax along an axis.
+
+    >>> nn.LogSoftmax(dim=1)(Tensor([[0.0, 0.0]])).tolist()
+    [[-0.6931, -0.6931]]
+    """
+
+    function = "log_softmax"
+
+
+class Softmax2d(_Plain):
+    """Softmax over the channels of (batch, channels, height, width)."""
+
+    function = "softmax"
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Softmax along axis -3."""
+        return F.softmax(tensor_for(self, x), -3)
+
+
+class PReLU(Layer):
+    """x, and weight * x below 0: one learnt weight, or one for each channel (axis 1).
+
+    >>> nn.PReLU()(Tensor([-4.0, 2.0])).tolist()
+    [-1.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self.num_parameters = num_parameters
+        start = Tensor.full((num_parameters,), float(init), device=device, dtype=dtype)
+        self.weight = parameter(start)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The same shape as x."""
+        return F.prelu(tensor_for(self, x), self.weight)
+
+    def extra_repr(self) -> str:
+        """See Module."""
+        return f"num_parameters={self.num_parameters}"

@@ -1,0 +1,340 @@
+"""Convolutions, pools and resizing as functions, with PyTorch's order of arguments.
+
+Inputs are (batch, channels, *space), or without the batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from weft.base.arguments import real, shown, whole
+from weft.base.errors import ArgumentError, ShapeError
+from weft.nn.inputs import tensor_of
+from weft.tensor import Tensor
+
+Sizes = int | Sequence[int]
+
+
+def _conv(
+    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
+    dilation: Any, groups: int,
+) -> Tensor:  # fmt: skip
+    who = f"conv{axes}d"
+    x, weight = tensor_of(x, who), tensor_of(weight, who, "weight")
+    _check_space(who, x, axes, weight)
+    if x.ndim == axes + 1:
+        x = x.unsqueeze(0)
+        return _conv(axes, x, weight, bias, stride, padding, dilation, groups).squeeze(0)
+    if isinstance(padding, str):
+        padding = _named_padding(padding, weight.shape[2:], stride, dilation, axes)
+    return x.conv2d(weight, bias, groups, stride, dilation, padding)
+
+
+def _named_padding(name: str, kernel: Any, stride: Any, dilation: Any, axes: int) -> Any:
+    if name == "valid":
+        return 0
+    strides = stride if isinstance(stride, Sequence) else (stride,)
+    if name != "same" or set(strides) != {1}:
+        raise ArgumentError(
+            "this padding cannot be computed by name",
+            asked=f"padding={name!r}, stride={stride}",
+            because="'same' needs stride 1; the other name is 'valid'",
+            try_="give the padding as numbers",
+        )
+    spreads = dilation if isinstance(dilation, Sequence) else (dilation,) * axes
+    spans = [spread * (size - 1) for size, spread in zip(kernel, spreads, strict=True)]
+    return tuple((span // 2, span - span // 2) for span in spans)
+
+
+def conv1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """Convolution (cross-correlation) over one axis: weight (out, in / groups, kernel).
+
+    >>> nn.functional.conv1d(Tensor.ones(1, 1, 4), Tensor.ones(1, 1, 2)).tolist()
+    [[[2.0, 2.0, 2.0]]]
+    """
+    return _conv(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """Convolution over two axes: weight (out, in / groups, height, width)."""
+    return _conv(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """Convolution over three axes: weight (out, in / groups, depth, height, width)."""
+    return _conv(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _conv_transpose(
+    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
+    output_padding: Any, groups: int, dilation: Any,
+) -> Tensor:  # fmt: skip
+    who = f"conv_transpose{axes}d"
+    x, weight = tensor_of(x, who), tensor_of(weight, who, "weight")
+    _check_space(who, x, axes, weight)
+    if x.ndim == axes + 1:
+        more = (stride, padding, output_padding, groups, dilation)
+        return _conv_transpose(axes, x.unsqueeze(0), weight, bias, *more).squeeze(0)
+    return x.conv_transpose2d(weight, bias, groups, stride, dilation, padding, output_padding)
+
+
+def conv_transpose1d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
+    """Transposed convolution over one axis: weight (in, out / groups, kernel)."""
+    return _conv_transpose(
+        1, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+
+
+def conv_transpose2d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
+    """Transposed convolution over two axes: weight (in, out / groups, height, width)."""
+    return _conv_transpose(
+        2, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+
+
+def conv_transpose3d(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
+    """Transposed convolution over three axes: weight (in, out / groups, depth, height, width)."""
+    return _conv_transpose(
+        3, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+
+
+# ---- pools ---------------------------------------------------------------------------------------
+
+
+def _max_pool(
+    axes: int, x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    return_indices: bool,
+) -> Any:  # fmt: skip
+    who = f"max_pool{axes}d"
+    x = tensor_of(x, who)
+    _check_space(who, x, axes)
+    sizes = per_axis(kernel, axes, "kernel_size")
+    return x.max_pool2d(sizes, _stride(stride), dilation, padding, ceil_mode, return_indices)
+
+
+def max_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest of each window over the last axis, and with return_indices its place as well."""
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest of each window over the last two axes.
+
+    >>> nn.functional.max_pool2d(Tensor([[[[1.0, 4.0], [2.0, 3.0]]]]), 2).tolist()
+    [[[[4.0]]]]
+    """
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest of each window over the last three axes."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _avg_pool(
+    axes: int, x: Tensor, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, counted: bool
+) -> Tensor:
+    who = f"avg_pool{axes}d"
+    x = tensor_of(x, who)
+    _check_space(who, x, axes)
+    sizes = per_axis(kernel, axes, "kernel_size")
+    return x.avg_pool2d(sizes, _stride(stride), 1, padding, ceil_mode, counted)
+
+
+def avg_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The average of each window over the last axis."""
+    return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def avg_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The average of each window over the last two axes."""
+    return _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def avg_pool3d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The average of each window over the last three axes."""
+    return _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def _adaptive(kind: str, axes: int, x: Tensor, output_size: Any) -> Tensor:
+    who = f"adaptive_{kind}_pool{axes}d"
+    x = tensor_of(x, who)
+    _check_space(who, x, axes)
+    several = isinstance(output_size, Sequence)
+    sizes = tuple(output_size) if several else (output_size,) * axes
+    if len(sizes) != axes:
+        raise ArgumentError(
+            f"output_size needs one number, or {axes}", asked=f"{who}({shown(output_size)})"
+        )
+    pool = x.adaptive_avg_pool2d if kind == "avg" else x.adaptive_max_pool2d
+    return pool(sizes)
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """Averages over windows that cut the last axis into output_size parts."""
+    return _adaptive("avg", 1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The same for the last two axes; None keeps an axis.
+
+    >>> nn.functional.adaptive_avg_pool2d(Tensor.ones(1, 3, 8, 8), 1).shape
+    (1, 3, 1, 1)
+    """
+    return _adaptive("avg", 2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The same for the last three axes."""
+    return _adaptive("avg", 3, input, output_size)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """Maxima over windows that cut the last axis into output_size parts."""
+    return _adaptive("max", 1, input, output_size)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The same for the last two axes; None keeps an axis."""
+    return _adaptive("max", 2, input, output_size)
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The same for the last three axes."""
+    return _adaptive("max", 3, input, output_size)
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
+    """Padding from the last axis on: (left, right, top, bottom, ...). mode: "constant", "reflect",
+    "replicate" or "circular".
+
+    >>> nn.functional.pad(Tensor([[1, 2]]), (0, 1), value=9).tolist()
+    [[1, 2, 9]]
+    """
+    return tensor_of(input, "pad").pad(tuple(pad), mode, 0.0 if value is None else value)
+
+
+def interpolate(
+    input: Tensor,
+    size: Sizes | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """The spatial axes (all from axis 2 on) resized to `size`, or by `scale_factor`.
+
+    mode: "nearest", "nearest-exact", and "linear", "bilinear" or "trilinear" for 1, 2 or 3 axes.
+    :raises ArgumentError: for other modes, and unless one of size and scale_factor is given.
+
+    >>> nn.functional.interpolate(Tensor([[[0.0, 2.0]]]), scale_factor=2).tolist()
+    [[[0.0, 0.0, 2.0, 2.0]]]
+    """
+    x = tensor_of(input, "interpolate")
+    axes = x.ndim - 2
+    linear = {1: "linear", 2: "bilinear", 3: "trilinear"}.get(axes)
+    if mode not in ("nearest", "nearest-exact", linear) or (size is None) == (scale_factor is None):
+        raise ArgumentError(
+            "this cannot be interpolated",
+            asked=f"interpolate of {x.shape}, size={size}, scale_factor={scale_factor}, "
+            f"mode={mode!r}",
+            because=f"one of size and scale_factor is given, and the mode is 'nearest', "
+            f"'nearest-exact' or {linear!r} for {axes} spatial axes",
+        )
+    if size is not None:
+        sizes = per_axis(size, axes, "size")
+    else:
+        given = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
+        factors = [float(real(factor, "scale_factor")) for factor in given]
+        sizes = tuple(math.floor(n * f) for n, f in zip(x.shape[2:], factors, strict=True))
+    kind = "linear" if mode == linear else mode
+    return x.interpolate(sizes, kind, bool(align_corners))
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """`interpolate` under its older name."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(..., C r^2, H, W) rearranged to (..., C, H r, W r) (Shi et al., 2016)."""
+    return tensor_of(input, "pixel_shuffle").pixel_shuffle(upscale_factor)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """The inverse of `pixel_shuffle`."""
+    return tensor_of(input, "pixel_unshuffle").pixel_unshuffle(downscale_factor)
+
+
+def per_axis(value: Any, axes: int, what: str) -> tuple[int, ...]:
+    """One number for each axis, of one or of as many. :raises ArgumentError: for another count."""
+    several = isinstance(value, Sequence)
+    sizes = tuple(whole(n, what, least=1) for n in (value if several else (value,) * axes))
+    if len(sizes) != axes:
+        raise ArgumentError(
+            f"{what} needs one number, or one per spatial axis",
+            asked=f"{what}={shown(value)}",
+            because=f"there are {axes} spatial axes",
+            try_=f"give {axes} numbers",
+        )
+    return sizes
+
+
+def _stride(stride: Any) -> Any:
+    return stride if stride is None or not isinstance(stride, Sequence) else tuple(stride) or None
+
+
+def _check_space(who: str, x: Tensor, axes: int, weight: Tensor | None = None) -> None:
+    if x.ndim not in (axes + 1, axes + 2) or (weight is not None and weight.ndim != axes + 2):
+        with_weight = "" if weight is None else f" with a weight of {weight.shape}"
+        raise ShapeError(
+            f"{who} has {axes} spatial axes",
+            asked=f"{who} of {x.shape}{with_weight}",
+            because=f"the input has {axes + 2} axes, (batch, channels, ...), or no batch"
+            + ("" if weight is None else f", the weight {axes + 2}"),
+            try_="add the axes that are missing, x.unsqueeze(0)",
+        )
