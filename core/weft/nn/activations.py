@@ -21,10 +21,12 @@ class Activation(Layer):
     function: str
 
     def __init__(self, inplace: bool = False) -> None:
-        self._fix(**({"inplace": True} if inplace else {}))
+        self._fix(inplace)
 
-    def _fix(self, **arguments: Any) -> None:
-        """Keep these arguments."""
+    def _fix(self, inplace: bool = False, **arguments: Any) -> None:
+        """Keep these arguments; `inplace` is shown where it is True, as in PyTorch."""
+        if inplace:
+            arguments["inplace"] = True
         vars(self).update(arguments)
         self._arguments = tuple(arguments)
 
@@ -150,7 +152,7 @@ class LeakyReLU(Activation):
     function = "leaky_relu"
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        self._fix(negative_slope=negative_slope)
+        self._fix(inplace, negative_slope=negative_slope)
 
 
 class ELU(Activation):
@@ -163,7 +165,7 @@ class ELU(Activation):
     function = "elu"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        self._fix(alpha=alpha)
+        self._fix(inplace, alpha=alpha)
 
 
 class CELU(Activation):
@@ -172,7 +174,7 @@ class CELU(Activation):
     function = "celu"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        self._fix(alpha=alpha)
+        self._fix(inplace, alpha=alpha)
 
 
 class GELU(Activation):
@@ -207,7 +209,7 @@ class Hardtanh(Activation):
     function = "hardtanh"
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        self._fix(min_val=min_val, max_val=max_val)
+        self._fix(inplace, min_val=min_val, max_val=max_val)
 
 
 class Softshrink(Activation):
@@ -218,6 +220,10 @@ class Softshrink(Activation):
     def __init__(self, lambd: float = 0.5) -> None:
         self._fix(lambd=lambd)
 
+    def extra_repr(self) -> str:
+        """See Module."""
+        return str(self.lambd)
+
 
 class Hardshrink(Activation):
     """x, and 0 between -lambd and lambd."""
@@ -227,6 +233,10 @@ class Hardshrink(Activation):
     def __init__(self, lambd: float = 0.5) -> None:
         self._fix(lambd=lambd)
 
+    def extra_repr(self) -> str:
+        """See Module."""
+        return str(self.lambd)
+
 
 class Threshold(Activation):
     """x where it is above the threshold, else `value`."""
@@ -234,7 +244,7 @@ class Threshold(Activation):
     function = "threshold"
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        self._fix(threshold=threshold, value=value)
+        self._fix(inplace, threshold=threshold, value=value)
 
 
 class GLU(Activation):

@@ -471,20 +471,16 @@ def _named_modules(module: Module, prefix: str) -> Iterator[tuple[str, Module]]:
 class Layer(Module):
     """A module from one tensor to one tensor."""
 
-    def forward(self, x: Tensor) -> Tensor:
-        """What a call computes."""
-        raise NotImplementedError(f"{type(self).__name__} defines no forward")
-
     if TYPE_CHECKING:
+
+        def forward(self, x: Tensor) -> Tensor: ...
 
         def __call__(self, x: Tensor) -> Tensor: ...
 
 
 _ELSEWHERE = {
-    "cuda": "module.to(device)",
-    "cpu": "module.to(device)",
+    **dict.fromkeys(("cuda", "cpu"), "module.to(device)"),
     "type": "module.to(dtype)",
-    "share_memory": "nothing: processes get copies",
     "compile": "weft.jit(module)",
     "register_full_backward_hook": "gradients with respect to an input: y.gradient(x)",
 }

@@ -55,7 +55,7 @@ class _Recurrent(Module):
         for number, suffix in enumerate(self._suffixes()):
             layer = number // self._directions
             size = input_size if layer == 0 else hidden_size * self._directions
-            made = self.cell(size, hidden_size, bias, device, dtype)
+            made = self.cell(size, hidden_size, bias, device=device, dtype=dtype)
             for name in _WEIGHTS:
                 setattr(self, name + suffix, getattr(made, name))
 

@@ -57,7 +57,8 @@ CASES = [
     *[(f"adaptive_{kind}_pool{n}d", [SPACE[n], 2], {}) for kind in ("avg", "max")
       for n in (1, 2, 3)],
     ("adaptive_avg_pool2d", [IMAGE, (3, None)], {}),
-    ("pad", [IMAGE, (1, 2, 0, 1)], {"value": 2.0}), ("pad", [IMAGE[0], (1, 2)], {"mode": "circular"}),
+    ("pad", [IMAGE, (1, 2, 0, 1)], {"value": 2.0}),
+    ("pad", [IMAGE[0], (1, 2)], {"mode": "circular"}),
     ("interpolate", [IMAGE], {"scale_factor": 2}), ("interpolate", [IMAGE, (4, 9)], {}),
     ("interpolate", [IMAGE], {"size": 9, "mode": "bilinear", "align_corners": False}),
     ("interpolate", [SPACE[1]], {"scale_factor": 1.5, "mode": "linear", "align_corners": True}),
