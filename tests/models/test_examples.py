@@ -33,6 +33,25 @@ def test_gpt2_says_something(capsys) -> None:
     ("name", "arguments"),
     [
         ("lstm", ["--steps", "60", "--hidden", "8", "--length", "3"]),
+        (
+            "nanogpt",
+            [
+                "--steps",
+                "12",
+                "--layers",
+                "1",
+                "--features",
+                "16",
+                "--block",
+                "16",
+                "--heads",
+                "2",
+                "--characters",
+                "4000",
+                "--write",
+                "5",
+            ],
+        ),
         ("unet_block", ["--steps", "5", "--channels", "4", "--batch", "4"]),
     ],
 )
