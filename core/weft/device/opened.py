@@ -1,12 +1,21 @@
-"""One opened device with its parts at hand: each is asked of the plugin once, when first needed."""
+"""One opened device with its parts at hand: each is asked of the plugin once, when first needed.
+
+At the end of the interpreter every device that is still open is closed, by the process that opened
+it: not by a child of `os.fork`, and not where a signal ends the process.
+"""
 
 from __future__ import annotations
 
+import atexit
+import os
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import WeakSet
 
 from weft.base.errors import CapabilityError, PluginError, WeftError
+from weft.base.settings import settings
 from weft.device.calls import HookCalls, failure_text
 from weft.device.capabilities import Capabilities, ComputeCaps, Target
 from weft.device.identity import DeviceFamily, DeviceId
@@ -37,6 +46,8 @@ class OpenDevice:
         self.capabilities: Capabilities = device.capabilities
         self._calls = calls
         self._plugins = tuple(plugins)
+        self._process = os.getpid()
+        _open.add(self)
 
     @cached_property
     def allocator(self) -> Allocator[Any]:
@@ -129,12 +140,26 @@ class OpenDevice:
         return self.pool.drop() if "pool" in self.__dict__ else 0
 
     def close(self) -> None:
-        """Free pooled memory and close the device."""
+        """Free pooled memory and close the device, also where memory cannot be freed."""
+        _open.discard(self)
         try:
-            self.release()
-            self.device.close()
+            try:
+                self.release()
+            finally:
+                self.device.close()
         except Exception as error:
             self.failed("closing", error)
+
+    def close_at_exit(self) -> None:
+        """Close it in the process that opened it. What fails is shown with DEBUG=1 only: nobody can
+        do anything about it."""
+        if self._process != os.getpid():
+            return
+        try:
+            self.close()
+        except Exception as error:
+            if settings.DEBUG >= 1:
+                print(f"at exit: {failure_text(error)}", file=sys.stderr)
 
     @property
     def makers(self) -> tuple[object, ...]:
@@ -162,3 +187,13 @@ class OpenDevice:
 
     def __repr__(self) -> str:
         return f"<OpenDevice {self.name}>"
+
+
+_open: WeakSet[OpenDevice] = WeakSet()
+
+
+@atexit.register  # before any plugin is loaded: what plugins register is called before this
+def close_all_at_exit() -> None:
+    """Close every device that is still open."""
+    for opened in list(_open):
+        opened.close_at_exit()

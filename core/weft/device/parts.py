@@ -39,7 +39,13 @@ class Device:
         """Wait until everything launched so far is done. Default: nothing to wait for."""
 
     def close(self) -> None:
-        """Give back what opening took. Default: nothing."""
+        """Give back everything: what opening took, and allocations that nobody freed. Default:
+        nothing.
+
+        Called by ``Device.close``, when another plugin takes the family over, and at the end of the
+        interpreter (also after an exception and ``sys.exit``) in the process that opened the
+        device. Not called where a signal or ``os._exit`` ends the process, nor in its forks.
+        """
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
@@ -88,8 +94,15 @@ class Allocator(ABC, Generic[Handle]):
         """Take an allocation back. Default: leave it to Python.
 
         May be called from a destructor, in the middle of anything: take no lock that another method
-        may hold, and leave what is slow for later.
+        may hold, and leave what is slow for later. May also come after the device was closed, which
+        gives everything back; at the end of the interpreter it does not come at all.
         """
+
+    def used_bytes(self) -> int | None:
+        """How many bytes are allocated and not freed: the conformance kit compares it before and
+        after. Memory that is noted down to be freed later counts until it is. Default: None, not
+        known."""
+        return None
 
     def view(self, handle: Handle, offset: int, nbytes: int) -> Handle:
         """A window of an allocation that shares its bytes. Default: CapabilityError."""

@@ -4,7 +4,7 @@
 import os
 import sys
 from multiprocessing.connection import Client
-from socket import IPPROTO_TCP, TCP_NODELAY, socket
+from socket import IPPROTO_TCP, SHUT_RDWR, TCP_NODELAY, socket
 from subprocess import PIPE, Popen
 from threading import Lock
 
@@ -28,7 +28,8 @@ class Remote(weft.Device):
             self.connection = Client((host, int(port)), authkey=KEY)
         except (OSError, ValueError) as error:
             raise weft.DeviceUnavailable("nobody answers there", because=str(error)) from error
-        socket(fileno=os.dup(self.connection.fileno())).setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        self.socket = socket(fileno=os.dup(self.connection.fileno()))
+        self.socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         compute = weft.ComputeCaps(limits=weft.KernelLimits(max_buffers=31))
         self.fingerprint = self.ask("machine")
         super().__init__(id, weft.Capabilities(compute=compute, fingerprint=self.fingerprint))
@@ -53,7 +54,8 @@ class Remote(weft.Device):
 
     def close(self):
         self.connection.close()
-        if self.server:
+        if self.server and self.server.poll() is None:
+            self.socket.shutdown(SHUT_RDWR)  # forks of this process have the connection too
             self.server.wait()
 
 

@@ -7,12 +7,13 @@ import ctypes
 import itertools
 import os
 import platform
-import socket
+import signal
 import subprocess
 import sys
 import tempfile
 from multiprocessing.connection import Listener
 from pathlib import Path
+from socket import IPPROTO_TCP, TCP_NODELAY, socket
 from time import perf_counter
 
 FLAGS = "-O2 -fwrapv -ffp-contract=off -fno-math-errno -w -shared -fPIC -x c - -lm -o".split()
@@ -87,13 +88,12 @@ def serve(connection):
 
 
 if __name__ == "__main__":
-    key = os.environ.get("WEFT_REMOTE_KEY", "weft").encode()
+    key, own = os.environ.get("WEFT_REMOTE_KEY", "weft").encode(), sys.argv[1] == "0"
     with Listener(("127.0.0.1", int(sys.argv[1])), authkey=key) as listener:
         print(listener.address[1], flush=True)
-        while True:
+        for _ in [0] if own else itertools.count():
+            signal.alarm(60 if own else 0)  # whoever started it may have ended
             with listener.accept() as connection:
-                with socket.socket(fileno=os.dup(connection.fileno())) as own:
-                    own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # answers go at once
+                signal.alarm(0)
+                socket(fileno=os.dup(connection.fileno())).setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
                 serve(connection)
-            if sys.argv[1] == "0":
-                break

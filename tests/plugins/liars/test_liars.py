@@ -14,6 +14,7 @@ import pytest
 import weft.testing.conformance
 from weft.device import Registry, registry
 from weft.engine.programs import forget_programs
+from weft.testing import resources
 
 _spec = importlib.util.spec_from_file_location("liars", Path(__file__).with_name("liars.py"))
 liars = importlib.util.module_from_spec(_spec)
@@ -24,6 +25,7 @@ KIT = Path(weft.testing.conformance.__file__).parent
 IN_STEP = "launches::test_work_items_wait_for_each_other_in_every_round[left]"
 GRID = "launches::test_every_work_item_of_a_grid_runs_once[()-(2, 3, 5)]"
 BETWEEN = "arithmetic::test_the_value_between_two_operations_is_rounded[dtypes.{}-{}]"
+LEFT = "exit::test_nothing_is_left_behind[{}]"
 SUBMISSION = "replay::test_a_submission_is_replayed_on_other_memory_and_with_other_values"
 
 CAUGHT = {
@@ -61,6 +63,12 @@ CAUGHT = {
     "Overtakes": ("launches::test_a_copy_in_does_not_overtake_a_launch_that_reads", "[{1}, {2},"),
     "SpellsTwice": ("declaration::test_the_locator_is_spelt_in_one_way", "'000' == '00'"),
     "GrowsAnew": ("storage::test_growing_keeps_what_was_there", "At index 0 diff"),
+    "NeverFrees": ("memory::test_freed_memory_is_given_back", "memory in use grew by"),
+    "CountsWrong": ("memory::test_freed_memory_is_given_back", "used_bytes grew from"),
+    "LeavesSegments": (LEFT.format("exit"), "shared memory /dev/shm/weft_liar_"),
+    "LeavesAProcess": (LEFT.format("return"), "time.sleep(1000)"),
+    "LeavesFiles": (LEFT.format("raise"), "temporary file"),
+    "CrashesAtExit": (LEFT.format("exit"), "ended with status 5"),
     "Forgets": ("storage::test_what_is_written_is_there_after_reopening", "None == 100"),
 }  # fmt: skip
 
@@ -81,7 +89,7 @@ class Outcomes:
 
 
 @pytest.fixture
-def certify(monkeypatch):
+def certify(monkeypatch, tmp_path):
     """``certify(plugin, tests)`` runs these tests of the kit for a plugin, in this process."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
@@ -92,6 +100,7 @@ def certify(monkeypatch):
         names = [f"{KIT}{os.sep}test_{test.replace('::', '.py::', 1)}" for test in tests]
         with registry.use(Registry()) as own:
             own.register(plugin, "LIAR")
+            install(type(plugin).__name__, tmp_path, monkeypatch)
             device = "LIAR:{tmp}" if isinstance(plugin, liars.Store) else "LIAR"
             pytest.main(
                 [*names, "--weft-device", device, "-c", os.devnull, "--capture=no"]
@@ -103,6 +112,25 @@ def certify(monkeypatch):
         return found
 
     return run
+
+
+def install(name, folder, monkeypatch):
+    """An entry point for processes of their own."""
+    facts = folder / "weft_liar-1.dist-info"
+    if hasattr(liars.INSTALLED, name) and not facts.exists():
+        facts.mkdir()
+        (facts / "METADATA").write_text("Name: weft-liar\nVersion: 1\n")
+        (facts / "entry_points.txt").write_text(f"[weft.devices]\nLIAR = liars:INSTALLED.{name}\n")
+        monkeypatch.syspath_prepend(str(Path(__file__).parent))
+        monkeypatch.syspath_prepend(str(folder))
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_waited_for_nor_left(monkeypatch):
+    monkeypatch.setattr(resources, "PATIENCE", 2.0)
+    yield
+    for left in Path("/dev/shm").glob("weft_liar_*"):
+        left.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("liar", CAUGHT)
@@ -118,7 +146,15 @@ def test_the_honest_device_passes_what_the_liars_fail(honest, certify):
     ours = {name for name in CAUGHT if issubclass(getattr(liars, name), liars.Store)}
     if honest is liars.Honest:
         ours = CAUGHT.keys() - ours
-    tests = [CAUGHT[name][0] for name in ours]
+    tests = list(dict.fromkeys(CAUGHT[name][0] for name in ours))
     found = certify(honest(), tests)
     assert not found.failed, found.failed
     assert len(found.passed) >= len(tests) and not found.skipped
+
+
+@pytest.mark.skipif(not resources.is_visible(), reason="resources are not visible here")
+def test_an_honest_device_with_processes_and_segments_leaves_nothing(certify):
+    endings = ("return", "raise", "exit", "SIGTERM")
+    found = certify(liars.Segments(), [LEFT.format(ending) for ending in endings])
+    assert not found.failed, found.failed
+    assert len(found.passed) == len(endings)

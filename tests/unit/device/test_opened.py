@@ -4,8 +4,10 @@ from types import SimpleNamespace
 import pytest
 
 from weft.base.errors import CapabilityError, DeviceUnavailable, PluginError
+from weft.base.settings import settings
 from weft.device import registry
 from weft.device.hookspecs import hookimpl
+from weft.device.opened import close_all_at_exit
 from weft.testing.fakes import fake_capabilities, fake_plugin
 
 
@@ -105,3 +107,55 @@ def test_a_crash_is_the_plugins_fault(fresh_registry, what):
     with pytest.raises(DeviceUnavailable, match="it was unplugged"):
         getattr(opened, what)()
     setattr(opened.device, what, lambda: None)
+
+
+def closing(close):
+    """An opened device FAKE that is closed by `close`."""
+    module = fake_plugin(capabilities=fake_capabilities())
+    opened = registry.current().register(module, "FAKE") and registry.open("FAKE")
+    opened.device.close = close
+    return opened
+
+
+def test_it_is_closed_once_at_exit(fresh_registry):
+    closed = []
+    closing(lambda: closed.append(1))
+    close_all_at_exit()
+    close_all_at_exit()
+    assert closed == [1]
+
+
+def test_a_fork_leaves_it_open_at_exit(fresh_registry):
+    closed = []
+    opened = closing(lambda: closed.append(1))
+    opened._process += 1
+    close_all_at_exit()
+    assert not closed
+
+
+def test_what_fails_at_exit_keeps_nobody_from_closing(fresh_registry, capsys):
+    def fail():
+        raise RuntimeError("no more")
+
+    opened = closing(fail)
+    opened.pool.drop = fail
+    close_all_at_exit()
+    assert not capsys.readouterr().err
+    with settings.override(DEBUG=1):
+        opened.close_at_exit()
+    assert "RuntimeError: no more" in capsys.readouterr().err
+    del opened.pool.drop, opened.device.close
+
+
+def test_memory_that_cannot_be_freed_does_not_keep_it_open(fresh_registry):
+    closed = []
+    opened = closing(lambda: closed.append(1))
+
+    def fail():
+        raise DeviceUnavailable("the driver is gone")
+
+    opened.pool.drop = fail
+    with pytest.raises(DeviceUnavailable):
+        opened.close()
+    assert closed == [1]
+    del opened.pool.drop

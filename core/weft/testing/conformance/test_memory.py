@@ -10,6 +10,8 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory
 from weft.device import Buffer
+from weft.device.parts import NO_HINTS
+from weft.testing.resources import is_visible, memory_in_use
 
 
 def random_bytes(nbytes: int, seed: int = 1) -> bytes:
@@ -190,3 +192,53 @@ def test_streaming_gives_all_bytes_in_order(weft_device, weft_bytes):
     copied = [bytes(piece) for piece in pieces]
     assert [len(piece) for piece in copied] == [300, 300, 300, 100]
     assert b"".join(copied) == data
+
+
+def test_freed_memory_is_given_back(weft_device, weft_bytes):
+    """By the allocator itself, without the pool: 192 MiB are allocated, written and freed in small
+    pieces. The memory of the process and of those it started stays below half of that."""
+    memory, allocator = weft_device.capabilities.memory, weft_device.allocator
+    if memory.persistent:
+        pytest.skip("its room is that of a disk")
+    size = min(8 << 20, memory.max_allocation or 8 << 20)
+    rounds = min(max(4, (192 << 20) // size), 2000)
+    data = memoryview(random_bytes(size))
+
+    def use() -> None:
+        handle = allocator.allocate(size, NO_HINTS)
+        allocator.copy_in(handle, data)
+        allocator.free(handle, size)
+
+    def measured() -> tuple[int | None, int]:
+        weft_device.synchronize()
+        gc.collect()
+        return allocator.used_bytes(), memory_in_use() if is_visible() else 0
+
+    use()
+    told, seen = measured()
+    for _ in range(rounds):
+        use()
+    told_then, seen_then = measured()
+    said = f"{rounds} allocations of {size} bytes were freed one by one"
+    if told is not None and told_then is not None:
+        assert told_then <= told + size, f"{said}, and used_bytes grew from {told} to {told_then}"
+    assert seen_then - seen < rounds * size // 2, (
+        f"{said}, and memory in use grew by {seen_then - seen} bytes"
+    )
+
+
+def test_more_than_there_is_can_be_allocated_in_turn(weft_device, weft_bytes):
+    """Four times the largest allocation, in quarters: for memory that no process shows."""
+    memory, allocator = weft_device.capabilities.memory, weft_device.allocator
+    if memory.persistent or memory.max_allocation is None:
+        pytest.skip("no largest allocation is declared")
+    size = max(1, memory.max_allocation // 4)
+    for number in range(16):
+        try:
+            handle = allocator.allocate(size, NO_HINTS)
+        except OutOfMemory as error:
+            if not number:
+                pytest.skip(f"{size} bytes are not free just now")
+            pytest.fail(f"allocation {number} of {size} bytes, all freed before: {error}")
+        allocator.free(handle, size)
+        del handle
