@@ -184,6 +184,13 @@ TABLE: tuple[Setting, ...] = (
         "products of float32: `high` lets matrix units round the factors to fewer bits (tf32)",
         ("highest", "high"),
     ),
+    Setting(
+        "REPR",
+        "auto",
+        "what `print` shows of a tensor: `auto` values where none has to be computed, `values` "
+        "computes them, `graph` the node behind it",
+        ("auto", "values", "graph"),
+    ),
     Setting("SEED", -1, "seed of the random stream; negative: from the clock"),
 )
 
@@ -277,6 +284,7 @@ class Settings:
         TRACEMETA: int
         DEFAULT_FLOAT: str
         MATMUL_PRECISION: str
+        REPR: str
         SEED: int
 
     def override(self, **changes: object) -> _Override:

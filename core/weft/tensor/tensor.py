@@ -21,7 +21,7 @@ from weft.base.errors import (
 )
 from weft.device import registry
 from weft.engine import stats
-from weft.shape.movement import SymbolicShape, say_shape
+from weft.shape.movement import SymbolicShape
 from weft.tensor import interop, realize
 from weft.tensor.autocast import with_float32_rules
 from weft.tensor.live import forget, mark_leaf, remember, unmark_leaf
@@ -58,9 +58,10 @@ from weft.tensor.ops.spellings import spelled_as_elsewhere
 from weft.tensor.ops.statistics import StatisticsMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.ops.writing import WritingMixin
+from weft.tensor.printing import text_of
 from weft.tensor.protocol import TensorBase, grad_mode
 from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike, TensorOptions
-from weft.uop import Ops, UOp
+from weft.uop import UOp
 from weft.uop.symbolic.sint import fold, sprod
 
 if TYPE_CHECKING:
@@ -263,12 +264,7 @@ class Tensor(
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        u = self._uop
-        buffer = u.base.realized if u.base.op in (Ops.BUFFER, Ops.MULTI) else None
-        kind = f"<{u.base.op}: {u.base.op.value}>"
-        node = f"<UOp {u.device} {say_shape(u.shape)} {u.dtype.name} ({kind}, {buffer})>"
-        grad = None if self.grad is None else self.grad.uop.base.op
-        return f"<Tensor {node} on {self.device} with grad {grad}>"
+        return text_of(self)
 
     # ---- gradients: flags ---------------------------------------------------------------------
 

@@ -54,7 +54,9 @@ _MOST_TRIES = 4
 _MOST_NEW = 64
 _MOST_UNTOLD = 5  # new signatures in a row, without a replay, until a warning says what differs
 _MOST_IN_VAIN = 3  # likewise recordings that could not be replayed
-_WITHOUT_EFFECT = frozenset({"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED"})
+_WITHOUT_EFFECT = frozenset(
+    {"DEBUG", "VIZ", "PROCESS_REPLAY", "CACHE", "CACHE_DIR", "SEED", "REPR"}
+)
 _SETTINGS = [row.name for row in settings.table() if row.name not in _WITHOUT_EFFECT]
 _settings_now = settings.reader(*_SETTINGS)
 _MODES = [*(f"settings.{name}" for name in _SETTINGS), "Tensor.training", "gradients", "device"]

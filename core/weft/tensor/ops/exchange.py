@@ -22,6 +22,7 @@ from weft.engine.capture import recording
 from weft.shape.movement import say_shape
 from weft.tensor import dlpack, numpy_functions
 from weft.tensor.interop import host_node, moved
+from weft.tensor.printing import values_text
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike
 from weft.uop import Ops, UOp
@@ -283,7 +284,7 @@ class ExchangeMixin(TensorBase):
     def __format__(self, spec: str) -> str:
         if not spec:
             return str(self)
-        if self.shape != ():
+        if self.numel() != 1:
             raise ShapeError(
                 "a format is of one number",
                 asked=f"format(x, {spec!r}) of shape {say_shape(self.shape)}",
@@ -296,7 +297,7 @@ class ExchangeMixin(TensorBase):
         yield from self._told().items()
 
     def _repr_html_(self) -> str:
-        """For notebooks: what it is, and its values if they are there already and few."""
+        """For notebooks: what it is, and its values if they are known without computing."""
         import html
 
         rows = self._told()
@@ -304,7 +305,7 @@ class ExchangeMixin(TensorBase):
             f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>"
             for name, value in rows.items()
         )
-        shown = self._values_at_hand()
+        shown = values_text(self)
         values = "" if shown is None else f"<pre>{html.escape(shown)}</pre>"
         return f"<div><table>{cells}</table>{values}</div>"
 
@@ -320,26 +321,6 @@ class ExchangeMixin(TensorBase):
         if self._requires_grad:
             rows["gradient"] = "none yet" if self.grad is None else "accumulated"
         return rows
-
-    def _values_at_hand(self) -> str | None:
-        """The values as text, if reading them computes nothing."""
-        memory = self._uop.base
-        plain = all(isinstance(s, int) for s in self.shape) and prod(self.shape) <= _SHOWN
-        if not plain or memory.op is not Ops.BUFFER or binding.realized(memory) is None:
-            return None
-        try:
-            found = self._shared_memory() if recording() is None else None
-            if found is None:
-                return None
-            import numpy
-
-            own = numpy_dtype(found.dtype)
-            strides = tuple(s * own.itemsize for s in found.strides)
-            offset = found.offset * own.itemsize
-            array: Any = numpy.ndarray(found.shape, own, found.window, offset, strides)
-            return numpy.array2string(array, threshold=_SHOWN)
-        except WeftError:
-            return None
 
 
 def _state(node: UOp) -> str:

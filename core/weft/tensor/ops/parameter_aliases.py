@@ -10,12 +10,13 @@ here with what is there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike, Axes, DTypeLike, ShapeLike
 
-T = TypeVar("T", bound=TensorBase)
+if TYPE_CHECKING:
+    from weft.tensor.tensor import Tensor
 
 
 class ParameterAliasesMixin(TensorBase):
@@ -218,12 +219,30 @@ class ParameterAliasesMixin(TensorBase):
             axis: Axes | None = ...,
             keepdims: bool = ...,
         ) -> Self: ...
-        def cat(self: T | Sequence[T], *args: ArrayLike, dim: int = 0, axis: int = ...) -> T: ...
-        def concat(self: T | Sequence[T], *args: ArrayLike, dim: int = 0, axis: int = ...) -> T: ...
+        def cat(
+            self: TensorBase | Sequence[TensorBase],
+            *args: ArrayLike,
+            dim: int = 0,
+            axis: int = ...,
+        ) -> Tensor: ...
+        def concat(
+            self: TensorBase | Sequence[TensorBase],
+            *args: ArrayLike,
+            dim: int = 0,
+            axis: int = ...,
+        ) -> Tensor: ...
         def concatenate(
-            self: T | Sequence[T], *args: ArrayLike, dim: int = 0, axis: int = ...
-        ) -> T: ...
-        def stack(self: T | Sequence[T], *args: ArrayLike, dim: int = 0, axis: int = ...) -> T: ...
+            self: TensorBase | Sequence[TensorBase],
+            *args: ArrayLike,
+            dim: int = 0,
+            axis: int = ...,
+        ) -> Tensor: ...
+        def stack(
+            self: TensorBase | Sequence[TensorBase],
+            *args: ArrayLike,
+            dim: int = 0,
+            axis: int = ...,
+        ) -> Tensor: ...
         def sort(
             self, dim: int = -1, descending: bool = False, *, stable: bool = True, axis: int = ...
         ) -> tuple[Self, Self]: ...
