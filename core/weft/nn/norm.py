@@ -18,6 +18,7 @@ from weft.nn.mode import is_training
 from weft.nn.module import Layer
 from weft.nn.parameter import Buffer, parameter
 from weft.tensor import Tensor
+from weft.tensor.autocast import answered_in
 
 
 class _Norm(Layer):
@@ -55,6 +56,7 @@ def scaled(
 
     A wider `y` is narrowed behind the sum.
     """
+    kind = answered_in(kind)
     for factor, combine in ((weight, Tensor.mul), (bias, Tensor.add)):
         if factor is not None:
             y = combine(y, factor if shape is None else factor.reshape(shape))

@@ -11,6 +11,7 @@ methods is PyTorch's.
     autocast            the with-block and decorator
     low_operands        the operands of a product, as autocast has them
     low_bias            what is added to a product
+    answered_in         the dtype of the result of a normalisation
     with_float32_rules  the class decorator that applies FLOAT32 to the methods of Tensor
 
 The state is the setting AUTOCAST: it is scoped to a context, as all settings are, and part of what
@@ -160,6 +161,11 @@ def low_bias(bias: Any, product: TensorBase) -> Any:
     if _name() and bias._uop.dtype is _SINGLE and product._uop.dtype in _NAMES:
         return bias.cast(product._uop.dtype)
     return bias
+
+
+def answered_in(kind: DType) -> DType:
+    """The dtype in which a reduction or normalisation of such values answers."""
+    return _SINGLE if (kind is _BRAIN or kind is _HALF) and _name() else kind
 
 
 _Class = TypeVar("_Class", bound=type)

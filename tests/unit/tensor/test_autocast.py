@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft
+import weft.nn.functional as F
 from weft import Tensor, amp, autocast, dtypes, jit, nn, settings
 from weft.base.errors import ArgumentError, DTypeError
 from weft.tensor.autocast import FLOAT32
@@ -34,6 +35,10 @@ PRODUCTS = {
         _some(1, 2, 3, 3), _some(2), stride=2
     ),
     "attention": lambda x: x.scaled_dot_product_attention(x, x, is_causal=True),
+    "F.linear": lambda x: F.linear(x, _some(3, 6), _some(3)),
+    "F.bilinear": lambda x: F.bilinear(x, x, _some(2, 6, 6), _some(2)),
+    "F.conv1d": lambda x: F.conv1d(x.reshape(1, 4, 6), _some(2, 4, 3), _some(2)),
+    "F.attention": lambda x: F.scaled_dot_product_attention(x, x, x),
     "nn.Linear": lambda x: nn.Linear(6, 3)(x),
     "nn.Conv1d": lambda x: nn.Conv1d(4, 2, 3)(x.reshape(1, 4, 6)),
 }
@@ -42,6 +47,11 @@ KEPT = {
     "log_softmax": lambda x: x.log_softmax(-1),
     "layernorm": lambda x: x.layernorm(),
     "nn.LayerNorm": lambda x: nn.LayerNorm(6)(x),
+    "F.layer_norm": lambda x: F.layer_norm(x, (6,)),
+    "F.rms_norm": lambda x: F.rms_norm(x, (6,), eps=1e-5),
+    "F.group_norm": lambda x: F.group_norm(x.reshape(1, 4, 6), 2),
+    "F.cross_entropy": lambda x: F.cross_entropy(x, Tensor([0, 1, 2, 3])),
+    "F.kl_div": lambda x: F.kl_div(x.log_softmax(1), (x * 2).softmax(1), reduction="sum"),
     "sum": lambda x: x.sum(0),
     "mean": lambda x: x.mean(),
     "std": lambda x: x.std(1),
@@ -180,14 +190,16 @@ def test_gradients_have_the_dtype_of_parameters():
         assert mine.numpy() != pytest.approx(exact.numpy(), rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("order", ["outside", "around the call"])
+@pytest.mark.parametrize("order", ["inside", "outside", "around the call"])
 def test_captured_functions_tell_it_apart(order):
     w = _some(4, 4)
 
     def product(x):
         return x @ w
 
-    if order == "outside":
+    if order == "inside":
+        f = captured = jit(autocast()(product))
+    elif order == "outside":
         captured = jit(product)
         f = autocast()(captured)
     else:
@@ -205,7 +217,6 @@ def test_captured_functions_tell_it_apart(order):
 
 def test_which_methods_are_low_or_kept_beside_pytorch():
     torch = pytest.importorskip("torch")
-    import torch.nn.functional as F
 
     x, t = _some(4, 6), torch.tensor(_some(4, 6).numpy())
     w, tw = _some(6, 3), torch.tensor(_some(6, 3).numpy())
@@ -217,7 +228,7 @@ def test_which_methods_are_low_or_kept_beside_pytorch():
     with autocast(dtype="bfloat16"):
         ours = network(x, w, lambda h: h.log_softmax(-1), Tensor.exp)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        theirs = network(t, tw, lambda h: F.log_softmax(h, -1), torch.exp)
+        theirs = network(t, tw, lambda h: h.log_softmax(-1), torch.exp)
     for mine, expected in zip(ours, theirs):
         assert mine.float().numpy() == pytest.approx(expected.float().numpy(), rel=0.02, abs=0.02)
     assert ours[0].dtype is LOW and theirs[0].dtype == torch.bfloat16

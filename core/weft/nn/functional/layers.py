@@ -41,7 +41,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     """input1 @ weight[k] @ input2 for each output k: weight (out, in1, in2)."""
     x, other = tensor_of(input1, "bilinear"), tensor_of(input2, "bilinear", "second input")
     product = Tensor.einsum("...i,oij,...j->...o", x, weight, other)
-    return product if bias is None else product + bias
+    return product if bias is None else product + low_bias(bias, product)
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
