@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weft.base.errors import WeftError as WeftError
     from weft.base.settings import settings as settings
     from weft.device.catalogue import catalogue as Device
+    from weft.nn import optim as optim
     from weft.tensor import Tensor as Tensor
     from weft.tensor import from_dlpack as from_dlpack
     from weft.tensor.autocast import autocast as autocast
@@ -48,6 +49,7 @@ _HOMES: dict[str, tuple[str, str | None]] = {
     "from_dlpack": ("weft.tensor", "from_dlpack"),
     "jit": ("weft.tensor.jit", "jit"),
     "nn": ("weft.nn", None),
+    "optim": ("weft.nn.optim", None),
     "settings": ("weft.base.settings", "settings"),
 }
 
@@ -66,6 +68,7 @@ __all__ = [
     "from_dlpack",
     "jit",
     "nn",
+    "optim",
     "settings",
 ]
 

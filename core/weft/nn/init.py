@@ -7,11 +7,13 @@ Fans: weights are laid out (outputs, inputs, *kernel), so that fan-in is all but
 from __future__ import annotations
 
 import math
+from typing import NoReturn
 
-from weft.base.arguments import real, whole
+from weft.base.arguments import kind_of, real, shown, whole
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 from weft.base.sequences import prod
+from weft.nn.inputs import missing_name
 from weft.nn.optim.muon import orthogonalised, towards_one
 from weft.tensor import Tensor
 
@@ -241,3 +243,150 @@ def _kaiming_deviation(
         )
     fan = fans(shape)[mode == "fan_out"]
     return gain(nonlinearity, negative_slope) / math.sqrt(max(fan, 1))
+
+
+# ---- in place, with the names of PyTorch ---------------------------------------------------------
+
+
+def _filled(tensor: Tensor, value: Tensor) -> Tensor:
+    """`tensor` itself, with other values, in its dtype and where it is."""
+    if not isinstance(tensor, Tensor):
+        raise WrongKind(
+            "an initialisation fills a tensor",
+            asked=f"initialise {shown(tensor)}",
+            because=f"that is {kind_of(tensor)}",
+            try_="give the layer's weight",
+        )
+    with Tensor.no_grad():
+        return tensor.assign(value.cast(tensor.dtype).to(tensor.device))
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Fill with draws that are uniform on [a, b). Gives the tensor.
+
+    >>> nn.init.uniform_(Tensor.zeros(2), 3.0, 3.0).tolist()
+    [3.0, 3.0]
+    """
+    return _filled(tensor, Tensor.uniform(*tensor.shape, low=real(a, "a"), high=real(b, "b")))
+
+
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Fill with draws from a normal distribution. Gives the tensor."""
+    return _filled(tensor, normal(*tensor.shape, mean=mean, std=std))
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Tensor:
+    """Fill with draws from a normal distribution that is cut to [a, b]. Gives the tensor."""
+    return _filled(tensor, trunc_normal(*tensor.shape, mean=mean, std=std, a=a, b=b))
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with one number. Gives the tensor.
+
+    >>> layer = nn.Linear(2, 1)
+    >>> nn.init.constant_(layer.bias, 0.5).tolist(), layer.bias.tolist()
+    ([0.5], [0.5])
+    """
+    return _filled(tensor, Tensor.full(tensor.shape, real(val, "val")))
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Fill with ones. Gives the tensor."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with zeros. Gives the tensor."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Fill a matrix with the identity. Gives the tensor. :raises ArgumentError: for other shapes.
+
+    >>> nn.init.eye_(Tensor.zeros(2, 3)).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    if tensor.ndim != 2:
+        raise ArgumentError(
+            "the identity is a matrix", asked=f"eye_ of shape {tensor.shape}", try_="two axes"
+        )
+    return _filled(tensor, Tensor.eye(*tensor.shape))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill the weight of a convolution so that it passes its inputs on. Gives the tensor.
+
+    >>> nn.init.dirac_(Tensor.zeros(1, 1, 3)).tolist()
+    [[[0.0, 1.0, 0.0]]]
+    """
+    outputs, inputs = tensor.shape[:2] if tensor.ndim > 2 else (0, 0)
+    groups = whole(groups, "groups", least=1)
+    if tensor.ndim not in (3, 4, 5) or outputs % groups:
+        raise ArgumentError(
+            "this is no weight of a convolution of so many groups",
+            asked=f"dirac_ of shape {tensor.shape} in {groups} groups",
+            because="the shape is (outputs, inputs, *kernel), and the groups divide the outputs",
+        )
+    per_group = outputs // groups
+    same = Tensor.eye(per_group, inputs).repeat((groups, 1))
+    for size in tensor.shape[2:]:
+        middle = Tensor.arange(size) == size // 2
+        same = same.unsqueeze(-1) * middle
+    return _filled(tensor, same)
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill as `glorot_uniform` draws. Gives the tensor."""
+    return _filled(tensor, glorot_uniform(*tensor.shape, gain=gain))
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill as `glorot_normal` draws. Gives the tensor."""
+    return _filled(tensor, glorot_normal(*tensor.shape, gain=gain))
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """Fill as `kaiming_uniform` draws; a: the negative slope. Gives the tensor."""
+    how = {"negative_slope": a, "mode": mode, "nonlinearity": nonlinearity}
+    return _filled(tensor, kaiming_uniform(*tensor.shape, **how))  # type: ignore[arg-type]
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """Fill as `kaiming_normal` draws; a: the negative slope. Gives the tensor."""
+    how = {"negative_slope": a, "mode": mode, "nonlinearity": nonlinearity}
+    return _filled(tensor, kaiming_normal(*tensor.shape, **how))  # type: ignore[arg-type]
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill as `orthogonal` draws. Gives the tensor."""
+    return _filled(tensor, orthogonal(*tensor.shape, gain=gain))
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """`gain` under PyTorch's name; param: the negative slope of "leaky_relu".
+
+    >>> nn.init.calculate_gain("tanh")
+    1.6666666666666667
+    """
+    return gain(nonlinearity, 0.01 if param is None else param)
+
+
+_ELSEWHERE = {
+    "sparse_": "init.normal_, and x.assign(x * mask)",
+    "xavier_uniform": "init.glorot_uniform(*shape), or init.xavier_uniform_(tensor)",
+    "xavier_normal": "init.glorot_normal(*shape), or init.xavier_normal_(tensor)",
+    "glorot_uniform_": "init.xavier_uniform_(tensor)",
+    "glorot_normal_": "init.xavier_normal_(tensor)",
+    "he_normal_": "init.kaiming_normal_(tensor)",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    known = [each for each, value in globals().items() if callable(value) and each[:1] != "_"]
+    raise missing_name("weft.nn.init", name, known, _ELSEWHERE)

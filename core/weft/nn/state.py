@@ -104,7 +104,7 @@ def load_state_dict(
     """
     own = get_state_dict(model)
     if isinstance(state_dict, Mapping) and not consume:
-        state_dict = {name: _as_tensor(value) for name, value in state_dict.items()}
+        state_dict = {name: as_tensor(value) for name, value in state_dict.items()}
     found = _compare(own, state_dict)
     if found.unfit or (strict and (found.missing or found.unexpected)):
         raise _refusal(model, own, state_dict, found, strict)
@@ -132,7 +132,7 @@ def load_state_dict(
     return [own[name] for name in names]
 
 
-def _as_tensor(value: Any) -> Any:
+def as_tensor(value: Any) -> Any:
     """A tensor of a NumPy array or of another library's tensor; anything else as it is."""
     if isinstance(value, Tensor):
         return value

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from weft import Tensor
+from weft import Tensor, nn
 from weft.base.errors import ArgumentError
 from weft.nn import init
 
@@ -101,3 +101,40 @@ def test_what_makes_no_sense(wrong) -> None:
 
 def test_a_layer_without_inputs_can_be_made() -> None:
     assert init.fan_in_uniform(3, 0, fan_in=0).shape == (3, 0)
+
+
+def test_tensors_that_are_there_are_filled() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says how far the values spread")
+    for name, how in (
+        ("uniform_", {"a": -1.0, "b": 3.0}),
+        ("normal_", {"mean": 1.0, "std": 2.0}),
+        ("trunc_normal_", {"std": 2.0}),
+        ("xavier_uniform_", {"gain": 2.0}),
+        ("xavier_normal_", {}),
+        ("kaiming_uniform_", {"a": 1.0, "mode": "fan_out"}),
+        ("kaiming_normal_", {"nonlinearity": "relu"}),
+        ("orthogonal_", {"gain": 0.5}),
+        ("dirac_", {"groups": 2}),
+    ):
+        shape = (40, 20, 5, 5)
+        ours, theirs = nn.Parameter(Tensor.zeros(*shape)), torch.zeros(shape)
+        assert getattr(nn.init, name)(ours, **how) is ours
+        getattr(torch.nn.init, name)(theirs, **how)
+        assert ours.requires_grad and ours.is_leaf
+        got, expected = ours.numpy(), theirs.numpy()
+        assert abs(got.std() / expected.std() - 1) < 0.05, name
+        assert abs(got.mean() - expected.mean()) < 0.05, name
+    for name, shape in (("ones_", (2, 3)), ("zeros_", (2,)), ("eye_", (3, 2))):
+        made = getattr(nn.init, name)(Tensor.full(shape, 7.0)).tolist()
+        assert made == getattr(torch.nn.init, name)(torch.empty(shape)).tolist()
+    for name in ("relu", "tanh", "linear", "selu", "leaky_relu"):
+        assert nn.init.calculate_gain(name) == pytest.approx(torch.nn.init.calculate_gain(name))
+
+
+def test_what_cannot_be_filled() -> None:
+    with pytest.raises(ArgumentError):
+        nn.init.eye_(Tensor.zeros(2))
+    with pytest.raises(ArgumentError):
+        nn.init.dirac_(Tensor.zeros(2, 2))
+    with pytest.raises(AttributeError, match="xavier_uniform"):
+        nn.init.xavier_uniform  # noqa: B018

@@ -1,5 +1,12 @@
-"""Optimisers, schedules of their learning rate, and clipping of gradients."""
+"""Optimisers, schedules of their learning rate, and clipping of gradients.
 
+The same module as `weft.optim`.
+"""
+
+from typing import NoReturn
+
+from weft.nn.inputs import missing_name
+from weft.nn.optim import lr_scheduler
 from weft.nn.optim.adam import Adam, AdamW
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
@@ -47,4 +54,18 @@ __all__ = [
     "StepLR",
     "clip_grad_norm_",
     "clip_grad_value_",
+    "lr_scheduler",
 ]
+
+_ELSEWHERE = {
+    **dict.fromkeys(("NAdam", "RAdam", "Adagrad", "Adadelta"), "Adam or AdamW"),
+    "RMSprop": "Adam(betas=(0.0, 0.99))",
+    "LBFGS": "SGD or AdamW: there is no line search",
+    "swa_utils": "averages by hand: average.assign(average * 0.99 + weight * 0.01)",
+    "CyclicLR": "LambdaLR, or CosineAnnealingWarmRestarts",
+    "MultiplicativeLR": "LambdaLR",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing_name("weft.optim", name, __all__, _ELSEWHERE)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 from weft.base.arguments import real
 from weft.base.errors import ArgumentError
@@ -27,6 +28,12 @@ class Adam(Optimizer):
 
     decoupled = False
     _is_plain = True
+    state_names: ClassVar[Mapping[str, str]] = {
+        "mean": "exp_avg",
+        "square": "exp_avg_sq",
+        "largest": "max_exp_avg_sq",
+    }
+    state_rows = ("averages_of_one",)
 
     def __init__(
         self,
@@ -58,46 +65,68 @@ class Adam(Optimizer):
                 because="with 1 the average would never move",
                 try_="(0.9, 0.999) is usual",
             )
-        super().__init__(params, lr)
-        self.betas, self.eps, self.weight_decay = betas, eps, weight_decay
+        super().__init__(params, lr, betas=betas, eps=eps, weight_decay=weight_decay)
         self.maximize, self.amsgrad = maximize, amsgrad
         self.mean, self.square = self._zeros(), self._zeros()
         self.largest = self._zeros() if amsgrad else []
         # What the two averages of the number 1 have reached, for each parameter a row: one kernel
         # moves all.
-        weights = [[float(beta) for beta in betas], [1.0 - beta for beta in betas]]
         where = {"dtype": self.dtype, "device": self.device, "requires_grad": False}
-        self._weights = Tensor(weights, **where)
         self.averages_of_one = Tensor.zeros(len(self.params), 2, **where).contiguous()
-        Tensor.realize(self._weights, self.averages_of_one)
+        self._set_weights()
+        self.averages_of_one.realize()
+
+    def _set_weights(self) -> None:
+        """What both averages take of what they were, and of what is new: (2, 2), and where groups
+        differ (2, parameters, 2)."""
+        self._of_groups = [(tuple(group.betas), len(group.params)) for group in self.param_groups]
+        kept = [[float(b) for b in betas] for betas, count in self._of_groups for _ in range(count)]
+        new = [[1.0 - beta for beta in row] for row in kept]
+        both = [kept[0], new[0]] if all(row == kept[0] for row in kept) else [kept, new]
+        self._weights = Tensor(
+            both, dtype=self.dtype, device=self.device, requires_grad=False
+        ).realize()
 
     def _advance(self, ready: list[int]) -> list[Tensor]:
+        if self._of_groups != [(tuple(g.betas), len(g.params)) for g in self.param_groups]:
+            self._set_weights()
         moved = self.averages_of_one * self._weights[0] + self._weights[1]
         self.averages_of_one.assign(self._among(ready, moved, self.averages_of_one))
         return [self.averages_of_one]
 
+    def translated(self, number: int, found: dict[str, Any]) -> dict[str, Any]:
+        """See Optimizer. PyTorch counts steps; here the averages of the number 1 are kept."""
+        if "step" in found and "averages_of_one" not in found:
+            step = float(found["step"])
+            reached = [1.0 - beta**step for beta in self.options(number).betas]
+            found["averages_of_one"] = Tensor(reached, dtype=self.dtype, device=self.device)
+        return found
+
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        if self.weight_decay and not self.decoupled:
-            gradient = gradient + value * self.weight_decay
+        decay = self.options(index).weight_decay
+        if decay and not self.decoupled:
+            gradient = gradient + value * decay
         change, state = self._direction(index, value, gradient)
-        if self.weight_decay and self.decoupled:
-            change = change + value * self.weight_decay
-        return change * self._rate_for(value), state
+        if decay and self.decoupled:
+            change = change + value * decay
+        return change * self._rate_for(value, index), state
 
     def _direction(
         self, index: int, value: Tensor, gradient: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         """The quotient of the two averages, and the averages, which have taken the gradient in."""
         mean, square = self.mean[index], self.square[index]
-        mean.assign(mean * self.betas[0] + gradient * (1.0 - self.betas[0]))
-        square.assign(square * self.betas[1] + gradient * gradient * (1.0 - self.betas[1]))
+        first, second = self.options(index).betas
+        mean.assign(mean * first + gradient * (1.0 - first))
+        square.assign(square * second + gradient * gradient * (1.0 - second))
         state, reached = [mean, square], square
         if self.amsgrad:
             reached = self.largest[index]
             reached.assign(reached.maximum(square))
             state.append(reached)
         ones = self._beside(self.averages_of_one, value)
-        return (mean / ones[index, 0]) / ((reached / ones[index, 1]).sqrt() + self.eps), state
+        eps = self.options(index).eps
+        return (mean / ones[index, 0]) / ((reached / ones[index, 1]).sqrt() + eps), state
 
 
 class AdamW(Adam):

@@ -6,7 +6,8 @@ recorded training step may be replayed. They are kept in float32 when parameters
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes
@@ -14,7 +15,10 @@ from weft.base.errors import ArgumentError, DTypeError, GradientError
 from weft.base.promotion import least_upper_dtype
 from weft.base.settings import settings
 from weft.engine.capture import recording
+from weft.nn.inputs import missing_name
 from weft.nn.mode import take_defaulted
+from weft.nn.optim.param_groups import ParamGroup, groups_of, set_rate
+from weft.nn.optim.saved import load, per_parameter, saved
 from weft.schedule.structure import walk
 from weft.tensor import Tensor
 from weft.tensor.jit import Jit
@@ -28,6 +32,9 @@ class Optimizer:
     `params` may be all tensors of a model: those with `requires_grad=False` are kept as `buffers`
     (running statistics, say) and realised with every step; the others are trained, and
     `requires_grad` is switched on for them.
+
+    `params` may be dicts instead, `{"params": ..., "lr": ...}`, each a group with options of its
+    own: see `param_groups`.
 
     `lr` is a tensor of one element. It can be set to a number at any time: `optimiser.lr = 0.01`.
 
@@ -52,59 +59,148 @@ class Optimizer:
     # at every step, without large values of its own
     _is_plain = False
 
-    def __init__(self, params: Iterable[Tensor], lr: float | Tensor) -> None:
-        given = _tensors(params, type(self).__name__)
-        rate = float(lr.item()) if isinstance(lr, Tensor) else float(real(lr, "lr"))
-        if not rate >= 0:
-            raise ArgumentError(
-                "a learning rate is a number from 0",
-                asked=f"{type(self).__name__}(lr={lr})",
-                because="a step goes against the gradient",
-                try_="to climb, give maximize=True or negate the loss",
-            )
-        self.buffers = [each for each in given if each.requires_grad is False]
-        self.params = [each for each in given if each.requires_grad is not False]
-        if not self.params:
-            raise ArgumentError(
-                "there is nothing to train",
-                asked=f"{type(self).__name__} of {len(given)} tensors",
-                because="none of them may have a gradient" if given else "no tensor was given",
-                try_="give weft.nn.state.get_parameters(model)",
-            )
-        for each in self.params:
-            if not dtypes.is_float(each.dtype):
-                raise DTypeError(
-                    "only floating-point tensors can be trained",
-                    asked=f"{type(self).__name__} of a tensor of {each.dtype}",
-                    because="a step moves a value by a fraction",
-                    try_="make that tensor with requires_grad=False, or leave it out",
-                )
+    # PyTorch's names for the lists that hold one tensor for each parameter
+    state_names: ClassVar[Mapping[str, str]] = {}
+    # tensors whose rows belong to the parameters
+    state_rows: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, params: Iterable[Any], lr: float | Tensor = 1e-3, **options: Any) -> None:
+        who = type(self).__name__
+        given = groups_of(params, who)
+        self.defaults = {"lr": _checked_rate(who, lr), **options}
+        tensors = [each for group in given for each in group["params"]]
+        self.buffers = [each for each in tensors if each.requires_grad is False]
+        self.params = [each for each in tensors if each.requires_grad is not False]
+        _check_trainable(who, self.params, len(tensors))
         self.device = self.params[0].device
         for each in self.params:
             each.requires_grad_(True)
         self.dtype = least_upper_dtype(dtypes.float32, *(each.dtype for each in self.params))
-        self._rate = self._number(rate)
-        Tensor.realize(*self.params, *self.buffers, self._rate)
+        self.param_groups: list[ParamGroup] = [self._group(group) for group in given]
+        rates = [group.rate for group in self.param_groups]
+        Tensor.realize(*self.params, *self.buffers, *rates)
+
+    def _group(self, given: dict[str, Any]) -> ParamGroup:
+        """A group of these parameters and options, with the defaults for what it does not say."""
+        options = {**self.defaults, **given}
+        rate = self._number(_checked_rate(type(self).__name__, options.pop("lr")))
+        params = [each for each in options.pop("params") if each.requires_grad is not False]
+        return ParamGroup(params, rate, options)
+
+    def options(self, index: int) -> ParamGroup:
+        """The group of the parameter of this number; its options are attributes."""
+        if len(self.param_groups) == 1:
+            return self.param_groups[0]
+        for group in self.param_groups:
+            if index < len(group.params):
+                return group
+            index -= len(group.params)
+        raise IndexError(index)
+
+    def __getattr__(self, name: str) -> Any:
+        groups = self.__dict__.get("param_groups")
+        if groups and name in self.__dict__["defaults"]:
+            return vars(groups[0])[name]
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = [each for each in dir(self) if not each.startswith("_")]
+        raise missing_name(f"{type(self).__name__}(...)", name, known, _ELSEWHERE)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "lr" and "param_groups" in self.__dict__ and name in self.defaults:
+            for group in self.param_groups:
+                vars(group)[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def _members(self, persistent: bool = True) -> Iterator[tuple[str, Any]]:
+        """What `nn.state.get_state_dict` finds: all tensors, each by one name."""
+        for name, value in vars(self).items():
+            if name == "param_groups":
+                for number, group in enumerate(value):
+                    yield ("_rate" if number == 0 else f"_rate{number}"), group.rate
+            else:
+                yield name, value
+
+    def __repr__(self) -> str:
+        groups = "".join(f"  {group!r}\n" for group in self.param_groups)
+        return f"{type(self).__name__}(\n{groups})"
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """More parameters, with options of their own.
+
+        >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=0.5)
+        >>> optimizer.add_param_group({"params": [Tensor([2.0])], "lr": 0.1})
+        >>> [group["lr"] for group in optimizer.param_groups]
+        [0.5, 0.1]
+        """
+        who = type(self).__name__
+        (given,) = groups_of([param_group], who)
+        old = {id(each) for each in (*self.params, *self.buffers)}
+        new = [each for each in given["params"] if each.requires_grad is not False]
+        _check_trainable(who, new, len(given["params"]))
+        if any(id(each) in old for each in given["params"]):
+            raise ArgumentError(
+                "a parameter stands in two groups", asked=f"{who}.add_param_group",
+                because="this optimiser has it already",
+            )  # fmt: skip
+        lists = per_parameter(self)
+        for each in new:
+            each.requires_grad_(True)
+        for tensors in lists.values():
+            tensors += self._zeros(new)
+        for name in self.state_rows:
+            rows = getattr(self, name, None)
+            if rows is not None:
+                more = Tensor.zeros(len(new), *rows.shape[1:], dtype=rows.dtype, device=rows.device)
+                setattr(self, name, rows.cat(more).contiguous().realize())
+        self.params += new
+        self.buffers += [each for each in given["params"] if each.requires_grad is False]
+        self.param_groups.append(self._group(given))
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that is needed to go on from here, in the shape of PyTorch's: copies of the tensors
+        of each parameter, and the options of each group. `weft.save` takes it.
+
+        >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=0.5, momentum=0.9)
+        >>> state = optimizer.state_dict()
+        >>> state["param_groups"][0]["lr"], list(state["state"][0])
+        (0.5, ['momentum_buffer'])
+        """
+        return saved(self)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a `state_dict`, of PyTorch's optimiser of the same kind too: the next steps
+        are those that would have followed, to the bit.
+
+        :raises ArgumentError: for groups of other sizes. :raises ShapeError: for other shapes.
+        """
+        load(self, state_dict)
+
+    def translated(self, number: int, found: dict[str, Any]) -> dict[str, Any]:
+        """The saved tensors of one parameter with what PyTorch keeps in another form."""
+        return found
 
     @property
     def lr(self) -> Tensor:
-        """The learning rate, shape (1,).
+        """The learning rate, shape (1,), of the first group; setting it sets that of all.
 
         >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=0.5)
         >>> optimizer.lr = 0.25
         >>> optimizer.lr.item()
         0.25
         """
-        return self._rate
+        return self.param_groups[0].rate
 
     @lr.setter
     def lr(self, value: float | Tensor) -> None:
-        if not isinstance(value, Tensor):
-            value = Tensor([value], dtype=self.dtype, device=self.device)
-        self._rate.assign(value.reshape(1).cast(self.dtype)).realize()
+        for group in self.param_groups:
+            set_rate(group.rate, value)
 
-    def zero_grad(self) -> None:
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, so that the next backward starts from nothing.
+
+        With set_to_none=False they become zeros.
 
         >>> w = Tensor([1.0], requires_grad=True)
         >>> _ = (w * w).sum().backward()
@@ -113,10 +209,12 @@ class Optimizer:
         True
         """
         for each in self.params:
-            each.grad = None
+            each.grad = None if set_to_none or each.grad is None else each.grad.zeros_like()
 
-    def step(self) -> None:
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Move every parameter that has a gradient.
+
+        closure: computes the loss and calls `backward` first; its result is given back.
 
         Raises GradientError when no parameter has a gradient, and outside `Tensor.train()` where a
         layer that acts otherwise in training, such as Dropout, was called in a mode that nobody
@@ -130,10 +228,11 @@ class Optimizer:
         >>> w.item()
         2.0
         """
+        loss = None if closure is None else closure()
         gradients = self._gradients()
         if not vars(type(self)).get("_is_plain") or recording() is not None or not settings.JIT:
             Tensor.realize(*self._record(gradients))
-            return
+            return loss
         Tensor.realize(*self._below(gradients))
         try:
             for each in self.params:
@@ -142,6 +241,7 @@ class Optimizer:
         finally:
             for each, gradient in zip(self.params, gradients):
                 each.grad = gradient
+        return loss
 
     def schedule_step(self) -> list[Tensor]:
         """Record a step without running it; gives all tensors that must be realised together.
@@ -225,9 +325,10 @@ class Optimizer:
         there = number if number.device == value.device else number.to(value.device)
         return there.cast(value.dtype)
 
-    def _rate_for(self, value: Tensor) -> Tensor:
-        """The learning rate beside `value`, as a scalar: it broadcasts without adding an axis."""
-        return self._beside(self.lr, value).reshape(())
+    def _rate_for(self, value: Tensor, index: int = 0) -> Tensor:
+        """The learning rate of a parameter beside `value`, as a scalar: it broadcasts without
+        adding an axis."""
+        return self._beside(self.options(index).rate, value).reshape(())
 
     def _number(self, value: float) -> Tensor:
         return Tensor.full(
@@ -244,10 +345,10 @@ class Optimizer:
     def _wide(self, parameter: Tensor) -> DType:
         return least_upper_dtype(dtypes.float32, parameter.dtype)
 
-    def _zeros(self) -> list[Tensor]:
+    def _zeros(self, params: Sequence[Tensor] | None = None) -> list[Tensor]:
         """One realised tensor of zeros for each parameter, in parts where the parameter is."""
         state = []
-        for each in self.params:
+        for each in self.params if params is None else params:
             kind = self._wide(each)
             zeros = Tensor.zeros(*each.shape, dtype=kind, device=each.device, requires_grad=False)
             state.append(zeros.shard_like(each).clone())
@@ -255,22 +356,39 @@ class Optimizer:
         return state
 
 
-def _tensors(params: Iterable[Tensor], who: str) -> list[Tensor]:
-    """Each of the tensors once. Raises ArgumentError for anything else."""
-    alone = isinstance(params, Tensor | dict | str) or not isinstance(params, Iterable)
-    given = [params] if alone else list(params)
-    for each in given:
-        if isinstance(each, Tensor) and each is not params:
-            continue
-        name = "one tensor" if isinstance(each, Tensor) else f"a {type(each).__name__}"
+def _checked_rate(who: str, lr: Any) -> float:
+    rate = float(lr.item()) if isinstance(lr, Tensor) else float(real(lr, "lr"))
+    if not rate >= 0:
         raise ArgumentError(
-            "an optimiser takes a list of tensors",
-            asked=f"{who} of {name}",
-            because="its rows would be taken for parameters"
-            if isinstance(each, Tensor)
-            else "what is no tensor cannot be moved",
-            try_="OptimizerGroup(SGD(body, 0.1), SGD(head, 0.01)) for groups of parameters"
-            if isinstance(each, dict)
-            else f"{who}(weft.nn.state.get_parameters(model))",
+            "a learning rate is a number from 0",
+            asked=f"{who}(lr={lr})",
+            because="a step goes against the gradient",
+            try_="to climb, give maximize=True or negate the loss",
         )
-    return list({id(each): each for each in given}.values())
+    return rate
+
+
+def _check_trainable(who: str, params: Sequence[Tensor], given: int) -> None:
+    if not params:
+        raise ArgumentError(
+            "there is nothing to train",
+            asked=f"{who} of {given} tensors",
+            because="none of them may have a gradient" if given else "no tensor was given",
+            try_="give weft.nn.state.get_parameters(model)",
+        )
+    for each in params:
+        if not dtypes.is_float(each.dtype):
+            raise DTypeError(
+                "only floating-point tensors can be trained",
+                asked=f"{who} of a tensor of {each.dtype}",
+                because="a step moves a value by a fraction",
+                try_="make that tensor with requires_grad=False, or leave it out",
+            )
+
+
+_ELSEWHERE = {
+    "state": "optimizer.state_dict()['state']",
+    "param_group": "optimizer.param_groups",
+    "learning_rate": "optimizer.lr, optimizer.param_groups[0]['lr']",
+    "get_last_lr": "the schedule's get_last_lr()",
+}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
@@ -63,6 +64,8 @@ class Muon(Optimizer):
     [[0.881, 0.4899], [0.0247, 1.9102]]
     """
 
+    state_names: ClassVar[Mapping[str, str]] = {"velocity": "momentum_buffer"}
+
     def __init__(
         self,
         params: Iterable[Tensor],
@@ -81,7 +84,9 @@ class Muon(Optimizer):
                 because="it is a x + b g x + c g g x",
                 try_="(3.4445, -4.775, 2.0315)",
             )
-        super().__init__(params, lr)
+        super().__init__(
+            params, lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov
+        )
         for each in self.params:
             if each.ndim < 2:
                 raise ArgumentError(
@@ -90,19 +95,18 @@ class Muon(Optimizer):
                     because="a vector has no singular vectors to keep",
                     try_="OptimizerGroup(Muon(matrices), AdamW(the_rest))",
                 )
-        self.weight_decay, self.momentum, self.nesterov = weight_decay, momentum, nesterov
         self.ns_coefficients, self.eps, self.ns_steps = ns_coefficients, eps, ns_steps
         self.velocity = self._zeros()
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        rate = self._rate_for(value)
-        velocity = self.velocity[index]
-        velocity.assign(velocity * self.momentum + gradient * (1.0 - self.momentum))
+        rate, options = self._rate_for(value, index), self.options(index)
+        velocity, momentum = self.velocity[index], options.momentum
+        velocity.assign(velocity * momentum + gradient * (1.0 - momentum))
         step: Tensor = velocity
-        if self.nesterov:
-            step = gradient * (1.0 - self.momentum) + velocity * self.momentum
+        if options.nesterov:
+            step = gradient * (1.0 - momentum) + velocity * momentum
         matrix = step.reshape(step.shape[0], -1)
         rows, columns = matrix.shape
         change = orthogonalised(matrix, self.ns_steps, self.ns_coefficients, self.eps)
         change = change.reshape(value.shape) * max(1.0, rows / columns) ** 0.5
-        return (change + value * self.weight_decay) * rate, [velocity]
+        return (change + value * options.weight_decay) * rate, [velocity]

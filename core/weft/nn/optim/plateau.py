@@ -23,7 +23,7 @@ class ReduceLROnPlateau:
     >>> schedule = nn.optim.ReduceLROnPlateau(optimizer, patience=1)
     >>> for loss in (5.0, 5.0, 5.0):
     ...     schedule.step(loss)
-    >>> round(schedule.get_last_lr(), 4)
+    >>> round(schedule.get_last_lr()[0], 4)
     0.1
     """
 
@@ -49,7 +49,7 @@ class ReduceLROnPlateau:
         self.cooldown, self.min_lr = whole(cooldown, "cooldown"), real(min_lr, "min_lr")
         self.best = math.inf if mode == "min" else -math.inf
         self.bad = self.cooling = 0
-        self.last_lr = float(optimizer.lr.item())
+        self.last_lr: list[float] = [group["lr"] for group in optimizer.param_groups]
 
     def step(self, metric: float | Tensor) -> None:
         """Tell the measure of this step."""
@@ -67,12 +67,16 @@ class ReduceLROnPlateau:
             self.cooling -= 1
             self.bad = 0
         if self.bad > self.patience:
-            self.last_lr = max(self.last_lr * self.factor, self.min_lr)
-            self.optimizer.lr = self.last_lr
+            self._set([max(rate * self.factor, self.min_lr) for rate in self.last_lr])
             self.cooling, self.bad = self.cooldown, 0
 
-    def get_last_lr(self) -> float:
-        """The rate that was set last."""
+    def _set(self, rates: list[float]) -> None:
+        self.last_lr = rates
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
+
+    def get_last_lr(self) -> list[float]:
+        """The rate that was set last, for each group."""
         return self.last_lr
 
     def state_dict(self) -> dict[str, Any]:
@@ -82,19 +86,20 @@ class ReduceLROnPlateau:
         >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)
         >>> schedule.step(5.0)
         >>> schedule.state_dict()
-        {'best': 5.0, 'bad': 0, 'cooling': 0, 'last_lr': 1.0}
+        {'best': 5.0, 'bad': 0, 'cooling': 0, 'last_lr': [1.0]}
         """
         return {name: getattr(self, name) for name in ("best", "bad", "cooling", "last_lr")}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a saved `state_dict`: the rate is set to what it was.
 
         >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
         >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)
-        >>> schedule.load_state_dict({"best": 5.0, "bad": 0, "cooling": 0, "last_lr": 0.5})
+        >>> schedule.load_state_dict({"best": 5.0, "bad": 0, "cooling": 0, "last_lr": [0.5]})
         >>> optimizer.lr.item()
         0.5
         """
-        self.best, self.last_lr = float(state["best"]), float(state["last_lr"])
-        self.bad, self.cooling = int(state["bad"]), int(state["cooling"])
-        self.optimizer.lr = self.last_lr
+        self.best = float(state_dict["best"])
+        self.bad, self.cooling = int(state_dict["bad"]), int(state_dict["cooling"])
+        rates = state_dict["last_lr"]
+        self._set([float(rate) for rate in (rates if isinstance(rates, list) else [rates])])

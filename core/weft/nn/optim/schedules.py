@@ -29,17 +29,24 @@ class LRSchedule:
     >>> schedule = Halving(nn.optim.SGD([Tensor([1.0])], lr=1.0))
     >>> schedule.step()
     >>> schedule.get_last_lr()
-    0.5
+    [0.5]
     """
+
+    base_lr: float
+    group = 0  # the number of the group whose rate is asked for
 
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = only_one(optimizer, type(self).__name__)
-        self.base_lr = float(optimizer.lr.item())
+        # a schedule that was made before has changed the rate already
+        self.base_lrs: list[float] = [
+            group.setdefault("initial_lr", group["lr"]) for group in optimizer.param_groups
+        ]
+        self.base_lr = self.base_lrs[0]
         self.last_epoch = 0
         self._set()
 
     def rate(self, step: int) -> float:
-        """The learning rate after `step` steps."""
+        """The learning rate after `step` steps of a group whose first rate is `self.base_lr`."""
         raise NotImplementedError(f"{type(self).__name__} does not say what its rate is")
 
     def step(self) -> None:
@@ -47,9 +54,23 @@ class LRSchedule:
         self.last_epoch += 1
         self._set()
 
-    def get_last_lr(self) -> float:
-        """The rate that was set last."""
-        return self.rate(self.last_epoch)
+    def rates(self, step: int) -> list[float]:
+        """The learning rate of each group after `step` steps.
+
+        >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
+        >>> [round(schedule.rates(step)[0], 6) for step in range(4)]
+        [0.5, 0.5, 0.05, 0.05]
+        """
+        found = []
+        for number, base in enumerate(self.base_lrs):
+            self.base_lr, self.group = base, number
+            found.append(self.rate(step))
+        self.base_lr, self.group = self.base_lrs[0], 0
+        return found
+
+    def get_last_lr(self) -> list[float]:
+        """The rate that was set last, for each group."""
+        return self.rates(self.last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """What is needed to go on from here: plain numbers.
@@ -57,23 +78,33 @@ class LRSchedule:
         >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
         >>> schedule.step()
         >>> schedule.state_dict()
-        {'base_lr': 0.5, 'last_epoch': 1}
+        {'base_lrs': [0.5], 'last_epoch': 1}
         """
-        return {"base_lr": self.base_lr, "last_epoch": self.last_epoch}
+        return {"base_lrs": list(self.base_lrs), "last_epoch": self.last_epoch}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a saved `state_dict`: the rate is set to what it was.
 
         >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
-        >>> schedule.load_state_dict({"base_lr": 1.0, "last_epoch": 4})
-        >>> round(schedule.get_last_lr(), 6)
+        >>> schedule.load_state_dict({"base_lrs": [1.0], "last_epoch": 4})
+        >>> round(schedule.get_last_lr()[0], 6)
         0.01
         """
-        self.base_lr, self.last_epoch = float(state["base_lr"]), int(state["last_epoch"])
+        given = state_dict.get("base_lrs", [state_dict.get("base_lr")])
+        if len(given) != len(self.base_lrs):
+            raise ArgumentError(
+                "the saved schedule has another number of groups",
+                asked=f"load the rates {given}",
+                because=f"the optimiser has {len(self.base_lrs)} groups",
+            )
+        self.base_lrs = [float(each) for each in given]
+        self.last_epoch = int(state_dict["last_epoch"])
         self._set()
 
     def _set(self) -> None:
-        self.optimizer.lr = self.rate(self.last_epoch)
+        rates = self.rates(self.last_epoch)
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
 
 
 class LambdaLR(LRSchedule):
@@ -83,27 +114,34 @@ class LambdaLR(LRSchedule):
     >>> schedule = nn.optim.LambdaLR(optimizer, lambda step: 1 / (1 + step))
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(round(schedule.get_last_lr(), 4))
+    ...     print(round(schedule.get_last_lr()[0], 4))
     0.5
     0.3333
     0.25
     0.2
     """
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]) -> None:
-        if not callable(lr_lambda):
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+    ) -> None:
+        several = isinstance(lr_lambda, Sequence)
+        self.lr_lambdas: list[Any] = list(lr_lambda) if several else [lr_lambda]  # type: ignore[arg-type]
+        groups = len(only_one(optimizer, "LambdaLR").param_groups)
+        if not all(map(callable, self.lr_lambdas)) or (several and len(self.lr_lambdas) != groups):
             raise ArgumentError(
-                "the factor is a function of the step",
+                "the factor is a function of the step, or one such function for each group",
                 asked=f"LambdaLR(optimizer, {shown(lr_lambda)})",
                 because=f"that is {kind_of(lr_lambda)}",
                 try_="lambda step: 0.9**step",
             )
-        self.lr_lambda = lr_lambda
         super().__init__(optimizer)
 
     def rate(self, step: int) -> float:
         """See LRSchedule."""
-        return self.base_lr * self.lr_lambda(step)
+        factor = self.lr_lambdas[self.group % len(self.lr_lambdas)](step)
+        return float(self.base_lr * factor)
 
 
 class StepLR(LRSchedule):
@@ -113,7 +151,7 @@ class StepLR(LRSchedule):
     >>> schedule = nn.optim.StepLR(optimizer, step_size=2, gamma=0.1)
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(round(schedule.get_last_lr(), 4))
+    ...     print(round(schedule.get_last_lr()[0], 4))
     1.0
     0.1
     0.1
@@ -136,7 +174,7 @@ class MultiStepLR(LRSchedule):
     >>> schedule = nn.optim.MultiStepLR(optimizer, milestones=[2, 4], gamma=0.1)
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(round(schedule.get_last_lr(), 4))
+    ...     print(round(schedule.get_last_lr()[0], 4))
     1.0
     0.1
     0.1
@@ -159,7 +197,7 @@ class ExponentialLR(LRSchedule):
     >>> schedule = nn.optim.ExponentialLR(optimizer, gamma=0.5)
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(round(schedule.get_last_lr(), 4))
+    ...     print(round(schedule.get_last_lr()[0], 4))
     0.5
     0.25
     0.125
@@ -182,7 +220,7 @@ class LinearLR(LRSchedule):
     >>> schedule = nn.optim.LinearLR(optimizer, start_factor=0.25, total_iters=3)
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(round(schedule.get_last_lr(), 4))
+    ...     print(round(schedule.get_last_lr()[0], 4))
     0.5
     0.75
     1.0
@@ -216,7 +254,7 @@ class CosineAnnealingLR(LRSchedule):
     >>> schedule = nn.optim.CosineAnnealingLR(optimizer, T_max=4)
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(round(schedule.get_last_lr(), 4))
+    ...     print(round(schedule.get_last_lr()[0], 4))
     0.8536
     0.5
     0.1464
@@ -238,7 +276,7 @@ class ConstantLR(LRSchedule):
 
     >>> sgd = nn.optim.SGD([Tensor([1.0])], lr=0.5)
     >>> nn.optim.ConstantLR(sgd, factor=0.5, total_iters=3).get_last_lr()
-    0.25
+    [0.25]
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5) -> None:
@@ -257,7 +295,7 @@ class PolynomialLR(LRSchedule):
     >>> schedule = nn.optim.PolynomialLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), total_iters=2)
     >>> schedule.step()
     >>> schedule.get_last_lr()
-    0.25
+    [0.25]
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
@@ -311,7 +349,7 @@ class OneCycleLR(LRSchedule):
     >>> schedule = nn.optim.OneCycleLR(optimizer, max_lr=1.0, total_steps=5)
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(round(schedule.get_last_lr(), 4))
+    ...     print(round(schedule.get_last_lr()[0], 4))
     0.9505
     0.6113
     0.1883
@@ -322,12 +360,22 @@ class OneCycleLR(LRSchedule):
         self,
         optimizer: Optimizer,
         max_lr: float,
-        total_steps: int,
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
         pct_start: float = 0.3,
         anneal_strategy: str = "cos",
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
     ) -> None:
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise ArgumentError(
+                    "a cycle has a length",
+                    asked="OneCycleLR without total_steps",
+                    try_="total_steps=1000, or epochs=10, steps_per_epoch=100",
+                )
+            total_steps = whole(epochs, "epochs") * whole(steps_per_epoch, "steps_per_epoch")
         max_lr, pct_start = real(max_lr, "max_lr"), real(pct_start, "pct_start")
         div_factor = real(div_factor, "div_factor")
         final_div_factor = real(final_div_factor, "final_div_factor")
@@ -378,7 +426,7 @@ class SequentialLR(LRSchedule):
     >>> schedule = optim.SequentialLR(optimizer, [warmup, decay], milestones=[2])
     >>> for _ in range(4):
     ...     schedule.step()
-    ...     print(schedule.get_last_lr())
+    ...     print(schedule.get_last_lr()[0])
     0.75
     1.0
     0.5
@@ -410,39 +458,15 @@ class SequentialLR(LRSchedule):
                 try_="make all of them with the optimiser that this one is for",
             )
         self.schedulers, self.milestones = list(schedulers), list(milestones)
-        for each in self.schedulers[1:]:
-            each.base_lr = self.schedulers[0].base_lr
         super().__init__(optimizer)
-
-    def state_dict(self) -> dict[str, Any]:
-        """See LRSchedule. The base is that of the schedules inside.
-
-        >>> sgd, optim = nn.optim.SGD([Tensor([1.0])], lr=1.0), nn.optim
-        >>> parts = [optim.LinearLR(sgd, 0.5, total_iters=2), optim.StepLR(sgd, 3)]
-        >>> optim.SequentialLR(sgd, parts, milestones=[2]).state_dict()
-        {'base_lr': 1.0, 'last_epoch': 0}
-        """
-        return {"base_lr": self.schedulers[0].base_lr, "last_epoch": self.last_epoch}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See LRSchedule.
-
-        >>> sgd, optim = nn.optim.SGD([Tensor([1.0])], lr=1.0), nn.optim
-        >>> parts = [optim.LinearLR(sgd, 0.5, total_iters=2), optim.StepLR(sgd, 3)]
-        >>> schedule = optim.SequentialLR(sgd, parts, milestones=[2])
-        >>> schedule.load_state_dict({"base_lr": 2.0, "last_epoch": 1})
-        >>> schedule.get_last_lr()
-        1.5
-        """
-        for each in self.schedulers:
-            each.base_lr = float(state["base_lr"])
-        super().load_state_dict(state)
 
     def rate(self, step: int) -> float:
         """See LRSchedule."""
         current = sum(step >= m for m in self.milestones)
         start = self.milestones[current - 1] if current else 0
-        return self.schedulers[current].rate(step - start)
+        within = self.schedulers[current]
+        within.base_lr, within.group = self.base_lr, self.group
+        return within.rate(step - start)
 
 
 def only_one(optimizer: Any, who: str) -> Optimizer:

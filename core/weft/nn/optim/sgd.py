@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
@@ -27,6 +28,8 @@ class SGD(Optimizer):
     """
 
     _is_plain = True
+    state_names: ClassVar[Mapping[str, str]] = {"velocity": "momentum_buffer"}
+    state_rows = ("moved",)
 
     def __init__(
         self,
@@ -55,39 +58,47 @@ class SGD(Optimizer):
                 else "with dampening the momentum is not what was looked ahead along",
                 try_="give a momentum, 0.9 for instance, and no dampening",
             )
-        super().__init__(params, lr)
-        self.momentum, self.weight_decay, self.nesterov = momentum, weight_decay, nesterov
-        self.classic, self.dampening, self.maximize = classic, dampening, maximize
-        self.velocity = self._zeros() if momentum else []
+        super().__init__(
+            params, lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov,
+            dampening=dampening,
+        )  # fmt: skip
+        self.classic, self.maximize = classic, maximize
+        groups = self.param_groups
+        self.velocity = self._zeros() if any(group.momentum for group in groups) else []
         # 1 for parameters that have moved, where the first move is another than the later ones
         self.moved: Tensor | None = None
-        if momentum and dampening:
+        if any(group.momentum and group.dampening for group in groups):
             self.moved = Tensor.zeros(len(self.params), 1, dtype=self.dtype, device=self.device)
             self.moved = self.moved.contiguous().realize()
 
     def _advance(self, ready: list[int]) -> list[Tensor]:
         if self.moved is None:
             return []
-        self._shares = 1.0 - self.moved * self.dampening
+        dampening: Any = self.param_groups[0].dampening
+        if len(self.param_groups) > 1:
+            rows = [[group.dampening] for group in self.param_groups for _ in group.params]
+            dampening = Tensor(rows, dtype=self.dtype, device=self.device)
+        self._shares = 1.0 - self.moved * dampening
         self.moved.assign(self._among(ready, self.moved * 0 + 1, self.moved))
         return [self.moved]
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        if self.weight_decay:
-            gradient = gradient + value * self.weight_decay
+        decay = self.options(index).weight_decay
+        if decay:
+            gradient = gradient + value * decay
         return self._along_momentum(index, value, gradient)
 
     def _along_momentum(
         self, index: int, value: Tensor, step: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
         """What momentum makes of a step, times the learning rate."""
-        rate = self._rate_for(value)
-        if not self.momentum:
+        rate, options = self._rate_for(value, index), self.options(index)
+        if not options.momentum:
             return step * rate, []
         if self.classic:
             step = step * rate
         velocity = self.velocity[index]
         share = None if self.moved is None else self._beside(self._shares, value)[index, 0]
-        velocity.assign(velocity * self.momentum + (step if share is None else step * share))
-        change = step + velocity * self.momentum if self.nesterov else velocity
+        velocity.assign(velocity * options.momentum + (step if share is None else step * share))
+        change = step + velocity * options.momentum if options.nesterov else velocity
         return (change if self.classic else change * rate), [velocity]

@@ -51,19 +51,20 @@ class LARS(SGD):
         self.tcoef, self.pre_wd = tcoef, pre_wd
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        step = gradient + value * self.weight_decay if self.pre_wd else gradient
+        decay = self.options(index).weight_decay
+        step = gradient + value * decay if self.pre_wd else gradient
         if self.tcoef:
             size, slope = value.square().sum().sqrt(), gradient.square().sum().sqrt()
-            ratio = self.tcoef * size / (slope + self.weight_decay * size)
+            ratio = self.tcoef * size / (slope + decay * size)
             ratio = ((size > 0) & (slope > 0)).where(ratio, 1.0)
         else:
             ratio = Tensor.ones((), dtype=value.dtype, device=value.device)
         change, state = self._along_momentum(index, value, step * ratio if self.classic else step)
         change = change if self.classic else change * ratio
-        if self.weight_decay and not self.pre_wd:
-            rate = self._rate_for(value)
+        if decay and not self.pre_wd:
+            rate = self._rate_for(value, index)
             # of the value that is decayed first
-            change = change + value * (rate * self.weight_decay)
+            change = change + value * (rate * decay)
         return change, state
 
 
@@ -99,8 +100,9 @@ class LAMB(Adam):
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         change, state = self._direction(index, value, gradient)
-        if self.weight_decay:
-            change = change + value * self.weight_decay
-        rate = self._rate_for(value)
+        decay = self.options(index).weight_decay
+        if decay:
+            change = change + value * decay
+        rate = self._rate_for(value, index)
         change = change if self.adam else change * trust_ratio(value, change)
         return change * rate, state

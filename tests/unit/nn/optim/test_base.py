@@ -187,7 +187,7 @@ def test_what_cannot_be_trained_is_refused() -> None:
     ("params", "what"),
     [
         (lambda: Tensor([[1.0], [2.0]]), "one tensor"),
-        (lambda: [{"params": [Tensor([1.0])], "lr": 0.1}], "a dict"),
+        (lambda: [{"params": [1.0], "lr": 0.1}], "a float"),
         (lambda: {"weight": Tensor([1.0])}, "a dict"),
         (lambda: [1.0], "a float"),
     ],

@@ -1,0 +1,14 @@
+"""`weft.nn.optim` under a shorter name: the same module.
+
+>>> import weft.optim
+>>> weft.optim is weft.nn.optim
+True
+"""
+
+import sys
+
+from weft.nn import optim
+from weft.nn.optim import *  # noqa: F403  (for type checkers)
+
+sys.modules[__name__] = optim
+sys.modules[f"{__name__}.lr_scheduler"] = optim.lr_scheduler

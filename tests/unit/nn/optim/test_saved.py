@@ -1,0 +1,100 @@
+"""State dicts of optimisers: the shape of PyTorch's, and going on to the bit."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor, nn, optim
+from weft.base.errors import ArgumentError, ShapeError, WrongKind
+from weft.nn.optim import saved
+
+KINDS = [
+    ("SGD", {"momentum": 0.9}), ("SGD", {"momentum": 0.9, "dampening": 0.3}), ("Adam", {}),
+    ("AdamW", {"amsgrad": True}), ("LARS", {}), ("LAMB", {}), ("Muon", {}),
+]  # fmt: skip
+
+
+def start():
+    return [nn.Parameter(Tensor(np.full((2, 3), n + 1.0, np.float32))) for n in range(2)]
+
+
+def advance(params, optimizer, steps: int) -> None:
+    for step in range(steps):
+        optimizer.zero_grad()
+        x = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3) / 7 + step)
+        ((params[0] * x).square() + (params[1] + x).square()).sum().backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize(("name", "how"), KINDS, ids=str)
+def test_a_loaded_optimiser_goes_on_to_the_bit(name: str, how: dict) -> None:
+    params = start()
+    first = getattr(optim, name)(
+        [{"params": params[:1]}, {"params": params[1:], "lr": 0.03}], **how
+    )
+    advance(params, first, 3)
+    state = first.state_dict()
+    others = [nn.Parameter(each.detach().clone()) for each in params]
+    second = getattr(optim, name)([{"params": others[:1]}, {"params": others[1:]}], 0.5, **how)
+    second.load_state_dict(state)
+    assert second.param_groups[1]["lr"] == 0.03
+    advance(params, first, 2)
+    advance(others, second, 2)
+    for one, other in zip(params, others, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_the_shape_is_pytorchs() -> None:
+    params = start()
+    optimizer = optim.Adam(params, lr=0.1)
+    advance(params, optimizer, 1)
+    state = optimizer.state_dict()
+    assert list(state) == ["state", "param_groups"] and list(state["state"]) == [0, 1]
+    assert {"exp_avg", "exp_avg_sq"} < set(state["state"][0])
+    (group,) = state["param_groups"]
+    assert group["params"] == [0, 1] and group["lr"] == 0.1 and group["betas"] == (0.9, 0.999)
+    before = state["state"][0]["exp_avg"].tolist()
+    advance(params, optimizer, 1)
+    assert state["state"][0]["exp_avg"].tolist() == before
+    assert saved.per_parameter(optimizer).keys() == {"mean", "square"}
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [("Adam", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.5})], ids=str
+)
+def test_the_state_of_pytorchs_optimiser_loads(name: str, how: dict) -> None:
+    torch = pytest.importorskip("torch", reason="it is PyTorch's state")
+    values = [each.numpy() for each in start()]
+    theirs = [torch.nn.Parameter(torch.tensor(each)) for each in values]
+    first = getattr(torch.optim, name)(theirs, **how)
+    ours = [nn.Parameter(Tensor(each)) for each in values]
+    second = getattr(optim, name)(ours, lr=0.7)
+    if how.get("momentum"):
+        second = getattr(optim, name)(ours, lr=0.7, momentum=0.1)
+
+    def steps(params, optimizer):
+        for _ in range(2):
+            optimizer.zero_grad()
+            sum((each * each).sum() for each in params).backward()
+            optimizer.step()
+
+    steps(theirs, first)
+    second.load_state_dict(first.state_dict())
+    for mine, their in zip(ours, theirs, strict=True):
+        mine.replace(Tensor(their.detach().numpy().copy()))
+    steps(theirs, first)
+    steps(ours, second)
+    for mine, their in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine.numpy(), their.detach().numpy(), rtol=1e-5)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    params = start()
+    optimizer = optim.SGD(params, momentum=0.9)
+    with pytest.raises(WrongKind):
+        optimizer.load_state_dict({"exp_avg": 1})
+    with pytest.raises(ArgumentError, match="groups"):
+        optimizer.load_state_dict(optim.SGD(params[:1], momentum=0.9).state_dict())
+    state = optimizer.state_dict()
+    state["state"][0]["momentum_buffer"] = Tensor.zeros(3)
+    with pytest.raises(ShapeError):
+        optimizer.load_state_dict(state)
