@@ -11,8 +11,8 @@ methods is PyTorch's.
     autocast            the with-block and decorator
     low_operands        the operands of a product, as autocast has them
     low_bias            what is added to a product
-    answered_in         the dtype of the result of a normalisation
-    with_float32_rules  the class decorator that applies FLOAT32 to the methods of Tensor
+    answered_in         the dtype of the result of a method in FLOAT32
+    with_float32_rules  the class decorator that applies FLOAT32 to the methods that do not do so
 
 The state is the setting AUTOCAST: it is scoped to a context, as all settings are, and part of what
 `jit` tells calls apart by.
@@ -53,6 +53,12 @@ FLOAT32 = frozenset(
     "triplet_margin_loss poisson_nll_loss gaussian_nll_loss".split()
 )
 """The methods of Tensor that compute, and answer, in float32 under autocast."""
+
+_BY_THEMSELVES = frozenset(
+    "exp exp2 expm1 log log2 log10 log1p pow reciprocal rsqrt logsigmoid tan acos asin cosh sinh "
+    "sum prod mean var std var_mean std_mean logsumexp softmax log_softmax".split()
+)
+"""Those that see to it where they meet a narrow dtype: a wrapper would cost some percent of them."""
 
 
 class autocast(ContextDecorator):
@@ -164,7 +170,7 @@ def low_bias(bias: Any, product: TensorBase) -> Any:
 
 
 def answered_in(kind: DType) -> DType:
-    """The dtype in which a reduction or normalisation of such values answers."""
+    """The dtype in which a method in FLOAT32 answers of values of this dtype."""
     return _SINGLE if (kind is _BRAIN or kind is _HALF) and _name() else kind
 
 
@@ -173,7 +179,7 @@ _Class = TypeVar("_Class", bound=type)
 
 def with_float32_rules(cls: _Class) -> _Class:
     """A class decorator: under autocast the methods in FLOAT32 take 16-bit values as float32."""
-    for name in FLOAT32:
+    for name in FLOAT32 - _BY_THEMSELVES:
         method = inspect.getattr_static(cls, name, None)
         if method is not None:
             setattr(cls, name, _in_float32(method))

@@ -10,6 +10,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
 from weft.shape.movement import broadcast_shapes
+from weft.tensor.autocast import answered_in
 from weft.tensor.ops.operands import (
     SCALARS,
     OperandsMixin,
@@ -215,6 +216,9 @@ class ElementwiseMixin(OperandsMixin):
         >>> (2.0 ** Tensor([1.0, -1.0])).tolist()
         [2.0, 0.5]
         """
+        own = self._uop.dtype
+        if own.itemsize == 2 and answered_in(own) is not own:
+            return self.cast(dtypes.float32).pow(x, reverse)
         x = self._operand(x)
         if not isinstance(x, TensorBase) and not reverse:
             return self._power_of_number(x)

@@ -14,11 +14,13 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import DeviceError, DTypeError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
 from weft.shape.movement import broadcast_shapes
+from weft.tensor.autocast import answered_in
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot
 
 SCALARS = frozenset({Ops.CONST, Ops.DEFINE_VAR, Ops.BIND})
+_KEPT = frozenset({Ops.EXP2, Ops.LOG2, Ops.RECIP})  # in float32 under autocast
 _PYTHON_NUMBERS = frozenset({bool, int, float})
 
 _set_shape = memo_slot("_shape")
@@ -216,6 +218,8 @@ class OperandsMixin(TensorBase):
         """A function of real numbers: integers are converted to the default float first."""
         u = self._uop
         dtype = least_upper_float(u.dtype)
+        if op in _KEPT and dtype.itemsize == 2:
+            dtype = answered_in(dtype)
         node = record(op, dtype, (cast_node(u, dtype),))
         return self._wrap(known_facts(node, u.shape, u.device))
 

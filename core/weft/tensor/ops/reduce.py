@@ -15,6 +15,7 @@ from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv, round_up
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.base.sequences import prod
+from weft.tensor.autocast import answered_in
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import Axes, DTypeLike
@@ -63,7 +64,9 @@ class ReduceMixin(TensorBase):
         own = self._uop.dtype
         wide = sum_acc_dtype(own) if dtype is None else to_dtype(dtype)
         total = self._wrap(cast_node(self._uop, wide))._reduce(Ops.ADD, axis, keepdim)
-        return total.cast(own) if dtype is None and dtypes.is_float(own) else total
+        if wide is own or dtype is not None or not dtypes.is_float(own):
+            return total
+        return total.cast(answered_in(own))
 
     def prod(
         self, axis: Axes | None = None, keepdim: bool = False, dtype: DTypeLike | None = None
@@ -75,6 +78,7 @@ class ReduceMixin(TensorBase):
         """
         own = self._uop.dtype if dtype is None else to_dtype(dtype)
         wide = sum_acc_dtype(own) if dtypes.is_float(own) else own
+        own = answered_in(own) if dtype is None else own
         return self._wrap(cast_node(self._uop, wide))._reduce(Ops.MUL, axis, keepdim).cast(own)
 
     def max(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
@@ -143,7 +147,7 @@ class ReduceMixin(TensorBase):
         own = least_upper_float(self._uop.dtype)
         wide = sum_acc_dtype(own)
         total = self.cast(wide)._reduce(Ops.ADD, axis, keepdim)
-        return (total / self._divisor(self._count(axis), total)).cast(own)
+        return (total / self._divisor(self._count(axis), total)).cast(answered_in(own))
 
     def _divisor(self, count: Any, like: Any) -> Any:
         if isinstance(count, int):
@@ -199,6 +203,7 @@ class ReduceMixin(TensorBase):
             variance = squares / (n - correction).maximum(0)
         if not keepdim:
             mean = mean.reshape(squares.shape)
+        own = answered_in(own)
         return variance.cast(own), mean.cast(own)
 
     def std(
@@ -247,7 +252,7 @@ class ReduceMixin(TensorBase):
         shares a short float does not hold the sum."""
         own = least_upper_float(self._uop.dtype) if dtype is None else to_dtype(dtype)
         x = self.cast(sum_acc_dtype(own)) if dtypes.is_float(own) else self.cast(own)
-        return x - x.detach().max(axis, True), own
+        return x - x.detach().max(axis, True), answered_in(own) if dtype is None else own
 
     def softmax(self, axis: Axes | None = -1, dtype: DTypeLike | None = None) -> Self:
         """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows.
@@ -278,6 +283,7 @@ class ReduceMixin(TensorBase):
         """
         own = least_upper_float(self._uop.dtype)
         x = self.cast(sum_acc_dtype(own))
+        own = answered_in(own)
         top = x.detach().max(axis, True)
         # of infinite maxima nothing is subtracted: inf - inf would be NaN
         top = top.isfinite().where(top, 0)

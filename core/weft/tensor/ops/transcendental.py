@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
+from weft.tensor.autocast import FLOAT32, answered_in
 from weft.tensor.ops.operands import known_facts, number_node
 from weft.tensor.protocol import TensorBase, named_after, record
 from weft.uop import Ops, UOp
@@ -75,7 +76,9 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def in_wide(function: Method) -> Method:
-    """Compute a method in float32 at least, and give its result in the dtype of self."""
+    """Compute a method in float32 at least, and give its result in the dtype of self; in float32
+    under autocast, for those that it keeps there."""
+    is_kept = function.__name__ in FLOAT32
 
     @named_after(function)
     def widened(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -83,7 +86,8 @@ def in_wide(function: Method) -> Method:
         if self._uop.dtype is own and own.itemsize > 2:
             return function(self, *args, **kwargs)
         wide = own if own.itemsize > 2 else dtypes.float32
-        return function(self.cast(wide), *args, **kwargs).cast(own)
+        result = function(self.cast(wide), *args, **kwargs)
+        return result.cast(answered_in(own) if is_kept else own)
 
     return widened
 
@@ -186,7 +190,7 @@ class TranscendentalMixin(TensorBase):
         own = least_upper_float(self._uop.dtype)
         if own.itemsize < 4:
             # the error of the product is far below what the narrow result can show
-            return (self.cast(dtypes.float32) * _LOG2_E).exp2().cast(own)
+            return (self.cast(dtypes.float32) * _LOG2_E).exp2().cast(answered_in(own))
         x = self.cast(own)
         high, low = _LOG2_E_LOW[own]
         scaled = x * high
