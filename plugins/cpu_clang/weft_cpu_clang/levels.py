@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Set
 
-from weft.plugin import ArgumentError, DeviceUnavailable
+from weft.plugin import ArgumentError, CompileError, DeviceUnavailable
 
 VARIABLE = "WEFT_CPU_ARCH"
 NATIVE = "native"
@@ -60,15 +60,22 @@ def check_runs(level: str, native: Set[str]) -> None:
     """Refuse a level that this processor cannot execute.
 
     :param native: the macros that the compiler defines for this processor.
+    :raises CompileError: if the compiler is not one for x86-64; another one may be.
     :raises DeviceUnavailable: with the instructions that are missing.
     """
+    here = level_of(native)
+    if not here:
+        raise CompileError(
+            "its target is not x86-64",
+            asked=f"{VARIABLE}={level}",
+            because="for this processor it defines no __SSE2__, which every x86-64 processor has",
+        )
     names = [name for each in LEVELS[: LEVELS.index(level) + 1] for name in _ADDS[each]]
     missing = [name for name in names if f"__{name}__" not in native]
     if missing:
-        here = level_of(native)
         raise DeviceUnavailable(
             f"this processor does not execute {level}",
             asked=f"{VARIABLE}={level}",
             because=f"it lacks {', '.join(missing)}",
-            try_=f"{VARIABLE}={here or NATIVE}, or without {VARIABLE}: all that it has is used",
+            try_=f"{VARIABLE}={here}, or without {VARIABLE}: all that it has is used",
         )

@@ -401,6 +401,7 @@ def _target(run: Run, command: tuple[str, ...], arch: str) -> tuple[list[str], s
     """Flags for the processor level `arch`, the macros that are defined with them, and whether this
     processor is one of `_FAR`, which no level changes.
 
+    :raises CompileError: if the compiler has no such level.
     :raises DeviceUnavailable: if this processor does not execute the level.
     """
     flags, native = _native(run, command)

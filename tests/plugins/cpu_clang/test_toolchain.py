@@ -113,6 +113,7 @@ def test_one_that_is_broken_is_passed_over(monkeypatch, tmp_path, bench, fault):
     monkeypatch.setattr(toolchain, "Deadline", ShortOfTime)
     monkeypatch.setattr(toolchain, "candidates", lambda: iter(both))
     monkeypatch.delenv("WEFT_CLANG", raising=False)
+    monkeypatch.delenv("WEFT_CPU_ARCH", raising=False)  # the broken one knows no level
     with settings.override(CACHE=0), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         assert toolchain.find_toolchain().command == good[0]
