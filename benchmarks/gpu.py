@@ -7,8 +7,7 @@
 Where nothing can be installed, first: eval "$(python3 benchmarks/without_installing.py)".
 The rest of what is checked on a machine with a GPU:
 
-    WEFT_DEVICE=CUDA python -m pytest -q -n 8 tests/unit/tensor tests/unit/nn
-    python -m pytest -q --pyargs weft.testing.conformance --weft-device CUDA
+    python3 benchmarks/gpu_checks.py --out results
 
 Each result is compared with PyTorch's (with NumPy's where there is no PyTorch) before anything is
 timed. Times are the GPU's own, between events; the least of several turns. Written are
