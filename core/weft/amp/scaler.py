@@ -286,7 +286,7 @@ def _tensors_in(root: Any) -> Iterator[Tensor]:
         seen.add(id(value))
         if isinstance(value, Tensor):
             yield value
-        elif isinstance(value, Mapping):
+        elif type(value) is dict:  # another mapping may compute what it gives
             stack.extend(value.values())
         elif isinstance(value, list | tuple):
             stack.extend(value)
