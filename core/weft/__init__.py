@@ -73,18 +73,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(
-            f"module 'weft' has no attribute {name!r}; it has {', '.join(__all__)}"
-        )
-    with _Uncollected():  # modules stay
-        module = importlib.import_module(home[0])
-        _set_aside()
-    value = module if home[1] is None else getattr(module, home[1])
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(
+                f"module 'weft' has no attribute {name!r}; it has {', '.join(__all__)}"
+            )
+        with _Uncollected():  # modules stay
+            module = importlib.import_module(home[0])
+            _set_aside()
+        value = module if home[1] is None else getattr(module, home[1])
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
@@ -246,6 +246,42 @@ _rows: dict[str, Setting] = {row.name: row for row in TABLE}
 _variables: dict[str, ContextVar[Any]] = {row.name: _new_variable(row) for row in TABLE}
 
 
+class SettingValues(TypedDict, total=False):
+    """Settings as keyword arguments, for type checkers: `settings.override(DEBUG=2)`."""
+
+    DEVICE: str
+    DEBUG: int
+    NOOPT: int
+    BEAM: int
+    JIT: int
+    VIZ: str
+    SPEC: int
+    CHECK: int
+    SPLIT_REDUCEOP: int
+    REDUCEOP_SPLIT_THRESHOLD: int
+    REDUCEOP_SPLIT_SIZE: int
+    FUSE_ARANGE: int
+    FUSE_CONV_BW: int
+    GROUP_KERNELS: int
+    MAX_KERNEL_BUFFERS: int
+    RING: int
+    RING_ALLREDUCE_THRESHOLD: int
+    PROCESS_REPLAY: str
+    IMAGE: int
+    SCHEDULE_CACHE: int
+    MEMORY_PLANNER: int
+    CACHE_DIR: str
+    CACHE: int
+    DISABLE_PLUGINS: str
+    TRACE_PLUGINS: int
+    TRACEMETA: int
+    DEFAULT_FLOAT: str
+    AUTOCAST: str
+    MATMUL_PRECISION: str
+    REPR: str
+    SEED: int
+
+
 class Settings:
     """The settings as attributes; see `table()` for what there is.
 
@@ -283,11 +319,12 @@ class Settings:
         TRACE_PLUGINS: int
         TRACEMETA: int
         DEFAULT_FLOAT: str
+        AUTOCAST: str
         MATMUL_PRECISION: str
         REPR: str
         SEED: int
 
-    def override(self, **changes: object) -> _Override:
+    def override(self, **changes: Unpack[SettingValues]) -> _Override:
         """A with-block or decorator in which the named settings have the given values.
 
         ArgumentError, before anything changes, for a name or a value that is not in the table.
@@ -305,7 +342,7 @@ class Settings:
         """
         return _Override({name: _row(name).check(value) for name, value in changes.items()})
 
-    def environment(self, **changes: object) -> dict[str, str]:
+    def environment(self, **changes: Unpack[SettingValues]) -> dict[str, str]:
         """The environment of this process, with the named settings put in: for one that it starts.
 
         ArgumentError for a name or a value that is not in the table.
@@ -362,10 +399,12 @@ class Settings:
         """
         return TABLE
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # the questions that copy, pickle and inspect ask of any object
-            raise AttributeError(name)
-        raise AttributeError(str(_unknown(name)))
+    if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # the questions that copy, pickle and inspect ask
+                raise AttributeError(name)
+            raise AttributeError(str(_unknown(name)))
 
     def __setattr__(self, name: str, value: object) -> None:
         _variables[_row(name).name].set(_row(name).check(value))

@@ -1,6 +1,6 @@
 """Modules, functions, optimisers and state: what people build networks from."""
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn import datasets, functional, init, optim, state, utils
 from weft.nn.activations import (
@@ -275,5 +275,7 @@ _ELSEWHERE = {
 }
 
 
-def __getattr__(name: str) -> NoReturn:
-    raise missing_name("weft.nn", name, __all__, _ELSEWHERE)
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_name("weft.nn", name, __all__, _ELSEWHERE)

@@ -144,12 +144,16 @@ class Module:
                 each._start_in(self.__dict__["training"])
         object.__setattr__(self, name, value)
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "training":
-            return Tensor.training
-        if name.startswith("_"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        raise _missing(self, name)
+    if TYPE_CHECKING:  # a checker reports a name that is not there
+        training: bool
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "training":
+                return Tensor.training
+            if name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise _missing(self, name)
 
     def _start_in(self, mode: bool) -> None:
         for module in self.modules():

@@ -64,6 +64,9 @@ ShapeLike: TypeAlias = Size | Sequence[Size]
 Axes: TypeAlias = int | Sequence[int]
 """An axis, or several; a number for each axis."""
 
+Padding: TypeAlias = int | Sequence[Size | Sequence[Size] | None]
+"""Padding of axes: pairs (before, after) or None for each, or numbers from the last axis on."""
+
 Index: TypeAlias = slice | EllipsisType | ArrayLike | None
 """What stands in brackets behind a tensor; a tuple of such for several axes."""
 

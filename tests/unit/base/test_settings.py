@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 import threading
+from typing import get_type_hints
 
 import pytest
 
 from weft.base.errors import ArgumentError
-from weft.base.settings import TABLE, Setting, Settings, settings
+from weft.base.settings import TABLE, Setting, Settings, SettingValues, settings
 
 
 def test_the_table_is_what_the_attributes_are() -> None:
@@ -21,6 +22,7 @@ def test_the_table_is_what_the_attributes_are() -> None:
         assert row.env == "WEFT_" + row.name and row.doc
     declared = [n for n in Settings.__dict__ if n.isupper()]
     assert sorted(declared) == sorted(names)
+    assert get_type_hints(SettingValues) == {row.name: row.type for row in TABLE}
 
 
 def test_override_nests_and_restores_after_an_exception() -> None:

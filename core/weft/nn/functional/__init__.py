@@ -6,7 +6,7 @@ Each takes tensors and gives tensors, lazily. Where a method of Tensor of the sa
 `linear` takes the weight transposed, its `gelu` is the tanh approximation), this is as in PyTorch.
 """
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn.functional.activations import (
     celu,
@@ -132,5 +132,7 @@ _ELSEWHERE = {
 }
 
 
-def __getattr__(name: str) -> NoReturn:
-    raise missing_name("weft.nn.functional", name, __all__, _ELSEWHERE)
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_name("weft.nn.functional", name, __all__, _ELSEWHERE)

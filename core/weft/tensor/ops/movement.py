@@ -32,7 +32,7 @@ from weft.shape.movement import (
     split_padding,
 )
 from weft.tensor.protocol import TensorBase, record
-from weft.tensor.types import ArrayLike, Axes, ShapeLike, Size
+from weft.tensor.types import ArrayLike, Axes, Padding, ShapeLike, Size
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import fold
 
@@ -228,9 +228,7 @@ class MovementMixin(TensorBase):
             return self._wrap(self._uop)
         return self._wrap(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
 
-    def pad(
-        self, padding: int | Sequence[Any], mode: str = "constant", value: ArrayLike = 0.0
-    ) -> Self:
+    def pad(self, padding: Padding, mode: str = "constant", value: ArrayLike = 0.0) -> Self:
         """Padded at the edges; what is below zero shrinks.
 
         `padding` is one (before, after) pair per axis (None for none), or flat from the last axis
