@@ -2,6 +2,10 @@
 
 import functools
 import gc
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -174,3 +178,27 @@ def test_batches_are_copied_ahead_and_stay_what_they_are():
     loader = data.DataLoader(data.TensorDataset(x), batch_size=4, num_workers=2)
     kept = [batch for (batch,) in loader]
     assert [b.tolist() for b in kept] == [x[i : i + 4].tolist() for i in range(0, 16, 4)]
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are of POSIX")
+@pytest.mark.parametrize("kind", KINDS)
+def test_ctrl_c_ends_the_program_and_its_workers(kind, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import slow_sets\nfrom weft import data\n"
+        "if __name__ == '__main__':\n"
+        "    for batch in data.DataLoader(slow_sets.Sleeping(10_000), batch_size=1,\n"
+        f"                                 num_workers=2, worker_kind={kind!r}):\n"
+        "        print('batch', flush=True)\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert running.stdout.readline() == "batch\n"
+        os.killpg(running.pid, signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert said.count("Traceback") == 1 and said.rstrip().endswith("KeyboardInterrupt")
