@@ -105,15 +105,31 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     return function(value)
 
 
-def on_device(value: Any, device: Any) -> Any:
-    """An array as a tensor on a device, the copy begun; on several it is sharded along axis 0.
-    Tensors move there if one is named; what is no array of numbers stays as it is."""
+def on_device(batch: Any, device: Any) -> Any:
+    """A batch whose arrays are tensors on a device, the copies begun together; on several devices
+    they are sharded along axis 0. Tensors move there if a device is named; what is no array of
+    numbers stays as it is."""
+    moved: list[Tensor] = []
+
+    def placed(value: Any) -> Any:
+        made = _placed(value, device)
+        if isinstance(made, Tensor) and made is not value:
+            moved.append(made)
+        return made
+
+    result = mapped(batch, placed)
+    if moved:
+        Tensor.realize(*moved)
+    return result
+
+
+def _placed(value: Any, device: Any) -> Any:
     if isinstance(value, np.generic):
         value = np.asarray(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in _KINDS:
         if isinstance(device, tuple | list):
-            return Tensor(value).shard(tuple(device), axis=0).realize()
-        return Tensor(value, device=device).realize()
+            return Tensor(value).shard(tuple(device), axis=0)
+        return Tensor(value, device=device)
     if isinstance(value, Tensor) and device is not None and value.device != device:
-        return value.to(device).realize()
+        return value.to(device)
     return value

@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.base.arguments import choice, kind_of, real, shown, whole
 from weft.base.errors import ArgumentError, WrongKind
-from weft.data.collate import default_collate, mapped, on_device
+from weft.data.collate import default_collate, on_device
 from weft.data.datasets import is_iterable
 from weft.data.progress import Progress
 from weft.data.samplers import BatchSampler, RandomSampler, SequentialSampler, seed_of, set_epoch
@@ -245,7 +245,7 @@ class DataLoader:
         if not self.as_tensors:
             yield from batches
             return
-        place = partial(mapped, function=partial(on_device, device=self.device))
+        place = partial(on_device, device=self.device)
         if not ahead:
             yield from map(place, batches)
             return

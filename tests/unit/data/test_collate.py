@@ -8,7 +8,7 @@ import pytest
 
 from weft import Tensor, data
 from weft.base.errors import ArgumentError, ShapeError
-from weft.data.collate import mapped, on_device
+from weft.data.collate import on_device
 
 
 class Pair(NamedTuple):
@@ -57,9 +57,9 @@ def test_what_cannot_be_joined():
 
 
 def test_on_a_device():
-    placed = mapped(
+    placed = on_device(
         {"x": np.ones((2, 2), np.float32), "s": ["a"], "n": np.int32(4), "p": Pair(1, np.zeros(1))},
-        lambda each: on_device(each, "REF"),
+        "REF",
     )
     assert placed["x"].device == "REF" and placed["x"].tolist() == [[1.0, 1.0]] * 2
     assert placed["s"] == ["a"] and placed["n"].item() == 4 and placed["p"].x == 1
