@@ -11,7 +11,7 @@ A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of
 """
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.base.disk_cache import DiskCache
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
@@ -116,10 +116,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """A name that was here in an earlier version of the hooks, where it has a successor."""
-    listed = successor_of(name)
-    if listed is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(str(listed), DeprecationWarning, stacklevel=2)
-    return globals()[listed.successor]
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> Any:
+        """A name that was here in an earlier version of the hooks, where it has a successor."""
+        listed = successor_of(name)
+        if listed is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        warnings.warn(str(listed), DeprecationWarning, stacklevel=2)
+        return globals()[listed.successor]

@@ -39,6 +39,8 @@ stats.kernel  # error
 nn.Linaer(2, 2)  # error
 nn.optim.Adamm(get_parameters(model))  # error
 nn.functional.rleu(x)  # error
+nn.init.unifrom(2, 2)  # error
+nn.optim.SGD(get_parameters(model)).zero_gard()  # error
 weft.Tnsor  # error
 model.predcit(x)  # error
 model.layer.wieght  # error

@@ -69,12 +69,14 @@ class LinearProgram:
     source_ast: UOp | None = field(default=None, repr=False)
     applied: tuple[Any, ...] = ()
 
-    def __getattr__(self, name: str) -> Any:
-        make = self.__dict__.get("_make_nodes")
-        if name != "uops" or make is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        nodes = self.__dict__["uops"] = make()
-        return nodes
+    if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+        def __getattr__(self, name: str) -> Any:
+            make = self.__dict__.get("_make_nodes")
+            if name != "uops" or make is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            nodes = self.__dict__["uops"] = make()
+            return nodes
 
     @classmethod
     def without_nodes(cls, make: Callable[[], tuple[UOp, ...]], **facts: Any) -> LinearProgram:

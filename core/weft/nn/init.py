@@ -7,7 +7,7 @@ Fans: weights are laid out (outputs, inputs, *kernel), so that fan-in is all but
 from __future__ import annotations
 
 import math
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from weft.base.arguments import kind_of, real, shown, whole
 from weft.base.dtype import DType, dtypes
@@ -387,6 +387,8 @@ _ELSEWHERE = {
 }
 
 
-def __getattr__(name: str) -> NoReturn:
-    known = [each for each, value in globals().items() if callable(value) and each[:1] != "_"]
-    raise missing_name("weft.nn.init", name, known, _ELSEWHERE)
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> NoReturn:
+        known = [each for each, value in globals().items() if callable(value) and each[:1] != "_"]
+        raise missing_name("weft.nn.init", name, known, _ELSEWHERE)

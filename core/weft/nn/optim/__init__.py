@@ -3,7 +3,7 @@
 The same module as `weft.optim`.
 """
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn.inputs import missing_name
 from weft.nn.optim import lr_scheduler
@@ -67,5 +67,7 @@ _ELSEWHERE = {
 }
 
 
-def __getattr__(name: str) -> NoReturn:
-    raise missing_name("weft.optim", name, __all__, _ELSEWHERE)
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_name("weft.optim", name, __all__, _ELSEWHERE)

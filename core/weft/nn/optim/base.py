@@ -7,7 +7,7 @@ recorded training step may be replayed. They are kept in float32 when parameters
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes
@@ -97,14 +97,16 @@ class Optimizer:
             index -= len(group.params)
         raise IndexError(index)
 
-    def __getattr__(self, name: str) -> Any:
-        groups = self.__dict__.get("param_groups")
-        if groups and name in self.__dict__["defaults"]:
-            return vars(groups[0])[name]
-        if name.startswith("_"):
-            raise AttributeError(name)
-        known = [each for each in dir(self) if not each.startswith("_")]
-        raise missing_name(f"{type(self).__name__}(...)", name, known, _ELSEWHERE)
+    if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+        def __getattr__(self, name: str) -> Any:
+            groups = self.__dict__.get("param_groups")
+            if groups and name in self.__dict__["defaults"]:
+                return vars(groups[0])[name]
+            if name.startswith("_"):
+                raise AttributeError(name)
+            known = [each for each in dir(self) if not each.startswith("_")]
+            raise missing_name(f"{type(self).__name__}(...)", name, known, _ELSEWHERE)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "lr" and "param_groups" in self.__dict__ and name in self.defaults:
