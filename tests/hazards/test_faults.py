@@ -13,6 +13,8 @@ from weft.device import transfer
 from weft.device.pool import Pool
 from weft.engine import stats
 from weft.engine.runners import KernelRunner
+from weft.testing.reference.memory import PoisonedAllocator
+from weft.testing.reference.runner import PythonRunner
 
 TWO = ("REF", "REF:1")
 A, B = (numpy.arange(start, start + 16, dtype="float32").reshape(4, 4) / 8 for start in (0, 5))
@@ -127,11 +129,13 @@ class Faults:
     def __init__(self, monkeypatch, of, name, error):
         call = getattr(of, name)
         self.left, self.error = 0, error
+        self.again, self.repeats = False, name == "allocate"  # the pool tries a second time
 
         def call_or_fail(*arguments, **named):
             self.left -= 1
-            if self.left == 0:
-                raise self.error("this one fails", asked="nothing")
+            if self.left == 0 or self.again:
+                self.again = self.left == 0 and self.repeats
+                raise self.error("this one fails")
             return call(*arguments, **named)
 
         monkeypatch.setattr(of, name, call_or_fail)
@@ -152,6 +156,8 @@ KINDS = {
     "launch": (KernelRunner, "__call__", DeviceError),
     "allocation": (Pool, "take", OutOfMemory),
     "copy": (transfer, "copy", DeviceError),
+    "memory": (PoisonedAllocator, "allocate", MemoryError),
+    "memory of a launch": (PythonRunner, "__call__", MemoryError),
 }
 
 

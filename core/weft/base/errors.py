@@ -130,8 +130,18 @@ class CompileError(DeviceError):
         self.log = log
 
 
-class OutOfMemory(DeviceError):
-    """An allocation that the device could not serve."""
+class OutOfMemory(DeviceError, MemoryError):
+    """An allocation that the device could not serve; a MemoryError as in NumPy."""
+
+    @classmethod
+    def during(cls, asked: str, error: MemoryError) -> OutOfMemory:
+        """For Python's own MemoryError, which says nothing, met while doing what is `asked`."""
+        return cls(
+            "there is no memory left",
+            asked=asked,
+            because=str(error) or "Python was refused memory",
+            try_="free tensors that are no longer needed, or work in smaller pieces",
+        )
 
 
 class SpecError(WeftError, RuntimeError):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import shown
 from weft.base.dtype import DType, ImageDType, dtypes
-from weft.base.errors import ArgumentError, CapabilityError, DTypeError
+from weft.base.errors import ArgumentError, CapabilityError, DTypeError, OutOfMemory
 from weft.base.text import human_size
 from weft.device import registry
 from weft.device.opened import OpenDevice
@@ -21,6 +21,23 @@ from weft.device.usage import Usage, usage
 
 if TYPE_CHECKING:
     import numpy
+
+
+def host_bytes(nbytes: int) -> memoryview:
+    """Fresh memory of Python's. Where there is none, devices first give back what they keep for
+    reuse, which may be the host's too.
+
+    :raises OutOfMemory: if there is none even then.
+    """
+    try:
+        return memoryview(bytearray(nbytes))
+    except MemoryError:
+        for device in registry.current().opened():
+            device.release()
+    try:
+        return memoryview(bytearray(nbytes))
+    except MemoryError as error:
+        raise OutOfMemory.during(f"{human_size(nbytes)} of the host's memory", error) from None
 
 
 class _Memory:
@@ -248,8 +265,9 @@ class Buffer:
         given.
 
         :raises ArgumentError: if the sizes differ.
+        :raises OutOfMemory: if the host has no memory for a copy.
         """
-        target = memoryview(bytearray(self.nbytes)) if into is None else flat_memory(into)
+        target = host_bytes(self.nbytes) if into is None else flat_memory(into)
         self._check_length(target)
         if target.readonly and self.nbytes:
             raise ArgumentError(

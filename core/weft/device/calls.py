@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from weft.base.arguments import kind_of
-from weft.base.errors import PluginError, WeftError
+from weft.base.errors import OutOfMemory, PluginError, WeftError
 from weft.base.settings import settings
 from weft.device import hookspecs
 from weft.device.capabilities import Capabilities
@@ -120,8 +120,10 @@ class HookCalls:
     def _made(self, hook: str, named: str, plugins: Sequence[object], **arguments: Any) -> Any:
         try:
             return self._ask(hook, plugins, **arguments)
-        except (WeftError, MemoryError):
+        except WeftError:
             raise
+        except MemoryError as error:
+            raise OutOfMemory.during(f"{hook} of {named}", error) from error
         except Exception as error:
             raise PluginError(
                 f"{hook} failed inside its plugin",
@@ -200,18 +202,30 @@ RUNNER = {"__call__": callable}
 """What a part needs, and what that must be."""
 
 
+_LONGEST = 500
+"""Characters of what a plugin says that are shown: an error is read by people."""
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
 def _told(value: Any) -> str:
     """A plugin's answer in a line: not even its ``repr`` is to be trusted."""
     try:
-        return repr(value)
+        return _clipped(repr(value))
     except Exception as error:
         return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
 
 
 def failure_text(error: BaseException) -> str:
-    """One line for a table: what kind of error, and what it says first."""
-    summary = error.summary if isinstance(error, WeftError) else str(error)
-    because = error.because if isinstance(error, WeftError) else None
-    lines = f"{summary}: {because}" if because and summary else (summary or because or "")
-    first = str(lines).strip().partition("\n")[0]
+    """One line for a table: what kind of error, and what it says first. Nor is its text to be
+    trusted: it may be long, or raise."""
+    try:
+        summary = error.summary if isinstance(error, WeftError) else str(error)
+        because = error.because if isinstance(error, WeftError) else None
+        lines = f"{summary}: {because}" if because and summary else (summary or because or "")
+        first = _clipped(str(lines).strip().partition("\n")[0])
+    except Exception as second:
+        first = f"its text raises {type(second).__name__}"
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -9,12 +9,12 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakSet
 
-from weft.base.errors import CapabilityError, PluginError, WeftError
+from weft.base.errors import CapabilityError, OutOfMemory, PluginError, WeftError
 from weft.base.settings import settings
 from weft.device.calls import HookCalls, failure_text
 from weft.device.capabilities import Capabilities, ComputeCaps, Target
@@ -168,9 +168,11 @@ class OpenDevice:
 
     def failed(self, doing: str, error: Exception) -> NoReturn:
         """Raise what one of its parts raised while `doing` something: as it is where it is an error
-        of ours, or says that there is no memory left; else as a PluginError."""
-        if isinstance(error, (WeftError, MemoryError)):
+        of ours, as OutOfMemory where there is no memory left, else as a PluginError."""
+        if isinstance(error, WeftError):
             raise error
+        if isinstance(error, MemoryError):
+            raise OutOfMemory.during(f"{doing}, on {self.name}", error) from error
         self.broken(doing, f"raised {failure_text(error)}", error)
 
     def broken(self, doing: str, because: str, cause: Exception | None = None) -> NoReturn:
@@ -187,6 +189,18 @@ class OpenDevice:
 
     def __repr__(self) -> str:
         return f"<OpenDevice {self.name}>"
+
+
+def all_of(does: Callable[[OpenDevice], None], devices: Iterable[OpenDevice]) -> None:
+    """Do it with each device, also where it fails for some; raise the first error then."""
+    errors = []
+    for device in devices:
+        try:
+            does(device)
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 _open: WeakSet[OpenDevice] = WeakSet()

@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from itertools import repeat
 from typing import Any
 
-from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory
+from weft.base.errors import ArgumentError, CapabilityError, OutOfMemory, WeftError
 from weft.base.locks import lock
 from weft.base.text import human_size
 from weft.device.parts import NO_HINTS, Allocator, BufferHints
@@ -240,6 +240,8 @@ class Pool:
     def _ask(self, nbytes: int, hints: BufferHints) -> Any:
         try:
             return self.allocator.allocate(nbytes, hints)
+        except WeftError:
+            raise
         except MemoryError as error:  # as Python says it, for allocators that are a line of Python
             raise OutOfMemory(
                 "there is no memory left",

@@ -9,6 +9,7 @@ imports the plugin it names.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -20,6 +21,7 @@ from weft.base.errors import (
     CapabilityError,
     DeviceError,
     DeviceUnavailable,
+    OutOfMemory,
     PluginError,
     UnknownDevice,
     WeftError,
@@ -29,7 +31,7 @@ from weft.device.calls import failure_text
 from weft.device.capabilities import Capabilities, Target
 from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, known_names
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
-from weft.device.opened import OpenDevice
+from weft.device.opened import OpenDevice, all_of
 from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
 from weft.device.plugin_table import PluginTable
 from weft.uop.sharding import note_sharding
@@ -231,7 +233,8 @@ class Registry(PluginTable):
         yield from {id(device): device for device in list(self._opened.values())}.values()
 
     def close(self, device: DeviceLike | None = None) -> None:
-        """Close one device, or every opened one; when named again it is opened afresh."""
+        """Close one device, or every opened one; when named again it is opened afresh. All of them
+        are closed, also where one fails: the first error is raised then."""
         with self._lock:
             devices = list(self.opened())
             if device is not None:
@@ -243,14 +246,19 @@ class Registry(PluginTable):
                 if self._default == opened.id:
                     self._default = None
                 _begin_epoch()
-                opened.close()
+            all_of(OpenDevice.close, devices)
 
     # ---- behind the doors ---------------------------------------------------------------------
 
     def _forget(self, family: str) -> None:
-        """Close a family's devices, and let everybody know who keeps what depends on them."""
+        """Close a family's devices, and let everybody know who keeps what depends on them. One that
+        cannot be closed is told as a warning: whoever serves the family now had no part in it."""
         for opened in [opened for opened in self.opened() if opened.id.family == family]:
-            self.close(opened.id)
+            try:
+                self.close(opened.id)
+            except Exception as error:
+                text = f"{opened.name} was not closed: {failure_text(error)}"
+                warnings.warn(text, RuntimeWarning, stacklevel=4)
         for spelt, id in list(self._spelt.items()):
             if id.family == family:
                 del self._spelt[spelt]
@@ -290,8 +298,8 @@ class Registry(PluginTable):
         except WeftError as error:
             error.add_note(f"while {plugins[0].label} opened {id}")
             raise
-        except MemoryError:
-            raise
+        except MemoryError as error:
+            raise OutOfMemory.during(f"opening {id}", error) from error
         except Exception as error:
             raise PluginError(
                 f"opening {id} failed inside its plugin",
@@ -483,6 +491,6 @@ def target(device: DeviceLike | None = None) -> Target:
 
 
 def synchronize() -> None:
-    """Wait for all work on all opened devices."""
-    for device in _current.opened():
-        device.synchronize()
+    """Wait for all work on all opened devices, also where one fails: the first error is raised
+    then."""
+    all_of(OpenDevice.synchronize, _current.opened())

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from weft.base import trace
 from weft.base.errors import ArgumentError, CapabilityError
 from weft.base.text import human_size
-from weft.device.buffer import Buffer, chunks
+from weft.device.buffer import Buffer, chunks, host_bytes
 from weft.device.opened import OpenDevice
 
 CHUNK = 64 << 20
@@ -82,7 +82,7 @@ def stream(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) 
 def bounce(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
     """Out into fresh host memory, and in again; piecewise where both ends have windows."""
     piecewise = nbytes > CHUNK and _windows_at(to, CHUNK) and _windows_at(source, CHUNK)
-    between = memoryview(bytearray(CHUNK if piecewise else nbytes))
+    between = host_bytes(CHUNK if piecewise else nbytes)
     if not piecewise:
         source.allocator.copy_out(between, src)
         to.allocator.copy_in(dst, between)

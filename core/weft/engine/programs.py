@@ -20,7 +20,7 @@ from weft.base import trace
 from weft.base.arguments import kind_of
 from weft.base.collector import Uncollected, set_aside
 from weft.base.disk_cache import DiskCache
-from weft.base.errors import CompileError, PluginError, WeftError
+from weft.base.errors import CompileError, OutOfMemory, PluginError, WeftError
 from weft.base.settings import settings
 from weft.device import registry
 from weft.device.calls import failure_text
@@ -267,8 +267,10 @@ def _asked(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
     """What a part of a plugin's gives; what it raises of no kind of ours is the plugin's fault."""
     try:
         return work()
-    except (WeftError, MemoryError):
+    except WeftError:
         raise
+    except MemoryError as error:
+        raise OutOfMemory.during(f"a kernel on {device.name}: {maker}", error) from error
     except Exception as error:
         raise PluginError(
             f"a kernel cannot be made: {maker.removeprefix('its ')} of {device.name} failed",

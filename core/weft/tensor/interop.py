@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import DEEPEST, kind_of, shown, too_deep
 from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import ArgumentError, CapabilityError, DTypeError, FileError, ShapeError
+from weft.base.errors import (
+    ArgumentError,
+    CapabilityError,
+    DTypeError,
+    FileError,
+    OutOfMemory,
+    ShapeError,
+)
 from weft.base.promotion import least_upper_dtype
 from weft.base.scalars import pack
 from weft.base.sequences import prod
@@ -395,22 +402,31 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
         # a leaf is told from others of its value: it gets memory
         node = moved(from_nested([data], kind), where)
         return UOp(Ops.RESHAPE, node.dtype, (node,), ())
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        node = from_bytes(data, kind)
-    elif isinstance(data, range):
-        node = from_nested(list(data), kind)
-    elif isinstance(data, (list, tuple, range)):
-        node = _of_lists(data, kind, where)
-    elif _is_foreign(data):
-        node = from_foreign(data, kind)
-    else:
-        raise DTypeError(
-            f"no tensor can be made of {kind_of(data)}",
-            asked=f"Tensor({shown(data)})",
-            because="its elements are numbers",
-            try_="a number, nested lists, bytes, a NumPy array, a pathlib.Path or a graph node",
-        )
+    try:
+        node = _of_numbers(data, kind, where)
+    except OutOfMemory:
+        raise
+    except MemoryError as error:
+        raise OutOfMemory.during(f"a tensor of {kind_of(data)}", error) from error
     return _on(node, where)
+
+
+def _of_numbers(data: Any, kind: DType | None, where: str | tuple[str, ...]) -> UOp:
+    """The node of a value with elements of its own, which are copied or used in place."""
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return from_bytes(data, kind)
+    if isinstance(data, range):
+        return from_nested(list(data), kind)
+    if isinstance(data, (list, tuple)):
+        return _of_lists(data, kind, where)
+    if _is_foreign(data):
+        return from_foreign(data, kind)
+    raise DTypeError(
+        f"no tensor can be made of {kind_of(data)}",
+        asked=f"Tensor({shown(data)})",
+        because="its elements are numbers",
+        try_="a number, nested lists, bytes, a NumPy array, a pathlib.Path or a graph node",
+    )
 
 
 def _on(node: UOp, where: str | tuple[str, ...]) -> UOp:

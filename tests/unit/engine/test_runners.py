@@ -33,6 +33,10 @@ def test_a_crash_of_a_runner_is_the_plugins_fault(monkeypatch, error, kind):
     if kind is PluginError:
         assert caught.value.asked == f"kernel {step.prg.name}, on {step.bufs[0].device}"
         assert "raised KeyError: 'x'" in caught.value.because and caught.value.__cause__ is error
+    elif kind is MemoryError:
+        found = caught.value
+        assert isinstance(found, OutOfMemory) and found.__cause__ is error
+        assert found.asked and found.because and found.try_
     else:
         assert caught.value is error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.base.dtype import ImageDType, dtypes
-from weft.base.errors import ArgumentError, ShapeError, WeftError
+from weft.base.errors import ArgumentError, OutOfMemory, ShapeError, WeftError
 from weft.base.scalars import pack, unpack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype
@@ -107,7 +107,10 @@ class ReadingMixin(TensorBase):
         shape = held.shape
         value = 0 if 0 in shape else held._constant_value()
         if value is not None:
-            return numpy.full(shape, value, dtype=numpy_dtype(held._uop.dtype))
+            try:
+                return numpy.full(shape, value, dtype=numpy_dtype(held._uop.dtype))
+            except MemoryError as error:
+                raise OutOfMemory.during(f"an array of shape {shape}", error) from None
         return held._buffer().numpy(window=False).reshape(shape)
 
     def data(self) -> memoryview:
@@ -129,7 +132,11 @@ class ReadingMixin(TensorBase):
         elif value is None:
             raw = held._buffer().copy_out()
         else:
-            raw = memoryview(bytearray(pack((value,), dtype) * held.numel()))
+            try:
+                raw = memoryview(bytearray(pack((value,), dtype) * held.numel()))
+            except (MemoryError, OverflowError) as error:
+                asked = f"the bytes of shape {shape}"
+                raise OutOfMemory.during(asked, MemoryError(str(error))) from None
         if dtype.fmt is None or dtype is dtypes.float16:
             return raw
         return raw.cast(dtype.fmt) if shape is None else raw.cast(dtype.fmt, shape)
