@@ -206,7 +206,11 @@ class TensorBase:
         def __invert__(self) -> Self: ...
         def __abs__(self) -> Self: ...
 
-    __hash__ = object.__hash__
+    if TYPE_CHECKING:
+
+        def __hash__(self) -> int: ...
+    else:
+        __hash__ = object.__hash__
 
     @classmethod
     def _from_node(cls, uop: UOp, requires_grad: bool | None = None, derived: bool = False) -> Self:

@@ -136,6 +136,10 @@ class Tensor(
     if TYPE_CHECKING:
         # Not callable, so that type checkers report an unknown attribute of the whole class.
         __getattr__: None  # type: ignore[assignment]
+        _uop: UOp
+        _requires_grad: bool | None
+        grad: Tensor | None
+        is_leaf: bool
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from weft.tensor.ops.operands import OperandsMixin
 from weft.tensor.protocol import TensorBase
@@ -122,4 +122,8 @@ class OperatorsMixin(OperandsMixin):
             return NotImplemented
         return self._compare(Ops.CMPNE, x)
 
-    __hash__ = TensorBase.__hash__
+    if TYPE_CHECKING:
+
+        def __hash__(self) -> int: ...
+    else:
+        __hash__ = TensorBase.__hash__
