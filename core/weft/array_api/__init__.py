@@ -5,7 +5,7 @@ attributes. `Tensor.__array_namespace__` leads here, so that libraries which fol
 work with tensors as they are.
 
 There are no complex dtypes; the extension `linalg` is here, `fft` is not. Python numbers are weak,
-the default dtypes are float32 and int32. NaN sorts last.
+the default dtypes are float32 and int32, that of indices int64. NaN sorts last.
 """
 
 from __future__ import annotations

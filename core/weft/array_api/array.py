@@ -19,6 +19,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import promote_with_scalar
 from weft.base.sequences import prod
+from weft.device import registry
 from weft.tensor import Tensor
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
@@ -117,6 +118,19 @@ class Array(Tensor):
                 try_="any(x) or all(x) of many" if name == "bool" else None,
             )
         return self.item()
+
+
+def index_dtype(device: Any) -> DType:
+    """The default dtype of indices: int64, or int32 on devices that do not compute with int64."""
+    devices = device if isinstance(device, tuple) else (device,)
+    computes = [registry.capabilities(registry.canonical(each)).compute for each in devices]
+    wide = all(compute is None or dtypes.int64 in compute.dtypes for compute in computes)
+    return dtypes.int64 if wide else dtypes.int32
+
+
+def as_indices(places: Any) -> Array:
+    """Indices or counts in the default dtype of indices."""
+    return places.cast(index_dtype(places.device))
 
 
 def namespace(api_version: str | None = None) -> ModuleType:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from weft.array_api.array import Array, as_array
@@ -10,12 +9,6 @@ from weft.base.arguments import too_deep
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError
 from weft.tensor import Tensor
-
-_WIDER = (dtypes.int64, dtypes.uint64)
-
-
-class TooLarge(ArgumentError, OverflowError):
-    """Integers that no dtype holds."""
 
 
 def asarray(
@@ -29,6 +22,7 @@ def asarray(
     :param copy: True: memory of its own; False: never copied (an error where it would have to be);
         None: copied where needed.
     :raises DTypeError: for what an array cannot be made of.
+    :raises OutOfRange: for numbers that the dtype, or any, cannot represent.
     :raises ArgumentError: if `copy` is False and a copy is needed.
     """
     kind = None if dtype is None else to_dtype(dtype)
@@ -49,8 +43,6 @@ def asarray(
         import numpy
 
         obj = numpy.asarray(obj)  # of numbers, where a tensor takes the bytes
-    if kind is None:
-        kind = _integer_kind(obj)
     if copy is False:
         made = Array.from_dlpack(obj, copy=False)
         return _of_array(made, kind, device, False)
@@ -71,14 +63,6 @@ def _of_array(x: Array, kind: DType | None, device: Any, copy: bool | None) -> A
     return made.clone() if copy and not moves else made
 
 
-def _leaves(obj: Any) -> Iterator[Any]:
-    if isinstance(obj, (list, tuple)):
-        for each in obj:
-            yield from _leaves(each)
-    else:
-        yield obj
-
-
 def _plain(obj: Any) -> Any:
     """Lists whose leaves are real Python numbers; 0-d arrays in them give up their value."""
     if isinstance(obj, (list, tuple)):
@@ -92,26 +76,6 @@ def _plain(obj: Any) -> Any:
             )
         return obj.real
     return obj
-
-
-def _integer_kind(obj: Any) -> DType | None:
-    """The dtype for integers that the default one does not hold; None for all else."""
-    if not isinstance(obj, (int, list)):
-        return None
-    found = list(_leaves(obj))
-    if not found or any(not isinstance(x, int) or isinstance(x, bool) for x in found):
-        return None
-    low, high = min(found), max(found)
-    if dtypes.default_int.min <= low and high <= dtypes.default_int.max:
-        return None
-    for kind in _WIDER:
-        if kind.min <= low and high <= kind.max:
-            return kind
-    raise TooLarge(
-        "no integer dtype holds these numbers",
-        asked=f"an array of {low}" if low == high else f"an array of {low} and {high}",
-        try_="dtype=float64",
-    )
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
@@ -136,8 +100,6 @@ def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
     """`fill_value` everywhere, in the dtype of its kind unless one is given."""
-    if dtype is None:
-        dtype = _integer_kind(fill_value)
     return Array.full(_extents(shape), fill_value, dtype=dtype, device=device)
 
 

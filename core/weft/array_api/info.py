@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.array_api.array import index_dtype
 from weft.array_api.data_types import KINDS, NAMED
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, WeftError
@@ -43,7 +44,7 @@ class Info:
         return {
             "real floating": dtypes.default_float,
             "integral": dtypes.default_int,
-            "indexing": dtypes.int32,
+            "indexing": index_dtype(device),
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, NamedTuple
 
-from weft.array_api.array import Array, as_array, both, must_be
+from weft.array_api.array import Array, as_array, as_indices, both, index_dtype, must_be
 from weft.array_api.manipulation import _axis, permute_dims
 from weft.array_api.statistics import _wide
 from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
-from weft.base.promotion import least_upper_dtype
+from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.shape.movement import broadcast_shapes
 from weft.tensor import Tensor
@@ -104,7 +104,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         )
     a, b = a.cast(kind), b.cast(kind)
     place = axis if axis < 0 else axis - a.ndim
-    return (a * b).sum(place).cast(kind)
+    return (a * b).sum(place, dtype=sum_acc_dtype(kind)).cast(kind)
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
@@ -248,9 +248,10 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are larger than rtol times the largest."""
     x = _matrices("matrix_rank", x)
     if x.size == 0:
-        return Array.zeros(*x.shape[:-2], dtype=dtypes.default_int, device=x.device)
+        kind = index_dtype(x.device)
+        return Array.zeros(*x.shape[:-2], dtype=kind, device=x.device)
     s = svdvals(x)
-    return (s > _threshold(x, s, rtol)).sum(-1, dtype=dtypes.default_int)
+    return as_indices((s > _threshold(x, s, rtol)).sum(-1, dtype=dtypes.int32))
 
 
 def _threshold(x: Array, s: Array, rtol: Any) -> Array:
@@ -306,13 +307,13 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     places = tuple(_axis(a, x.ndim) for a in axes)
     size = x.abs()
-    if ord == math.inf:
+    if ord == math.inf and x.size:
         return size.max(places, keepdims)
     if ord == -math.inf:
         return size.min(places, keepdims)
     if ord == 0:
         return (x != 0).cast(x.dtype).sum(places, keepdims)
-    if ord == 1:
+    if ord == 1 or ord == math.inf:  # of nothing both are 0
         return size.sum(places, keepdims)
     if ord == 2 and x.size:
         return _length(size, places, keepdims)

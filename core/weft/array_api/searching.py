@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from weft.array_api.array import Array, as_array, both
+from weft.array_api.array import Array, as_array, as_indices, both, index_dtype
 from weft.array_api.indexing import take
 from weft.array_api.manipulation import _axis
 from weft.base.dtype import dtypes
@@ -13,21 +13,21 @@ from weft.tensor import Tensor
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Place (int32) of the first maximum; of all elements in a row for axis None."""
+    """Place (int64) of the first maximum; of all elements in a row for axis None."""
     x = as_array(x)
     if axis is None:
         x, shape = _flat(x), (1,) * x.ndim
-        return x.argmax(0).reshape(shape if keepdims else ())
-    return x.argmax(_axis(axis, x.ndim), keepdims)
+        return as_indices(x.argmax(0)).reshape(shape if keepdims else ())
+    return as_indices(x.argmax(_axis(axis, x.ndim), keepdims))
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Place (int32) of the first minimum; of all elements in a row for axis None."""
+    """Place (int64) of the first minimum; of all elements in a row for axis None."""
     x = as_array(x)
     if axis is None:
         x, shape = _flat(x), (1,) * x.ndim
-        return x.argmin(0).reshape(shape if keepdims else ())
-    return x.argmin(_axis(axis, x.ndim), keepdims)
+        return as_indices(x.argmin(0)).reshape(shape if keepdims else ())
+    return as_indices(x.argmin(_axis(axis, x.ndim), keepdims))
 
 
 def _flat(x: Array) -> Array:
@@ -35,14 +35,14 @@ def _flat(x: Array) -> Array:
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """The places (int32) of what is not zero, an array for each axis; computed at once.
+    """The places (int64) of what is not zero, an array for each axis; computed at once.
 
     :raises ShapeError: for a 0-d array.
     """
     x = as_array(x)
     if x.ndim == 0:
         raise ShapeError("nonzero needs an axis", asked="nonzero of shape ()")
-    places = x.nonzero()
+    places = as_indices(x.nonzero())
     return tuple(places[:, i] for i in range(x.ndim))
 
 
@@ -58,7 +58,7 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
 def searchsorted(
     x1: Array, x2: Any, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
 ) -> Array:
-    """Where each of x2 would be put into the sorted vector x1 (int32): before equal elements for
+    """Where each of x2 would be put into the sorted vector x1 (int64): before equal elements for
     "left", behind them for "right". With `sorter` x1 is in order by these places.
 
     :raises ArgumentError: for another side.
@@ -71,9 +71,10 @@ def searchsorted(
     if sorter is not None:
         rows = take(rows, sorter)
     if rows.size == 0 or values.size == 0:
-        return Array.zeros(*values.shape, dtype=dtypes.int32, device=rows.device)
+        kind = index_dtype(rows.device)
+        return Array.zeros(*values.shape, dtype=kind, device=rows.device)
     flat = rows.searchsorted(values.reshape(values.size), right=side == "right")
-    return flat.reshape(values.shape)
+    return as_indices(flat).reshape(values.shape)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:

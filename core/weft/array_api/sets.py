@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from weft.array_api.array import Array, as_array
+from weft.array_api.array import Array, as_array, as_indices, index_dtype
 from weft.base.dtype import dtypes
 
 
@@ -54,14 +54,15 @@ def unique_values(x: Array, /) -> Array:
 def _unique(x: Array) -> UniqueAll:
     flat: Any = x.reshape(x.size)
     if x.size == 0:
-        nothing = Array.zeros(0, dtype=dtypes.int32, device=x.device)
+        nothing = Array.zeros(0, dtype=index_dtype(x.device), device=x.device)
         return UniqueAll(flat, nothing, nothing.reshape(x.shape), nothing)
     # what sorts stably shows the first of equal elements first
     ordered, places = flat.detach().sort(0)
     first = Array.ones(1, dtype=dtypes.bool, device=x.device).cat(ordered[1:] != ordered[:-1])
-    group = first.cast(dtypes.int32).cumsum(0) - 1
+    group = first.cumsum(0, dtype=dtypes.int32) - 1
     first.realize(ordered, places, group)
     starts = Array.arange(x.size, device=x.device)[first]
     ends = starts[1:].cat(Array.full((1,), x.size, dtype=dtypes.int32, device=x.device))
     inverse = group.zeros_like().scatter(0, places, group).reshape(x.shape)
-    return UniqueAll(ordered[starts], places[starts], inverse, ends - starts)
+    indices = (as_indices(each) for each in (places[starts], inverse, ends - starts))
+    return UniqueAll(ordered[starts], *indices)

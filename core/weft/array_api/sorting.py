@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.array_api.array import Array, as_array
+from weft.array_api.array import Array, as_array, as_indices
 from weft.array_api.manipulation import _axis
 
 
@@ -14,7 +14,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The places (int32) that put an axis in order."""
+    """The places (int64) that put an axis in order."""
     x = as_array(x)
     at = _axis(axis, x.ndim)
-    return x.argsort(at, descending)
+    return as_indices(x.argsort(at, descending))

@@ -1,26 +1,23 @@
-"""Reductions and running sums. Short integers are summed in the default integer or wider."""
+"""Reductions and running sums. Of integers both are int64, of unsigned ones uint64."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from weft.array_api.array import Array, as_array, must_be
+from weft.array_api.array import Array, as_array, index_dtype, must_be
 from weft.array_api.manipulation import _axis, concat
 from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
+from weft.base.promotion import sum_dtype
 
 Axes = int | tuple[int, ...] | None
 
 
 def _wide(own: DType, dtype: Any) -> DType:
     """What a sum accumulates and answers in."""
-    if dtype is not None:
-        return to_dtype(dtype)
-    if dtypes.is_float(own) or own.itemsize >= 4:
-        return own
-    return dtypes.uint32 if dtypes.is_unsigned(own) else dtypes.default_int
+    return sum_dtype(own) if dtype is None else to_dtype(dtype)
 
 
 def _reduced(x: Array, axis: Axes) -> tuple[int, ...]:
@@ -47,24 +44,15 @@ def prod(x: Array, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
 
 
 def max(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Maximum; NaN where there is one. :raises ArgumentError: of nothing."""
+    """Maximum; NaN where there is one. :raises ShapeError: of nothing."""
     x = as_array(x)
-    return x.max(_something("max", x, axis), keepdims)
+    return x.max(_reduced(x, axis), keepdims)
 
 
 def min(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Minimum; NaN where there is one. :raises ArgumentError: of nothing."""
+    """Minimum; NaN where there is one. :raises ShapeError: of nothing."""
     x = as_array(x)
-    return x.min(_something("min", x, axis), keepdims)
-
-
-def _something(name: str, x: Array, axis: Axes) -> tuple[int, ...]:
-    places = _reduced(x, axis)
-    if 0 in [x.shape[a] for a in places]:
-        raise ArgumentError(
-            f"there is no {name} of no elements", asked=f"{name}(axis={axis}) of shape {x.shape}"
-        )
-    return places
+    return x.min(_reduced(x, axis), keepdims)
 
 
 def mean(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
@@ -105,9 +93,9 @@ def any(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 
 
 def count_nonzero(x: Array, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """How many are not zero, in the default integer."""
+    """How many are not zero, in the dtype of indices."""
     x = as_array(x)
-    return (x != 0).sum(_reduced(x, axis), keepdims, dtype=dtypes.default_int)
+    return (x != 0).sum(_reduced(x, axis), keepdims, dtype=index_dtype(x.device))
 
 
 def cumulative_sum(
@@ -115,7 +103,7 @@ def cumulative_sum(
 ) -> Array:
     """Running sum along an axis, which a vector need not name; from 0 with `include_initial`."""
     at, x = _line("cumulative_sum", x, axis)
-    return _from(x.cast(_wide(x.dtype, dtype)).cumsum(at), at, 0, include_initial)
+    return _from(x.cumsum(at, dtype=_wide(x.dtype, dtype)), at, 0, include_initial)
 
 
 def cumulative_prod(
@@ -124,7 +112,7 @@ def cumulative_prod(
     """Running product along an axis, which a vector need not name; from 1 with
     `include_initial`."""
     at, x = _line("cumulative_prod", x, axis)
-    return _from(x.cast(_wide(x.dtype, dtype)).cumprod(at), at, 1, include_initial)
+    return _from(x.cumprod(at, dtype=_wide(x.dtype, dtype)), at, 1, include_initial)
 
 
 def _line(name: str, x: Array, axis: int | None) -> tuple[int, Array]:

@@ -29,6 +29,8 @@ def shown(value: Any) -> str:
 
     What has no repr (it raises, or lists are nested too deep for one) is quoted by its type.
     """
+    if isinstance(value, int) and value.bit_length() > 192:  # Python refuses to spell longer ones
+        return f"{'-' if value < 0 else ''}2**{value.bit_length() - 1} or more"
     try:
         line = " ".join(repr(value).split())
     except Exception:
@@ -106,6 +108,20 @@ def real(value: Any, what: str) -> int | float:
         f"{what} is a number",
         asked=f"{what}={shown(value)}",
         because=f"that is {kind_of(value)}",
+    )
+
+
+def flag(value: Any, what: str, hint: str | None = None) -> bool:
+    """A bool, NumPy's included. :raises WrongKind: for anything else; `hint` is what to try."""
+    if isinstance(value, bool):
+        return value
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise WrongKind(
+        f"{what} is True or False",
+        asked=f"{what}={shown(value)}",
+        because=f"that is {kind_of(value)}",
+        try_=hint or f"{what}=True or {what}=False, by name",
     )
 
 

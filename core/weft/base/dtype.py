@@ -22,7 +22,7 @@ from weft.base.dtype_classes import (
     elements,
     image,
 )
-from weft.base.errors import DTypeError, UnknownDType
+from weft.base.errors import DTypeError, OutOfRange, UnknownDType
 from weft.base.settings import settings
 
 __all__ = [
@@ -251,12 +251,19 @@ def fields() -> dict[str, DType]:
 def from_py(value: object) -> DType:
     """The dtype of a Python bool, int or float, or of nested lists and tuples of them.
 
-    A mix takes the highest kind in it; an empty list counts as floats. DTypeError for the rest.
+    A mix takes the highest kind in it; an empty list counts as floats. Integers are of the default
+    int if it holds them all, else of int64, else of uint64.
+
+    :raises DTypeError: for anything else.
+    :raises OutOfRange: for integers that no dtype holds together.
 
     >>> dtypes.from_py(1), dtypes.from_py([1, 2.5])
     (dtypes.int, dtypes.float)
+    >>> dtypes.from_py(2**40), dtypes.from_py(2**63)
+    (dtypes.long, dtypes.ulong)
     """
     kinds: set[type] = set()
+    low = high = 0
     pending = [value]
     while pending:
         item = pending.pop()
@@ -271,9 +278,24 @@ def from_py(value: object) -> DType:
                 because="only bool, int and float have one",
             )
         kinds.add(kind)
+        if kind is int:
+            low, high = min(low, item), max(high, item)
     if float in kinds or not kinds:
         return dtypes.default_float
-    return dtypes.default_int if int in kinds else dtypes.bool
+    return _integer_for(low, high) if int in kinds else dtypes.bool
+
+
+def _integer_for(low: int, high: int) -> DType:
+    """The default int, int64 or uint64: the first that holds both. OutOfRange if none does."""
+    for kind in (dtypes.default_int, dtypes.int64, dtypes.uint64):
+        if kind.min <= low and high <= kind.max:
+            return kind
+    raise OutOfRange(
+        "no integer dtype holds these numbers",
+        asked=f"integers from {shown(low)} to {shown(high)}",
+        because=f"{dtypes.int64!r} ends at 2**63 - 1, {dtypes.uint64!r} goes from 0 to 2**64 - 1",
+        try_="dtype=dtypes.float64",
+    )
 
 
 def as_const(value: Any, dtype: DType) -> Any:

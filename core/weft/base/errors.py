@@ -77,6 +77,10 @@ class ArgumentError(WeftError, ValueError, RuntimeError):
     """An argument or a setting with a value that means nothing here."""
 
 
+class OutOfRange(ArgumentError, OverflowError):
+    """A Python number that the dtype it is to have cannot represent."""
+
+
 class WrongKind(ArgumentError, TypeError):
     """An argument of a type that means nothing here."""
 

@@ -101,8 +101,18 @@ def can_safe_cast(source: DType, target: DType) -> bool:
     return target in _FLOAT_UPPERS[source]
 
 
+def sum_dtype(dtype: DType) -> DType:
+    """The dtype of a sum or a product of elements of `dtype`, as in NumPy.
+
+    bool and signed integers -> int64; unsigned ones -> uint64; floats stay as they are.
+    """
+    if dtypes.is_float(dtype):
+        return read_as(dtype)
+    return dtypes.uint64 if dtypes.is_unsigned(dtype) else dtypes.int64
+
+
 def sum_acc_dtype(dtype: DType) -> DType:
-    """The dtype that a sum accumulates in, so that short types do not overflow or drown.
+    """The accumulator dtype of products of matrices, means and windows, which give another dtype.
 
     bool, int8, int16 -> int32; uint8, uint16 -> uint32; half, bfloat16 and fp8 -> float32; the
     others accumulate in themselves.
@@ -117,14 +127,14 @@ def sum_acc_dtype(dtype: DType) -> DType:
 def promote_with_scalar(dtype: DType, scalar: object) -> DType:
     """The dtype of an array of `dtype` mixed with a Python bool, int or float.
 
-    The scalar is weak: it wins only where it is of a higher kind, and then with the default dtype
-    of its kind. DTypeError for anything that is not a Python number.
+    The scalar is weak: it wins only where it is of a higher kind, and then with the dtype that
+    `dtypes.from_py` gives it. DTypeError for anything that is not a Python number.
     """
     if isinstance(scalar, bool):
         _uppers(dtype)
         return read_as(dtype)
     if isinstance(scalar, int):
-        return dtypes.default_int if dtypes.is_bool(dtype) else least_upper_dtype(dtype)
+        return dtypes.from_py(scalar) if dtypes.is_bool(dtype) else least_upper_dtype(dtype)
     if isinstance(scalar, float):
         return least_upper_float(dtype)
     raise DTypeError(

@@ -21,8 +21,9 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import ArgumentError, DTypeError
+from weft.base.errors import ArgumentError, DTypeError, OutOfRange
 
 Scalar = bool | int | float
 
@@ -191,6 +192,44 @@ def truncate(value: Scalar, dtype: DType) -> Scalar:
         return _truncate[dtype](value if type(value) in _NUMBERS else _number(value))
     except KeyError:
         raise _no_scalar(dtype, f"truncate({value!r}, {dtype!r})") from None
+
+
+def check_range(value: Scalar, dtype: DType) -> Scalar:
+    """`value` itself, a Python number, if `dtype` can represent it (rounded, if need be).
+
+    An integer dtype represents the whole numbers from its `min` to its `max`; the fraction of a
+    float is cut off. A float dtype represents every float, those beyond its range as infinities;
+    an int beyond the range of a double has no float value (as in NumPy).
+
+    :raises OutOfRange: for any other number.
+    """
+    if dtypes.is_int(dtype):
+        finite = not isinstance(value, float) or math.isfinite(value)
+        if finite and dtype.min <= int(value) <= dtype.max:
+            return value
+        raise _out_of_range(value, dtype, finite)
+    if isinstance(value, int) and dtypes.is_float(dtype):
+        try:
+            float(value)
+        except OverflowError:
+            raise OutOfRange(
+                f"{shown(value)} has no float value",
+                asked=f"{shown(value)} as {dtype!r}",
+                because="the largest float of Python is 1.8e308",
+                try_="float('inf'), if infinity is meant",
+            ) from None
+    return value
+
+
+def _out_of_range(value: Scalar, dtype: DType, finite: bool) -> OutOfRange:
+    kinds = (dtypes.int32, dtypes.int64, dtypes.uint64) if finite else ()
+    wider = [kind for kind in kinds if kind.min <= int(value) <= kind.max]
+    return OutOfRange(
+        f"{shown(value)} is out of range for {dtype!r}",
+        asked=f"{shown(value)} as {dtype!r}",
+        because=f"{dtype!r} holds the integers from {dtype.min} to {dtype.max}",
+        try_=f"{wider[0]!r}, by dtype= or x.cast(...)" if wider else "a float dtype",
+    )
 
 
 def to_bits(value: Scalar, dtype: DType) -> int:

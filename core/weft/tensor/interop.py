@@ -22,7 +22,7 @@ from weft.base.errors import (
     ShapeError,
 )
 from weft.base.promotion import least_upper_dtype
-from weft.base.scalars import pack
+from weft.base.scalars import check_range, pack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.tensor import dlpack
@@ -77,11 +77,12 @@ def _moved_with_room(node: UOp, device: str | tuple[str, ...]) -> UOp:
 
 
 def from_scalar(value: Any, dtype: DType | None, device: str | tuple[str, ...]) -> UOp:
-    """A Python number: a constant of rank 0, which takes no memory."""
+    """A Python number: a constant of rank 0, which takes no memory.
+
+    :raises OutOfRange: if the dtype cannot represent it.
+    """
     kind = dtype or dtypes.from_py(value)
-    if dtype is None and kind is dtypes.default_int:
-        _check_range(value, value)
-    return UOp.const(kind, value, device)
+    return UOp.const(kind, check_range(value, kind), device)
 
 
 def from_bytes(data: bytes | bytearray | memoryview, dtype: DType | None) -> UOp:
@@ -113,14 +114,12 @@ def from_nested(data: Sequence[Any], dtype: DType | None) -> UOp:
 
     :raises ShapeError: for ragged rows.
     :raises DTypeError: for what is no number.
-    :raises ArgumentError: for an integer beyond the default one, unless `dtype` is given.
+    :raises OutOfRange: for a number that the dtype cannot represent.
     """
     shape = _shape_of(data)
     flat = list(_leaves(data, len(shape)))
     flat = [x.item() if hasattr(x, "item") else x for x in flat]
     kind = dtype or dtypes.from_py(flat)
-    if dtype is None and kind is dtypes.default_int and flat:
-        _check_range(min(flat), max(flat))
     return host_node(_packed(flat, kind), kind, shape)
 
 
@@ -217,18 +216,9 @@ def _packed(flat: list[Any], kind: DType) -> Any:
                     return numpy.array(flat, dtype=numpy_dtype(kind))
         except (OverflowError, TypeError):
             pass  # the slow way knows what to say
+    for number in flat:
+        check_range(number, kind)
     return pack(flat, kind)
-
-
-def _check_range(low: int, high: int) -> None:
-    kind = dtypes.default_int
-    if low < kind.min or high > kind.max:
-        raise ArgumentError(
-            "this integer is too large for the default integer",
-            asked=f"a tensor of {low if low < kind.min else high}",
-            because=f"integers become {kind!r} unless a dtype is given",
-            try_="Tensor(..., dtype=dtypes.int64)",
-        )
 
 
 def _is_row(data: Any) -> bool:

@@ -9,7 +9,7 @@ from contextlib import ContextDecorator, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack, overload
 from weakref import ref
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import flag, kind_of, shown
 from weft.base.download import download
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import (
@@ -155,10 +155,10 @@ class Tensor(
         self.grad = None
         self.is_leaf = True
         remember(ref(self, forget))
-        if requires_grad:
-            self.requires_grad_()
-        else:
+        if requires_grad is None or requires_grad is False:
             self._requires_grad = requires_grad
+        elif flag(requires_grad, "requires_grad"):
+            self.requires_grad_()
 
     # ---- what it is ---------------------------------------------------------------------------
 
@@ -325,10 +325,10 @@ class Tensor(
 
     def _with_flag(self, requires_grad: bool | None) -> Self:
         """self, newly made, with what was said of gradients."""
-        if requires_grad:
-            return self.requires_grad_()
-        self._requires_grad = requires_grad
-        return self
+        if requires_grad is None or requires_grad is False:
+            self._requires_grad = requires_grad
+            return self
+        return self.requires_grad_(flag(requires_grad, "requires_grad"))
 
     @overload
     @staticmethod

@@ -63,7 +63,7 @@ def test_what_the_namespace_says_of_itself():
     assert "NULL" not in info.devices(), "devices for tests are used by name alone"
     kinds = info.default_dtypes()
     assert kinds["real floating"] is xp.float32
-    assert kinds["integral"] is kinds["indexing"] is xp.int32
+    assert kinds["integral"] is xp.int32 and kinds["indexing"] is xp.int64
     assert "complex floating" not in kinds
 
 

@@ -129,7 +129,8 @@ def test_python_scalars_are_weak() -> None:
     for dtype in dtypes.all:
         assert promote_with_scalar(dtype, True) is dtype
         is_bool = dtype is dtypes.bool
-        assert promote_with_scalar(dtype, 1 << 40) is (dtypes.int32 if is_bool else dtype)
+        assert promote_with_scalar(dtype, 1 << 30) is (dtypes.int32 if is_bool else dtype)
+        assert promote_with_scalar(dtype, 1 << 40) is (dtypes.int64 if is_bool else dtype)
         expected = dtype if dtypes.is_float(dtype) else dtypes.float32
         assert promote_with_scalar(dtype, 0.5) is expected
     for odd in ("1", None, 1j):

@@ -9,7 +9,7 @@ import pytest
 
 import weft
 from weft import Device, Tensor, dtypes, settings
-from weft.base.errors import ArgumentError, DTypeError, ShapeError, UnknownDevice
+from weft.base.errors import ArgumentError, DTypeError, OutOfRange, ShapeError, UnknownDevice
 from weft.engine import stats
 from weft.tensor.live import live_tensors
 from weft.uop import Ops
@@ -30,7 +30,6 @@ def test_nested_lists():
     assert Tensor([1, 2.5]).dtype is dtypes.float32 and Tensor([True, False]).dtype is dtypes.bool
     assert Tensor([]).shape == (0,) and Tensor([[], []]).shape == (2, 0)
     assert Tensor(((1, 2), (3, 4))).shape == (2, 2)
-    assert Tensor([300, -1], dtype="uint8").tolist() == [44, 255]
     assert Tensor([1.9, -1.9], dtype="int32").tolist() == [1, -1]
 
 
@@ -45,8 +44,8 @@ def test_what_no_tensor_is_made_of():
         Tensor(object())
     with pytest.raises(DTypeError):
         Tensor([1], dtype="flaot")
-    with pytest.raises(ArgumentError, match="too large"):
-        Tensor([2**40])
+    with pytest.raises(OutOfRange, match="out of range"):
+        Tensor([300, -1], dtype="uint8")
     with pytest.raises(ArgumentError):
         Tensor(b"123", dtype="int32")
     with pytest.raises(UnknownDevice):
@@ -134,7 +133,7 @@ def test_reading_out():
     assert Tensor(np.zeros((2, 0, 3))).tolist() == [[], []]
 
 
-@pytest.mark.parametrize("make", [lambda: Tensor(3), lambda: Tensor([1, 2]).sum()])
+@pytest.mark.parametrize("make", [lambda: Tensor(3), lambda: Tensor([1, 2]).sum(dtype="int32")])
 def test_the_view_of_a_number_has_no_axes(make):
     view = make().data()
     assert (view.shape, view.format, view.itemsize, view.tolist()) == ((), "i", 4, 3)

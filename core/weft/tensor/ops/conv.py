@@ -377,7 +377,7 @@ class ConvMixin(TensorBase):
         wide = self.cast(sum_acc_dtype(self._uop.dtype))
 
         def sums(x: Any, around: Any) -> Any:
-            return x.pad((*front, *around))._pool(kernel, step, apart).sum(last)
+            return x.pad((*front, *around))._pool(kernel, step, apart).sum(last, dtype=x.dtype)
 
         asked = edges(padding, axes)
         if pads == asked and count_include_pad:

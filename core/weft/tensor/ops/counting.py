@@ -86,7 +86,7 @@ def _destinations(x: Any, shift: int, width: int) -> Any:
     values = x.__class__.arange(count, device=x.device)
     often = (digit.unsqueeze(-1) == values).cast(dtypes.int32)._reduce(Ops.ADD, -2, False)
     often = often.contiguous()
-    start = (often.cumsum(-1) - often).contiguous()
+    start = (often.cumsum(-1, dtype=dtypes.int32) - often).contiguous()
     index = x.__class__.arange(size, device=x.device)
     equals = digit.unsqueeze(-1) == digit.unsqueeze(-2)
     before = index < index.unsqueeze(-1) + 1

@@ -13,6 +13,7 @@ from weft.base.arguments import index_of, real, shown, whole
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import read_as
+from weft.base.scalars import check_range
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.shape.movement import say_shape
@@ -85,6 +86,8 @@ class CreationMixin(TensorBase):
     ) -> Self:  # fmt: skip
         """`fill_value` everywhere: a constant, which takes no memory.
 
+        :raises OutOfRange: if `dtype` cannot represent it.
+
         >>> Tensor.full((2, 2), 7).tolist()
         [[7, 7], [7, 7]]
         >>> Tensor.full((), 0.5).item()
@@ -100,6 +103,7 @@ class CreationMixin(TensorBase):
             fill_value = real(fill_value, "fill_value")
         kind = dtypes.from_py(fill_value) if dtype is None else element_dtype(dtype)
         plain = read_as(kind)
+        check_range(fill_value, plain)
         made = cls._from_node(_filled(extents, fill_value, plain, registry.placement(device)))
         return (made if plain is kind else made.cast(kind))._with_flag(requires_grad)
 
@@ -204,12 +208,13 @@ class CreationMixin(TensorBase):
     ) -> Self:  # fmt: skip
         """start, start + step, ... before stop; from 0 with one argument.
 
-        Of the default int where all arguments are ints (of int64 for numbers beyond it), else of
-        the default float.
+        Of the default int where all arguments are ints (of int64 or uint64 for numbers beyond it),
+        else of the default float.
 
         Start and stop may be symbolic ints: the result is as long as their values say.
 
         :raises ArgumentError: for a step of 0, or a symbolic range whose step is no int.
+        :raises OutOfRange: for numbers that `dtype` cannot represent.
 
         >>> Tensor.arange(4).tolist()
         [0, 1, 2, 3]
@@ -238,15 +243,13 @@ class CreationMixin(TensorBase):
             )
         count = -((start - stop) // step) if ints else math.ceil((stop - start) / step)
         count = max(count, 0)
+        ends = [start, start + (count - 1) * step][:count]
         if dtype is not None:
             kind = element_dtype(dtype)
-        elif not ints:
-            kind = dtypes.default_float
         else:
-            last = start + (count - 1) * step
-            default = dtypes.default_int
-            held = all(default.min <= x <= default.max for x in (start, last)[:count])
-            kind = default if held else dtypes.int64
+            kind = dtypes.from_py(ends or 0) if ints else dtypes.default_float
+        for end in ends:
+            check_range(end, read_as(kind))
         made = cls._counted(count, start, step, kind, ints, device)
         return made._with_flag(requires_grad)
 
@@ -283,6 +286,9 @@ class CreationMixin(TensorBase):
         index = dtypes.int64 if far > dtypes.int32.max else dtypes.int32
         place = UOp(Ops.DEVICE, arg=registry.placement(device))
         i = cls._from_node(record(Ops.IOTA, index, (place,), count))
+        if whole and far > dtypes.int64.max:
+            modulus = 1 << 64  # in which uint64 counts, downwards too
+            return i.cast(dtypes.uint64) * (step % modulus) + start % modulus
         if whole:
             scaled = i if step == 1 else i * step
             return (scaled if start == 0 else scaled + start).cast(kind)
@@ -297,6 +303,7 @@ class CreationMixin(TensorBase):
         """`steps` numbers from start to stop, both included; integers are cut off toward zero.
 
         :raises ArgumentError: for fewer than no steps.
+        :raises OutOfRange: for an end that an integer `dtype` cannot represent.
 
         >>> Tensor.linspace(0, 1, 5).tolist()
         [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -306,6 +313,8 @@ class CreationMixin(TensorBase):
         steps = whole(steps, "steps", least=0)
         if kind is dtypes.bool:
             raise ArgumentError("bool has no steps between two numbers", asked="linspace of bool")
+        for end in (start, stop):
+            check_range(end, read_as(kind))
         if steps == 1:
             return cls.full((1,), start, dtype=kind, device=device)
         if dtypes.is_int(kind) and (counted := _counted_through(start, stop, steps)):

@@ -31,7 +31,8 @@ class DifferentiationMixin(TensorBase):
 
         :param gradient: of something with respect to self; needed unless self is one element.
         :param materialize_grads: zeros for targets that self does not depend on.
-        :raises GradientError: if self does not depend on a target, or is not one float.
+        :raises GradientError: if self does not depend on a target, or is not one float, or if a
+            target is not of floats.
 
         >>> x = Tensor([2.0, 3.0], requires_grad=True)
         >>> (slope,) = (x * x * x).sum().gradient(x)
@@ -46,6 +47,14 @@ class DifferentiationMixin(TensorBase):
                     asked=f"gradient({shown(target)})",
                     because=f"that is {kind_of(target)}",
                     try_="gradient(*tensors) for a list of them",
+                )
+            if not dtypes.is_float(target._uop.dtype):
+                raise GradientError(
+                    "only floats have gradients",
+                    asked="the gradient with respect to a tensor of "
+                    f"{target._uop.dtype!r} {target.shape}",
+                    because="between two integers there is nothing to take a derivative of",
+                    try_="y = x.float(), then compute from y and ask for its gradient",
                 )
             if target._uop.op is Ops.CONST:
                 raise GradientError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from weft.base.arguments import real
+from weft.base.arguments import flag, real
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
@@ -20,6 +20,7 @@ from weft.tensor.ops.operands import (
     is_boolean,
     known_facts,
     minus,
+    number_node,
     placeless,
 )
 from weft.tensor.ops.transcendental import sloped_value
@@ -123,7 +124,7 @@ class ElementwiseMixin(OperandsMixin):
         a, b, second = self._pair(x)
         if is_boolean(a.dtype):
             return self.cast(dtypes.default_int)._floor_divide(x, reverse)
-        if reverse:
+        if flag(reverse, "reverse"):
             a, b = b, a
         if dtypes.is_float(a.dtype):
             return self._wrap_with(a, second)._float_floor_divide(self._wrap_with(b, second))
@@ -168,7 +169,7 @@ class ElementwiseMixin(OperandsMixin):
         a, b, second = self._pair(x)
         if is_boolean(a.dtype):
             return self.cast(dtypes.default_int).mod(x, reverse)
-        if reverse:
+        if flag(reverse, "reverse"):
             a, b = b, a
         if dtypes.is_float(a.dtype):
             left, right = self._wrap_with(a, second), self._wrap_with(b, second)
@@ -208,8 +209,9 @@ class ElementwiseMixin(OperandsMixin):
     def pow(self, x: ArrayLike, reverse: bool = False) -> Self:
         """self to the power x.
 
-        Whole-number exponents up to 64 are multiplied out; others follow C's pow. Integers to a
-        negative power are 0 but for the base 1 and -1, and ArgumentError for a negative number.
+        Whole-number exponents up to 64 are multiplied out; others follow C's pow, but that the
+        number 0.5 is the square root, as in NumPy. Integers to a negative power are 0 but for the
+        base 1 and -1, and ArgumentError for a negative number.
 
         >>> (Tensor([1, 2, 3]) ** 2).tolist()
         [1, 4, 9]
@@ -219,7 +221,7 @@ class ElementwiseMixin(OperandsMixin):
         own = self._uop.dtype
         if own.itemsize == 2 and answered_in(own) is not own:
             return self.cast(dtypes.float32).pow(x, reverse)
-        x = self._operand(x)
+        x, reverse = self._operand(x), flag(reverse, "reverse")
         if not isinstance(x, TensorBase) and not reverse:
             return self._power_of_number(x)
         a, b, second = self._pair(x)
@@ -233,7 +235,7 @@ class ElementwiseMixin(OperandsMixin):
     def _power_of_number(self, x: int | float) -> Any:
         dtype = promote_with_scalar(self._uop.dtype, x)
         base = self.cast(dtype)
-        if float(x).is_integer() and abs(x) <= 64:
+        if abs(x) <= 64 and float(x).is_integer():
             if x < 0 and not dtypes.is_float(dtype):
                 raise ArgumentError(
                     "an integer to a negative power is no integer",
@@ -249,9 +251,10 @@ class ElementwiseMixin(OperandsMixin):
             return base._integer_power(self.full_like(x, dtype=dtype))
         if x == 0.5:
             return base.sqrt()
-        if x == -0.5:
-            return base._marked_power(base.rsqrt(), x)
-        return base._wrap(record(Ops.POW, dtype, (base._uop, UOp.const(dtype, x))))
+        if x == -0.5:  # C's pow is inf at -0.0 and 0 at -inf, where rsqrt is -inf and NaN
+            odd = (base == 0) | (base == -math.inf)
+            return base._marked_power(odd.where(base.abs(), base).rsqrt(), x)
+        return base._wrap(record(Ops.POW, dtype, (base._uop, number_node(dtype, x))))
 
     def _marked_power(self, power: Any, exponent: float) -> Any:
         """`power`, which is known to be self to that exponent."""
@@ -387,9 +390,9 @@ class ElementwiseMixin(OperandsMixin):
                 if not isinstance(c, TensorBase):
                     dtype = promote_with_scalar(dtype, c)
         else:
-            dtype = least_upper_dtype(*(dtypes.from_py(c) for c in choices))
+            dtype = dtypes.from_py(choices)
         nodes = [
-            cast_node(c._uop, dtype) if isinstance(c, TensorBase) else UOp.const(dtype, c)
+            cast_node(c._uop, dtype) if isinstance(c, TensorBase) else number_node(dtype, c)
             for c in choices
         ]
         nodes.insert(0, cast_node(self._uop, dtypes.bool))
@@ -419,7 +422,10 @@ class ElementwiseMixin(OperandsMixin):
         """Bounded below and above; NaN stays, and comes of a bound that is NaN. Gradient: 1 inside
         and at the bounds, else 0.
 
+        A number below the range of an integer dtype is no lower bound, one above it no upper one.
+
         :raises ArgumentError: if neither bound is given.
+        :raises OutOfRange: if the dtype cannot represent a bound that would be a result.
 
         >>> Tensor([-3, 0, 9]).clamp(-1, 5).tolist()
         [-1, 0, 5]
@@ -430,14 +436,13 @@ class ElementwiseMixin(OperandsMixin):
             raise ArgumentError(
                 "clamp needs a bound", asked="clamp()", try_="clamp(min_=0), clamp(0, 1)"
             )
-        bounded = self
-        if min_ is not None:
-            low = self._operand(min_)
+        bounded, dtype = self, self._uop.dtype
+        low, high = (None if x is None else self._operand(x) for x in (min_, max_))
+        if low is not None and not _is_beyond(low, dtype, -1):
             bounded = _or_missing(self < low, low).where(low, self)
-        if max_ is not None:
-            high = self._operand(max_)
+        if high is not None and not _is_beyond(high, dtype, 1):
             bounded = _or_missing(bounded > high, high).where(high, bounded)
-        return bounded
+        return self._wrap(self._uop) if bounded is self else bounded
 
     def clip(self, min_: ArrayLike | None = None, max_: ArrayLike | None = None) -> Self:
         """Alias of clamp.
@@ -552,3 +557,10 @@ def _or_missing(beyond: Any, bound: Any) -> Any:
     if not isinstance(bound, TensorBase):
         return beyond if bound == bound else beyond | True
     return beyond | (bound != bound) if dtypes.is_float(bound._uop.dtype) else beyond
+
+
+def _is_beyond(bound: Any, dtype: DType, way: int) -> bool:
+    """Whether an integer is below everything that an integer dtype holds (way -1), or above (1)."""
+    if bound.__class__ is not int or not dtypes.is_int(dtype):
+        return False
+    return bound < dtype.min if way < 0 else bound > dtype.max

@@ -96,7 +96,7 @@ class LossesMixin(TensorBase):
         if label_smoothing:
             loss = loss + counted.where(logs.mean(-1), 0) * label_smoothing
         if reduction == "mean":
-            return -loss.sum() / counted.sum()
+            return -loss.sum() / counted.sum(dtype=dtypes.int32)
         return (-loss)._reduced(reduction)
 
     def cross_entropy(

@@ -67,7 +67,7 @@ class MatmulMixin(TensorBase):
         >>> (Tensor([[1, 2], [3, 4]]) @ Tensor([[0, 1], [1, 0]])).tolist()
         [[2, 1], [4, 3]]
         """
-        if reverse:
+        if arguments.flag(reverse, "reverse"):
             return self.__class__._as_tensor(x, self).dot(self, dtype)
         return self.dot(x, dtype)
 
@@ -174,7 +174,7 @@ class MatmulMixin(TensorBase):
         summed = tuple(range(len(output), len(order)))
         if not summed:
             return product
-        total = product.sum(summed, dtype=dtype)
+        total = product.sum(summed, dtype=dtype or sum_acc_dtype(product.dtype))
         return total.cast(product.dtype) if dtype is None else total
 
 

@@ -1,18 +1,27 @@
 """What elementwise methods have in common: operands brought to one dtype, shape and place.
 
 Shapes broadcast as in NumPy. Dtypes promote by `weft.base.promotion`; Python numbers are weak, and
-a Python integer that the dtype cannot hold wraps. Wherever a number is allowed, so is an array.
+one that the dtype cannot represent is an error, but in comparisons, which answer with the truth.
+Wherever a number is allowed, so is an array.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from functools import lru_cache
 from typing import Any
 
+from weft.base.arguments import flag
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DeviceError, DTypeError
-from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
+from weft.base.promotion import (
+    least_upper_dtype,
+    least_upper_float,
+    promote_with_scalar,
+    read_as,
+)
+from weft.base.scalars import check_range
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import answered_in
 from weft.tensor.protocol import TensorBase, record
@@ -37,15 +46,18 @@ def known_facts(node: UOp, shape: tuple[Any, ...], device: Any) -> UOp:
 
 @lru_cache(1024)
 def _rounded(dtype: DType, value: Any, sign: float) -> UOp:
-    return UOp.const(dtype, value)
+    return UOp.const(dtype, check_range(value, dtype))
 
 
 def number_node(dtype: DType, value: Any) -> UOp:
-    """A constant without a place. The last few are kept: rounding takes longer than finding."""
+    """A constant without a place. The last few are kept: rounding takes longer than finding.
+
+    :raises OutOfRange: if the dtype cannot represent the number.
+    """
     if value == value:
         # equal numbers share an entry, but for zeros of different sign
         return _rounded(dtype, value, 0.0 if value else math.copysign(1.0, value))
-    return UOp.const(dtype, value)
+    return UOp.const(dtype, check_range(value, dtype))
 
 
 def broadcast_node(node: UOp, shape: tuple[Any, ...]) -> UOp:
@@ -96,11 +108,15 @@ def complement(node: UOp) -> UOp:
 
 
 def _outside(op: Ops, dtype: DType, number: int, reverse: bool) -> bool | None:
-    """How a comparison with a number that the dtype cannot hold comes out; None if it can."""
-    if dtype.min <= number <= dtype.max:
+    """The result of comparing any value of `dtype` with an integer that it cannot represent; None
+    for one that it can."""
+    if dtypes.is_int(dtype):
+        if dtype.min <= number <= dtype.max:
+            return None
+    elif abs(number) <= sys.float_info.max:
         return None
     if op is Ops.CMPLT:
-        return (number > dtype.max) is not reverse
+        return (number > 0) is not reverse
     return op is Ops.CMPNE
 
 
@@ -182,6 +198,8 @@ class OperandsMixin(TensorBase):
     def _binary(
         self, op: Ops, other: Any, reverse: bool = False, dtype: DType | None = None
     ) -> Any:
+        if reverse is not False and reverse is not True:
+            reverse = flag(reverse, "reverse")
         if other.__class__ is self.__class__ and dtype is None:
             # the common case by itself: nothing to convert, nothing to broadcast
             a, b = self._uop, other._uop
@@ -201,10 +219,12 @@ class OperandsMixin(TensorBase):
         return self._wrap_with(node, second)
 
     def _compare(self, op: Ops, other: Any, reverse: bool = False) -> Any:
-        if other.__class__ is int and dtypes.is_int(self._uop.dtype):
-            decided = _outside(op, self._uop.dtype, other, reverse)
-            if decided is not None:
-                return self.full_like(decided, dtype=dtypes.bool)
+        if other.__class__ is not self.__class__:
+            other = self._operand(other)
+            if other.__class__ is int:
+                decided = self._compare_out_of_range(op, other, reverse)
+                if decided is not None:
+                    return decided
         a, b, _ = self._pair(other)
         like = b if a.op is Ops.CONST or a.device is None else a
         if reverse:
@@ -213,6 +233,19 @@ class OperandsMixin(TensorBase):
         if like.op not in SCALARS:
             known_facts(node, like.shape, like.device)
         return self._from_node(node)
+
+    def _compare_out_of_range(self, op: Ops, number: int, reverse: bool) -> Any:
+        """The exact result of a comparison with an integer that the dtype of self cannot represent;
+        None where it can."""
+        own = self._uop.dtype
+        dtype = dtypes.default_int if is_boolean(own) else read_as(own)
+        decided = _outside(op, dtype, number, reverse)
+        if decided is None:
+            return None
+        if dtypes.is_float(dtype) and op is Ops.CMPLT:  # infinities and NaN are to be told apart
+            infinity = math.inf if number > 0 else -math.inf
+            return self._compare(Ops.CMPLT if decided else Ops.CMPEQ, infinity, reverse)
+        return self.full_like(decided, dtype=dtypes.bool)
 
     def _unary(self, op: Ops) -> Any:
         """A function of real numbers: integers are converted to the default float first."""

@@ -218,7 +218,7 @@ class PickingMixin(ScatterMixin):
         mask = mask.cast(dtypes.bool)._expanded(shape)
         if 0 in shape or source.shape[0] == 0:
             return self._expanded(shape)
-        turn = mask.ravel().cast(dtypes.int32).cumsum(0).contiguous() - 1
+        turn = mask.ravel().cumsum(0, dtype=dtypes.int32).contiguous() - 1
         return mask.where(source[turn].reshape(shape), self._expanded(shape))
 
     def select_scatter(self, src: ArrayLike, dim: int, index: int) -> Self:

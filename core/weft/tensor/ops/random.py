@@ -7,7 +7,7 @@ from typing import Any, Self, Unpack
 
 from weft.base.arguments import real, whole
 from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import ArgumentError, DTypeError
+from weft.base.errors import ArgumentError, DTypeError, OutOfRange
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.tensor import rng
@@ -113,8 +113,8 @@ class RandomMixin(TensorBase):
     ) -> Self:  # fmt: skip
         """Uniform integers in [low, high).
 
-        :raises ArgumentError: for bounds that leave nothing between them, or that the dtype does
-            not hold.
+        :raises ArgumentError: for bounds that leave nothing between them.
+        :raises OutOfRange: for bounds that the dtype does not hold.
         :raises DTypeError: for bounds that are no integers, or a dtype of none.
 
         >>> Tensor.randint(2, 3, low=5, high=6).tolist()
@@ -129,10 +129,11 @@ class RandomMixin(TensorBase):
                 "integers with low < high", asked=f"randint(low={low}, high={high})"
             )
         if low < kind.min or high - 1 > kind.max:
-            raise ArgumentError(
+            raise OutOfRange(
                 f"{kind!r} does not hold these numbers",
                 asked=f"randint(low={low}, high={high}, dtype={kind!r})",
                 because=f"it holds {kind.min} to {kind.max}",
+                try_="dtype=dtypes.int64" if kind.itemsize < 8 else None,
             )
         extents = shape_of_arguments(shape)
         if 0 in extents:
@@ -142,8 +143,9 @@ class RandomMixin(TensorBase):
             # the high word of bits * span (Lemire, 2019, not rejecting: biased by 2**-32)
             drawn = ((blocks & 0xFFFFFFFF) * span) >> 32
         else:
-            drawn = blocks % span
-        return (drawn.cast(dtypes.int64) + low).cast(kind).contiguous()._with_flag(requires_grad)
+            drawn = blocks if span == 1 << 64 else blocks % span
+        wide = dtypes.uint64 if kind is dtypes.uint64 else dtypes.int64
+        return (drawn.cast(wide) + low).cast(kind).contiguous()._with_flag(requires_grad)
 
     @classmethod
     def randperm(
@@ -314,10 +316,10 @@ class RandomMixin(TensorBase):
             ends = weights.cumsum(1)
             shape = (rows.shape[0], num_samples, 1)
             drawn = self.__class__.rand(shape, device=self.device) * ends[:, -1:].unsqueeze(1)
-            found = (ends.unsqueeze(1) <= drawn).sum(-1)
+            found = (ends.unsqueeze(1) <= drawn).sum(-1, dtype=dtypes.int32)
             # rounding may have made the product the total: that is the last place with a weight
-            last = (ends < ends[:, -1:]).sum(-1, keepdim=True)
-            found = found.minimum(last).cast(dtypes.int32)
+            last = (ends < ends[:, -1:]).sum(-1, keepdim=True, dtype=dtypes.int32)
+            found = found.minimum(last)
         else:
             if num_samples > rows.shape[1]:
                 raise ArgumentError(

@@ -1,7 +1,7 @@
 """Reductions: sums, extremes, means, and what is built of them.
 
 `axis` is an int, several, or None for all; `keepdim` leaves reduced axes as size one. Of no
-elements a sum is 0, a product 1, a maximum the least value of the dtype, a mean NaN.
+elements a sum is 0, a product 1, a mean NaN; a maximum or minimum of none is a ShapeError.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any, Self
 
 from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes, to_dtype
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, ShapeError
 from weft.base.intmath import ceildiv, round_up
-from weft.base.promotion import least_upper_float, sum_acc_dtype
+from weft.base.promotion import least_upper_float, sum_acc_dtype, sum_dtype
 from weft.base.sequences import prod
 from weft.tensor.autocast import answered_in
 from weft.tensor.ops.operands import cast_node
@@ -50,9 +50,10 @@ class ReduceMixin(TensorBase):
     def sum(
         self, axis: Axes | None = None, keepdim: bool = False, dtype: DTypeLike | None = None
     ) -> Self:
-        """Sum. Short types accumulate wider (`sum_acc_dtype`); floats come back in their own dtype.
+        """Sum. Of bool and signed integers it is int64, of unsigned ones uint64, as in NumPy.
 
-        bool and short integers give 32 bits; with `dtype` it accumulates and answers in that.
+        Short floats accumulate in float32 and are rounded once. With `dtype` it accumulates in
+        that dtype, which is also the dtype of the result.
 
         >>> Tensor([[1, 2], [3, 4]]).sum().item()
         10
@@ -62,7 +63,7 @@ class ReduceMixin(TensorBase):
         300
         """
         own = self._uop.dtype
-        wide = sum_acc_dtype(own) if dtype is None else to_dtype(dtype)
+        wide = _accumulator(own) if dtype is None else to_dtype(dtype)
         total = self._wrap(cast_node(self._uop, wide))._reduce(Ops.ADD, axis, keepdim)
         if wide is own or dtype is not None or not dtypes.is_float(own):
             return total
@@ -71,13 +72,15 @@ class ReduceMixin(TensorBase):
     def prod(
         self, axis: Axes | None = None, keepdim: bool = False, dtype: DTypeLike | None = None
     ) -> Self:
-        """Product, in the dtype of self unless `dtype` is given; short floats multiply in float32.
+        """Product, of the dtype that `sum` has; short floats multiply in float32.
 
         >>> Tensor([2, 3, 4]).prod().item()
         24
+        >>> Tensor([200, 2], dtype=dtypes.uint8).prod().item()
+        400
         """
-        own = self._uop.dtype if dtype is None else to_dtype(dtype)
-        wide = sum_acc_dtype(own) if dtypes.is_float(own) else own
+        own = sum_dtype(self._uop.dtype) if dtype is None else to_dtype(dtype)
+        wide = _accumulator(own) if dtypes.is_float(own) else own
         own = answered_in(own) if dtype is None else own
         return self._wrap(cast_node(self._uop, wide))._reduce(Ops.MUL, axis, keepdim).cast(own)
 
@@ -85,6 +88,8 @@ class ReduceMixin(TensorBase):
         """Maximum; NaN where there is one. The gradient is shared between ties.
 
         With a tensor in place of the axis the greater of each two elements, as by `maximum`.
+
+        :raises ShapeError: if a reduced axis has no elements.
 
         >>> Tensor([[1, 5], [9, 2]]).max().item()
         9
@@ -95,12 +100,15 @@ class ReduceMixin(TensorBase):
         """
         if isinstance(axis, TensorBase):
             return self.maximum(axis)
+        self._check_not_empty("maximum", axis)
         return self._reduce(Ops.MAX, axis, keepdim)
 
     def min(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Minimum; NaN where there is one. The gradient is shared between ties.
 
         With a tensor in place of the axis the less of each two elements, as by `minimum`.
+
+        :raises ShapeError: if a reduced axis has no elements.
 
         >>> Tensor([[1, 5], [9, 2]]).min().item()
         1
@@ -109,9 +117,24 @@ class ReduceMixin(TensorBase):
         """
         if isinstance(axis, TensorBase):
             return self.minimum(axis)
+        self._check_not_empty("minimum", axis)
         if dtypes.is_float(self._uop.dtype):
             return -((-self)._reduce(Ops.MAX, axis, keepdim))
         return ~((~self)._reduce(Ops.MAX, axis, keepdim))
+
+    def _check_not_empty(self, what: str, axis: Any) -> None:
+        """:raises ShapeError: if an axis to be reduced has no elements."""
+        shape = self._uop.shape
+        if 0 not in shape:
+            return
+        empty = [a for a in self._resolve_dims(axis) if isinstance(shape[a], int) and not shape[a]]
+        if empty:
+            raise ShapeError(
+                f"there is no {what} of no elements",
+                asked=f"the {what} of shape {shape} over axis {empty[0]}",
+                because=f"axis {empty[0]} has size 0, and a {what} has no initial value",
+                try_="look at x.shape first, or append an initial value: x.cat(initial)",
+            )
 
     def any(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Whether one is not zero, as bool.
@@ -121,7 +144,7 @@ class ReduceMixin(TensorBase):
         >>> Tensor([[0, 1], [0, 0]]).any(axis=1).tolist()
         [True, False]
         """
-        return self.cast(dtypes.bool).max(axis, keepdim)
+        return self.cast(dtypes.bool)._reduce(Ops.MAX, axis, keepdim)
 
     def all(self, axis: Axes | None = None, keepdim: bool = False) -> Self:
         """Whether none is zero, as bool.
@@ -131,7 +154,7 @@ class ReduceMixin(TensorBase):
         >>> Tensor([[1, 1], [1, 0]]).all(axis=1).tolist()
         [True, False]
         """
-        return ~((~self.cast(dtypes.bool)).max(axis, keepdim))
+        return ~((~self.cast(dtypes.bool))._reduce(Ops.MAX, axis, keepdim))
 
     def _count(self, axis: Any) -> Any:
         return prod(self.shape[a] for a in self._resolve_dims(axis))
@@ -252,7 +275,7 @@ class ReduceMixin(TensorBase):
         shares a short float does not hold the sum."""
         own = least_upper_float(self._uop.dtype) if dtype is None else to_dtype(dtype)
         x = self.cast(sum_acc_dtype(own)) if dtypes.is_float(own) else self.cast(own)
-        return x - x.detach().max(axis, True), answered_in(own) if dtype is None else own
+        return x - x.detach()._reduce(Ops.MAX, axis, True), answered_in(own) if dtype is None else own
 
     def softmax(self, axis: Axes | None = -1, dtype: DTypeLike | None = None) -> Self:
         """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows.
@@ -284,20 +307,20 @@ class ReduceMixin(TensorBase):
         own = least_upper_float(self._uop.dtype)
         x = self.cast(sum_acc_dtype(own))
         own = answered_in(own)
-        top = x.detach().max(axis, True)
+        top = x.detach()._reduce(Ops.MAX, axis, True)
         # of infinite maxima nothing is subtracted: inf - inf would be NaN
         top = top.isfinite().where(top, 0)
         result = (x - top).exp().sum(axis, True).log() + top
         if keepdim:
             return result.cast(own)
-        return result.reshape(x.max(axis).shape).cast(own)
+        return result.reshape(x._reduce(Ops.MAX, axis, False).shape).cast(own)
 
     # ---- positions ----------------------------------------------------------------------------
 
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
         """Index (int32) of the first maximum; NaN counts as one. Of all elements for axis None.
 
-        :raises ArgumentError: for an axis of no elements.
+        :raises ShapeError: for an axis of no elements.
 
         >>> Tensor([[1, 5], [9, 2]]).argmax().item()
         2
@@ -305,19 +328,14 @@ class ReduceMixin(TensorBase):
         [1, 0]
         """
         if axis is None:
+            self._check_not_empty("maximum", None)
             found = self.flatten().argmax(0)
             return found.reshape((1,) * len(self.shape)) if keepdim else found
         at = self._resolve_dim(axis)
         if not self.shape:
             return self.zeros_like(dtype=dtypes.int32)
         size = self.shape[at]
-        if isinstance(size, int) and size == 0:
-            raise ArgumentError(
-                "there is no maximum of no elements",
-                asked=f"argmax of shape {self.shape}",
-                because=f"axis {at} has none",
-                try_="look at x.shape first, or at another axis",
-            )
+        self._check_not_empty("maximum", at)
         x = self.detach()
         if isinstance(size, int) and size >= _FAR and isinstance(self.device, str):
             found = x._position_by_blocks(at)
@@ -428,7 +446,7 @@ class ReduceMixin(TensorBase):
         return seen.where(self.unsqueeze(at), start)._reduce(op, at + 1, False)
 
     def cumsum(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
-        """Running sum; short types accumulate as in `sum`, and with `dtype` in that.
+        """Running sum (inclusive scan), of the dtype that `sum` has unless `dtype` is given.
 
         >>> Tensor([1, 2, 3]).cumsum().tolist()
         [1, 3, 6]
@@ -438,18 +456,17 @@ class ReduceMixin(TensorBase):
         own = self._uop.dtype
         if dtype is not None:
             return self.cast(dtype)._scan(Ops.ADD, axis, 0)
-        total = self.cast(sum_acc_dtype(own))._scan(Ops.ADD, axis, 0)
+        total = self.cast(_accumulator(own))._scan(Ops.ADD, axis, 0)
         return total.cast(own) if dtypes.is_float(own) else total
 
     def cumprod(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
-        """Running product, in the dtype of self (of bool in the default int) or in `dtype`.
+        """Running product (inclusive scan), of the dtype that `sum` has unless `dtype` is given.
 
         >>> Tensor([1, 2, 3, 4]).cumprod().tolist()
         [1, 2, 6, 24]
         """
-        own = self._uop.dtype if dtype is None else to_dtype(dtype)
-        own = dtypes.default_int if own is dtypes.bool else own
-        wide = sum_acc_dtype(own) if dtypes.is_float(own) else own
+        own = sum_dtype(self._uop.dtype) if dtype is None else to_dtype(dtype)
+        wide = _accumulator(own) if dtypes.is_float(own) else own
         return self.cast(wide)._scan(Ops.MUL, axis, 1).cast(own)
 
     def cummax(self, axis: int = 0) -> Self:
@@ -492,6 +509,11 @@ class ReduceMixin(TensorBase):
         before = cut.logsumexp(-1)._running_logs().shrink(along(0, count - 1))
         before = before.pad(along(1, 0), value=-math.inf).unsqueeze(-1)
         return before.logaddexp(cut._running_logs()).flatten(-2).shrink(along(0, size))
+
+
+def _accumulator(dtype: DType) -> DType:
+    """The dtype in which sums and products of elements of `dtype` are computed."""
+    return sum_acc_dtype(dtype) if dtypes.is_float(dtype) else sum_dtype(dtype)
 
 
 def _correction(correction: Any, unbiased: bool | None) -> int | float:

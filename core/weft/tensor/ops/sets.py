@@ -47,7 +47,7 @@ class SetsMixin(TensorBase):
             chosen = often.nonzero().reshape(-1)
             found = [(chosen.cast(start._uop.dtype) + start).cast(self._uop.dtype), None, None]
             if return_inverse:
-                rank = (often > 0).cast(dtypes.int32).cumsum(0) - 1
+                rank = (often > 0).cumsum(0, dtype=dtypes.int32) - 1
                 found[1] = rank.contiguous()[place].reshape(self.shape)
             if return_counts:
                 found[2] = often[chosen]
@@ -59,7 +59,7 @@ class SetsMixin(TensorBase):
         first = self.__class__.ones(1, dtype=dtypes.bool, device=self.device).cat(fresh)
         found = [None, None, None]
         if return_inverse:
-            group = (first.cast(dtypes.int32).cumsum(0) - 1).contiguous()
+            group = (first.cumsum(0, dtype=dtypes.int32) - 1).contiguous()
             found[1] = group.zeros_like().scatter(0, places, group).reshape(self.shape)
             first.realize(ordered, found[1])
         else:

@@ -3,14 +3,20 @@
 
 `max`, `min`, `cummax` and `cummin` have no `dim`: who writes it so expects indices beside the
 values, and is told where they are.
+
+The same wrapper checks the flags of a method, its parameters annotated as `bool`: a number in place
+of one is mostly a second axis, as in `mean(1, 2)`. Operators check `reverse` by themselves.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
+from weft.base.arguments import flag, shown
 from weft.base.errors import ArgumentError
 from weft.tensor.protocol import named_after
 
@@ -58,28 +64,63 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def spelled_as_elsewhere(cls: _Class) -> _Class:
-    """A class decorator: the methods in the table take both names."""
-    for name, names in SPELLINGS.items():
-        method = inspect.getattr_static(cls, name, None)
-        if method is not None:
-            setattr(cls, name, _spelled(method, names))
+    """A class decorator: the methods in the table take both names, and all methods check flags."""
+    methods = {name: m for base in reversed(cls.__mro__) for name, m in vars(base).items()}
+    for name, method in methods.items():
+        if name.startswith("_") or not isinstance(method, FunctionType):
+            continue
+        flags = _flags_of(method)
+        if name in SPELLINGS or flags:
+            setattr(cls, name, _spelled(method, SPELLINGS.get(name, {}), flags))
     return cls
 
 
-def _spelled(method: Callable[..., Any], names: dict[str, str]) -> Callable[..., Any]:
+def _flags_of(method: Callable[..., Any]) -> dict[str, int]:
+    """The parameters of a method that are bool, each with its position after self."""
+    plain: Any = inspect.unwrap(method)
+    positional = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    return {
+        name: positional.index(name) - 1 if name in positional else sys.maxsize
+        for name, kind in plain.__annotations__.items()
+        if kind == "bool" and name not in ("reverse", "return")
+    }
+
+
+def _check_flags(
+    method: str, flags: dict[str, int], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """:raises WrongKind: if the value of a flag is no bool."""
+    for name, place in flags.items():
+        value = kwargs[name] if name in kwargs else args[place] if place < len(args) else False
+        if value is True or value is False:
+            continue
+        hint = (
+            f"{method}(({shown(args[0])}, {shown(value)})) for both axes, keepdim=True to keep one"
+        )
+        flag(value, name, hint if name == "keepdim" and place < len(args) else None)
+
+
+def _spelled(
+    method: Callable[..., Any], names: dict[str, str], flags: dict[str, int]
+) -> Callable[..., Any]:
+    first = min(flags.values(), default=sys.maxsize)
+
     @named_after(method)
     def spelled(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if "dim" in kwargs and method.__name__ in _PLACES:
-            raise _values_alone(method.__name__)
-        for elsewhere in names.keys() & kwargs.keys() if kwargs else ():
-            own = names[elsewhere]
-            if own in kwargs:
-                raise ArgumentError(
-                    f"{own!r} and {elsewhere!r} are the same",
-                    asked=f"{method.__name__}({own}=..., {elsewhere}=...)",
-                    try_="one of them",
-                )
-            kwargs[own] = kwargs.pop(elsewhere)
+        if kwargs:
+            if "dim" in kwargs and method.__name__ in _PLACES:
+                raise _values_alone(method.__name__)
+            for elsewhere in names.keys() & kwargs.keys():
+                own = names[elsewhere]
+                if own in kwargs:
+                    raise ArgumentError(
+                        f"{own!r} and {elsewhere!r} are the same",
+                        asked=f"{method.__name__}({own}=..., {elsewhere}=...)",
+                        try_="one of them",
+                    )
+                kwargs[own] = kwargs.pop(elsewhere)
+        if flags and (kwargs or len(args) > first):
+            _check_flags(method.__name__, flags, args, kwargs)
         return method(self, *args, **kwargs)
 
     return spelled

@@ -135,7 +135,7 @@ class StatisticsMixin(ReduceMixin):
             return self.median(dim, keepdim)
         at = self._resolve_dim(dim)
         values, places = self.isnan().where(math.inf, self).sort(at)
-        count = (~self.isnan()).sum(at, keepdim=True)
+        count = (~self.isnan()).sum(at, keepdim=True, dtype=dtypes.int32)
         rank = ((count - 1).maximum(0) // 2).cast(dtypes.int32)
         found = (count > 0).where(values.gather(at, rank), math.nan), places.gather(at, rank)
         return tuple(x if keepdim else x.squeeze(at) for x in found)
@@ -195,7 +195,7 @@ class StatisticsMixin(ReduceMixin):
         last = x.movedim(dim, -1)
         missing = last.isnan()
         ordered = missing.where(math.inf, last).sort(-1)[0]
-        count = (~missing).sum(-1, keepdim=True) if skip else size
+        count = (~missing).sum(-1, keepdim=True, dtype=dtypes.int32) if skip else size
         spoilt = (count == 0) if skip else missing.any(-1, keepdim=True)
         kind = last._uop.dtype
         top = (count - 1).maximum(0).cast(kind) if skip else float(size - 1)
@@ -210,12 +210,12 @@ class StatisticsMixin(ReduceMixin):
     # ---- counts -------------------------------------------------------------------------------
 
     def count_nonzero(self, dim: Axes | None = None, keepdim: bool = False) -> Self:
-        """How many are not zero; int32.
+        """How many are not zero; int64.
 
         >>> Tensor([[0, 1], [2, 3]]).count_nonzero(1).tolist()
         [1, 2]
         """
-        return self.cast(dtypes.bool).sum(dim, keepdim, dtype=dtypes.int32)
+        return self.cast(dtypes.bool).sum(dim, keepdim)
 
     def bincount(self, weights: ArrayLike | None = None, minlength: int = 0) -> Self:
         """How often 0, 1, 2, ... occur in a vector of integers, or the sum of their `weights`.
@@ -237,7 +237,8 @@ class StatisticsMixin(ReduceMixin):
         bins = self.__class__.arange(max(high + 1, minlength), device=self.device)
         hits = bins.unsqueeze(-1) == self
         if weights is None:
-            return hits.sum(-1, dtype=dtypes.int32)
+            few = self.shape[0] <= dtypes.int32.max
+            return hits.sum(-1, dtype=dtypes.int32 if few else None).cast(dtypes.int64)
         return hits.where(self.__class__._as_tensor(weights, self), 0).sum(-1)
 
     def histc(self, bins: int = 100, min: float = 0, max: float = 0) -> Self:
@@ -256,14 +257,15 @@ class StatisticsMixin(ReduceMixin):
         x = self.flatten().detach()
         low, high = (min, max) if min != max or not x.shape[0] else x.aminmax()
         if not isinstance(low, TensorBase):
-            low, high = x.full_like(low)[:1].sum(), x.full_like(high)[:1].sum()
+            low, high = (x.full_like(end)[:1].sum(dtype=x.dtype) for end in (low, high))
         same = low == high
         low, high = same.where(low - 1, low), same.where(high + 1, high)
         place = ((x - low) * (bins / (high - low))).floor()
         place = (x == high).where(bins - 1, place)
         inside = (x >= low) & (x <= high)
         wanted = self.__class__.arange(bins, device=self.device).unsqueeze(-1)
-        return ((wanted == place) & inside).sum(-1).cast(self._uop.dtype)
+        hits = (wanted == place) & inside
+        return hits.sum(-1, dtype=dtypes.int32).cast(self._uop.dtype)
 
     # ---- sums ---------------------------------------------------------------------------------
 
@@ -288,7 +290,8 @@ class StatisticsMixin(ReduceMixin):
         wide = sum_acc_dtype(own)
         x = self.cast(wide)
         missing = x.isnan()
-        return (missing.where(0, x).sum(axis, keepdim) / (~missing).sum(axis, keepdim)).cast(own)
+        count = (~missing).sum(axis, keepdim, dtype=dtypes.int32)
+        return (missing.where(0, x).sum(axis, keepdim) / count).cast(own)
 
     def cov(self, correction: float = 1) -> Self:
         """Covariances of the rows, each a variable whose observations stand along it; 0-d of one.
