@@ -90,7 +90,10 @@ def reinterpreted_memory(node: UOp, ctx: ScheduleContext) -> UOp | None:
 
 @storage.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
 def copies_of_windows(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | None:
-    """copy(window) -> copy(buffer_view); what only stores gives its bytes before they are moved"""
+    """copy(window) -> copy(buffer_view); what only stores gives its bytes before they are moved
+
+    copy(cast(x)) -> cast(copy(x)): stored values are converted where they are copied to.
+    """
     base = source.base
     if source.op in (Ops.BUFFER, Ops.ASSIGN, Ops.BUFFER_VIEW, Ops.COPY):
         return None
@@ -101,6 +104,9 @@ def copies_of_windows(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | Non
         raw = UOp(Ops.COPY, base.src[0].dtype, (base.src[0], device))
         moved = UOp(Ops.BITCAST, base.dtype, (raw,))
         return same_moves(source, base, moved)
+    if base.op is Ops.CAST and ctx.computes(device.arg):
+        stored = same_moves(source, base, base.src[0])
+        return UOp(Ops.COPY, stored.dtype, (stored, device)).cast(node.dtype)
     if (view := as_buffer_view(source, ctx)) is not None:
         return UOp(Ops.COPY, node.dtype, (view, device)).reshape(node.shape)
     if base.op in (Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN) and source is not base:

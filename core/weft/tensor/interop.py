@@ -89,13 +89,20 @@ def from_bytes(data: bytes | bytearray | memoryview, dtype: DType | None) -> UOp
     """The bytes as 1-d elements of `dtype` (uint8), copied unless they are `bytes`."""
     kind = dtype or dtypes.uint8
     raw = data if isinstance(data, bytes) else bytes(data)
-    if len(raw) % kind.itemsize:
+    return host_node(raw, kind, (_count_of(len(raw), kind, "a tensor of bytes"),))
+
+
+def _count_of(nbytes: int, kind: DType, what: str) -> int:
+    """How many elements so many bytes are. :raises ArgumentError: if some are left over."""
+    count, left = divmod(nbytes, kind.itemsize)
+    if left:
         raise ArgumentError(
-            f"{len(raw)} bytes are no whole number of {kind!r}",
-            asked=f"a tensor of {len(raw)} bytes",
-            because=f"each element takes {kind.itemsize}",
+            f"{nbytes} bytes are no whole number of {kind!r}",
+            asked=f"{what}, {nbytes} of them, as {kind!r}",
+            because=f"each element takes {kind.itemsize} bytes, and {left} would be left over",
+            try_="dtype=dtypes.uint8, then a slice and x.bitcast(...) of what is wanted",
         )
-    return host_node(raw, kind, (len(raw) // kind.itemsize,))
+    return count
 
 
 def from_array(array: numpy.ndarray, dtype: DType | None) -> UOp:
@@ -266,9 +273,11 @@ def _leaves(data: Any, depth: int) -> Iterator[Any]:
         yield item
 
 
-def from_file(path: str | os.PathLike[str]) -> UOp:
-    """The bytes of a file as a uint8 buffer on the device that stores it; nothing is read.
+def from_file(path: str | os.PathLike[str], dtype: DType | None = None) -> UOp:
+    """The bytes of a file as 1-d elements of `dtype` (uint8) where they are stored; nothing is
+    read.
 
+    :raises ArgumentError: if the file's size is no whole number of elements.
     :raises FileError: if there is no such file.
     :raises UnknownDevice: if no installed plugin stores files.
     """
@@ -282,7 +291,9 @@ def from_file(path: str | os.PathLike[str]) -> UOp:
             because=error.strerror or str(error),
             try_="the path of a file that is there; one without a leading / is below os.getcwd()",
         ) from None
-    return UOp.new_buffer(str(device), size, dtypes.uint8)
+    kind = dtype or dtypes.uint8
+    count = _count_of(size, kind, f"the bytes of {os.fspath(path)}")
+    return UOp.new_buffer(str(device), count, kind)
 
 
 def from_blob(address: int, shape: Any, dtype: DType, where: str | tuple[str, ...]) -> UOp:
@@ -381,7 +392,7 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
     if isinstance(data, UOp):
         return _of_node(data, device, kind)
     if isinstance(data, os.PathLike):
-        node = from_file(data)
+        node = from_file(data, kind)
         return node if device is None else moved(node, registry.placement(device))
     where = registry.placement(device)
     if data is None:

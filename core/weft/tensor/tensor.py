@@ -111,12 +111,15 @@ class Tensor(
     """A lazy tensor.
 
     :param data: a number, nested lists or tuples of numbers, bytes, a NumPy array, a path (its
-        bytes as uint8, lazily), a graph node, a tensor, or None (no elements).
+        bytes, lazily), a graph node, a tensor, or None (no elements). Bytes are read as `dtype`
+        (uint8), all else is converted to it.
     :param device: where it lives; None: the default device. A tuple of devices: on each of them.
-    :param dtype: of the elements; None: what the data has. Python ints are int32, floats float32.
+    :param dtype: of the elements; None: what the data has. Python ints are int32 (int64 or uint64
+        for larger ones), floats float32.
     :param requires_grad: True: gradients are accumulated in `.grad` by `backward`; None: undecided,
         an optimiser may turn it on; False: never.
     :raises DTypeError: if a tensor cannot be made of `data`, or `dtype` names none.
+    :raises OutOfRange: for a number that `dtype`, or any integer dtype, cannot represent.
     :raises ShapeError: if nested lists are ragged.
 
     >>> Tensor([[1, 2], [3, 4]]).tolist()
@@ -444,17 +447,25 @@ class Tensor(
         return cls(x, device=like.device, dtype=dtype)
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """The bytes of a file as a lazy uint8 tensor on the device that stores it.
+    def from_file(cls, path: str | os.PathLike[str], dtype: Any = None) -> Self:
+        """The bytes of a file as a lazy tensor of `dtype` (uint8) on the device that stores it.
+
+        The dtype says how the bytes are read, as in `numpy.fromfile`; nothing is converted.
+
+        :raises ArgumentError: if the file's size is no whole number of elements.
+        :raises FileError: if there is no such file.
 
         >>> import tempfile
         >>> with tempfile.NamedTemporaryFile() as file:
         ...     _ = file.write(b"weft")
         ...     file.flush()
         ...     print(Tensor.from_file(file.name).tolist())
+        ...     print(Tensor.from_file(file.name, dtype=dtypes.uint16).tolist())
         [119, 101, 102, 116]
+        [25975, 29798]
         """
-        return cls._from_node(interop.from_file(path))
+        kind = None if dtype is None else element_dtype(dtype)
+        return cls._from_node(interop.from_file(path, kind))
 
     @classmethod
     def from_url(cls, url: str, gunzip: bool = False, **kwargs: Unpack[TensorOptions]) -> Self:

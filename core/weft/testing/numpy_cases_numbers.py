@@ -331,6 +331,6 @@ def truths(draw: Draw) -> None:
     draw.ask(f"{kind} * p", x * p, c * a.astype(kind))
     draw.ask(f"{kind} + p - q", x + p - q, c + a.astype(kind) - b.astype(kind))
     draw.ask(f"{kind} & p", x & p, c & a.astype(kind))
-    draw.ask(f"sum of {kind} > 0 and p", ((x > 0) & p).sum(), ((c > 0) & a).sum(dtype="int32"))
+    draw.ask(f"sum of {kind} > 0 and p", ((x > 0) & p).sum(), ((c > 0) & a).sum(dtype="int64"))
     draw.ask("p // q", p // q, numpy.where(b, a, 0).astype("int32"))
     draw.ask("logical", x.logical_and(p) | q.logical_xor(x), (c != 0) & a | (b ^ (c != 0)))

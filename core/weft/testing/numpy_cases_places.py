@@ -105,9 +105,9 @@ def reading(draw: Draw) -> None:
 
 def summed(kind: str) -> str:
     """The dtype that a sum has."""
-    if kind in ("bool", "int8", "int16"):
-        return "int32"
-    return "uint32" if kind in ("uint8", "uint16") else kind
+    if kind == "bool" or kind.startswith("int"):
+        return "int64"
+    return "uint64" if kind.startswith("uint") else kind
 
 
 @family

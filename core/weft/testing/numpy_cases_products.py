@@ -77,8 +77,9 @@ def matrices(draw: Draw) -> None:
         name, z, c = moved(draw, x @ y, want)
         if c.size < 20000:
             draw.ask(f"{told}, {name}", z, c, kind, near=0.5)
-            summing = c.sum(dtype="float64") if kind == "float32" else c.sum(dtype=kind)
-            draw.ask(f"{told}, {name}, sum", z.sum(), summing, kind, near=0.5)
+            summing = c.sum(dtype="float64" if kind == "float32" else "int64")
+            total = kind if kind == "float32" else "int64"
+            draw.ask(f"{told}, {name}, sum", z.sum(), summing, total, near=0.5)
 
 
 @family

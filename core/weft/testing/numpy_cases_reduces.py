@@ -58,10 +58,9 @@ def sums(draw: Draw) -> None:
             mean = total / count
             draw.ask("mean " + told, x.mean(axes, keep), mean, kind, near, size / count)
         if kind not in REAL:
-            product = a.prod(axes, keepdims=keep, dtype=a.dtype)
-            if kind != "bool":
-                draw.ask("prod " + told, x.prod(axes, keepdim=keep), product, kind)
-            there = (a != 0).sum(axes, keepdims=keep, dtype="int32")
+            product = a.prod(axes, keepdims=keep, dtype=summed(kind))
+            draw.ask("prod " + told, x.prod(axes, keepdim=keep), product, summed(kind))
+            there = (a != 0).sum(axes, keepdims=keep, dtype="int64")
             draw.ask("count " + told, (x != 0).sum(axes, keep), there)
         to = draw.choice(["float32", "int64", "float64", "int32"])
         if kind in WHOLE and to in WHOLE:
@@ -148,9 +147,8 @@ def scans(draw: Draw) -> None:
     told = f"{kind}{list(a.shape)} along {axis}"
     if kind in WHOLE or kind == "bool":
         total, product = x.cumsum(axis), x.cumprod(axis)
-        draw.ask("cumsum " + told, total, a.cumsum(axis, dtype=numpy_name(total.dtype)))
-        if kind != "bool":
-            draw.ask("cumprod " + told, product, a.cumprod(axis, dtype=numpy_name(product.dtype)))
+        draw.ask("cumsum " + told, total, a.cumsum(axis, dtype=summed(kind)))
+        draw.ask("cumprod " + told, product, a.cumprod(axis, dtype=summed(kind)))
     elif kind != "float16":
         wide = a.astype("float64")
         size = numpy.abs(wide).cumsum(axis)

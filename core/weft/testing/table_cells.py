@@ -18,7 +18,7 @@ from typing import Any
 
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, WeftError
-from weft.base.promotion import least_upper_float, sum_acc_dtype
+from weft.base.promotion import least_upper_float, sum_acc_dtype, sum_dtype
 from weft.device import numpy_dtype
 from weft.tensor import Tensor
 
@@ -38,7 +38,8 @@ KINDS: dict[str, Callable[[DType], bool]] = {
 RESULTS: dict[str, Callable[[DType], DType]] = {
     "same": lambda d: d,
     "float": least_upper_float,
-    "sum": lambda d: d if dtypes.is_float(d) else sum_acc_dtype(d),
+    "sum": sum_dtype,
+    "products": lambda d: d if dtypes.is_float(d) else sum_acc_dtype(d),
     "number": lambda d: dtypes.default_int if d is dtypes.bool else d,
     "single": lambda d: dtypes.float64 if d is dtypes.float64 else dtypes.float32,
 }

@@ -251,7 +251,7 @@ def _distinct(m: Maker) -> Sequence[Any]:
 
 reduces("aminmax", _grid, named={"dim": 1})
 reduces("cummin", _grid, 1, theirs=lambda torch, x: torch.cummin(x, 1)[0])
-reduces("count_nonzero", _grid, 1, result="int32")
+reduces("count_nonzero", _grid, 1, result="int64")
 reduces("nansum", _grid, 1, result="sum")
 reduces("nanmean", _grid, 1, result="float")
 for _name in ("median", "nanmedian"):
@@ -270,7 +270,7 @@ reduces("cosine_similarity", lambda m: [m.calm(3, 4), m.calm(3, 4)], result="flo
 reduces("pairwise_distance", lambda m: [m.calm(3, 4), m.calm(3, 4)], result="float")
 reduces("cdist", lambda m: [m.calm(3, 4), m.calm(2, 4)], result="float")
 reduces("histc", lambda m: [m.grid(20, low=0, high=4)], 4, 0, 4, kinds="number")
-reduces("bincount", lambda m: [m.grid(12, low=0, high=5)], kinds="integer", result="int32",
+reduces("bincount", lambda m: [m.grid(12, low=0, high=5)], kinds="integer", result="int64",
         family=INDEXING)  # fmt: skip
 
 # ---- indexing ------------------------------------------------------------------------------------

@@ -60,10 +60,10 @@ def torch_layer(name: str, *rest: Any, whole: bool = True, **named: Any) -> Call
     return call
 
 
-product("conv2d", lambda x, w: x.conv2d(w), torch_layer("conv2d"), _images, result="sum",
+product("conv2d", lambda x, w: x.conv2d(w), torch_layer("conv2d"), _images, result="products",
         against="PyTorch")  # fmt: skip
 product("conv_transpose2d", lambda x, w: x.conv_transpose2d(w), torch_layer("conv_transpose2d"),
-        lambda m: [m.calm(1, 3, 4, 4), m.calm(3, 2, 2, 2)], result="sum",
+        lambda m: [m.calm(1, 3, 4, 4), m.calm(3, 2, 2, 2)], result="products",
         against="PyTorch")  # fmt: skip
 product("avg_pool2d", method("avg_pool2d"), torch_layer("avg_pool2d", 2, whole=False),
         lambda m: [m.calm(1, 2, 4, 4)], result="float", against="PyTorch")  # fmt: skip
@@ -79,7 +79,7 @@ product("scaled_dot_product_attention",
 
 product("image_dot", lambda a, b: a.image_dot(b), quiet(_times), _matrices)
 product("image_conv2d", lambda x, w: x.image_conv2d(w), torch_layer("conv2d"), _images,
-        result="sum", against="PyTorch")  # fmt: skip
+        result="products", against="PyTorch")  # fmt: skip
 
 
 def _rounded(like: Any, values: Any) -> Any:

@@ -75,7 +75,7 @@ def test_lanes_take_steps_and_make_no_choices(arch, shifts):
     """One vector of sixteen takes four; two of eight take three each."""
     assert counted(empty(100, 16).cumsum(1), arch) == (shifts, 0)
     assert counted(empty(100, 16).flip(1).cummax(1), arch) == (shifts, 0)
-    assert counted(empty(100, 16, dtype="int32").cumprod(1), arch) == (shifts, 0)
+    assert counted(empty(100, 16, dtype="int32").cumprod(1, dtype="int32"), arch) == (shifts, 0)
     assert counted(empty(100, 16, dtype="float64").cumsum(1)) == (6, 0)
 
 

@@ -183,7 +183,9 @@ class _Narrow:
         return self.decoded(self.bits_of(value, dtype), dtype)
 
     def from_bits(self, bits: UOp, dtype: DType) -> UOp:
-        return self.decoded(bits, dtype) if dtype in self.lacking else bits.bitcast(dtype)
+        if dtype not in self.lacking:
+            return bits.bitcast(dtype)
+        return self.decoded(bits.bitcast(_STORED[dtype.itemsize]), dtype)
 
     def as_single(self, value: UOp) -> UOp:
         """A value as a float32 whose last digit keeps a later rounding from being a second one."""

@@ -8,7 +8,7 @@ from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import ArgumentError, OutOfMemory, ShapeError, WeftError
 from weft.base.scalars import pack, unpack
 from weft.base.sequences import prod
-from weft.device import Buffer, binding, numpy_dtype
+from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.engine.capture import recording
 from weft.shape.movement import say_shape
 from weft.tensor import interop
@@ -47,6 +47,8 @@ class ReadingMixin(TensorBase):
             recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
             return self.detach().to(self._uop.device[0])._settled()
+        if _is_stored_conversion(self._uop):
+            return self.detach().to(registry.canonical(None))._settled()
         if (self._requires_grad and not self.is_leaf) or _is_computed(self._uop):
             self.realize()  # and not a copy: it may be read again, by backward as well
             if self._constant_value() is not None:
@@ -193,6 +195,15 @@ def _is_computed(node: UOp) -> bool:
     while node.op is Ops.RESHAPE:
         node = node.src[0]
     return node.op in GroupOp.ALU or node.op in (Ops.CAST, Ops.REDUCE_AXIS)
+
+
+def _is_stored_conversion(node: UOp) -> bool:
+    """Whether this is a conversion of values on a device that stores and does not compute."""
+    while node.op in GroupOp.Movement:
+        node = node.src[0]
+    if node.op is not Ops.CAST or not isinstance(node.device, str):
+        return False
+    return registry.capabilities(node.device).compute is None
 
 
 def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

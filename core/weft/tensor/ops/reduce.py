@@ -391,16 +391,20 @@ class ReduceMixin(TensorBase):
 
     # ---- scans --------------------------------------------------------------------------------
 
-    def _scan(self, op: Ops, axis: int, start: Any) -> Any:
-        """Running reduction along an axis, `start` being what nothing reduces to."""
+    def _scan(self, op: Ops, axis: int, start: Any, wide: DType | None = None) -> Any:
+        """Inclusive scan along an axis in the dtype `wide` (that of self), with `start` as the
+        initial value."""
+        kind = self._uop.dtype if wide is None else wide
         if not self.shape:
             self._resolve_dims(axis)
-            return self._wrap(self._uop)
+            return self.cast(kind)
         at = self._resolve_dim(axis)
-        return self._wrap(self._uop) if 0 in self.shape else self._scanned(op, at, start)
+        return self.cast(kind) if 0 in self.shape else self._scanned(op, at, start, kind)
 
-    def _scanned(self, op: Ops, at: int, start: Any, own: int = 1) -> Any:
+    def _scanned(self, op: Ops, at: int, start: Any, wide: DType, own: int = 1) -> Any:
         """Within blocks, upon what comes before each block; `own` as in `_scan_block`.
+
+        Values are converted where they are combined: converted before, they would be stored.
 
         Blocks are short, since every element looks at all of its block; a long axis is cut in rows
         first, each of which is scanned in one go.
@@ -408,15 +412,15 @@ class ReduceMixin(TensorBase):
         size = self.shape[at]
         most = high_of(size)  # one way for all values of a variable
         if most <= _BLOCK:
-            return self._scan_block(op, at, start, own)
+            return self._scan_block(op, at, start, wide, own)
         if most <= _SCANNED_ROW:
-            return self._scan_blocks(op, at, start, _BLOCK, own)
+            return self._scan_blocks(op, at, start, _BLOCK, wide, own)
         if isinstance(size, UOp):
-            return self._scan_blocks(op, at, start, _SCANNED_ROW, own)
+            return self._scan_blocks(op, at, start, _SCANNED_ROW, wide, own)
         length = round_up(ceildiv(size, ceildiv(size, _SCANNED_ROW)), _BLOCK)
-        return self._scan_blocks(op, at, start, length, own)
+        return self._scan_blocks(op, at, start, length, wide, own)
 
-    def _scan_blocks(self, op: Ops, at: int, start: Any, block: int, own: int) -> Any:
+    def _scan_blocks(self, op: Ops, at: int, start: Any, block: int, wide: DType, own: int) -> Any:
         """Each block scanned by itself, and upon the totals of the blocks before."""
         size = self.shape[at]
         count = fold(ceildiv(size, block))
@@ -428,8 +432,8 @@ class ReduceMixin(TensorBase):
         if isinstance(size, UOp) or size % block:
             cut = self.pad(along(self, 0, count * block - size), value=start)
         cut = cut.unflatten(at, (count, block))
-        before = cut._reduce(op, at + 1, False)._scanned(op, at, start, 0)
-        before, inside = before.unsqueeze(at + 1), cut._scanned(op, at + 1, start, own)
+        before = cut.cast(wide)._reduce(op, at + 1, False)._scanned(op, at, start, wide, 0)
+        before, inside = before.unsqueeze(at + 1), cut._scanned(op, at + 1, start, wide, own)
         if op is Ops.MUL:
             whole = before * inside
         else:
@@ -437,13 +441,13 @@ class ReduceMixin(TensorBase):
         whole = whole.flatten(at, at + 1)
         return whole.shrink(along(whole, 0, size))
 
-    def _scan_block(self, op: Ops, at: int, start: Any, own: int = 1) -> Any:
+    def _scan_block(self, op: Ops, at: int, start: Any, wide: DType, own: int = 1) -> Any:
         """Every element looks at all before it (`own`: and at itself)."""
         size = self.shape[at]
         places = self.__class__.arange(size, device=self.device)
         seen = places < places.unsqueeze(-1) + own
         seen = seen.reshape((size, size, *(1,) * (self.ndim - at - 1)))
-        return seen.where(self.unsqueeze(at), start)._reduce(op, at + 1, False)
+        return seen.where(self.unsqueeze(at), start).cast(wide)._reduce(op, at + 1, False)
 
     def cumsum(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
         """Running sum (inclusive scan), of the dtype that `sum` has unless `dtype` is given.
@@ -455,8 +459,8 @@ class ReduceMixin(TensorBase):
         """
         own = self._uop.dtype
         if dtype is not None:
-            return self.cast(dtype)._scan(Ops.ADD, axis, 0)
-        total = self.cast(_accumulator(own))._scan(Ops.ADD, axis, 0)
+            return self._scan(Ops.ADD, axis, 0, to_dtype(dtype))
+        total = self._scan(Ops.ADD, axis, 0, _accumulator(own))
         return total.cast(own) if dtypes.is_float(own) else total
 
     def cumprod(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
@@ -467,7 +471,7 @@ class ReduceMixin(TensorBase):
         """
         own = sum_dtype(self._uop.dtype) if dtype is None else to_dtype(dtype)
         wide = _accumulator(own) if dtypes.is_float(own) else own
-        return self.cast(wide)._scan(Ops.MUL, axis, 1).cast(own)
+        return self._scan(Ops.MUL, axis, 1, wide).cast(own)
 
     def cummax(self, axis: int = 0) -> Self:
         """Running maximum.

@@ -1,4 +1,4 @@
-"""Python numbers beside tensors: what a dtype cannot represent is refused, comparisons are exact."""
+"""Python numbers beside tensors: those out of range are refused, comparisons are exact."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def _x(dtype: str = "int32") -> Tensor:
         lambda: Tensor(-math.inf, dtype="uint8"), lambda: Tensor([2**64]),
         lambda: Tensor([-1, 2**63]), lambda: Tensor.full((2,), 256, dtype="uint8"),
         lambda: Tensor.full((2,), math.inf, dtype="int32"), lambda: Tensor.full((2,), 2**64),
-        lambda: Tensor.arange(0, 300, 100, dtype="int8"), lambda: Tensor.arange(-1, 1, dtype="uint8"),
+        lambda: Tensor.arange(0, 300, 100, dtype="int8"),
+        lambda: Tensor.arange(-1, 1, dtype="uint8"),
         lambda: Tensor.arange(0.0, 300.0, 100.0, dtype="int8"),
         lambda: Tensor.linspace(0, 300, 3, dtype="int8"),
         lambda: Tensor.randint(2, low=0, high=300, dtype="int8"),
