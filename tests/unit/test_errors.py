@@ -73,6 +73,7 @@ MISTAKES: dict[str, dict[str, str]] = {
         "An axis named twice": "Tensor.ones(2, 3).sum(axis=(1, -1))",
         "An axis that is no number": 'Tensor.ones(2, 3).sum(axis="rows")',
         "The greatest place of nothing": "Tensor.zeros(0, 3).argmax(axis=0)",
+        "A number in place of a flag": "Tensor.ones(2, 3, 4).mean(1, 2)",
     },
     "Dtypes": {
         "Bits of floats": "Tensor([1.0, 2.0]) & 1",
@@ -82,7 +83,10 @@ MISTAKES: dict[str, dict[str, str]] = {
             "Tensor([1, 2, 3], dtype=dtypes.uint8).bitcast(dtypes.float)"
         ),
         "Gradients of integers": "Tensor([1, 2], requires_grad=True)",
-        "An integer that the default integer cannot hold": "Tensor([2**40])",
+        "A number that the dtype cannot hold": 'Tensor([300], dtype="int8")',
+        "A number beside integers that cannot hold it": "Tensor([7]) % 2**33",
+        "An integer that no dtype holds": "Tensor([2**64])",
+        "A number that is no integer": 'Tensor([float("nan")], dtype="int32")',
         "Writing floats into integers": """
 t = Tensor([1, 2, 3])
 t.assign(Tensor([0.5, 1.5, 2.5]))

@@ -18,11 +18,15 @@ from weft.schedule.context import ScheduleContext
 from weft.schedule.multi_parts import Spread, constant
 from weft.schedule.multi_rules import Found, taken_apart
 from weft.schedule.simplify import constant_of
+from weft.schedule.storage import APART
 from weft.schedule.uses import is_stored
 from weft.uop import GroupOp, Ops, Shard, UOp
 from weft.uop.sharding import parts_of, stacked
 
 _STRUCTURE = frozenset({Ops.SINK, Ops.MSTACK, Ops.DEVICE, Ops.UNIQUE, Ops.KERNEL})
+
+# memory that a window of it keeps alive
+_HELD = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN, Ops.CONTIGUOUS})
 
 
 @dataclass
@@ -121,8 +125,16 @@ def _asked_for(sink: UOp, found: dict[UOp, Found]) -> UOp:
 
 
 def _asked(base: UOp, found: Spread) -> Spread:
-    """What was only laid out anew gets memory of its own, as much as each part needs."""
+    """What was only laid out anew gets memory of its own, as much as each part needs: a window of
+    the whole on its device would keep all of that alive."""
     if base.op is not Ops.COPY:
         return found
-    parts = [part if part.base is part else part.contiguous() for part in found.parts]
+    parts = [part if part.base is part else _with_own_memory(part) for part in found.parts]
     return Spread(tuple(parts), found.devices, found.shard)
+
+
+def _with_own_memory(part: UOp) -> UOp:
+    """A part in memory that holds nothing else."""
+    whole = part.base
+    is_window = whole.op in _HELD and part.size != whole.size
+    return UOp(Ops.CONTIGUOUS, part.dtype, (part,), APART if is_window else None)

@@ -18,7 +18,7 @@ from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")
 # on a copy of memory that is about to be written, which must not be taken for that memory
-_APART = ("apart",)
+APART = ("apart",)
 _STORED = (Ops.BUFFER, Ops.ASSIGN, Ops.BUFFER_VIEW, Ops.COPY, Ops.CONTIGUOUS)
 
 
@@ -81,7 +81,7 @@ def reinterpreted_memory(node: UOp, ctx: ScheduleContext) -> UOp | None:
     if view is None:
         if not ctx.computes(node.device):
             return None  # `copy` moves the bytes first; anything else is refused later
-        view = UOp(Ops.CONTIGUOUS, source.dtype, (source,), _APART)
+        view = UOp(Ops.CONTIGUOUS, source.dtype, (source,), APART)
     start = view.arg.offset * source.dtype.itemsize if view.op is Ops.BUFFER_VIEW else 0
     base = view.src[0] if view.op is Ops.BUFFER_VIEW else view
     window = BufferView(int(node.size), start // node.dtype.itemsize)

@@ -130,14 +130,18 @@ class CreationMixin(TensorBase):
         return cls.full(shape_of_arguments(shape), 1.0, **kwargs)
 
     def full_like(self, fill_value: ArrayLike, **kwargs: Unpack[TensorOptions]) -> Self:
-        """`fill_value` everywhere, in the shape, dtype and place of self.
+        """`fill_value` everywhere, in the shape, dtype and place of self, cut as it is.
 
         >>> Tensor([1.5, 2.5]).full_like(3).tolist()
         [3.0, 3.0]
         """
         kwargs.setdefault("dtype", self._uop.dtype)
-        kwargs.setdefault("device", self.device)
-        return self.__class__.full(self.shape, fill_value, **kwargs)
+        if "device" in kwargs or not isinstance(self._uop.device, tuple):
+            kwargs.setdefault("device", self.device)
+            return self.__class__.full(self.shape, fill_value, **kwargs)
+        flag = kwargs.pop("requires_grad", None)
+        made = self.__class__.full(self.shape, fill_value, device=self.device, **kwargs)
+        return self._cut_like(made, flag)
 
     def zeros_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
         """Zeros in the shape, dtype and place of self.
@@ -158,12 +162,21 @@ class CreationMixin(TensorBase):
         return self.full_like(1, **kwargs)
 
     def empty_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
-        """Storage of its own with no values put in it, in the shape, dtype and place of self.
+        """Storage of its own with no values put in it, in the shape, dtype and place of self, cut
+        as it is.
 
         >>> Tensor([[1, 2], [3, 4]]).empty_like().shape
         (2, 2)
         """
         kwargs.setdefault("dtype", self._uop.dtype)
+        layout = None if "device" in kwargs else self.layout
+        if layout is not None and layout.axis is not None:
+            flag, kind = kwargs.pop("requires_grad", None), element_dtype(kwargs["dtype"])
+            parts = [
+                _part_memory(device, layout.local_shape(self.shape, place), kind)
+                for place, device in enumerate(self.device)
+            ]
+            return self._from_node(stacked(parts, layout))._with_flag(flag)
         kwargs.setdefault("device", self.device)
         return self.__class__.empty(self.shape, **kwargs)
 
@@ -367,6 +380,13 @@ def _memory(device: str | tuple[str, ...], size: int, kind: DType) -> UOp:
     if isinstance(device, str):
         return UOp.new_buffer(device, size, kind)
     return stacked([UOp.new_buffer(each, size, kind) for each in device], Shard())
+
+
+def _part_memory(device: str, shape: tuple[int, ...], kind: DType) -> UOp:
+    """Storage for the part of a sharded value that one device has."""
+    if 0 in shape:
+        return UOp.const(kind, 0, device).reshape((1,) * len(shape)).expand(shape)
+    return UOp.new_buffer(device, prod(shape), kind).reshape(shape)
 
 
 def _filled(

@@ -248,25 +248,31 @@ class RandomMixin(TensorBase):
         return cls.normal(*shape, mean=0.0, std=spread, **kwargs)
 
     def rand_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
-        """Uniform on [0, 1) in the shape, dtype and place of self.
+        """Uniform on [0, 1) in the shape, dtype and place of self, cut as it is.
 
         >>> Tensor.zeros(2, 3).rand_like().shape
         (2, 3)
         """
         kwargs.setdefault("dtype", self._uop.dtype)
-        return self.__class__.rand(self.shape, device=kwargs.pop("device", self.device), **kwargs)
+        return self._drawn_like(self.__class__.rand, kwargs)
+
+    def _drawn_like(self, draw: Any, kwargs: Any) -> Any:
+        """Random numbers in the shape of self, where it is unless `kwargs` name a device."""
+        if "device" in kwargs:
+            return draw(self.shape, **kwargs)
+        flag = kwargs.pop("requires_grad", None)
+        return self._cut_like(draw(self.shape, device=self.device, **kwargs), flag)
 
     def randint_like(self, low: int = 0, high: int = 10, **kwargs: Unpack[TensorOptions]) -> Self:
-        """Uniform integers in [low, high) in the shape and place of self, and in its dtype if that
-        is of integers.
+        """Uniform integers in [low, high) in the shape and place of self, cut as it is, and in its
+        dtype if that is of integers.
 
         >>> Tensor.zeros(2).randint_like(5, 6).tolist()
         [5, 5]
         """
         own = self._uop.dtype
         kwargs.setdefault("dtype", own if dtypes.is_int(own) else dtypes.int32)
-        kwargs.setdefault("device", self.device)
-        return self.__class__.randint(*self.shape, low=low, high=high, **kwargs)
+        return self._drawn_like(self.__class__.randint, {"low": low, "high": high, **kwargs})
 
     def bernoulli(self) -> Self:
         """1 with the probability that stands in self, else 0. No gradient flows.
@@ -283,15 +289,14 @@ class RandomMixin(TensorBase):
         requires_grad: bool | None = None,
         **kwargs: Unpack[DeviceOptions],
     ) -> Self:
-        """Standard normal in the shape, dtype and place of self.
+        """Standard normal in the shape, dtype and place of self, cut as it is.
 
         >>> Tensor.zeros(2, 3).randn_like().shape
         (2, 3)
         """
-        return self.__class__.randn(
-            self.shape, dtype=self._uop.dtype if dtype is None else dtype,
-            device=kwargs.pop("device", self.device), requires_grad=requires_grad, **kwargs,
-        )  # fmt: skip
+        kind = self._uop.dtype if dtype is None else dtype
+        options = {**kwargs, "dtype": kind, "requires_grad": requires_grad}
+        return self._drawn_like(self.__class__.randn, options)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
         """Places (int32) drawn with probabilities proportional to the weights of the last axis.

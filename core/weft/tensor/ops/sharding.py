@@ -79,6 +79,19 @@ class ShardingMixin(TensorBase):
             layout = Shard()
         return self._wrap(_copied(self._uop, device, layout))
 
+    def _cut_like(self, made: Any, requires_grad: bool | None) -> Any:
+        """`made`, a new value on the devices of self, cut as self is; with that flag.
+
+        Memory that it asked for is as much as each device needs.
+        """
+        layout = self.layout
+        if layout is not None and layout.axis is not None and made.shape == self.shape:
+            node = made._uop
+            stored = node.op is Ops.CONTIGUOUS
+            node = _copied(node.src[0] if stored else node, self._uop.device, layout)
+            made = made._from_node(node.contiguous() if stored else node)
+        return made._with_flag(requires_grad)
+
     @property
     def layout(self) -> Shard | None:
         """How it lies on its devices: the axis and the bounds of the parts; None on one device.

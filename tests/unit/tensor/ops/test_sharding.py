@@ -16,6 +16,7 @@ from weft.base.errors import (
     UnknownDevice,
 )
 from weft.base.settings import settings
+from weft.engine import stats
 from weft.nn.optim import SGD, Adam
 from weft.nn.state import load_state_dict, safe_load, safe_save
 from weft.uop import Shard, UOp
@@ -490,3 +491,39 @@ def test_training_on_several_devices_is_training_on_one(kind, way, ring):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
     for name, layout in layouts.items():
         assert layout.axis == WAYS[way].get(name)
+
+
+# ---- made like a sharded tensor ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", "rand_like randn_like randint_like zeros_like ones_like empty_like".split()
+)
+def test_what_is_made_like_a_sharded_tensor_is_cut_as_it_is(name):
+    x = Tensor.ones(6, 4, device="REF").shard(("REF:1", "REF:2"), axis=1).realize()
+    made = getattr(x, name)()
+    assert made.device == x.device and made.layout == x.layout and made.shape == x.shape
+    held = made.contiguous().realize()
+    assert held.layout == x.layout
+    assert sum(part.numel() for part in held.shards()) == x.numel()
+    assert name == "randint_like" or getattr(x, name)(requires_grad=True).requires_grad
+    assert getattr(x, name)(device="REF:1").device == "REF:1"
+
+
+def test_random_numbers_do_not_depend_on_the_cut():
+    whole = Tensor.zeros(5, 2, device=("REF:1", "REF:2"))
+    cut = Tensor.zeros(5, 2, device="REF").shard(("REF:1", "REF:2"), axis=0).realize()
+    drawn = []
+    for x in (whole, cut):
+        Tensor.manual_seed(7)
+        drawn.append(x.rand_like().tolist())
+    assert drawn[0] == drawn[1]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sharded_values_hold_no_more_than_their_bytes(axis):
+    before = stats.memory
+    x = Tensor.zeros(64, 32, device="REF:1").contiguous().shard_(("REF:1", "REF:2"), axis).realize()
+    assert stats.memory - before == x.nbytes()
+    y = x.zeros_like().contiguous().realize()
+    assert stats.memory - before == x.nbytes() + y.nbytes()
