@@ -275,9 +275,8 @@ class ReduceMixin(TensorBase):
         shares a short float does not hold the sum."""
         own = least_upper_float(self._uop.dtype) if dtype is None else to_dtype(dtype)
         x = self.cast(sum_acc_dtype(own)) if dtypes.is_float(own) else self.cast(own)
-        return x - x.detach()._reduce(Ops.MAX, axis, True), answered_in(
-            own
-        ) if dtype is None else own
+        shifted = x - x.detach()._reduce(Ops.MAX, axis, True)
+        return shifted, answered_in(own) if dtype is None else own
 
     def softmax(self, axis: Axes | None = -1, dtype: DTypeLike | None = None) -> Self:
         """exp(x) / sum of exp(x) along an axis, shifted so that nothing overflows.
