@@ -183,6 +183,16 @@ def test_shards():
         assert repr(x[1:].transpose(0, 1)) == expected(whole[1:].T, device=("REF:1", "REF:2"))
 
 
+def test_images():
+    values = np.arange(60, dtype=np.float32).reshape(15, 4) / 4
+    for kind, numpy_kind in (("imagef", np.float32), ("imageh", np.float16)):
+        dtype = getattr(dtypes, kind)((3, 5, 4))
+        with settings.override(IMAGE=1):
+            x = Tensor(values, device="REF:grid").cast(dtype).realize()
+        wanted = np.array2string(values.astype(numpy_kind), separator=", ", prefix="Tensor(")
+        assert repr(x) == f"Tensor({wanted},\n       dtype={kind}((3, 5, 4)), device='REF:grid')"
+
+
 def test_symbolic_shapes():
     n = Variable("n", 1, 4).bind(2)
     x = Tensor([[1, 2, 3, 4]] * 3, device="REF").realize()[:, :n]
