@@ -2,6 +2,9 @@
 
     from weft import Tensor, dtypes, Device, Variable, jit, nn, settings
 
+Functions and dtypes have PyTorch's names: `weft.zeros(2, 3)`, `weft.exp(x)`, `weft.float32`; they
+are those of `weft.functions`, and not in `__all__`, since some have the names of Python's own.
+
 The names are imported when they are first asked for: `import weft` itself imports no more than the
 settings. Where those ask for a recording, it begins here, before anything can happen.
 """
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from weft.base.errors import WeftError as WeftError
     from weft.base.settings import settings as settings
     from weft.device.catalogue import catalogue as Device
+    from weft.functions import *  # noqa: F403
     from weft.nn import optim as optim
     from weft.tensor import Tensor as Tensor
     from weft.tensor import from_dlpack as from_dlpack
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
     from weft.tensor.jit import jit as jit
     from weft.uop import UOp
     from weft.uop.symbolic.sint import Variable as Variable
+
+__version__ = "0.1.0"
 
 # name here -> (module, name there; None for the module itself)
 _HOMES: dict[str, tuple[str, str | None]] = {
@@ -73,14 +79,35 @@ __all__ = [
 ]
 
 
+_ELSEWHERE = {
+    "cuda": "weft.Device, and x.to(device)",
+    "Generator": "weft.manual_seed, weft.get_rng_state",
+    "set_grad_enabled": "with weft.no_grad(): or with weft.enable_grad():",
+    "set_default_device": "WEFT_DEVICE, or settings.override(DEVICE=...)",
+    "set_default_dtype": "with settings.override(DEFAULT_FLOAT=...)",
+    "compile": "weft.jit",
+    "script": "weft.jit",
+    "FloatTensor": "weft.tensor(data, dtype=weft.float32)",
+    "LongTensor": "weft.tensor(data, dtype=weft.int64)",
+    "linalg": "methods of Tensor: x.svd(), x.qr(), x.inv(), x.det(), x.norm()",
+    "fft": "nothing of that kind yet: there are no complex numbers",
+    "complex64": "nothing of that kind: there are no complex numbers",
+    "utils": "weft.data.DataLoader, weft.checkpoint",
+    "distributed": "x.shard(devices, axis)",
+    "multiprocessing": "Python's multiprocessing: tensors can be pickled",
+    "vmap": "an axis more: operations broadcast",
+    "tensors": "weft.tensor(data)",
+    "array": "weft.tensor(data)",
+    "astype": "x.cast(dtype)",
+}
+
+
 if not TYPE_CHECKING:  # a checker reports a name that is not there
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)
         if home is None:
-            raise AttributeError(
-                f"module 'weft' has no attribute {name!r}; it has {', '.join(__all__)}"
-            )
+            return _function(name)
         with _Uncollected():  # modules stay
             module = importlib.import_module(home[0])
             _set_aside()
@@ -89,8 +116,23 @@ if not TYPE_CHECKING:  # a checker reports a name that is not there
         return value
 
 
+def _function(name: str) -> Any:
+    """A name of `weft.functions`. :raises MissingName: where there is none, with the nearest."""
+    if name.startswith("_"):  # protocols ask for many
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    with _Uncollected():
+        functions = importlib.import_module("weft.functions")
+        _set_aside()
+    if name in functions.__all__:
+        value = globals()[name] = getattr(functions, name)
+        return value
+    inputs = importlib.import_module("weft.nn.inputs")
+    raise inputs.missing_name("weft", name, [*__all__, *functions.__all__], _ELSEWHERE)
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    functions = importlib.import_module("weft.functions")
+    return sorted({*globals(), *__all__, *functions.__all__})
 
 
 if not {_settings.VIZ, _settings.PROCESS_REPLAY} <= {"", "0"}:

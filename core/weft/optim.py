@@ -1,9 +1,4 @@
-"""`weft.nn.optim` under a shorter name: the same module.
-
->>> import weft.optim
->>> weft.optim is weft.nn.optim
-True
-"""
+"""`weft.nn.optim` under a shorter name: the same module object."""
 
 import sys
 

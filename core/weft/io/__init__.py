@@ -1,6 +1,7 @@
 """Files as lazy tensors, and tensors as files."""
 
 from weft.io.archives import tar_extract, zip_extract
+from weft.io.checkpoints import load, save
 from weft.io.gguf import ggml_data_to_tensor, gguf_load
 from weft.io.numpy_file import npy_load, npz_load
 from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
@@ -14,11 +15,13 @@ __all__ = [
     "TensorIO",
     "ggml_data_to_tensor",
     "gguf_load",
+    "load",
     "npy_load",
     "npz_load",
     "safe_load",
     "safe_load_metadata",
     "safe_save",
+    "save",
     "tar_extract",
     "torch_load",
     "zip_extract",

@@ -60,3 +60,12 @@ def missing_name(
         asked=f"{module}.{name}",
         try_=elsewhere.get(name) or near or f"dir({module}) lists what it has",
     )
+
+
+def as_tensor(value: Any) -> Any:
+    """A tensor of a NumPy array or of another library's tensor; anything else as it is."""
+    if isinstance(value, Tensor):
+        return value
+    if hasattr(value, "__dlpack__") and hasattr(value, "detach"):
+        return Tensor.from_dlpack(value.detach().cpu().contiguous()).clone()
+    return Tensor(value) if hasattr(value, "__array_interface__") else value

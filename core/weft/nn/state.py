@@ -27,6 +27,7 @@ from weft.io import (
     torch_load,
     zip_extract,
 )
+from weft.nn.inputs import as_tensor
 from weft.nn.tree import walk
 from weft.tensor import Tensor
 from weft.uop import Ops
@@ -130,15 +131,6 @@ def load_state_dict(
         for line in found.lines(own, state_dict):
             print(f"    {line}")
     return [own[name] for name in names]
-
-
-def as_tensor(value: Any) -> Any:
-    """A tensor of a NumPy array or of another library's tensor; anything else as it is."""
-    if isinstance(value, Tensor):
-        return value
-    if hasattr(value, "__dlpack__") and hasattr(value, "detach"):
-        return Tensor.from_dlpack(value.detach().cpu().contiguous()).clone()
-    return Tensor(value) if hasattr(value, "__array_interface__") else value
 
 
 def _like(saved: Tensor, target: Tensor, shared: bool) -> Tensor:

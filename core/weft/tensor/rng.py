@@ -12,9 +12,11 @@ constant: every draw of one shape is the same kernel. A captured graph can find 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.scalars import pack
@@ -76,6 +78,39 @@ def next_block(device: str | tuple[str, ...], blocks: int) -> bytes:
 def counter_of(node: UOp) -> tuple[str | tuple[str, ...], int] | None:
     """(device, blocks) if this BUFFER holds the counter of a draw, else None."""
     return _counters.get(node) if node.op is Ops.BUFFER else None
+
+
+def get_rng_state() -> dict[str, Any]:
+    """The state of the random numbers of all devices, as plain values: what `weft.save` takes.
+
+    >>> state = weft.get_rng_state()
+    >>> x = Tensor.rand(2).tolist()
+    >>> weft.set_rng_state(state)
+    >>> Tensor.rand(2).tolist() == x
+    True
+    """
+    key()  # a seed that depends on the time is chosen now, if it has not been
+    return {"seed": _seed, "drawn": [[device, count] for device, count in _drawn.items()]}
+
+
+def set_rng_state(new_state: Mapping[str, Any]) -> None:
+    """Go on from a state that `get_rng_state` gave.
+
+    :raises ArgumentError: for anything else.
+    """
+    try:
+        seed = int(new_state["seed"])
+        drawn = {
+            device if isinstance(device, str) else tuple(map(str, device)): int(count)
+            for device, count in new_state["drawn"]
+        }
+    except (TypeError, KeyError, ValueError):
+        raise ArgumentError(
+            "this is no state of random numbers",
+            asked=f"set_rng_state({shown(new_state)})",
+            try_="what weft.get_rng_state() gave",
+        ) from None
+    restore((seed, drawn))
 
 
 def state() -> Any:

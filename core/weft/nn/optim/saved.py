@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import kind_of
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
+from weft.nn.inputs import as_tensor
 from weft.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -115,8 +116,6 @@ def _rows(optimizer: Optimizer, name: str, given: dict[int, Any]) -> list[tuple[
 
 
 def _fitting(value: Any, target: Tensor, name: str) -> Tensor:
-    from weft.nn.state import as_tensor
-
     given = as_tensor(value)
     given = given if isinstance(given, Tensor) else Tensor(given)
     if given.shape != target.shape:

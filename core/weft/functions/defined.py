@@ -1,0 +1,171 @@
+"""Functions whose arguments are not those of a method of Tensor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from weft.base.arguments import kind_of, shown
+from weft.base.errors import ArgumentError, WrongKind
+from weft.tensor import Tensor
+
+
+def no_tensor(name: str, args: tuple[Any, ...]) -> WrongKind:
+    """What is said of a function whose first argument is no tensor."""
+    return WrongKind(
+        f"the input of {name} is a tensor",
+        asked=f"weft.{name}({', '.join(map(shown, args))})",
+        because=f"that is {kind_of(args[0])}" if args else "there is none",
+        try_=f"weft.{name}(Tensor(x))",
+    )
+
+
+def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of numbers, nested lists or an array, in memory of its own.
+
+    >>> weft.tensor([[1.0, 2.0]]).shape
+    (1, 2)
+    """
+    module: Any = sys.modules["weft.tensor"]  # `weft.tensor` is the package, which can be called
+    made: Tensor = module(data, dtype, device, requires_grad)
+    return made
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """`data` itself where it is a tensor of this dtype on this device, else a tensor of it."""
+    if not isinstance(data, Tensor):
+        return Tensor(data, dtype=dtype, device=device)
+    data = data if dtype is None else data.cast(dtype)
+    return data if device is None else data.to(device)
+
+
+asarray = as_tensor
+
+
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor of a NumPy array.
+
+    :raises WrongKind: for anything else.
+    """
+    if not hasattr(ndarray, "__array_interface__"):
+        raise WrongKind(
+            "an array is expected", asked=f"from_numpy({shown(ndarray)})", try_="weft.tensor(data)"
+        )
+    return Tensor(ndarray)
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether this is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def randint(*args: Any, size: Any = None, **kwargs: Any) -> Tensor:
+    """Random integers: randint(high, size) from 0, or randint(low, high, size), below `high`.
+
+    `dtype`, `device` and `requires_grad` as for the others.
+
+    >>> weft.randint(0, 10, (2, 3)).shape
+    (2, 3)
+    """
+    given = list(args)
+    if size is None and given and isinstance(given[-1], tuple | list):
+        size = given.pop()
+    low = kwargs.pop("low", given[0] if len(given) == 2 else 0)
+    high = kwargs.pop("high", given[-1] if given else None)
+    if size is None or high is None or len(given) > 2:
+        raise ArgumentError(
+            "random integers have a bound and a shape",
+            asked=f"randint({', '.join(map(shown, args))})",
+            try_="weft.randint(0, 10, (2, 3)); Tensor.randint(2, 3, low=0, high=10)",
+        )
+    return Tensor.randint(*size, low=low, high=high, **kwargs)
+
+
+def normal(mean: float = 0.0, std: float = 1.0, size: Any = (), **kwargs: Any) -> Tensor:
+    """Random numbers from a normal distribution.
+
+    >>> weft.normal(0.0, 1.0, (2, 3)).shape
+    (2, 3)
+    """
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        like = mean if isinstance(mean, Tensor) else std
+        drawn: Tensor = like.randn_like() * std + mean  # type: ignore[union-attr]
+        return drawn
+    return Tensor.normal(*size, mean=mean, std=std, **kwargs)
+
+
+def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+    """input where the condition holds, else other; without them the places where it holds.
+
+    >>> weft.where(Tensor([True, False]), Tensor([1, 2]), 0).tolist()
+    [1, 0]
+    """
+    if not isinstance(condition, Tensor):
+        raise no_tensor("where", (condition,))
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    return condition.where(input, other)
+
+
+def t(input: Tensor) -> Tensor:
+    """A matrix transposed; vectors as they are."""
+    return input.transpose(0, 1) if input.ndim > 1 else input
+
+
+def _joined(method: str, tensors: Any, more: tuple[Any, ...], **how: Any) -> Tensor:
+    given = (tensors, *more) if isinstance(tensors, Tensor) else tuple(tensors)
+    if not given or not isinstance(given[0], Tensor):
+        raise no_tensor(method, given)
+    result: Tensor = getattr(given[0], method)(*given[1:], **how)
+    return result
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
+    """Tensors one after the other along an axis that they have.
+
+    >>> weft.cat([Tensor([1]), Tensor([2, 3])]).tolist()
+    [1, 2, 3]
+    """
+    return _joined("cat", tensors, (), dim=dim if axis is None else axis)
+
+
+concat = concatenate = cat
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
+    """Tensors of one shape side by side along a new axis.
+
+    >>> weft.stack([Tensor([1, 2]), Tensor([3, 4])], dim=1).tolist()
+    [[1, 3], [2, 4]]
+    """
+    return _joined("stack", tensors, (), dim=dim if axis is None else axis)
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors side by side: along axis 1, vectors along axis 0."""
+    return _joined("hstack", tensors, ())
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one below the other: along axis 0, vectors as rows."""
+    return _joined("vstack", tensors, ())
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors side by side, vectors as columns."""
+    return _joined("column_stack", tensors, ())
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All pairs (triples ...) of the elements of vectors."""
+    return _joined("cartesian_prod", tensors, ())
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid, a tensor for each axis."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+    if not given or not isinstance(given[0], Tensor):
+        raise no_tensor("meshgrid", tuple(given))
+    result: tuple[Tensor, ...] = given[0].meshgrid(*given[1:], indexing=indexing)
+    return result
