@@ -147,7 +147,9 @@ def _body(node: UOp, shape: tuple[int, ...], prefix: str, options: dict[str, Any
     flat = numpy.zeros((), numpy.int64)
     for places, size in zip(axes, shape):
         flat = flat[..., None] * size + places
-    dtype = node.dtype.base if isinstance(node.dtype, ImageDType) else node.dtype
+    dtype = node.dtype
+    if isinstance(dtype, ImageDType):  # what is stored, whatever is computed with
+        dtype = dtypes.float16 if dtype.itemsize == 2 else dtypes.float32
     values = _values(_elements(node, flat.reshape(-1)), dtype).reshape(flat.shape)
     more: dict[str, Any] = {"threshold": 0, "edgeitems": edge} if summarised else {}
     if dtype in (dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2):
