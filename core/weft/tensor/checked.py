@@ -22,12 +22,14 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from weft.base.dtype import dtypes
-from weft.base.errors import IndexingError, NonFiniteError, WeftError
+from weft.base.errors import IndexingError, NonFiniteError, ScheduleError, WeftError
 from weft.base.provenance import Metadata, describe
 from weft.base.settings import settings
+from weft.device import registry
 from weft.shape.movement import definite
 from weft.tensor.protocol import TensorBase, provenance
 from weft.uop import GroupOp, Ops, UOp
@@ -102,7 +104,8 @@ def _search(tensors: Sequence[TensorBase], compute: Compute) -> None:
         value, made = waiting.pop()
         value_node = value._uop
         if value_node.op is Ops.ASSIGN:
-            compute([value])
+            with suppress(ScheduleError):  # not by itself, but with what is computed afterwards
+                compute([value])
             continue
         sources = [kind._from_node(n) for n in value_node.toposort() if _is_source(n)]
         if _is_stored(value_node, sources):
@@ -146,7 +149,10 @@ def _value(node: UOp) -> UOp:
 
 
 def _is_checked(node: UOp) -> bool:
-    return dtypes.is_float(node.dtype) and 0 not in node.shape and node.device is not None
+    if not dtypes.is_float(node.dtype) or 0 in node.shape or node.device is None:
+        return False
+    devices = node.device if isinstance(node.device, tuple) else (node.device,)
+    return all(registry.capabilities(device).compute is not None for device in devices)
 
 
 def _is_source(node: UOp) -> bool:

@@ -7,6 +7,13 @@ from weft import Tensor, nn, settings
 from weft.base.errors import IndexingError
 from weft.tensor import checked
 
+
+@pytest.fixture(autouse=True)
+def mode():
+    with settings.override(CHECK=0):
+        yield
+
+
 X = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
 
