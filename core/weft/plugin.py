@@ -26,6 +26,7 @@ from weft.base.errors import (
     UnknownDevice,
     WeftError,
 )
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device.capabilities import (
     COMMON_DTYPES,
@@ -110,6 +111,7 @@ __all__ = [
     "WeftError",
     "dtypes",
     "hookimpl",
+    "let_through",
     "register",
     "settings",
     "unregister",

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary, WeakSet, ref
+from weakref import ref
 
+from weft.base.weak import WeakKeys, WeakMembers
 from weft.device import binding
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot
@@ -38,9 +39,9 @@ class _Past:
 _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _set_history = memo_slot("_history")
 _clock = itertools.count(1)
-_written: WeakKeyDictionary[UOp, int] = WeakKeyDictionary()
-_remembering: WeakSet[UOp] = WeakSet()
-_former: WeakKeyDictionary[UOp, ref[UOp]] = WeakKeyDictionary()
+_written: WeakKeys[UOp, int] = WeakKeys()
+_remembering: WeakMembers[UOp] = WeakMembers()
+_former: WeakKeys[UOp, ref[UOp]] = WeakKeys()
 
 
 def remember(memory: UOp, value: UOp) -> None:

@@ -11,6 +11,7 @@ import operator
 from typing import Any
 
 from weft.base.errors import ArgumentError, UnknownChoice, WrongKind
+from weft.base.interrupts import let_through
 
 DEEPEST = 64
 """How deep lists of numbers may be nested: as many axes as a NumPy array has at most."""
@@ -33,7 +34,8 @@ def shown(value: Any) -> str:
         return f"{'-' if value < 0 else ''}2**{value.bit_length() - 1} or more"
     try:
         line = " ".join(repr(value).split())
-    except Exception:
+    except Exception as error:
+        let_through(error)
         line = f"<{kind_of(value)} without a repr>"
     return line if len(line) <= 60 else line[:57] + "..."
 

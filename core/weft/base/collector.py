@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class Uncollected:
@@ -16,7 +20,12 @@ class Uncollected:
 
     def __enter__(self) -> None:
         self._collecting = gc.isenabled()
-        gc.disable()
+        try:
+            gc.disable()
+        except BaseException:  # of a signal handler: nobody will leave what was not entered
+            if self._collecting:
+                gc.enable()
+            raise
 
     def __exit__(
         self,
@@ -25,6 +34,21 @@ class Uncollected:
         trace: TracebackType | None,
     ) -> None:
         if self._collecting:
+            gc.enable()
+
+
+def uncollected(function: Callable[..., T], *arguments: Any) -> T:
+    """What `function` gives, computed like within `Uncollected`.
+
+    A signal handler that raises finds no moment at which the search would stay put off; there is
+    one where a `with` calls a method in Python at its end.
+    """
+    collecting = gc.isenabled()
+    try:
+        gc.disable()
+        return function(*arguments)
+    finally:
+        if collecting:
             gc.enable()
 
 

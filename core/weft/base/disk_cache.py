@@ -24,6 +24,7 @@ import warnings
 from collections.abc import Callable
 
 from weft.base.errors import ArgumentError
+from weft.base.interrupts import let_through
 from weft.base.locks import lock_around_forks
 from weft.base.settings import settings
 
@@ -127,6 +128,7 @@ class DiskCache:
                     return None
                 return self._tried(path, statement, values)
         except Exception as error:  # no folder to work in, a name that no file can have
+            let_through(error)
             _give_up(path, writes, error)
             return None
         finally:
@@ -143,6 +145,7 @@ class DiskCache:
             try:
                 return _patiently(lambda: self._execute(path, statement, values))
             except Exception as error:
+                let_through(error)
                 if isinstance(error, OSError) or _is_unusable(error, path):
                     _close(path)
                     _give_up(path, writes, error)
@@ -258,7 +261,8 @@ def _patiently(work: Callable[[], tuple[object, ...] | None]) -> tuple[object, .
 def _inode(path: str) -> int:
     try:
         return os.stat(path).st_ino
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return -1
 
 
@@ -296,7 +300,8 @@ def _is_no_file(path: str) -> bool:
     """Whether something else stands there: a folder, a pipe, a link to nothing."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return os.path.islink(path)
 
 
@@ -328,7 +333,8 @@ def _renamed(path: str) -> bool:
             continue
         try:
             os.replace(path, aside)
-        except OSError:
+        except OSError as error:
+            let_through(error)
             continue
     return not os.path.lexists(path)
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import threading
 from typing import Any
-from weakref import WeakSet
 
-_made: WeakSet[Any] = WeakSet()
+from weft.base.weak import WeakMembers
+
+_made: WeakMembers[Any] = WeakMembers()
 
 
 def lock() -> threading.Lock:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import ContextDecorator
+from contextlib import ContextDecorator, suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -215,16 +215,40 @@ class _Override(ContextDecorator):
         return _Override(self._changes)
 
     def __enter__(self) -> None:
-        self._tokens.append(
-            [(_variables[name], _variables[name].set(v)) for name, v in self._changes.items()]
-        )
-        stamp = object()
-        self._stamps.append((stamp, _stamp.set(stamp)))
+        before = [(_variables[name], _variables[name].get()) for name in self._changes]
+        depth = len(self._tokens)
+        try:
+            self._tokens.append(
+                [(_variables[name], _variables[name].set(v)) for name, v in self._changes.items()]
+            )
+            stamp = object()
+            self._stamps.append((stamp, _stamp.set(stamp)))
+        except BaseException:  # of a signal handler: nobody will leave what was not entered
+            for variable, value in before:
+                variable.set(value)
+            _stamp.set(object())
+            del self._tokens[depth:], self._stamps[depth:]
+            raise
 
     def __exit__(self, *exception: object) -> None:
-        for variable, token in reversed(self._tokens.pop()):
+        tokens, (stamp, before) = self._tokens[-1], self._stamps[-1]
+        try:
+            self._leave(tokens, stamp, before)
+        except BaseException:  # of a signal handler, half-way
+            for variable, token in reversed(tokens):
+                with suppress(RuntimeError):  # it was reset
+                    variable.reset(token)
+            _stamp.set(object())
+            raise
+        finally:
+            del self._tokens[-1:], self._stamps[-1:]
+
+    @staticmethod
+    def _leave(
+        tokens: list[tuple[ContextVar[Any], Token[Any]]], stamp: object, before: Token[object]
+    ) -> None:
+        for variable, token in reversed(tokens):
             variable.reset(token)
-        stamp, before = self._stamps.pop()
         if _stamp.get() is stamp:
             _stamp.reset(before)  # all is as it was
         else:  # something was set meanwhile, and stays

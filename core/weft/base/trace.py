@@ -40,6 +40,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
+from weft.base.interrupts import let_through
 from weft.base.locks import lock
 
 
@@ -99,6 +100,7 @@ class _Subscription:
         try:
             self._deliver(event)
         except Exception as error:
+            let_through(error)
             if self._failed:
                 return
             self._failed = True

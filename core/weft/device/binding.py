@@ -6,9 +6,9 @@ The binding is kept in a slot of the node, so it vanishes with the node, and the
 from __future__ import annotations
 
 from operator import attrgetter
-from weakref import WeakKeyDictionary, WeakSet
 
 from weft.base.errors import ArgumentError
+from weft.base.weak import WeakKeys, WeakMembers
 from weft.device.buffer import Buffer
 from weft.uop import Ops, UOp
 from weft.uop.analyses import provide
@@ -18,7 +18,7 @@ from weft.uop.sharding import parts_of
 _set_buffer = memo_slot("_buffer")
 _buffer_in = attrgetter("_buffer")
 # BUFFER nodes that stand for windows of one another's memory, for as long as they live
-_sharing: WeakKeyDictionary[UOp, WeakSet[UOp]] = WeakKeyDictionary()
+_sharing: WeakKeys[UOp, WeakMembers[UOp]] = WeakKeys()
 _any_windows = False
 
 
@@ -44,7 +44,7 @@ def share(view: UOp, storage: UOp) -> None:
     """Note that the memory of the BUFFER `view` is, or will be, a window of that of `storage`."""
     global _any_windows
     _any_windows = True
-    group = _sharing.setdefault(storage, WeakSet((storage,)))
+    group = _sharing.setdefault(storage, WeakMembers((storage,)))
     group.add(view)
     _sharing[view] = group
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import shown
 from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import ArgumentError, CapabilityError, DTypeError, OutOfMemory
+from weft.base.interrupts import let_through
 from weft.base.text import human_size
 from weft.device import registry
 from weft.device.opened import OpenDevice
@@ -21,6 +23,9 @@ from weft.device.usage import Usage, usage
 
 if TYPE_CHECKING:
     import numpy
+
+
+_SMALL = 1 << 20  # bytes of what may wait for the pool to be asked; larger goes at once
 
 
 def host_bytes(nbytes: int) -> memoryview:
@@ -53,6 +58,7 @@ class _Memory:
         try:
             self.handle = device.pool.take(nbytes, hints)
         except Exception as error:
+            let_through(error)
             device.failed(f"allocating {human_size(nbytes)}", error)
         if self.handle is None:
             device.broken(f"allocating {human_size(nbytes)}", "gave None as a handle")
@@ -69,7 +75,23 @@ class _Memory:
         try:
             self.device.pool.give(self.handle, self.nbytes, self.hints)
         except Exception as error:  # of the allocator's `free`
+            let_through(error)
             self.device.failed("giving memory back", error)
+
+
+class _SmallMemory(_Memory):
+    """The same of a few bytes, of which many die: without a function in Python, in which whatever a
+    signal handler raised would be lost. The pool looks through it when it is next asked."""
+
+    __slots__ = ("_give",)
+
+    def __init__(self, device: OpenDevice, nbytes: int, hints: BufferHints) -> None:
+        super().__init__(device, nbytes, hints)
+        resident = device.name if self.resident else None
+        self._give = partial(device.pool.returned.append, (self.handle, nbytes, hints, resident))
+
+    # looked up in the object when it dies, and called without arguments
+    __del__ = property(attrgetter("_give"))  # type: ignore[assignment]
 
 
 class Buffer:
@@ -186,7 +208,9 @@ class Buffer:
         device = registry.open(self.device)
         if self.base is None:
             # Kernels need an address even for no elements.
-            self._memory = _Memory(device, self.nbytes or 1, self.hints)
+            is_small = self.nbytes < _SMALL and device.pool.enabled
+            kind = _SmallMemory if is_small else _Memory
+            self._memory = kind(device, self.nbytes or 1, self.hints)
             self._handle = self._memory.handle
         elif self.offset == 0 and self.nbytes == self.base.nbytes:
             self._handle = self.base.handle
@@ -195,6 +219,7 @@ class Buffer:
             try:
                 self._handle = device.allocator.view(whole, self.offset, self.nbytes)
             except Exception as error:
+                let_through(error)
                 device.failed(f"a window of {human_size(self.nbytes)}", error)
         return self
 
@@ -231,6 +256,7 @@ class Buffer:
         try:
             handle = where.allocator.wrap(flat)
         except Exception as error:
+            let_through(error)
             where.failed("wrapping Python's memory", error)
         if handle is None:
             raise CapabilityError(
@@ -257,6 +283,7 @@ class Buffer:
             try:
                 holder.allocator.copy_in(handle, source)
             except Exception as error:
+                let_through(error)
                 holder.failed(f"copying {human_size(self.nbytes)} in", error)
         return self
 
@@ -280,6 +307,7 @@ class Buffer:
             try:
                 holder.allocator.copy_out(target, handle)
             except Exception as error:
+                let_through(error)
                 holder.failed(f"copying {human_size(self.nbytes)} out", error)
         return target
 
@@ -299,6 +327,7 @@ class Buffer:
             try:
                 mapped = device.allocator.map_host(handle)
             except Exception as error:
+                let_through(error)
                 device.failed("a window onto its memory", error)
             if mapped is not None:
                 if not isinstance(mapped, memoryview) or mapped.nbytes != self.nbytes:

@@ -15,6 +15,7 @@ import pluggy
 
 from weft.base.arguments import kind_of
 from weft.base.errors import OutOfMemory, PluginError, WeftError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device import hookspecs
 from weft.device.capabilities import Capabilities
@@ -125,6 +126,7 @@ class HookCalls:
         except MemoryError as error:
             raise OutOfMemory.during(f"{hook} of {named}", error) from error
         except Exception as error:
+            let_through(error)
             raise PluginError(
                 f"{hook} failed inside its plugin",
                 asked=f"{hook} of {named}",
@@ -175,6 +177,7 @@ class HookCalls:
                 if there and fits(getattr(answer, name)):
                     continue
             except Exception as error:  # a property may do anything
+                let_through(error)
                 missing, cause = f"something that raises {failure_text(error)}", error
             else:
                 missing, cause = "something else there" if there else "no such thing", None
@@ -215,6 +218,7 @@ def _told(value: Any) -> str:
     try:
         return _clipped(repr(value))
     except Exception as error:
+        let_through(error)
         return f"a {type(value).__name__} whose repr raises {type(error).__name__}"
 
 
@@ -227,5 +231,6 @@ def failure_text(error: BaseException) -> str:
         lines = f"{summary}: {because}" if because and summary else (summary or because or "")
         first = _clipped(str(lines).strip().partition("\n")[0])
     except Exception as second:
+        let_through(second)
         first = f"its text raises {type(second).__name__}"
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from weft.base.interrupts import let_through
+
 _FOLDERS = (".dist-info", ".egg-info")
 _FACTS = ("METADATA", "PKG-INFO")
 
@@ -95,7 +97,8 @@ def _metadata_folders() -> Iterator[str]:
         try:
             with os.scandir(path or ".") as entries:
                 yield from sorted(entry.path for entry in entries if entry.name.endswith(_FOLDERS))
-        except OSError:
+        except OSError as error:
+            let_through(error)
             continue
 
 
@@ -107,7 +110,8 @@ def _read(folder: str, name: str) -> str:
     try:
         with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
             return file.read()
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return ""
 
 

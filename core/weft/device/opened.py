@@ -12,10 +12,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
-from weakref import WeakSet
 
 from weft.base.errors import CapabilityError, OutOfMemory, PluginError, WeftError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
+from weft.base.weak import WeakMembers
 from weft.device.calls import HookCalls, failure_text
 from weft.device.capabilities import Capabilities, ComputeCaps, Target
 from weft.device.identity import DeviceFamily, DeviceId
@@ -133,6 +134,7 @@ class OpenDevice:
         try:
             self.device.synchronize()
         except Exception as error:
+            let_through(error)
             self.failed("waiting for what was launched", error)
 
     def release(self) -> int:
@@ -148,6 +150,7 @@ class OpenDevice:
             finally:
                 self.device.close()
         except Exception as error:
+            let_through(error)
             self.failed("closing", error)
 
     def close_at_exit(self) -> None:
@@ -158,6 +161,7 @@ class OpenDevice:
         try:
             self.close()
         except Exception as error:
+            let_through(error)
             if settings.DEBUG >= 1:
                 print(f"at exit: {failure_text(error)}", file=sys.stderr)
 
@@ -198,12 +202,13 @@ def all_of(does: Callable[[OpenDevice], None], devices: Iterable[OpenDevice]) ->
         try:
             does(device)
         except Exception as error:
+            let_through(error)
             errors.append(error)
     if errors:
         raise errors[0]
 
 
-_open: WeakSet[OpenDevice] = WeakSet()
+_open: WeakMembers[OpenDevice] = WeakMembers()
 
 
 @atexit.register  # before any plugin is loaded: what plugins register is called before this

@@ -50,9 +50,9 @@ class Pool:
         self.enabled = enabled
         self.max_allocation = max_allocation
         self.windows = windows
-        self.kept_bytes = 0
-        self.used_bytes = 0
-        self.peak_bytes = 0
+        self._kept_bytes = 0
+        self._used = 0
+        self._peak = 0
         # Free handles by number, oldest first, and the numbers of each size and kind.
         self._free: dict[int, tuple[Any, int, Hashable]] = {}
         self._by_kind: dict[Hashable, list[int]] = {}
@@ -64,9 +64,37 @@ class Pool:
         # they return then waits here until whoever holds the lock is done. Ctrl-C may come after
         # any call: what is free stands here or in `_free` at every moment, and the other tables are
         # made of that anew.
-        self._returned: deque[tuple[Any, int, BufferHints]] = deque()
+        # The fourth is the device string of what counts as resident.
+        self.returned: deque[tuple[Any, int, BufferHints, str | None]] = deque()
         self._lock = lock()
         self._tries = map(self._lock.acquire, repeat(False))  # each takes it, or does not wait
+        usage.pools.add(self)
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of the handles that were taken and not given back."""
+        self.settle()
+        return self._used
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes that wait for reuse."""
+        self.settle()
+        return self._kept_bytes
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most that was in use at once."""
+        return self._peak
+
+    @peak_bytes.setter
+    def peak_bytes(self, nbytes: int) -> None:
+        self._peak = nbytes
+
+    def settle(self) -> None:
+        """Look through what buffers returned when they died."""
+        if self.returned:
+            self._sort_in_now()
 
     def take(self, nbytes: int, hints: BufferHints) -> Any:
         """A handle of exactly ``nbytes``.
@@ -89,7 +117,7 @@ class Pool:
         handle = None
         try:
             with self._lock:
-                if self._returned:
+                if self.returned:
                     self._sort_in()
                 kind = nbytes if hints is NO_HINTS else _kind(nbytes, hints)
                 if self._by_kind.get(kind):
@@ -99,19 +127,23 @@ class Pool:
                 else:
                     self._make_room(nbytes)
                     handle = self._allocate(nbytes, hints)
-                self.used_bytes += nbytes
-                if self.used_bytes > self.peak_bytes:
-                    self.peak_bytes = self.used_bytes
+                self._used += nbytes
+                if self._used > self._peak:
+                    self._peak = self._used
         except BaseException:
             if handle is not None:  # nobody else has it
-                self._returned.append((handle, nbytes, hints))
+                self.returned.append((handle, nbytes, hints, None))
             self._mend()
             raise
         return handle
 
     def give(self, handle: Any, nbytes: int, hints: BufferHints) -> None:
         """Take a handle back: keep it for reuse, or free it. May be called from a destructor."""
-        self._returned.append((handle, nbytes, hints))
+        self.returned.append((handle, nbytes, hints, None))
+        self._sort_in_now()
+
+    def _sort_in_now(self) -> None:
+        """Do so unless somebody is at it: then they do."""
         mine = False
         try:
             for mine in self._tries:  # no call of Python's: Ctrl-C finds it taken and known to be
@@ -137,8 +169,8 @@ class Pool:
             raise
 
     def _sort_in(self) -> None:
-        while self._returned:
-            handle, nbytes, hints = self._returned[0]
+        while self.returned:
+            handle, nbytes, hints, resident = self.returned[0]
             whole, size, window = handle, nbytes, 0
             if self._wholes and (window := id(handle)) in self._wholes:
                 whole, size = self._wholes[window]
@@ -150,8 +182,11 @@ class Pool:
             if window in self._wholes:
                 del self._wholes[window]
             self._next = number + 1
-            self.used_bytes -= nbytes
-            del self._returned[0]
+            self._used -= nbytes
+            if resident is not None:
+                usage._resident -= nbytes
+                usage._by_device[resident] -= nbytes
+            del self.returned[0]
             if not self.enabled:
                 self.allocator.free(whole, size)
                 continue
@@ -173,15 +208,15 @@ class Pool:
                 if self._may_be_cut(kind):
                     sizes.append(nbytes)
             self._by_kind, self._sizes = by_kind, sorted(sizes)
-            self._keep(kept - self.kept_bytes)
+            self._keep(kept - self._kept_bytes)
 
     def _make_room(self, nbytes: int) -> None:
         """Drop what is kept too long, before so many bytes more are asked for."""
-        if self.kept_bytes <= KEEP_AT_LEAST:
+        if self._kept_bytes <= KEEP_AT_LEAST:
             return
-        peak = max(self.peak_bytes, self.used_bytes + nbytes)
-        limit = max(KEEP_AT_LEAST, peak + peak // KEEP_BEYOND_PEAK - self.used_bytes - nbytes)
-        while self.kept_bytes > limit:
+        peak = max(self._peak, self._used + nbytes)
+        limit = max(KEEP_AT_LEAST, peak + peak // KEEP_BEYOND_PEAK - self._used - nbytes)
+        while self._kept_bytes > limit:
             self._drop_oldest()
 
     def _kept(self, kind: Hashable) -> Any:
@@ -217,14 +252,14 @@ class Pool:
             self.allocator.free(whole, size)
             return self._allocate(nbytes, NO_HINTS)
         except BaseException:
-            self.used_bytes += size
-            self._returned.append((whole, size, NO_HINTS))
+            self._used += size
+            self.returned.append((whole, size, NO_HINTS, None))
             raise
         self._wholes[window] = (whole, size)
         return handle
 
     def _drop_all(self) -> int:
-        dropped = self.kept_bytes
+        dropped = self._kept_bytes
         while self._free:
             self._drop_oldest()
         return dropped
@@ -270,8 +305,8 @@ class Pool:
             del self._sizes[bisect_left(self._sizes, nbytes)]
 
     def _keep(self, nbytes: int) -> None:
-        self.kept_bytes += nbytes
-        usage.pooled += nbytes
+        self._kept_bytes += nbytes
+        usage.keep(nbytes)
 
 
 def _kind(nbytes: int, hints: BufferHints) -> Hashable:

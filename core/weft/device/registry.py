@@ -26,6 +26,7 @@ from weft.base.errors import (
     UnknownDevice,
     WeftError,
 )
+from weft.base.interrupts import let_through
 from weft.base.settings import PREFIX, settings
 from weft.device.calls import failure_text
 from weft.device.capabilities import Capabilities, Target
@@ -178,6 +179,7 @@ class Registry(PluginTable):
                     try:
                         found = self.calls.locate(plugin.module, source)
                     except Exception as error:  # its fault must not hide who does know
+                        let_through(error)
                         failed.append(f"; {plugin.label} failed: {failure_text(error)}")
                         continue
                     if found is not None:
@@ -257,6 +259,7 @@ class Registry(PluginTable):
             try:
                 self.close(opened.id)
             except Exception as error:
+                let_through(error)
                 text = f"{opened.name} was not closed: {failure_text(error)}"
                 warnings.warn(text, RuntimeWarning, stacklevel=4)
         for spelt, id in list(self._spelt.items()):
@@ -278,6 +281,7 @@ class Registry(PluginTable):
         except WeftError:
             raise
         except Exception as error:
+            let_through(error)
             because, cause = f"canonical raised {failure_text(error)}", error
         label = " and ".join(plugin.label for plugin in self.plugins_of(family.name))
         raise PluginError(
@@ -301,6 +305,7 @@ class Registry(PluginTable):
         except MemoryError as error:
             raise OutOfMemory.during(f"opening {id}", error) from error
         except Exception as error:
+            let_through(error)
             raise PluginError(
                 f"opening {id} failed inside its plugin",
                 asked=str(id),
@@ -334,6 +339,7 @@ class Registry(PluginTable):
                 if opened.target:  # raises where it only says that it computes
                     return opened.id
             except Exception as error:  # whatever a plugin does harms nobody else
+                let_through(error)
                 if _is_of_a_setting(error):  # what people set wrongly they are told
                     raise
                 refusals.append(f"{family.name}: {failure_text(error)}")

@@ -7,6 +7,7 @@ from os import PathLike
 from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import FileError
+from weft.base.interrupts import let_through
 from weft.device import registry
 from weft.device.buffer import Buffer
 
@@ -17,6 +18,7 @@ def stored_size(device: registry.DeviceLike) -> int | None:
     try:
         found = opened.allocator.capacity()
     except Exception as error:
+        let_through(error)
         opened.failed("looking how much is stored", error)
     if found is not None and (not isinstance(found, int) or found < 0):
         opened.broken("looking how much is stored", f"gave {shown(found)}")

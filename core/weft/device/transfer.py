@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from weft.base import trace
 from weft.base.errors import ArgumentError, CapabilityError
+from weft.base.interrupts import let_through
 from weft.base.text import human_size
 from weft.device.buffer import Buffer, chunks, host_bytes
 from weft.device.opened import OpenDevice
@@ -128,6 +129,7 @@ def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
             try:
                 taken = ROADS[name](to, there, source, here, nbytes)
             except Exception as error:
+                let_through(error)
                 _failed(to, source, nbytes, error)
             if taken:
                 span.note(road=name)

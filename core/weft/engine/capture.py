@@ -94,8 +94,9 @@ provide("values_read", _values_read)
 def recorded(what: str, before: Collection[int] = ()) -> Iterator[Recording]:
     """Record what is run inside. before: see `Recording`."""
     made = Recording(what, before)
-    token = _recording.set(made)
+    around = _recording.get()
     try:
+        _recording.set(made)
         yield made
     finally:
-        _recording.reset(token)
+        _recording.set(around)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from weft.base.interrupts import let_through
 from weft.device.parts import Compiler
 
 if TYPE_CHECKING:
@@ -120,8 +121,9 @@ def _compile(taken: list[_Source]) -> None:
             sources = [(one.source, one.name) for one in taken]
             binaries = taken[0].compiler.compile_many(sources)  # type: ignore[attr-defined]
             pairs = list(zip(taken, binaries, strict=True))
-        except Exception:
-            pass  # of one of them: below it is seen of which, and nobody waits for ever
+        except Exception as error:
+            let_through(error)
+            # of one of them: below it is seen of which, and nobody waits for ever
         else:
             for one, binary in pairs:
                 one.binary.set_result(binary)

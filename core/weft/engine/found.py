@@ -13,6 +13,7 @@ from typing import Any
 
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search import Plan, by_heuristic
@@ -80,6 +81,7 @@ def _outdated(found: Found, ast: UOp, device: OpenDevice) -> str:
     except OptError as error:
         return f"{found.best} is not legal any more ({failure_text(error)})"
     except Exception as error:  # what is on disk may be anything
+        let_through(error)
         return f"{found.best} is no plan for it ({failure_text(error)})"
     return "" if chosen == found.heuristic else "the heuristic chooses otherwise"
 

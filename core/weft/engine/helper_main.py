@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
 from weft.codegen.opt.search import Plan
 from weft.device import registry
 from weft.device.calls import failure_text
@@ -65,6 +66,7 @@ class Server:
         except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
             return "failed", failure_text(error)
         except Exception as error:  # a fault of ours in one candidate is no reason to end the rest
+            let_through(error)
             return "failed", f"fault: {failure_text(error)}"
 
     def do_open(self, name: str) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.engine.helper_main import read_message, write_message
 
@@ -91,7 +92,8 @@ class Helper:
         except queue.Empty:
             self.stop()
             raise HelperFailed(f"no answer within {seconds:.1f} s", lost=True) from None
-        except OSError:
+        except OSError as error:
+            let_through(error)
             verdict, value = "died", None
         except BaseException:  # an interrupt: its answer would be taken for that to the next
             self.stop()
@@ -118,6 +120,7 @@ class Helper:
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         except OSError as error:
+            let_through(error)
             raise HelperFailed(f"no process can be started: {error}", lost=True) from error
         self._lives += 1
         self._answers = queue.Queue()
@@ -142,8 +145,8 @@ class Helper:
                 if stream is not None:
                     try:
                         stream.close()
-                    except OSError:  # what was still to be written, to nobody
-                        pass
+                    except OSError as error:  # what was still to be written, to nobody
+                        let_through(error)
 
 
 def _read(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:

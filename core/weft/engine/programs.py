@@ -14,14 +14,15 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from weft.base import trace
 from weft.base.arguments import kind_of
-from weft.base.collector import Uncollected, set_aside
+from weft.base.collector import set_aside, uncollected
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import CompileError, OutOfMemory, PluginError, WeftError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
+from weft.base.weak import WeakKeys
 from weft.device import registry
 from weft.device.calls import failure_text
 from weft.device.capabilities import ComputeCaps, Feature
@@ -36,7 +37,7 @@ from weft.uop import UOp
 Made = TypeVar("Made")
 
 _binaries = DiskCache("binaries", 1)
-_loaded: WeakKeyDictionary[OpenDevice, dict[Any, Program]] = WeakKeyDictionary()
+_loaded: WeakKeys[OpenDevice, dict[Any, Program]] = WeakKeys()
 # what was generated, for further devices of the same kind: the parts of a sharded value
 _generated: dict[Any, tuple[ComputeCaps | None, LinearProgram, str]] = {}
 _MOST_COMPILERS = 16
@@ -114,11 +115,7 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
         return
     ahead = _Ahead()
     try:
-        with Uncollected():
-            for key, device in missing:
-                if _compiles_side_by_side(device):
-                    ahead.start(*_generate(key, device), device)
-            set_aside()  # linear programs, for who asks for them
+        uncollected(ahead.start_all, missing)
         for key, device in missing:
             _loaded.setdefault(device, {})[key] = _build(key, device, ahead)
     except WeftError:
@@ -133,6 +130,13 @@ class _Ahead:
     def __init__(self) -> None:
         self.read: dict[str, bytes] = {}
         self.compilations: Compilations | None = None
+
+    def start_all(self, missing: Iterable[tuple[UOp, OpenDevice]]) -> None:
+        """Do so for each kernel of a device whose compiler can be asked for several at once."""
+        for key, device in missing:
+            if _compiles_side_by_side(device):
+                self.start(*_generate(key, device), device)
+        set_aside()  # linear programs, for who asks for them
 
     def start(self, program: LinearProgram, source: str, device: OpenDevice) -> None:
         """Read a kernel's binary, or have it compiled."""
@@ -272,6 +276,7 @@ def _asked(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
     except MemoryError as error:
         raise OutOfMemory.during(f"a kernel on {device.name}: {maker}", error) from error
     except Exception as error:
+        let_through(error)
         raise PluginError(
             f"a kernel cannot be made: {maker.removeprefix('its ')} of {device.name} failed",
             asked=f"a kernel on {device.name}",

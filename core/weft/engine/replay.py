@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from weft.base import trace
 from weft.base.dtype import ImageDType
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device import registry, transfer
 from weft.device.buffer import Buffer
@@ -267,6 +268,7 @@ class Replay(Recorded):
             for patch in (*self._patches, *self._new):
                 patch.move_to(graph, launches_of)
         except Exception as error:
+            let_through(error)
             device.failed("binding launches together", error)
 
     def _program(self, number: int) -> Any:
@@ -346,6 +348,7 @@ class Replay(Recorded):
             if self._with_values and values != self._values:
                 self._put_values(values)
         except Exception as error:
+            let_through(error)
             self._failed(error)
         if stats.timing or _debug() >= 2 or trace.enabled("run"):
             self._run_watched(given, outputs, values)
@@ -355,11 +358,13 @@ class Replay(Recorded):
             for launch in left:
                 launch()
         except Exception as error:
+            let_through(error)
             self._go_on([launch, *left], error)
         try:
             for wait in self._wait:
                 wait()
         except Exception as error:
+            let_through(error)
             self._failed(error)
         if self._kernels:
             stats.kernels += self._kernels
@@ -389,6 +394,7 @@ class Replay(Recorded):
             for wait in self._wait:
                 wait()
         except Exception as error:
+            let_through(error)
             self._failed(error)
         stats.kernels += self._kernels
         stats.ops += self._ops
@@ -405,6 +411,7 @@ class Replay(Recorded):
             for launch in left:
                 launch()
         except Exception as again:
+            let_through(again)
             again.add_note("of the memory that this writes some was written before it failed")
             self._failed(again)
         warnings.warn(f"a launch was tried a second time, since it failed: {error}", stacklevel=2)

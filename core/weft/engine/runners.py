@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.base.arguments import kind_of
 from weft.base.errors import ArgumentError
+from weft.base.interrupts import let_through
 from weft.device import transfer
 from weft.device.buffer import Buffer
 from weft.engine.programs import Program
@@ -54,6 +55,7 @@ class KernelRunner:
                 handles, global_size=global_size, local_size=local_size, values=numbers, wait=wait
             )
         except Exception as error:
+            let_through(error)
             program.device.failed(f"kernel {self.name}", error)
         if seconds is not None and not isinstance(seconds, (int, float)):
             program.device.broken(f"kernel {self.name}", f"gave {kind_of(seconds)} as seconds")

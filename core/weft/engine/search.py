@@ -24,6 +24,7 @@ from typing import Any
 
 from weft.base import trace
 from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
 from weft.base.intmath import ceildiv
 from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
@@ -147,6 +148,7 @@ class _Search:
         except (WeftError, HelperFailed, OSError) as error:
             result = self.ended_early(failure_text(error))
         except Exception as error:  # a fault of ours: the program can do without a search
+            let_through(error)
             result = self.ended_early(f"fault: {failure_text(error)}")
         finally:
             self.progress.end(len(found.tries), result, found.notes)

@@ -21,6 +21,7 @@ from typing import Any
 from weft.base import trace
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.device.capabilities import ComputeCaps
@@ -121,10 +122,19 @@ def _place_of(part: object) -> str | None:
     name = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
     module = sys.modules.get(name.partition(".")[0])
     file = getattr(module, "__file__", None)
-    if file is None or not os.path.exists(file):
+    if file is None or not _is_there(file):
         return None
     file = os.path.abspath(file)
     return os.path.dirname(file) if hasattr(module, "__path__") else file
+
+
+def _is_there(file: str) -> bool:
+    try:
+        os.stat(file)
+    except (OSError, ValueError) as error:  # as `os.path.exists` does
+        let_through(error)
+        return False
+    return True
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
 from weft.codegen.opt.search import Plan
 from weft.device import registry
 from weft.device.calls import failure_text
@@ -136,6 +137,7 @@ class Here:
             except WeftError as error:
                 yield failure_text(error)
             except Exception as error:  # a fault of ours in one plan is no reason to end the rest
+                let_through(error)
                 yield f"fault: {failure_text(error)}"
             else:
                 yield built.digest, built

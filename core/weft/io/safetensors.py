@@ -16,6 +16,7 @@ from pathlib import Path
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, FileError, FormatError, WrongKind
+from weft.base.interrupts import let_through
 from weft.device import registry
 from weft.io.safetensors_header import (
     PREFIX,
@@ -154,6 +155,7 @@ def _replacing(path: Path) -> Iterator[Path]:
         error.asked = f"save {path}"
         raise
     except OSError as error:
+        let_through(error)
         raise FileError(
             "the file could not be saved",
             asked=f"save {path}",

@@ -15,6 +15,7 @@ from typing import Any
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import FormatError, WeftError
+from weft.base.interrupts import let_through
 from weft.device import registry
 from weft.io.archives import stored_at, zip_entries
 from weft.io.pickles import Name, read_pickle, refused
@@ -77,6 +78,7 @@ def torch_load(source: Source, device: str | None = None) -> Any:
     except WeftError:
         raise
     except Exception as error:  # whatever a damaged file makes the parsers stumble over
+        let_through(error)
         why = f"{type(error).__name__}: {error}"
         raise _foreign(why[:200], called(source)) from None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DTypeError, FormatError, WeftError
+from weft.base.interrupts import let_through
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.tensor import Tensor
@@ -79,6 +80,7 @@ def reading(what: str, source: Source) -> Iterator[None]:
     except WeftError:
         raise
     except Exception as error:
+        let_through(error)
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise not_readable(what, source, why[:200]) from None
 

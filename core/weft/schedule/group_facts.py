@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from weft.base.sequences import prod
+from weft.base.weak import WeakKeys
 from weft.schedule.arange import is_counted
 from weft.schedule.kernel_ast import elements
 from weft.schedule.placed import has_own_places, is_placed
@@ -130,7 +130,7 @@ def is_tiled(reduce: UOp) -> bool:
     return len(reused_operands(reduce)) > 1
 
 
-_known: WeakKeyDictionary[UOp, list[tuple[UOp, frozenset[int]]]] = WeakKeyDictionary()
+_known: WeakKeys[UOp, list[tuple[UOp, frozenset[int]]]] = WeakKeys()
 
 
 def reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from weft.base.collector import Uncollected
+from weft.base.collector import uncollected
 from weft.base.settings import settings
 from weft.device import binding, registry
 from weft.shape import ShapeTracker
@@ -68,8 +68,8 @@ def structure_of(sink: UOp, order: Iterable[UOp] | None = None) -> Structure | N
 
     None where kernels are pending in it, or where one variable is bound to two values.
     """
-    with Uncollected():  # thousands of tuples and no garbage among them
-        return _structure_of(sink, walk(sink) if order is None else order)
+    # thousands of tuples and no garbage among them
+    return uncollected(_structure_of, sink, walk(sink) if order is None else order)
 
 
 def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:

@@ -10,22 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any
 
 from weft.base.errors import ArgumentError
+from weft.base.weak import entry_type
 from weft.shape.indexing import expr_of_views, symbolic_ranges, to_indexed_uops, touched
-from weft.shape.view import Shape, View, _Entry, is_static
+from weft.shape.view import Shape, View, is_static
 from weft.shape.view_merge import compose
 from weft.uop import Ops, UOp, sint
 from weft.uop.symbolic.sint import sprod
 from weft.uop.symbolic.sums import linear_terms
 
-_interned: dict[Any, _Entry] = {}
-
-
-def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
-    if table.get(entry.key) is entry:
-        del table[entry.key]
+_interned: dict[Any, Any] = {}
+_Entry = entry_type(_interned)
 
 
 @lru_cache(1024)
@@ -60,9 +58,7 @@ class ShapeTracker:
             )
         tracker = object.__new__(cls)
         tracker.views = key
-        entry = _Entry(tracker, _forget)
-        entry.key = key
-        _interned[key] = entry
+        _interned[key] = _Entry(tracker, methodcaller("drop", key))
         return tracker
 
     @staticmethod

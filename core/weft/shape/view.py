@@ -12,10 +12,11 @@ A move gives the moved view, or None where one affine map cannot say it.
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any, TypeAlias
-from weakref import ref as weak_reference
 
 from weft.base.errors import ShapeError
+from weft.base.weak import entry_type
 from weft.uop import UOp, sint
 from weft.uop.symbolic.sint import fold, resolve, smax, smin, sprod, unbind_sint, variables_of
 
@@ -23,18 +24,8 @@ Shape: TypeAlias = tuple[sint, ...]
 Mask: TypeAlias = tuple[tuple[sint, sint], ...]
 
 
-class _Entry(weak_reference):
-    """A weak entry of an intern table that can take itself out."""
-
-    __slots__ = ("key",)
-
-
-_interned: dict[Any, _Entry] = {}
-
-
-def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
-    if table.get(entry.key) is entry:
-        del table[entry.key]
+_interned: dict[Any, Any] = {}
+_Entry = entry_type(_interned)
 
 
 def is_static(values: tuple[sint, ...]) -> bool:
@@ -105,9 +96,7 @@ class View:
         view.contiguous = mask is None and (
             0 in shape or (offset.__class__ is int and offset == 0 and strides == row_major(shape))
         )
-        entry = _Entry(view, _forget)
-        entry.key = key
-        _interned[key] = entry
+        _interned[key] = _Entry(view, methodcaller("drop", key))
         return view
 
     @staticmethod

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from weft.base import trace
-from weft.base.collector import Uncollected
+from weft.base.collector import uncollected
 from weft.base.errors import WeftError
 from weft.base.settings import settings
 from weft.uop import UOp, to_text
@@ -49,8 +49,7 @@ def run_passes(passes: Sequence[Pass], subject: Any, context: Any) -> Any:
     Each is published as a span "pass" with its name; with `before` and `after`, where it came to an
     end. Graphs have no cycles, so that searching them for garbage finds none: a sixth of the time.
     """
-    with Uncollected():
-        return _one_by_one(passes, subject, context)
+    return uncollected(_one_by_one, passes, subject, context)
 
 
 def _one_by_one(passes: Sequence[Pass], subject: Any, context: Any) -> Any:

@@ -99,18 +99,15 @@ _keep_forever = _from_python("Py_IncRef", None, ctypes.py_object)
 _handed_out: dict[int, tuple[Any, ...]] = {}
 
 
-def _forget(address: int, table: dict[int, tuple[Any, ...]] = _handed_out) -> None:
-    table.pop(address, None)
-
-
 def _drop_unused(capsule: int) -> None:
     """The destructor of a capsule: one that nobody consumed takes its memory with it."""
     for name in (_PLAIN, _MARKED):
         if _is_valid(capsule, name):
-            _forget(_pointer_of(capsule, name))
+            _handed_out.pop(_pointer_of(capsule, name), None)
 
 
-_forget_c = _Deleter(_forget)
+# a method in C: what a signal handler raises in a callback in Python is lost
+_forget_c = _Deleter(_handed_out.__delitem__)
 _drop_unused_c = _Deleter(_drop_unused)
 # Consumers may call them as long as the interpreter lives, after this module is gone.
 for _callback in (_forget_c, _drop_unused_c):

@@ -14,8 +14,8 @@ of these tensors.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from weakref import WeakKeyDictionary, WeakSet
 
+from weft.base.weak import WeakKeys, WeakMembers
 from weft.device import binding
 from weft.device.buffer import Buffer
 from weft.engine import ExecItem, run_schedule
@@ -41,8 +41,8 @@ class Rest:
     ) -> None:
         self._items = list(items)
         self._values = dict(values)
-        self._becomes = WeakKeyDictionary(becomes)
-        self._writes = WeakSet(writes)
+        self._becomes = WeakKeys(becomes)
+        self._writes = WeakMembers(writes)
 
     def finish(self) -> None:
         """Run what is left. Where that fails, what is left then is kept."""
@@ -51,17 +51,17 @@ class Rest:
             run_schedule(self._items, self._values, done=done)
         finally:
             del self._items[: len(done)]
-        put_back(dict(self._becomes), list(self._writes))
+        put_back(dict(self._becomes.items()), list(self._writes))
         for node in [node for node, rest in _rests.items() if rest is self]:
             del _rests[node]
 
 
-_rests: WeakKeyDictionary[UOp, Rest] = WeakKeyDictionary()
+_rests: WeakKeys[UOp, Rest] = WeakKeys()
 
 
 def is_any_left() -> bool:
     """Whether any schedule has been left halfway."""
-    return bool(_rests)
+    return len(_rests) > 0
 
 
 def finish(nodes: Collection[UOp]) -> None:

@@ -21,6 +21,7 @@ from weft.base.errors import (
     OutOfMemory,
     ShapeError,
 )
+from weft.base.interrupts import let_through
 from weft.base.promotion import least_upper_dtype
 from weft.base.scalars import check_range, pack
 from weft.base.sequences import prod
@@ -285,6 +286,7 @@ def from_file(path: str | os.PathLike[str], dtype: DType | None = None) -> UOp:
     try:
         size = os.stat(path).st_size
     except OSError as error:
+        let_through(error)
         raise FileError(
             "this file cannot be opened",
             asked=f"a tensor of {os.fspath(path)}",
@@ -342,6 +344,7 @@ def as_array(data: Any) -> Any:
     try:
         array = numpy.asarray(data)
     except Exception as error:  # whatever a foreign class raises
+        let_through(error)
         raise DTypeError(
             "this array cannot be read", asked=f"a {type(data).__name__}", because=str(error)
         ) from None
@@ -363,7 +366,8 @@ def from_foreign(data: Any, dtype: DType | None) -> UOp:
         raise refusal
     try:
         taken = dlpack.take(data, None)
-    except Exception:  # whatever a foreign class raises: NumPy's words say it better
+    except Exception as error:  # whatever a foreign class raises: NumPy's words say it better
+        let_through(error)
         raise refusal from None
     memory = taken.compact() if prod(taken.shape) else b""
     node = host_node(memory, taken.dtype, taken.shape)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
 from weft.base.scalars import pack, truncate, unpack
 from weft.base.settings import settings
 from weft.device import Buffer, binding, registry
@@ -65,6 +66,7 @@ def text_of(tensor: Any) -> str:
     except Unknown as unknown:
         return f"{name}(shape={say_shape(shape)}, {_facts(tensor)}, {unknown})"
     except Exception as error:  # a lost device, a file that is gone: printing never fails
+        let_through(error)
         reason = error.summary if isinstance(error, WeftError) else str(error)
         reason = " ".join(f"{type(error).__name__}: {reason}".split())
         return (
@@ -94,7 +96,8 @@ def values_text(tensor: Any) -> str | None:
     try:
         extents = tuple(evaluate_sint(size, {}) for size in tensor._uop.shape)
         return _body(tensor._uop, extents, "", _print_options())
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return None
 
 

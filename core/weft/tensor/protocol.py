@@ -52,10 +52,19 @@ class grad_mode(ContextDecorator):
         self._tokens: list[Token[bool]] = []
 
     def __enter__(self) -> None:
-        self._tokens.append(_grad_enabled.set(self._enabled))
+        before, depth = _grad_enabled.get(), len(self._tokens)
+        try:
+            self._tokens.append(_grad_enabled.set(self._enabled))
+        except BaseException:  # of a signal handler: nobody will leave what was not entered
+            _grad_enabled.set(before)
+            del self._tokens[depth:]
+            raise
 
     def __exit__(self, *exception: object) -> None:
-        _grad_enabled.reset(self._tokens.pop())
+        try:
+            _grad_enabled.reset(self._tokens[-1])
+        finally:
+            self._tokens.pop()
 
     def _recreate_cm(self) -> grad_mode:
         return grad_mode(self._enabled)

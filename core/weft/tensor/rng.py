@@ -14,13 +14,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.scalars import pack
 from weft.base.settings import settings
+from weft.base.weak import WeakKeys
 from weft.device import binding
 from weft.engine.capture import recording
 from weft.tensor.interop import host_node, moved
@@ -29,7 +29,7 @@ from weft.uop import Ops, UOp
 _MASK = (1 << 64) - 1
 _seed: int | None = None
 _drawn: dict[str | tuple[str, ...], int] = {}
-_counters: WeakKeyDictionary[UOp, tuple[str | tuple[str, ...], int]] = WeakKeyDictionary()
+_counters: WeakKeys[UOp, tuple[str | tuple[str, ...], int]] = WeakKeys()
 
 
 def manual_seed(seed: int) -> None:

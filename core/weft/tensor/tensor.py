@@ -565,7 +565,8 @@ class _Training(ContextDecorator):
         Tensor.training = self._mode
 
     def __exit__(self, *exception: object) -> None:
-        Tensor.training = self._before.pop()
+        Tensor.training = self._before[-1]  # no call in between: a signal could raise there
+        self._before.pop()
 
 
 def _restore(

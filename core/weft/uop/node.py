@@ -12,13 +12,15 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import methodcaller
+from types import FunctionType
 from typing import Any, TypeAlias
-from weakref import ref as weak_reference
 
 from weft.base.arguments import shown
 from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, SpecError, WeftError
 from weft.base.scalars import truncate
+from weft.base.weak import entry_type
 from weft.uop.analyses import Analysed, provided, tell_read
 from weft.uop.args import AxisKind, RangeArg, Reduce, Var
 from weft.uop.math import MathMixin, has_graph
@@ -29,23 +31,27 @@ _COMPARISONS = GroupOp.Comparison
 _MOVES = GroupOp.Movement | {Ops.VIEW}
 
 
-class _Entry(weak_reference):
-    """A weak entry of the intern table that can take itself out."""
-
-    __slots__ = ("key",)
-
-
-_interned: dict[Any, _Entry] = {}
+_interned: dict[Any, Any] = {}
+_Entry = entry_type(_interned)
 _unique_numbers = itertools.count()
 
 
-def _forget(entry: _Entry, table: dict[Any, _Entry] = _interned) -> None:
-    key = entry.key
-    if table.get(key) is entry:
-        other = table.pop(key, None)
-        if other is not entry and other is not None:
-            # another thread made an equal node meanwhile
-            table.setdefault(key, other)
+def _key(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any) -> Any:
+    """The key of a node whose argument is a float, or may be hashed by a method in Python."""
+    kind = arg.__class__
+    if kind is float or kind is tuple:
+        return (op, dtype, src, _exact(arg))
+    if kind not in _HASHED_IN_PYTHON:
+        if not isinstance(kind.__hash__, FunctionType):
+            _PLAIN.add(kind)
+            return (op, dtype, src, arg)
+        _HASHED_IN_PYTHON.add(kind)
+    # a set keeps its hash: whoever takes the entry out hashes nothing
+    return frozenset(((op, dtype, src, arg),))
+
+
+_PLAIN: set[type] = {type(None), int, bool, str}
+_HASHED_IN_PYTHON: set[type] = set()
 
 
 def _exact(arg: Any) -> Any:
@@ -103,10 +109,10 @@ class UOp(_Open):
         arg: Any = None,
     ) -> UOp:
         kind = arg.__class__
-        if kind is float or (kind is tuple and op is Ops.VCONST):
-            key = (op, dtype, src, _exact(arg))
-        else:
+        if kind in _PLAIN or (kind is tuple and op is not Ops.VCONST):
             key = (op, dtype, src, arg)
+        else:
+            key = _key(op, dtype, src, arg)
         entry = _interned.get(key)
         if entry is not None:
             node = entry()
@@ -122,15 +128,14 @@ class UOp(_Open):
         made.meta = None
         made._ranges = None
         made.__class__ = cls
-        entry = _Entry(made, _forget)
-        entry.key = key
+        entry = _Entry(made, methodcaller("drop", key))
         # one step, so that of two threads that make equal nodes one gets the other's
         found = _interned.setdefault(key, entry)
         while found is not entry:
             other = found()
             if other is not None:
                 return other
-            _forget(found)
+            _Entry.drop(key)
             found = _interned.setdefault(key, entry)
         return made
 

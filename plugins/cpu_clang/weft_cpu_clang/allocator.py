@@ -6,7 +6,7 @@ import ctypes
 import mmap
 from typing import Any
 
-from weft.plugin import Allocator, BufferHints, OutOfMemory
+from weft.plugin import Allocator, BufferHints, OutOfMemory, let_through
 from weft_cpu_clang.mapped import private
 from weft_cpu_clang.room import room
 
@@ -98,8 +98,9 @@ def _mapped(nbytes: int) -> Memory:
     if hasattr(mmap, "MADV_HUGEPAGE"):
         try:
             block.madvise(mmap.MADV_HUGEPAGE)
-        except OSError:
-            pass  # advice only: a kernel without huge pages refuses it
+        except OSError as error:
+            let_through(error)
+            # advice only: a kernel without huge pages refuses it
     start = _address(block)
     skip = -start % HUGE_PAGE
     return Memory(start + skip, memoryview(block)[skip : skip + nbytes], block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from weft.plugin import CompileError
+from weft.plugin import CompileError, let_through
 from weft_cpu_clang import elf
 
 _RELOCATABLE = b"\x01\x00"  # the type of an ELF object that no linker has seen
@@ -27,6 +27,7 @@ class SharedLibrary:
                 file.write(binary)
             self._library = ctypes.CDLL(path)
         except OSError as error:
+            let_through(error)
             raise CompileError(
                 "this library cannot be loaded",
                 asked=f"kernel {kernel}",

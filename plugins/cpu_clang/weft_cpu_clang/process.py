@@ -8,7 +8,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from weft.plugin import CompileError
+from weft.plugin import CompileError, let_through
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -42,6 +42,7 @@ def run(command: tuple[str, ...], source: str = "", seconds: float = SECONDS) ->
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
+        let_through(error)
         raise CompileError(
             "the compiler cannot be run",
             asked=shlex.join(command),

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from weft.plugin import CompileError, DeviceUnavailable, DiskCache
+from weft.plugin import CompileError, DeviceUnavailable, DiskCache, let_through
 from weft_cpu_clang import elf
 from weft_cpu_clang.elf_object import ObjectFile
 from weft_cpu_clang.levels import NATIVE, check_runs, chosen_level, level_of
@@ -280,6 +280,7 @@ def _identity(command: tuple[str, ...]) -> str:
     try:
         stat = os.stat(path)
     except OSError as error:
+        let_through(error)
         raise CompileError("there is no such compiler", because=str(error)) from error
     file = f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
     system_name = " ".join(_system())
@@ -308,7 +309,8 @@ _WHICH = (
 def _processor() -> str:
     try:
         text = Path("/proc/cpuinfo").read_text()
-    except OSError:
+    except OSError as error:
+        let_through(error)
         import platform
 
         return f"{platform.machine()} {platform.processor()}"

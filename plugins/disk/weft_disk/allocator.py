@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.plugin import Allocator, BufferHints, Capabilities, Device, DeviceId
+from weft.plugin import Allocator, BufferHints, Capabilities, Device, DeviceId, let_through
 from weft_disk.mapping import StoredFile, file_error
 
 
@@ -56,6 +56,7 @@ class FileAllocator(Allocator[Extent]):
         except FileNotFoundError:
             return None
         except OSError as error:
+            let_through(error)
             raise file_error("look at", self.device.path, error) from error
 
     def allocate(self, nbytes: int, hints: BufferHints) -> Extent:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from weft.plugin import FileError
+from weft.plugin import FileError, let_through
 
 _ADVICE = {
     errno.ENOENT: "check the path: the folder or the file does not exist",
@@ -111,6 +111,7 @@ class StoredFile:
                 try:
                     os.fsync(self._writer)
                 except OSError as error:
+                    let_through(error)
                     raise file_error("write", self.path, error) from error
 
     def close(self) -> None:
@@ -157,6 +158,7 @@ class StoredFile:
         except FileNotFoundError:
             kind = stat.S_IFREG  # it may be about to be made
         except OSError as error:
+            let_through(error)
             raise file_error(doing, self.path, error) from error
         if stat.S_ISDIR(kind):
             raise file_error(doing, self.path, OSError(errno.EISDIR, "it is a folder"))
@@ -171,6 +173,7 @@ class StoredFile:
             flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
             return os.open(self.path, flags, 0o666)
         except OSError as error:
+            let_through(error)
             raise file_error(doing, self.path, error) from error
 
     # ---- size ---------------------------------------------------------------------------------
@@ -199,6 +202,7 @@ class StoredFile:
             else:
                 os.ftruncate(fd, size)
         except OSError as error:
+            let_through(error)
             if error.errno in (errno.EOPNOTSUPP, errno.EINVAL):  # this file system cannot reserve
                 return
             os.ftruncate(fd, before)
@@ -225,6 +229,7 @@ class StoredFile:
                     break
                 done += moved
         except OSError as error:
+            let_through(error)
             raise file_error(doing, self.path, error) from error
         return done
 

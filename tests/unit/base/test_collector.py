@@ -92,3 +92,19 @@ def test_what_a_program_froze_stays_frozen(searched):
         assert gc.get_freeze_count() == frozen > 0 and not is_old(made)
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_call_without_a_search(before):
+    (gc.enable if before else gc.disable)()
+
+    def work(fails):
+        assert not gc.isenabled()
+        if fails:
+            raise KeyError
+        return 3
+
+    assert collector.uncollected(work, False) == 3 and gc.isenabled() is before
+    with pytest.raises(KeyError):
+        collector.uncollected(work, True)
+    assert gc.isenabled() is before

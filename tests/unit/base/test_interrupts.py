@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from weft.base.interrupts import Undisturbed
+from weft.base.interrupts import Undisturbed, let_through
 
 
 @pytest.fixture(autouse=True)
@@ -73,3 +73,94 @@ def test_other_threads_are_never_interrupted():
     thread.start()
     thread.join()
     assert found == [signal.default_int_handler]
+
+
+# ---- other signals -------------------------------------------------------------------------------
+
+ALARM = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a system without this signal")
+
+
+class Late(Exception):
+    """What a handler raises."""
+
+
+@pytest.fixture
+def alarm():
+    def handler(number, frame):
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, handler)
+    yield handler
+    assert signal.getsignal(signal.SIGALRM) is handler
+    signal.signal(signal.SIGALRM, before)
+
+
+@ALARM
+def test_every_signal_with_a_handler_waits(alarm):
+    reached = False
+    with pytest.raises(Late):
+        with Undisturbed():
+            signal.raise_signal(signal.SIGALRM)
+            reached = True
+    assert reached
+
+
+@ALARM
+def test_two_signals_both_come(alarm):
+    seen = []
+    with Undisturbed() as undisturbed:
+        signal.raise_signal(signal.SIGALRM)
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(2):
+            try:
+                undisturbed.pause()
+            except (Late, KeyboardInterrupt) as error:
+                seen.append(type(error))
+    assert seen == [Late, KeyboardInterrupt]
+
+
+@ALARM
+def test_what_a_handler_raises_is_let_through(alarm):
+    def work():
+        signal.raise_signal(signal.SIGALRM)
+
+    with pytest.raises(Late):
+        try:
+            work()
+        except Exception as error:
+            let_through(error)
+            raise AssertionError("taken for a failure of work") from error
+
+
+@ALARM
+@pytest.mark.parametrize("how", ["object", "method"])
+def test_handlers_of_any_kind_are_known(how, alarm):
+    class Handler:
+        def __call__(self, number, frame):
+            raise Late
+
+        def method(self, number, frame):
+            raise Late
+
+    handler = Handler()
+    signal.signal(signal.SIGALRM, handler if how == "object" else handler.method)
+    try:
+        with pytest.raises(Late):
+            try:
+                signal.raise_signal(signal.SIGALRM)
+            except Exception as error:
+                let_through(error)
+    finally:
+        signal.signal(signal.SIGALRM, alarm)
+
+
+def test_what_nobody_interrupted_is_not_let_through():
+    def work():
+        raise Late
+
+    for function in (work, lambda: {}["missing"], lambda: int("x")):
+        try:
+            function()
+        except Exception as error:
+            let_through(error)
+    let_through(Late())  # was never raised

@@ -243,8 +243,9 @@ def test_but_not_what_says_itself_what_it_is(fresh_registry, call, error):
 
 def test_a_crash_of_free_is_told(fresh_registry):
     told = []
-    buffer = buffer_of(CrashingAllocator("free")).allocate()
-    buffer.holder().pool.enabled = False
+    buffer = buffer_of(CrashingAllocator("free"))
+    registry.open(buffer.device).pool.enabled = False
+    buffer.allocate()
     hook, sys.unraisablehook = sys.unraisablehook, told.append
     try:
         del buffer
@@ -264,3 +265,17 @@ def test_an_answer_that_is_none_is_the_plugins_fault(fresh_registry, call, answe
     with pytest.raises(PluginError, match="inside the plugin of FAKE") as caught:
         CALLS[call](buffer_of(allocator))
     assert " gave " in caught.value.because
+
+
+def test_small_memory_dies_without_python(fresh_registry):
+    """Where a signal handler raised meanwhile nobody would hear of it."""
+    buffer = buffer_of(RecordingAllocator()).allocate()
+    pool = registry.open(buffer.device).pool
+    used, resident, called = pool.used_bytes, usage.resident, []
+    nbytes = buffer.nbytes
+    sys.setprofile(lambda frame, event, _: called.append(event))
+    del buffer
+    sys.setprofile(None)
+    assert set(called) <= {"c_call", "c_return"}
+    assert (pool.used_bytes, pool.kept_bytes) == (used - nbytes, nbytes)
+    assert usage.resident in (resident, resident - nbytes)

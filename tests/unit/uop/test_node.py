@@ -4,13 +4,15 @@ import gc
 import pickle
 import sys
 import threading
+from operator import methodcaller
 
 import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, SpecError
 from weft.uop import Ops, UOp
-from weft.uop.node import _Entry, _forget, interned_count
+from weft.uop.args import Reduce
+from weft.uop.node import _Entry, interned_count
 from weft.uop.node import _interned as interned
 
 
@@ -184,38 +186,40 @@ def test_equal_nodes_of_several_threads_are_one():
         assert all(a is b for one, other in zip(made[0], own) for a, b in zip(one, other))
 
 
-@pytest.mark.parametrize("lost", ["before", "between"])
-def test_a_node_that_another_thread_made_is_not_forgotten(lost):
-    """The entry of a dead node is replaced before, or while, it takes itself out."""
-    node = UOp(Ops.CONST, dtypes.int, (), 7_100_000)
-    old, new = _Entry(node), _Entry(node)
-    old.key = new.key = "key"
-
-    class Table(dict):
-        def get(self, key):
-            found = super().get(key)
-            self[key] = new
-            return found
-
-    table = Table(key=old) if lost == "between" else {"key": new}
-    _forget(old, table)
-    assert dict.get(table, "key") is new
-
-
-def test_the_entry_of_a_dead_node_is_replaced():
-    """Its callback may be under way in another thread."""
-    node = UOp(Ops.CONST, dtypes.int, (), 7_200_000)
-    key = (Ops.CONST, dtypes.int, (), 7_200_000)
-    del node
-    gc.collect()
+def test_a_node_that_another_thread_made_is_not_forgotten():
+    """The entry of a dead node takes out itself alone, not the one that stands there by now."""
+    key = (Ops.CONST, dtypes.int, (), 7_100_000)
+    made = UOp(*key)
     dead = _Entry(_Dies())
-    dead.key = key
-    interned[key] = dead
-    made = UOp(Ops.CONST, dtypes.int, (), 7_200_000)
+    methodcaller("drop", key)(dead)
     assert interned[key]() is made
     del made
     gc.collect()
     assert key not in interned
+    methodcaller("drop", key)(dead)  # nor is it an error where none does
+
+
+def test_the_entry_of_a_dead_node_is_replaced():
+    """Its callback may be under way in another thread."""
+    key = (Ops.CONST, dtypes.int, (), 7_200_000)
+    interned[key] = _Entry(_Dies())
+    made = UOp(*key)
+    assert interned[key]() is made
+    del made
+    gc.collect()
+    assert key not in interned
+
+
+@pytest.mark.parametrize("arg", [Reduce(Ops.ADD, (7_300,)), 7_300.5, ("a", 7_300), None])
+def test_no_python_runs_when_a_node_dies(arg):
+    """Where a signal handler raised meanwhile nobody would hear of it."""
+    node = UOp(Ops.NOOP, dtypes.int, (UOp(Ops.CONST, dtypes.int, (), 7_300_001),), arg)
+    before, called = interned_count(), []
+    sys.setprofile(lambda frame, event, _: called.append(event))
+    del node
+    sys.setprofile(None)
+    assert interned_count() == before - 2
+    assert set(called) <= {"c_call", "c_return"}
 
 
 class _Dies:

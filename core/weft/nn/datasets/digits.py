@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from weft.base.errors import FileError, FormatError
+from weft.base.interrupts import let_through
 
 IMAGES = 1797
 SIDE = 8
@@ -80,6 +81,7 @@ def load_digits() -> Digits:
     try:
         packed = resources.files(__package__).joinpath(_FILE).read_bytes()
     except OSError as error:
+        let_through(error)
         raise FileError(
             "the handwritten digits that come with weft cannot be read",
             asked=f"read {_FILE}",

@@ -17,12 +17,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
-from weakref import WeakKeyDictionary
 
 from weft.base.arguments import too_deep
 from weft.base.errors import ArgumentError, CaptureError
+from weft.base.interrupts import let_through
 from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
+from weft.base.weak import WeakKeys
 from weft.device import registry
 from weft.engine.capture import recording
 from weft.tensor.jit.arguments import Arguments, Refused, path_of
@@ -115,7 +116,7 @@ class Jit(Generic[P, R]):
         self._quiet = quiet
         self._lock = reentrant_lock()
         self._attribute = self._place = ""
-        self._classes: WeakKeyDictionary[type, BoundJit] = WeakKeyDictionary()
+        self._classes: WeakKeys[type, BoundJit] = WeakKeys()
         self._roots: list[Any] = [function]
         self.reset()
         self._is_named(function)
@@ -482,5 +483,6 @@ def _make_ready(tensors: Sequence[TensorBase]) -> None:
 def _equal(one: Any, other: Any) -> bool:
     try:
         return bool(one == other)
-    except Exception:  # values of foreign kinds may compare as they like
+    except Exception as error:  # values of foreign kinds may compare as they like
+        let_through(error)
         return False

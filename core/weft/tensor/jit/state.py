@@ -9,15 +9,16 @@ array libraries); what is hidden there is found by the memory that kernels read,
 from __future__ import annotations
 
 import enum
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from operator import attrgetter, is_, itemgetter
 from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
-from weakref import WeakSet
 
 from weft.base.members import Member
+from weft.base.weak import WeakMembers
 from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children, is_walked
 from weft.tensor.jit.lookup import attributes, has_member, name_of, slots, wrapped
 from weft.tensor.protocol import TensorBase
@@ -31,10 +32,11 @@ DICT, LIST, CELL, NAME, SLOT = "dict", "list", "cell", "name", "slot"
 _node_of, _grad_of, _flag_of = map(attrgetter, ("_uop", "grad", "_requires_grad"))
 
 
-_states: WeakSet[State] = WeakSet()
+_states: WeakMembers[State] = WeakMembers()
 
 
-_epoch = object()
+_changes = itertools.count()
+_changed = next(_changes)
 
 
 def states() -> list[State]:
@@ -42,9 +44,9 @@ def states() -> list[State]:
     return list(_states)
 
 
-def states_epoch() -> object:
-    """The same object until one is made, or goes, or watches others than before."""
-    return _epoch
+def states_epoch() -> tuple[int, int]:
+    """The same until one is made, or goes, or watches others than before."""
+    return _changed, len(_states)
 
 
 class Container:
@@ -97,8 +99,8 @@ class State:
     """
 
     def __init__(self, roots: list[Any], hidden: Callable[[Any], bool]) -> None:
-        global _epoch
-        _epoch = object()
+        global _changed
+        _changed = next(_changes)
         _states.add(self)
         self.signature = Arguments((), {})
         self.containers: list[Container] = []
@@ -113,10 +115,6 @@ class State:
             self._visit(root, name_of(root).rpartition(".")[2])
         self.signature.grads.clear()  # those of now are in `_grads`, others would be held for good
         self._remember()
-
-    def __del__(self) -> None:
-        global _epoch
-        _epoch = object()
 
     @property
     def tensors(self) -> list[TensorBase]:
@@ -194,9 +192,9 @@ class State:
 
     def watch(self, nodes: list[UOp]) -> None:
         """Hold on to these, for who wants to know how many others do."""
-        global _epoch
+        global _changed
         if self.watched != nodes:
-            _epoch = object()
+            _changed = next(_changes)
             self.watched = nodes
 
     def place_of(self, number: int) -> int:

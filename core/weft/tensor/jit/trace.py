@@ -21,6 +21,7 @@ from weakref import ref
 from weft.autograd.history import forget
 from weft.base.arguments import too_deep
 from weft.base.dtype import DType
+from weft.base.interrupts import let_through
 from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
 from weft.engine.recorded import KEPT, Unreplayable
@@ -201,6 +202,7 @@ def _check_containers(args: Any, kwargs: Any, arguments: Arguments) -> None:
     try:
         after = Arguments(args, kwargs)
     except Exception as error:
+        let_through(error)
         raise Unreplayable("it changes what it was given") from error
     if len(after.tensors) < len(arguments.tensors) or len(after.roots) != len(arguments.roots):
         raise Unreplayable("it changes a container that it was given")

@@ -48,7 +48,7 @@ class Watch:
 
     def is_stale(self) -> bool:
         """Whether states have come or gone, which are known to hold on to some."""
-        return states_epoch() is not self._epoch
+        return states_epoch() != self._epoch
 
 
 def protect(nodes: set[UOp], known: set[int]) -> None:
