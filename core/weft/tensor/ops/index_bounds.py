@@ -130,8 +130,17 @@ def _extremes(node: UOp) -> tuple[int, int] | None:
     return int(values.min()), int(values.max())
 
 
+_found: tuple[object, str] = (None, "")
+
+
 def _staging() -> str:
-    return str(registry.canonical(registry.staging()))
+    """The device string of Python's memory, looked up once for as long as devices stay the same."""
+    global _found
+    epoch, device = found = _found
+    if epoch is not registry.epoch():
+        device = str(registry.canonical(registry.staging()))
+        _found = found = registry.epoch(), device
+    return found[1]
 
 
 def _values(base: UOp) -> Any:
