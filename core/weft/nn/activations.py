@@ -32,9 +32,10 @@ class Activation(Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         """The function of x. :raises WrongKind: if that is no tensor."""
-        own = vars(self)
-        given = {name: own[name] for name in self._arguments if name != "inplace"}
-        result: Tensor = getattr(F, self.function)(tensor_for(self, x), **given)
+        if not isinstance(x, Tensor):
+            tensor_for(self, x)
+        own = self.__dict__
+        result: Tensor = getattr(F, self.function)(x, **{n: own[n] for n in self._arguments})
         return result
 
     def extra_repr(self) -> str:

@@ -69,3 +69,28 @@ def as_tensor(value: Any) -> Any:
     if hasattr(value, "__dlpack__") and hasattr(value, "detach"):
         return Tensor.from_dlpack(value.detach().cpu().contiguous()).clone()
     return Tensor(value) if hasattr(value, "__array_interface__") else value
+
+
+_OF_MODULES = {
+    **dict.fromkeys(("cuda", "cpu"), "module.to(device)"),
+    "type": "module.to(dtype)",
+    "compile": "weft.jit(module)",
+    "register_full_backward_hook": "gradients with respect to an input: y.gradient(x)",
+}
+
+
+def missing_attribute(module: Any, name: str) -> MissingName:
+    """What a module says of an attribute that it does not have."""
+    import difflib
+
+    known = [each for each in dir(module) if not each.startswith("_")]
+    close = difflib.get_close_matches(name, known, 3, 0.6)
+    kind = type(module).__name__
+    return MissingName(
+        f"{kind} has no attribute {name!r}",
+        asked=f"{kind}.{name}",
+        try_=_OF_MODULES.get(name)
+        or (
+            " or ".join(f".{each}" for each in close) if close else "dir(module) lists what it has"
+        ),
+    )

@@ -7,15 +7,15 @@ are tensors of which a module takes note; a plain Tensor in an attribute is neit
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, MissingName, WrongKind
+from weft.base.errors import ArgumentError, WrongKind
 from weft.nn import state, tree
 from weft.nn.hooks import Hook
+from weft.nn.inputs import missing_attribute
 from weft.nn.mode import take_defaulted
 from weft.nn.parameter import Buffer, Held, Parameter, Transient, destination, held, is_parameter
 from weft.tensor import Tensor
@@ -151,9 +151,12 @@ class Module:
         def __getattr__(self, name: str) -> Any:
             if name == "training":
                 return Tensor.training
+            own = getattr(type(self), name, None)
+            if isinstance(own, property):  # it raised an AttributeError, which says more
+                return own.fget(self)
             if name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            raise _missing(self, name)
+            raise missing_attribute(self, name)
 
     def _start_in(self, mode: bool) -> None:
         for module in self.modules():
@@ -257,7 +260,7 @@ class Module:
         for name, module in self.named_modules():
             if name == target:
                 return module
-        raise _missing(self, target)
+        raise missing_attribute(self, target)
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
@@ -415,7 +418,7 @@ class Module:
         return f"{type(self).__name__}(\n{inside}\n)"
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), "training"})
+        return [*super().__dir__(), "training"]
 
 
 def _submodules(module: Module) -> Iterator[tuple[str, Module]]:
@@ -480,25 +483,3 @@ class Layer(Module):
         def forward(self, x: Tensor) -> Tensor: ...
 
         def __call__(self, x: Tensor) -> Tensor: ...
-
-
-_ELSEWHERE = {
-    **dict.fromkeys(("cuda", "cpu"), "module.to(device)"),
-    "type": "module.to(dtype)",
-    "compile": "weft.jit(module)",
-    "register_full_backward_hook": "gradients with respect to an input: y.gradient(x)",
-}
-
-
-def _missing(module: Module, name: str) -> MissingName:
-    known = [each for each in dir(module) if not each.startswith("_")]
-    close = difflib.get_close_matches(name, known, 3, 0.6)
-    kind = type(module).__name__
-    return MissingName(
-        f"{kind} has no attribute {name!r}",
-        asked=f"{kind}.{name}",
-        try_=_ELSEWHERE.get(name)
-        or (
-            " or ".join(f".{each}" for each in close) if close else "dir(module) lists what it has"
-        ),
-    )

@@ -36,11 +36,7 @@ class Sequential(Module):
             setattr(self, str(name), layer)
 
     def _names(self) -> list[str]:
-        return [
-            name
-            for name, value in vars(self).items()
-            if callable(value) and not name.startswith("_forward_")
-        ]
+        return [name for name, value in vars(self).items() if callable(value)]
 
     @property
     def layers(self) -> list[Layer]:
@@ -49,7 +45,7 @@ class Sequential(Module):
         >>> len(nn.Sequential(nn.Tanh(), nn.ReLU()).layers)
         2
         """
-        return [vars(self)[name] for name in self._names()]
+        return [value for value in self.__dict__.values() if callable(value)]
 
     def forward(self, x: Any) -> Any:
         """What the last layer gives."""

@@ -373,6 +373,16 @@ def test_a_name_that_is_not_there() -> None:
     assert caught.value.try_ == "silu"
 
 
+def test_a_property_that_fails_says_why() -> None:
+    class Broken(nn.Module):
+        @property
+        def size(self) -> int:
+            return self.wieght.shape[0]
+
+    with pytest.raises(MissingName, match="wieght"):
+        Broken().size  # noqa: B018
+
+
 def test_names_of_attributes_are_checked() -> None:
     module = nn.Module()
     with pytest.raises(ArgumentError, match="name"):

@@ -15,7 +15,8 @@ class Adam(Optimizer):
     """Adam (Kingma and Ba, 2015), with L2 weight decay added to the gradient.
 
     The averages start at zero and are divided by what the same moving average of the number 1 has
-    reached. That equals 1 - beta^t, and loses no digits when beta^t is close to 1.
+    reached. That equals 1 - beta^t, and loses no digits when beta^t is close to 1. `fused` and
+    `foreach` are accepted and have no effect: every step is captured and replayed as it is.
 
     >>> w = Tensor([1.0, -2.0], requires_grad=True)
     >>> optimizer = nn.optim.Adam([w], lr=0.1)
@@ -47,6 +48,8 @@ class Adam(Optimizer):
         *,
         b1: float | None = None,
         b2: float | None = None,
+        fused: bool | None = None,
+        foreach: bool | None = None,
     ) -> None:
         if not isinstance(betas, tuple | list) or len(betas) != 2:
             raise ArgumentError(
@@ -156,5 +159,7 @@ class AdamW(Adam):
         *,
         b1: float | None = None,
         b2: float | None = None,
+        fused: bool | None = None,
+        foreach: bool | None = None,
     ) -> None:
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize, b1=b1, b2=b2)

@@ -17,6 +17,7 @@ class SGD(Optimizer):
     and the gradient alone the first time; value -= lr * velocity, or
     lr * (gradient + momentum * velocity) with `nesterov`. With `classic` the learning rate enters
     the velocity, so that earlier steps keep the rate of their time. `maximize` climbs.
+    `fused` and `foreach` are accepted and have no effect.
 
     >>> w = Tensor([1.0, -2.0], requires_grad=True)
     >>> optimizer = nn.optim.SGD([w], lr=0.25, momentum=0.9)
@@ -41,6 +42,9 @@ class SGD(Optimizer):
         classic: bool = False,
         dampening: float = 0.0,
         maximize: bool = False,
+        *,
+        fused: bool | None = None,
+        foreach: bool | None = None,
     ) -> None:
         if not isinstance(nesterov, bool):
             raise ArgumentError(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft import Tensor, nn, optim
+from weft import Tensor, jit, nn, optim
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
 from weft.nn.optim import saved
 
@@ -98,3 +98,37 @@ def test_what_does_not_fit_is_refused() -> None:
     state["state"][0]["momentum_buffer"] = Tensor.zeros(3)
     with pytest.raises(ShapeError):
         optimizer.load_state_dict(state)
+
+
+def test_a_captured_step_follows_rates_and_loaded_state() -> None:
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1)).train()
+    optimizer = optim.AdamW(net.parameters(), lr=0.1, fused=True)
+    schedule = optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    x = Tensor(np.random.default_rng(0).standard_normal((8, 3), dtype=np.float32))
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.realize()
+
+    captured = jit(step)
+
+    def run(function, count: int) -> list[float]:
+        found = []
+        for _ in range(count):
+            found.append(function(x).item())
+            schedule.step()
+        return found
+
+    run(captured, 3)
+    state = [each.state_dict() for each in (net, optimizer, schedule)]
+    state[0] = {name: value.clone().realize() for name, value in state[0].items()}
+    first = run(captured, 3)
+    for each, saved_state in zip((net, optimizer, schedule), state, strict=True):
+        each.load_state_dict(saved_state)
+    assert run(captured, 3) == first
+    for each, saved_state in zip((net, optimizer, schedule), state, strict=True):
+        each.load_state_dict(saved_state)
+    np.testing.assert_allclose(run(step, 3), first, rtol=1e-5)
