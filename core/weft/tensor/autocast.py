@@ -148,7 +148,7 @@ def get_autocast_dtype(device_type: str | None = None) -> DType | None:
     return _DTYPES[name] if name else None
 
 
-def low_operands(*operands: Any) -> tuple[Any, ...]:
+def low_operands(*operands: _Tensor) -> tuple[_Tensor, ...]:
     """The operands of a product in the dtype of autocast; as they are where it is off, and where
     one of them is float64, an integer, or narrower than 16 bits."""
     name = _name()
@@ -162,7 +162,7 @@ def low_operands(*operands: Any) -> tuple[Any, ...]:
     return tuple([each if each._uop.dtype is low else each.cast(low) for each in operands])
 
 
-def low_bias(bias: Any, product: TensorBase) -> Any:
+def low_bias(bias: _Tensor, product: TensorBase) -> _Tensor:
     """What is added to a product, in the product's dtype where that is due to autocast."""
     if _name() and bias._uop.dtype is _SINGLE and product._uop.dtype in _NAMES:
         return bias.cast(product._uop.dtype)
@@ -174,6 +174,7 @@ def answered_in(kind: DType) -> DType:
     return _SINGLE if (kind is _BRAIN or kind is _HALF) and _name() else kind
 
 
+_Tensor = TypeVar("_Tensor", bound=TensorBase)
 _Class = TypeVar("_Class", bound=type)
 
 

@@ -74,7 +74,7 @@ R = TypeVar("R")
 
 @with_float32_rules
 @spelled_as_elsewhere
-class Tensor(
+class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     ParameterAliasesMixin,
     OperatorsMixin,
     NumericMixin,
@@ -192,7 +192,7 @@ class Tensor(
         shape = self._uop.shape
         for size in shape:
             if size.__class__ is not int:
-                return SymbolicShape(shape)
+                return SymbolicShape(shape)  # type: ignore[return-value]
         return shape
 
     @property
@@ -221,7 +221,7 @@ class Tensor(
         >>> Tensor([[1, 2], [3, 4]]).numel()
         4
         """
-        return sprod(self._uop.shape)
+        return sprod(self._uop.shape)  # type: ignore[return-value]
 
     def nbytes(self) -> int:
         """Bytes of all elements.
@@ -229,7 +229,7 @@ class Tensor(
         >>> Tensor([[1, 2], [3, 4]]).nbytes()
         16
         """
-        return fold(self.numel() * self._uop.dtype.itemsize)
+        return fold(self.numel() * self._uop.dtype.itemsize)  # type: ignore[return-value]
 
     @overload
     def size(self, dim: None = None) -> tuple[int, ...]: ...

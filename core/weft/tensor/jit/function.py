@@ -64,7 +64,9 @@ _MODES = [*(f"settings.{name}" for name in _SETTINGS), "Tensor.training", "gradi
 
 
 @overload
-def jit(function: staticmethod[P, R], *, limit: int = 16) -> staticmethod[P, R]: ...
+def jit(  # pyright: ignore[reportOverlappingOverload]
+    function: staticmethod[P, R], *, limit: int = 16
+) -> staticmethod[P, R]: ...
 @overload
 def jit(function: classmethod[T, P, R], *, limit: int = 16) -> classmethod[T, P, R]: ...
 @overload
@@ -209,7 +211,7 @@ class Jit(Generic[P, R]):
                 result = MISSED if like is None else like.call(args, kwargs)
                 if result is not MISSED:
                     self.replays += 1
-                    return result
+                    return result  # type: ignore[return-value]
         if self._new_in_a_row > _MOST_NEW or recording() is not None:
             return self._function(*args, **kwargs)
         if not settings.JIT or settings.CHECK:

@@ -138,6 +138,7 @@ class DistancesMixin(LossesMixin):
         near = self.pairwise_distance(positive, p, eps)
         far = self.pairwise_distance(negative, p, eps)
         if swap:
+            positive = self._as_tensor(positive, self)
             far = far.minimum(positive.pairwise_distance(negative, p, eps))
         return (near - far + margin).relu()._reduced(reduction)
 

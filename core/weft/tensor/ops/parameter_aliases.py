@@ -7,6 +7,9 @@ checker loses `Self`. `tests/unit/tensor/ops/test_parameter_aliases.py` compares
 here with what is there.
 """
 
+# The implementations are in the mixins.
+# pyright: reportNoOverloadImplementation=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

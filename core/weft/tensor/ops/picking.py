@@ -266,7 +266,7 @@ class PickingMixin(ScatterMixin):
         return cls._corner(row, col, lambda i, j: j <= i + last, kwargs)
 
     @classmethod
-    def _corner(cls, row: int, col: int, inside: Any, kwargs: dict[str, Any]) -> Self:
+    def _corner(cls, row: int, col: int, inside: Any, kwargs: Any) -> Self:
         row, col = whole(row, "row", least=0), whole(col, "col", least=0)
         if row * col > 1 << 32:
             raise ArgumentError(

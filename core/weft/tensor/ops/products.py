@@ -62,7 +62,7 @@ class ProductsMixin(MatmulMixin):
         >>> Tensor([[1, 2], [3, 4]]).mv(Tensor([1, 1])).tolist()
         [3, 7]
         """
-        vec: Any = self._as_tensor(vec, self)
+        vec = self._as_tensor(vec, self)
         self._of_rank("mv", 2)
         vec._of_rank("mv", 1)
         return self.dot(vec)

@@ -64,7 +64,7 @@ class ScatterMixin(TensorBase):
         chosen = (from_front(index, size).unsqueeze(-1) == places).where(x, False)
         return chosen._reduce(Ops.ADD, -1, False)
 
-    def _checked_index(self, what: str, dim: int, index: Any) -> tuple[int, Any]:
+    def _checked_index(self, what: str, dim: int, index: Any) -> tuple[int, Self]:
         at = self._resolve_dim(dim)
         index = self.__class__._as_tensor(index, self)
         if not dtypes.is_int(index._uop.dtype):

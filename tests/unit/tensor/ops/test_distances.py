@@ -46,3 +46,12 @@ def test_a_target_of_neither_sign_counts_both_terms() -> None:
     x, target = Tensor([0.25, 0.25, 0.25, 4.0]), Tensor([1, -1, 0, 0])
     loss = x.hinge_embedding_loss(target, reduction="none")
     assert loss.tolist() == [0.25, 0.75, 1.0, 4.0]
+
+
+def test_triplets_given_as_lists():
+    x, positive = [[1.5, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]]
+    negative = [[0.0, 2.0], [3.0, 5.0]]
+    for swap in (False, True):
+        found = Tensor(x).triplet_margin_loss(positive, negative, swap=swap)
+        wanted = Tensor(x).triplet_margin_loss(Tensor(positive), Tensor(negative), swap=swap)
+        assert found.item() == wanted.item()
