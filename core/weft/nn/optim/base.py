@@ -6,7 +6,7 @@ recorded training step may be replayed. They are kept in float32 when parameters
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft.base.arguments import real
@@ -17,7 +17,7 @@ from weft.base.settings import settings
 from weft.engine.capture import recording
 from weft.nn.inputs import missing_name
 from weft.nn.mode import take_defaulted
-from weft.nn.optim.param_groups import ParamGroup, groups_of, set_rate
+from weft.nn.optim.param_groups import ParamGroup, Params, groups_of, set_rate
 from weft.nn.optim.saved import load, per_parameter, saved
 from weft.schedule.structure import walk
 from weft.tensor import Tensor
@@ -64,7 +64,7 @@ class Optimizer:
     # tensors whose rows belong to the parameters
     state_rows: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, params: Iterable[Any], lr: float | Tensor = 1e-3, **options: Any) -> None:
+    def __init__(self, params: Params, lr: float | Tensor = 1e-3, **options: Any) -> None:
         who = type(self).__name__
         given = groups_of(params, who)
         self.defaults = {"lr": _checked_rate(who, lr), **options}

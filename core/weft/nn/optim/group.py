@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, GradientError
 from weft.nn.optim.base import Optimizer
+from weft.nn.optim.param_groups import ParamGroup
 from weft.tensor import Tensor
 
 
@@ -58,10 +62,30 @@ class OptimizerGroup:
     def __getitem__(self, index: int) -> Optimizer:
         return self.optimizers[index]
 
-    def zero_grad(self) -> None:
-        """Forget all gradients."""
+    @property
+    def param_groups(self) -> list[ParamGroup]:
+        """The groups of all."""
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
+
+    def state_dict(self) -> list[dict[str, Any]]:
+        """The state of each. See `Optimizer.state_dict`."""
+        return [optimizer.state_dict() for optimizer in self.optimizers]
+
+    def load_state_dict(self, state_dict: Sequence[Mapping[str, Any]]) -> None:
+        """Go on from a `state_dict`. :raises ArgumentError: for another number of optimisers."""
+        if len(state_dict) != len(self.optimizers):
+            raise ArgumentError(
+                "the saved state is of another group",
+                asked=f"load the states of {len(state_dict)} optimisers",
+                because=f"this group has {len(self.optimizers)}",
+            )
+        for optimizer, state in zip(self.optimizers, state_dict, strict=True):
+            optimizer.load_state_dict(state)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget all gradients; with set_to_none=False they become zeros."""
         for optimizer in self.optimizers:
-            optimizer.zero_grad()
+            optimizer.zero_grad(set_to_none)
 
     def step(self) -> None:
         """Step all whose parameters have gradients. Raises what `Optimizer.step` raises."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
+from weft.nn.optim.param_groups import Params
 from weft.tensor import Tensor
 
 
@@ -68,7 +69,7 @@ class Muon(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Tensor],
+        params: Params,
         lr: float = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,

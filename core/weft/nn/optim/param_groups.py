@@ -11,6 +11,9 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.tensor import Tensor
 
+Params = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
+"""What an optimiser takes: tensors, (name, tensor) pairs, or a dict for each group."""
+
 
 class ParamGroup(MutableMapping[str, Any]):
     """What an optimiser knows of some of its parameters, as a mapping: "params", "lr", and the

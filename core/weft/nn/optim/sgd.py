@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
+from weft.nn.optim.param_groups import Params
 from weft.tensor import Tensor
 
 
@@ -34,7 +35,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        params: Iterable[Tensor],
+        params: Params,
         lr: float = 1e-3,
         momentum: float = 0.0,
         weight_decay: float = 0.0,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from weft.nn.optim.adam import Adam
+from weft.nn.optim.param_groups import Params
 from weft.nn.optim.sgd import SGD
 from weft.tensor import Tensor
 
@@ -37,7 +36,7 @@ class LARS(SGD):
 
     def __init__(
         self,
-        params: Iterable[Tensor],
+        params: Params,
         lr: float = 1e-3,
         momentum: float = 0.9,
         weight_decay: float = 1e-4,
@@ -85,7 +84,7 @@ class LAMB(Adam):
 
     def __init__(
         self,
-        params: Iterable[Tensor],
+        params: Params,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-6,

@@ -33,3 +33,16 @@ def test_what_is_no_group():
         OptimizerGroup(SGD([a, b]), SGD([b]))
     with Tensor.train(), pytest.raises(GradientError):
         OptimizerGroup(SGD([a]), SGD([b])).step()
+
+
+def test_the_state_of_a_group():
+    first, second = (
+        OptimizerGroup(SGD([a], 0.5, momentum=0.5), Adam([b], 0.25)) for a, b in (two(), two())
+    )
+    sum(each.sum() for each in first.params).backward()
+    first.step()
+    second.load_state_dict(first.state_dict())
+    assert second[0].velocity[0].item() == 1.0
+    assert [group["lr"] for group in second.param_groups] == [0.5, 0.25]
+    with pytest.raises(ArgumentError, match="another group"):
+        second.load_state_dict([])
