@@ -235,8 +235,7 @@ class Registry(PluginTable):
         yield from {id(device): device for device in list(self._opened.values())}.values()
 
     def close(self, device: DeviceLike | None = None) -> None:
-        """Close one device, or every opened one; when named again it is opened afresh. All of them
-        are closed, also where one fails: the first error is raised then."""
+        """Close one device, or all of them; the first error is raised when all are closed."""
         with self._lock:
             devices = list(self.opened())
             if device is not None:
@@ -253,15 +252,14 @@ class Registry(PluginTable):
     # ---- behind the doors ---------------------------------------------------------------------
 
     def _forget(self, family: str) -> None:
-        """Close a family's devices, and let everybody know who keeps what depends on them. One that
-        cannot be closed is told as a warning: whoever serves the family now had no part in it."""
+        """Close a family's devices, a warning where one cannot be, and tell who depends on them."""
         for opened in [opened for opened in self.opened() if opened.id.family == family]:
             try:
                 self.close(opened.id)
             except Exception as error:
                 let_through(error)
-                text = f"{opened.name} was not closed: {failure_text(error)}"
-                warnings.warn(text, RuntimeWarning, stacklevel=4)
+                told = f"{opened.name} was not closed: {failure_text(error)}"
+                warnings.warn(told, RuntimeWarning, stacklevel=4)
         for spelt, id in list(self._spelt.items()):
             if id.family == family:
                 del self._spelt[spelt]
@@ -497,6 +495,5 @@ def target(device: DeviceLike | None = None) -> Target:
 
 
 def synchronize() -> None:
-    """Wait for all work on all opened devices, also where one fails: the first error is raised
-    then."""
+    """Wait for all work on all opened devices; the first error is raised when all have ended."""
     all_of(OpenDevice.synchronize, _current.opened())
