@@ -65,7 +65,7 @@ CHANGES = [
     lambda m: setattr(m, "new", 1),
     lambda m: delattr(m, "size"),
     lambda m: setattr(m, "w", Tensor([1.0, 2.0]).realize()),
-    lambda m: setattr(m.layers[0], "weight", m.layers[0].weight + 1),
+    lambda m: setattr(m.layers[0], "weight", m.layers[0].weight.detach() + 1),
     lambda m: m.layers.append(1),
     lambda m: m.layers[1].update(deep=(m.layers[1]["deep"][0], 6)),
     lambda m: m.names.add("b"),
