@@ -246,3 +246,16 @@ def test_no_error_leaves_it(monkeypatch):
         "values cannot be read: DeviceError: the device is lost)"
     )
     assert "<pre>" not in x._repr_html_()
+
+
+@pytest.mark.parametrize("copy", [lambda x: x.clone(), lambda x: x.transpose(0, 1).contiguous()])
+def test_a_pending_copy_keeps_its_values_while_its_source_is_written(copy):
+    array = np.array([[1, 2], [3, 4]], np.int32)
+    x = Tensor(array, device="REF").contiguous().realize()
+    made = copy(x)
+    shown = repr(made)
+    x[0, 0] = 5
+    assert repr(made) == shown
+    x.realize()
+    assert repr(made) == shown and repr(x).startswith("Tensor([[5, 2],")
+    assert made.numpy().sum() == array.sum()
