@@ -152,7 +152,7 @@ def as_array(x: Any, like: Tensor | None = None) -> Array:
     if isinstance(x, Array):
         return x
     if isinstance(x, Tensor):
-        return Array._from_node(x._uop, x._requires_grad, not x.is_leaf)
+        return x._as_kind(Array)
     if like is not None and isinstance(x, (bool, int, float)):
         kind = promote_with_scalar(like.dtype, x)
         return Array.full((), x, dtype=kind, device=like.device)

@@ -58,7 +58,7 @@ def _of_array(x: Array, kind: DType | None, device: Any, copy: bool | None) -> A
             "copy=False",
             try_="copy=None",
         )
-    made = x if kind is None else x.cast(kind)
+    made = x if kind is None or kind is x.dtype else x.cast(kind)
     made = made if device is None else made.to(device)
     return made.clone() if copy and not moves else made
 

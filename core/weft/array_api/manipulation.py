@@ -17,7 +17,7 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
     """All in the shape that they broadcast to."""
     parts = [as_array(x) for x in arrays]
     shape = _broadcast(*(x.shape for x in parts)) if parts else ()
-    return [x._expanded(shape) for x in parts]
+    return [x.expand(shape) for x in parts]
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -32,7 +32,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
         raise ShapeError(
             f"shape {x.shape} does not broadcast to {shape}", asked=f"broadcast_to({shape})"
         )
-    return x._expanded(shape)
+    return x.expand(shape)
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:

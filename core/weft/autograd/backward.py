@@ -37,7 +37,11 @@ class Paths:
     overwritten the target whose value that was, or None. reached: the targets at the ends.
     """
 
-    def __init__(self, root: UOp, targets: Sequence[UOp]) -> None:
+    def __init__(
+        self, root: UOp, targets: Sequence[UOp], ends: Container[UOp] = frozenset()
+    ) -> None:
+        """ends: targets at which the ways end, whatever they were computed of."""
+        self._ends = ends
         self.ways: dict[UOp, UOp] = {}
         self.former: dict[UOp, UOp | None] = {}
         self._wanted = set(targets)
@@ -51,6 +55,7 @@ class Paths:
 
     def _order(self, root: UOp) -> dict[UOp, None]:
         order: dict[UOp, None] = {}
+        ends = self._ends
         stack: list[UOp | None] = [root]
         path: list[UOp] = []  # nodes whose sources come first, each with a None on the stack
         pop, push = stack.pop, stack.append
@@ -61,6 +66,8 @@ class Paths:
             elif node not in order:
                 op = node.op
                 sources = self._sources(node) if op in _MEMORY or op in STOPS else node.src
+                if node in ends:
+                    sources = ()
                 if not sources:
                     order[node] = None
                     continue
@@ -101,17 +108,19 @@ class Paths:
                         break
 
 
-def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | None]:
+def gradient(
+    root: UOp, targets: Sequence[UOp], upstream: UOp, ends: Container[UOp] = frozenset()
+) -> list[UOp | None]:
     """The gradient of sum(root * upstream) with respect to each target; None where root does not
     depend on it.
 
-    `upstream` has the shape and dtype of root. Gradients of a node that is used more than once are
-    added up. Values that stand in memory are read there.
+    `upstream` has the shape and dtype of root; `ends` as for `Paths`. Gradients of a node that is
+    used more than once are added up. Values that stand in memory are read there.
 
     :raises GradientError: for an op through which no gradient is known, and where the gradient
         depends on a value that has been overwritten.
     """
-    paths = Paths(root, targets)
+    paths = Paths(root, targets, ends)
     gradients: dict[UOp, UOp] = {root: upstream}
     wanted = set(targets)
     arrivals: dict[UOp, UOp] = {}
@@ -127,6 +136,8 @@ def gradient(root: UOp, targets: Sequence[UOp], upstream: UOp) -> list[UOp | Non
         if node not in wanted:
             # what is not asked for is not needed again
             del gradients[node]
+        elif node in ends:
+            continue
         if node in paths.ways:
             add(paths.ways[node], flowing, node)
         elif node in paths.former:

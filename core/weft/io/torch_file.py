@@ -297,4 +297,4 @@ def _strided(flat: Tensor, size: tuple[int, ...], stride: tuple[int, ...]) -> Te
         tensor = flat[index.to(flat.device)]
     kept = iter(size[axis] for axis in moving)
     shape = [next(kept) if axis in moving else 1 for axis in range(len(size))]
-    return tensor.reshape(shape).expand(size)
+    return tensor.reshape(shape)._expanded(size)

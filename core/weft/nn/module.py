@@ -300,7 +300,7 @@ class Module:
         The tensors are those of the module, detached, over the same memory.
         """
         found = tree.walk(self, prefix.strip("."))
-        return {name: Tensor._from_node(each._uop, False) for name, each in found}
+        return {name: each.detach() for name, each in found}
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True

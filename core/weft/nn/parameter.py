@@ -21,6 +21,7 @@ class Held(Tensor):
     """A tensor of which modules take note. What is computed from it is a plain Tensor."""
 
     __slots__ = ()
+    _view_class = Tensor
 
     def __new__(cls, data: Any = None, *args: Any, **kwargs: Any) -> Any:
         """With `device` or `dtype` a plain Tensor: operations make their constants so."""
@@ -36,7 +37,7 @@ class Held(Tensor):
         # as TensorBase._wrap, not by a call of it: every operation on a weight comes through here
         made = _allocate(Tensor)
         made._uop = uop
-        made.grad = None
+        made._alias = made.grad = None
         flag = self._requires_grad
         if flag and grad_enabled():
             made._requires_grad = True

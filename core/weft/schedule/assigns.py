@@ -104,34 +104,60 @@ def _is_stored_and(is_shared: Callable[[UOp], bool], version: UOp) -> bool:
 def _no_reader_after_writer(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:
     """A value that depends on a write, yet reads what stood there before, reads a copy of it."""
     order = list(sink.toposort(gate=lambda u: not is_stored(u)))
+    writes = pending_writes(order)
+    readers = _Readers(order, sink)
     mixed = {
         version
-        for version, (writer, *_) in pending_writes(order).items()
-        if storage_under(version) in crossed or _is_mixed(sink, order, version, writer)
+        for version, (writer, *_) in writes.items()
+        if storage_under(version) in crossed or _is_mixed(readers, version, writer)
     }
     return _redirect_readers(order, mixed) if mixed else {}
 
 
-def _is_mixed(sink: UOp, order: list[UOp], version: UOp, writer: UOp) -> bool:
+class _Readers:
+    """Who reads what in a graph, but for its sink. order: the nodes, sources first."""
+
+    def __init__(self, order: list[UOp], sink: UOp) -> None:
+        self.place = {node: number for number, node in enumerate(order)}
+        self._users: dict[UOp, list[UOp]] = {}
+        for node in order:
+            if node is not sink:
+                for source in node.src:
+                    self._users.setdefault(source, []).append(node)
+
+    def above(self, version: UOp, writer: UOp) -> set[UOp]:
+        """All that depends on `version` other than by way of `writer`."""
+        found: set[UOp] = set()
+        stack = [version]
+        while stack:
+            for user in self._users.get(stack.pop(), ()):
+                if user is not writer and user not in found:
+                    found.add(user)
+                    stack.append(user)
+        return found
+
+    def depends(self, nodes: Iterable[UOp], writer: UOp) -> bool:
+        """Whether any of `nodes` depends on `writer`: only what comes after it may."""
+        place, first = self.place, self.place[writer]
+        stack = [node for node in nodes if place[node] > first]
+        seen = set(stack)
+        while stack:
+            for source in stack.pop().src:
+                if source is writer:
+                    return True
+                if place.get(source, -1) > first and source not in seen:
+                    seen.add(source)
+                    stack.append(source)
+        return False
+
+
+def _is_mixed(readers: _Readers, version: UOp, writer: UOp) -> bool:
     """Whether anything needs the value before and after the write, or the write shifts itself."""
     if writer.arg is not None and _shifts_itself(writer, version):
         return True
     if writer.arg is None and _sees_parts_of_itself(writer, version):
         return True
-    after: set[UOp] = {writer}
-    reads: set[UOp] = {version}
-    for node in order:
-        if node is version or node is writer or node is sink:
-            continue
-        is_after = not after.isdisjoint(node.src)
-        does_read = not reads.isdisjoint(node.src)
-        if is_after and does_read:
-            return True
-        if is_after:
-            after.add(node)
-        if does_read:
-            reads.add(node)
-    return False
+    return readers.depends(readers.above(version, writer), writer)
 
 
 def _shifts_itself(writer: UOp, version: UOp) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from weft.base.errors import ScheduleError
 from weft.device import binding, registry
@@ -21,11 +22,25 @@ from weft.schedule.uses import Uses, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import BufferView, Kernel, Ops, UOp
 
+_SHORT = 8
+# of long chains, so that asking for every version of one is not quadratic
+_under: WeakKeyDictionary[UOp, UOp] = WeakKeyDictionary()
+
 
 def storage_under(node: UOp) -> UOp:
     """The BUFFER at the bottom of a chain of assignments."""
+    passed: list[UOp] = []
     while node.op is Ops.ASSIGN or node.base is not node:
-        node = node.src[0] if node.op is Ops.ASSIGN else node.base
+        if node.op is Ops.ASSIGN:
+            passed.append(node)
+            if len(passed) > _SHORT and (known := _under.get(node)) is not None:
+                node = known
+                break
+            node = node.src[0]
+        else:
+            node = node.base
+    if len(passed) > _SHORT:
+        _under.update(dict.fromkeys(passed, node))
     return node
 
 

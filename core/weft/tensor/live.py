@@ -11,6 +11,7 @@ from weft.autograd.backward import leading_to
 from weft.autograd.history import storage, way_back
 from weft.schedule.arange import is_counter
 from weft.shape.movement import inverse_move
+from weft.tensor.identities import follow, former_identities, versions
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
 
@@ -99,9 +100,10 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
         version
         for t in live_tensors()
         if t._requires_grad and t.is_leaf
-        for version in _versions(t._uop)
+        for version in versions(t._uop)
     ]
     leaves += leaf_nodes()
+    leaves += former_identities(t for t in live_tensors() if t._requires_grad and t.is_leaf)
     roots = {t._uop: None for t in waiting if leaves and _may_be_derived(t, becomes)}
     on_the_way = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
     for memory in finals.values():
@@ -111,22 +113,15 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
         for node in leaves:
             if node in becomes:
                 mark_leaf(becomes[node])
+    followed = follow(becomes)  # held until the graphs hold them
     _replace(waiting, becomes)
+    del followed
 
 
 def _last_versions(written: Sequence[UOp]) -> dict[UOp, UOp]:
     """Of writes, one upon the other, the last of each memory, and that memory."""
     below = {node.src[0].base for node in written}
     return {node: _memory_under(node) for node in written if node not in below}
-
-
-def _versions(node: UOp) -> list[UOp]:
-    """A node, and where it is memory that is about to be written what stands there until then."""
-    found = [node]
-    while (below := node.base).op is Ops.ASSIGN:
-        node = below.src[0]
-        found.append(node)
-    return found
 
 
 def _memory_under(node: UOp) -> UOp:

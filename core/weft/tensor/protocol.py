@@ -12,13 +12,23 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from weakref import ref
 
 from weft.base.dtype import DType, any_images
 from weft.base.promotion import read_as
 from weft.base.provenance import Metadata
 from weft.base.settings import settings
+from weft.tensor.alias import (
+    COMBINED,
+    Combined,
+    Steps,
+    Views,
+    first_view,
+    is_view,
+    moved,
+    steps_between,
+)
 from weft.tensor.live import forget, remember
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.node import memo_slot
@@ -26,9 +36,12 @@ from weft.uop.node import memo_slot
 if TYPE_CHECKING:
     from weft.tensor.tensor import Tensor
 
+Kind = TypeVar("Kind", bound="TensorBase")
+
 _ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PACKAGE = os.path.dirname(_ROOM[:-1]) + os.sep
 _OUTSIDE, _HERE, _ELSEWHERE = 0, 1, 2
+_BITCAST = Ops.BITCAST
 _COMPUTES = GroupOp.ALU | {Ops.REDUCE_AXIS}
 
 _set_meta = memo_slot("meta")
@@ -148,14 +161,17 @@ class TensorBase:
     _uop            the graph node
     grad            the accumulated gradient, a tensor of the same shape, or None
     is_leaf         True unless it was computed from tensors that require gradients
+    _alias          with whom it shares its value, see `alias`: None where it has no views
     """
 
-    __slots__ = ("__weakref__", "_requires_grad", "_uop", "grad", "is_leaf")
+    __slots__ = ("__weakref__", "_alias", "_requires_grad", "_uop", "grad", "is_leaf")
 
     _uop: UOp
     _requires_grad: bool | None
     grad: Tensor | None
     is_leaf: bool
+    _alias: Any
+    _view_class: ClassVar[type[TensorBase] | None] = None
 
     if TYPE_CHECKING:  # a mixin uses methods of the others; `Tensor` takes this back
         training: ClassVar[bool]
@@ -252,7 +268,7 @@ class TensorBase:
         made = _allocate(cls)
         made._uop = uop
         made._requires_grad = requires_grad
-        made.grad = None
+        made._alias = made.grad = None
         made.is_leaf = not derived
         remember(ref(made, forget))
         return made
@@ -261,7 +277,7 @@ class TensorBase:
         """A tensor computed from self alone."""
         made = _allocate(self.__class__)
         made._uop = uop
-        made.grad = None
+        made._alias = made.grad = None
         flag = self._requires_grad
         if flag and _grad_enabled.get():
             made._requires_grad = True
@@ -272,6 +288,79 @@ class TensorBase:
             if flag:  # what is done without gradients is a constant to all that follows
                 made._uop = record(Ops.DETACH, uop.dtype, (uop,))
         remember(ref(made, forget))
+        return made
+
+    def _viewed(self, node: UOp) -> Self:
+        """A view of self, whose node is movement of that of self: they share their value."""
+        alias = self._alias
+        if alias.__class__ is Views:
+            base: TensorBase = self
+            steps: Steps = ()
+            views = alias
+        else:
+            base, steps, views = self._stands()
+        own = self._uop
+        if node is not own:
+            if node.src[0] is own and node.op is not _BITCAST:
+                steps = (*steps, (node.op, node.arg))
+            else:
+                steps += steps_between(own, node)  # type: ignore[operator]
+        # as `_wrap`, in line: views are many and short-lived
+        made: Self = _allocate(self._view_class or self.__class__)  # type: ignore[arg-type]
+        made.grad = None
+        flag = self._requires_grad
+        if flag and _grad_enabled.get():
+            made._requires_grad = True
+            made.is_leaf = False
+        else:
+            made._requires_grad = False if flag is False else None
+            made.is_leaf = True
+            if flag:
+                node = record(Ops.DETACH, node.dtype, (node,))
+                steps = (*steps, (Ops.DETACH, None))
+        made._uop = node
+        made._alias = (base, steps)
+        reference = ref(made, forget)
+        remember(reference)
+        views.append(reference)
+        if len(views) > 64 and len(views) > views.limit:
+            views.prune()
+        return made
+
+    def _stands(self) -> tuple[TensorBase, Steps, Views]:
+        """The base of self, the steps from there to self, and the views that the base has."""
+        alias = self._alias
+        if alias.__class__ is tuple:
+            base, steps = alias
+            # a view of a copy is no view of what was copied
+            if len(steps) < 2 or steps[-1][0] is not Ops.RESHAPE or is_view(self):
+                return base, steps, base._alias
+            alias = None
+        if alias is None:
+            with first_view:
+                alias = self._alias
+                if alias is None:
+                    alias = self._alias = Views()
+        return self, (), alias
+
+    def _viewed_as(self, node: UOp, rows: tuple[tuple[int, ...], ...]) -> Self:
+        """A view by moves that together make strides: see `alias.Combined`."""
+        moves = steps_between(self._uop, node)
+        if moves is None:
+            return self._wrap(node)
+        made = self._viewed(self._uop)
+        base, steps = made._alias
+        step = COMBINED, Combined((moves, node.shape, rows))
+        made._uop = moved(made._uop, (step,))
+        made._alias = base, (*steps, step)
+        return made
+
+    def _as_kind(self, kind: type[Kind]) -> Kind:
+        """A view of self of another class, with the flags of self."""
+        made = kind._from_node(self._uop, self._requires_grad, not self.is_leaf)
+        base, steps, views = self._stands()
+        made._alias = (base, steps)
+        views.note(made)
         return made
 
     def _wrap_with(self, uop: UOp, *others: TensorBase) -> Self:

@@ -23,6 +23,7 @@ from weft.device import registry
 from weft.engine import stats
 from weft.shape.movement import SymbolicShape
 from weft.tensor import interop, realize
+from weft.tensor.alias import cut_gradients, is_view, leave
 from weft.tensor.autocast import with_float32_rules
 from weft.tensor.live import forget, mark_leaf, remember, unmark_leaf
 from weft.tensor.ops.attention import AttentionMixin
@@ -155,7 +156,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         node = interop.node_of(data, device, kind, bool(requires_grad))
         self._uop = node
         self._requires_grad = None
-        self.grad = None
+        self._alias = self.grad = None
         self.is_leaf = True
         remember(ref(self, forget))
         if requires_grad is None or requires_grad is False:
@@ -176,6 +177,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
 
     @uop.setter
     def uop(self, node: UOp) -> None:
+        leave(self)
         self._uop = node
 
     lazydata = uop
@@ -315,6 +317,10 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
                 try_="x.float()",
             )
         if not self._requires_grad:
+            if is_view(self):
+                leave(self)
+            else:
+                cut_gradients(self)
             self._requires_grad, self.is_leaf = True, True
             self._uop = self._own_identity(self._uop)
             mark_leaf(self._uop)

@@ -54,8 +54,8 @@ def stored(array: Any, dtype: DType, error: float = 0.0, steps: int = 1) -> Valu
 
     array = np.asarray(array)
     if not dtypes.is_float(dtype):
-        return Value(array.astype(numpy_dtype(dtype)), dtype)
-    wide = array.astype(np.float64)
+        return Value(array.astype(numpy_dtype(dtype), order="C"), dtype)
+    wide = array.astype(np.float64, order="C")
     top = float(np.abs(wide).max()) if wide.size else 0.0
     if dtype.itemsize == 2 and top > _LARGEST_HALF:
         return Value(wide, dtype, math.inf)
@@ -79,7 +79,18 @@ def moved(value: Value, array: Any) -> Value:
     """The same elements elsewhere."""
     import numpy as np
 
-    return Value(np.array(array), value.dtype, value.error)
+    return Value(np.array(array, order="C"), value.dtype, value.error)
+
+
+def viewed(value: Value, array: Any) -> Value:
+    """The same elements, or some of them: a view of `value` if `array` is one of its array."""
+    return Value(array, value.dtype, value.error)
+
+
+def part_of(array: Any, index: str) -> Any:
+    """A part by the text of its index, as a view of `array` if it has no axes too."""
+    found = eval(f"x[{index}]", {"x": array})
+    return found if found.ndim or not array.ndim else eval(f"x[{index}, ...]", {"x": array})
 
 
 def mismatch(value: Value, got: Any) -> str | None:

@@ -112,7 +112,8 @@ def summed(kind: str) -> str:
 
 @family
 def writing(draw: Draw) -> None:
-    """Places overwritten, one write after another, while others hold what was there before."""
+    """Places overwritten, one write after another, while copies hold what was there before, and
+    views see what is written."""
     kind = draw.choice(KINDS)
     shape = draw.shape(1, 3, 2000)
     x, a = draw.input(shape, kind)
@@ -124,7 +125,7 @@ def writing(draw: Draw) -> None:
         index = an_index(draw, shape)
         if not _once(a, index) or a[index].size > _LARGEST:
             continue
-        before, held = x.flip(0), a[::-1].copy()
+        view, before, held = x.flip(0), x.flip(0).contiguous(), a[::-1].copy()
         target = a[index].shape
         given = tuple(1 if draw.chance(0.2) else n for n in target)
         given = given[draw.integer(0, len(given)) if draw.chance(0.3) else 0 :]
@@ -143,6 +144,7 @@ def writing(draw: Draw) -> None:
             y, b = draw.input(given, kind)
             x[ours], a[index] = y, b
         draw.ask(f"{told}, before {turn}", before, held, kind)
+        draw.ask(f"{told}, seen after {turn}", view.clone(), a[::-1].copy(), kind)
     draw.ask(told, x, a, kind)
     if kind in WHOLE:
         draw.ask(f"{told} summed", x.sum(-1), a.sum(-1, dtype=summed(kind)))

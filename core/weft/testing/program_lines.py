@@ -150,6 +150,23 @@ class Program:
             Value(_wide(array), getattr(dtypes, kind), error),
         )
 
+    def wrote(self, name: str, value: Value) -> None:
+        """A tensor has another value, and all that NumPy says share it."""
+        import numpy as np
+
+        target = self.values[name]
+        target.array[...] = value.array
+        beside = [
+            other
+            for other, v in self.values.items()
+            if other != name and np.may_share_memory(v.array, target.array)
+        ]
+        error = max(target.error, value.error) if beside else value.error
+        self.values[name] = Value(target.array, target.dtype, error)
+        for other in beside:
+            v = self.values[other]
+            self.values[other] = Value(v.array, v.dtype, max(v.error, error))
+
     def check(self, name: str) -> None:
         """Compare one tensor. Raises Mismatch."""
         self.lines.append(f"{name}.numpy()")

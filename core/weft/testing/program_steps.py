@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.base.dtype import DType, dtypes
 from weft.device import numpy_dtype
-from weft.testing.mirror import Value, converted, moved, stored
+from weft.testing.mirror import Value, converted, moved, part_of, stored, viewed
 from weft.testing.program_lines import KINDS, LARGEST, Program
 
 Step = Callable[[Program], None]
@@ -240,7 +240,7 @@ def cast(p: Program) -> None:
 
 
 def _move(p: Program, name: str, text: str, array: Any) -> None:
-    p.make(f"{name}{text}", moved(p.values[name], array))
+    p.make(f"{name}{text}", viewed(p.values[name], array))
 
 
 @step
@@ -365,7 +365,7 @@ def slices(p: Program) -> None:
         return
     x = p.values[name].array
     index = index_text(p, x.shape)
-    _move(p, name, f"[{index}]", eval(f"x[{index}]", {"x": x}))
+    _move(p, name, f"[{index}]", part_of(x, index))
 
 
 # ---- memory --------------------------------------------------------------------------------------
@@ -380,4 +380,5 @@ def hold(p: Program) -> None:
     if name is None:
         return
     text = p.choice(_HOLDS)
-    p.make(f"{name}{text}", p.values[name])
+    v = p.values[name]
+    p.make(f"{name}{text}", viewed(v, v.array) if text == ".detach()" else moved(v, v.array))

@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.device import numpy_dtype
-from weft.testing.mirror import Value, converted, moved, stored
+from weft.testing.mirror import Value, converted, moved, stored, viewed
 from weft.testing.program_lines import Program
 from weft.testing.program_reduces import places
 from weft.testing.program_steps import (
@@ -26,6 +26,12 @@ from weft.testing.program_steps import (
 from weft.testing.running import DEVICE
 
 __all__ = ["STEPS"]
+
+
+def written(v: Value) -> bool:
+    """Whether it may be written: views of which several elements are one may not."""
+    return bool(v.array.flags.writeable)
+
 
 # ---- writing -------------------------------------------------------------------------------------
 
@@ -78,7 +84,7 @@ def _part(p: Program, a: str, index: str) -> tuple[str, Value] | None:
 @step
 def write(p: Program) -> None:
     """a[window] = value"""
-    a = p.pick(ranked)
+    a = p.pick(lambda v: ranked(v) and written(v))
     if a is None:
         return
     index = index_text(p, p.values[a].array.shape)
@@ -91,7 +97,7 @@ def write(p: Program) -> None:
     array = _copy(target.array)
     exec(f"x[{index}] = y", {"x": array, "y": new.array})
     p.run(f"{a}[{index}] = {text}")
-    p.values[a] = stored(array, target.dtype, max(target.error, new.error))
+    p.wrote(a, stored(array, target.dtype, max(target.error, new.error)))
 
 
 def _copy(array: Any) -> Any:
@@ -106,7 +112,9 @@ def scatter(p: Program) -> None:
     """a[places] = value, and a[truth] = number."""
     import numpy as np
 
-    a = p.pick(lambda v: ranked(v) and 0 not in v.array.shape and v.array.size <= 200)
+    a = p.pick(
+        lambda v: ranked(v) and written(v) and 0 not in v.array.shape and v.array.size <= 200
+    )
     if a is None:
         return
     target = p.values[a]
@@ -118,7 +126,7 @@ def scatter(p: Program) -> None:
         number = p.integer(0, 1)
         array[p.values[mask].array] = number
         p.run(f"{a}[{mask}] = {number}")
-        p.values[a] = stored(array, target.dtype, target.error)
+        p.wrote(a, stored(array, target.dtype, target.error))
         return
     at, picked = places(p, array.shape[0])
     shape = array[picked].shape
@@ -129,7 +137,7 @@ def scatter(p: Program) -> None:
     for place, value in zip(picked.reshape(-1), values):
         array[place] = value
     p.run(f"{a}[{at}] = {b}")
-    p.values[a] = stored(array, target.dtype, max(target.error, new.error))
+    p.wrote(a, stored(array, target.dtype, max(target.error, new.error)))
 
 
 _UPDATES = {"+": "+=", "*": "*=", "-": "-="}
@@ -138,7 +146,7 @@ _UPDATES = {"+": "+=", "*": "*=", "-": "-="}
 @step
 def update(p: Program) -> None:
     """a += b, with b another tensor, a itself, or a itself in another order."""
-    a = p.pick(has_numbers)
+    a = p.pick(lambda v: has_numbers(v) and written(v))
     if a is None:
         return
     target = p.values[a]
@@ -164,13 +172,13 @@ def update(p: Program) -> None:
     kind = eval(f"({a} {op} {text}).dtype", names)
     made = converted(joined(op, target, other, kind), target.dtype)
     p.run(f"{a} {_UPDATES[op]} {text}")
-    p.values[a] = made
+    p.wrote(a, made)
 
 
 @step
 def assign(p: Program) -> None:
     """a.assign(b), where b may be computed from a."""
-    a = p.pick()
+    a = p.pick(written)
     if a is None:
         return
     target = p.values[a]
@@ -182,7 +190,7 @@ def assign(p: Program) -> None:
     new = converted(p.values[b], target.dtype)
     array = np.array(np.broadcast_to(new.array, target.array.shape))
     p.run(f"{a}.assign({b})")
-    p.values[a] = moved(new, array)
+    p.wrote(a, moved(new, array))
 
 
 @step
@@ -202,7 +210,11 @@ def travel(p: Program) -> None:
         value = joined("+", v, one, v.dtype)
         p.make(f"({a}.to({DEVICE!r}) + 1).to({a}.device)", value)
     else:
-        p.make(f"{a}.to({DEVICE!r}).to({a}.device)", v)
+        stays = p.known[a].device == DEVICE  # then nothing is copied
+        p.make(
+            f"{a}.to({DEVICE!r}).to({a}.device)",
+            viewed(v, v.array) if stays else moved(v, v.array),
+        )
 
 
 # ---- when things are run -------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Random programs over tensors, run beside NumPy.
 
 A program is a row of Python lines that create, compute, write, group and realize tensors. The
-lines are chosen one after the other, run, and mirrored in NumPy, where every write makes a new
-array: nobody sees it but the tensor that is written to. In the end, and at times on the way, all
+lines are chosen one after the other, run, and mirrored in NumPy: what is a view there is a view
+here, and sees what is written. In the end, and at times on the way, all
 tensors are compared. The text of a failing program is in the error, ready to be run by itself.
 
     run_program(Seeded(7))                 a program for a number

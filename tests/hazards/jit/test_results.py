@@ -52,7 +52,9 @@ def test_results_that_are_inputs_or_views_of_them():
         np.testing.assert_array_equal(b.numpy(), data.reshape(2, 2))
         np.testing.assert_array_equal(c.numpy(), data[1:] * 2)
         x.assign(x + 100).realize()
-        np.testing.assert_array_equal(b.numpy(), data.reshape(2, 2))
+        np.testing.assert_array_equal(b.numpy(), x.numpy().reshape(2, 2))
+        c[0] = 7
+        assert y.tolist()[1] == 7
         np.testing.assert_allclose(e.numpy(), data + 1, rtol=1e-6)
 
 

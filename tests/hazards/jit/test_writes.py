@@ -132,7 +132,8 @@ def test_a_reader_that_comes_when_a_kept_graph_goes():
         write(change)
     assert write.replays == 3
     del loss
-    seen = state.reshape(2, 2)
+    seen, kept = state.reshape(2, 2), state.reshape(2, 2).contiguous()
     write(change)
-    assert seen.tolist() == [[-5.0, -4.0], [-3.0, -2.0]]
+    assert seen.tolist() == [[-6.0, -5.0], [-4.0, -3.0]]
+    assert kept.tolist() == [[-5.0, -4.0], [-3.0, -2.0]]
     assert state.tolist() == [-6.0, -5.0, -4.0, -3.0]

@@ -2,6 +2,7 @@
 
 from weft import Tensor
 from weft.schedule.assigns import kept
+from weft.tensor.alias import leave
 from weft.tensor.readers import protect_readers
 
 
@@ -27,9 +28,10 @@ def test_who_computes_with_the_old_value_is_computed_too():
     assert (x.tolist(), reader.tolist()) == ([2.0, 4.0], [2.0, 3.0])
 
 
-def test_who_views_the_old_value_has_a_copy():
+def test_who_has_a_part_of_the_old_value_has_a_copy():
     x = own(1.0, 2.0, 3.0)
     view, other = x[1:], x.reshape(3, 1)
+    leave(view), leave(other)
     x.assign(x * 2)
     found = protect_readers([x])
     assert {id(t) for t in found} == {id(view), id(other)}

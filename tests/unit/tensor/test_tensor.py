@@ -154,7 +154,7 @@ def test_what_was_read_is_not_computed_again(read):
     assert total.tolist() == [12.0, 18.0] and shared.tolist() == [[12.0], [18.0]]
     assert stats.kernels == before
     total[0] = 5.0
-    assert total.tolist() == [5.0, 18.0] and shared.tolist() == [[12.0], [18.0]]
+    assert total.tolist() == [5.0, 18.0] and shared.tolist() == [[5.0], [18.0]]
 
 
 def test_print_form():

@@ -18,7 +18,7 @@ from weakref import getweakrefcount
 from weft.autograd import history
 from weft.device import binding
 from weft.device.buffer import Buffer
-from weft.tensor.jit.results import Known, New, Parts, Template
+from weft.tensor.jit.results import New, Parts, Template, has_known
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Grad, Trace
 from weft.tensor.protocol import TensorBase
@@ -107,7 +107,7 @@ class Again:
         self._rows: list[tuple[int, list[Last]]] = []  # the same
         self.is_whole = False
         self.misses: dict[int, int] = {}
-        self.gives_known = _has_known(trace.tree)
+        self.gives_known = has_known(trace.tree)
         self._nothing: list[Any] = [None] * len(trace.templates)
 
     def unseen(self) -> tuple[list[Buffer | None] | None, list[UOp | None], list[Any]]:
@@ -213,10 +213,6 @@ def _is_gradient(effect: Any) -> bool:
 def _memory_in(effect: Any) -> tuple[int, ...]:
     how = getattr(effect, "how", None)
     return how.memory if how is not None else ()
-
-
-def _has_known(tree: Any) -> bool:
-    return isinstance(tree, Known) or (isinstance(tree, Parts) and any(map(_has_known, tree.items)))
 
 
 def _new_in(tree: Any) -> set[int]:

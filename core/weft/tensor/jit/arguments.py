@@ -80,7 +80,7 @@ def outline(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> Any:
     while node.op in _SHOWS:
         arg = node.arg
         if arg not in _definite:
-            arg = _without_values(arg, values)
+            arg = variables_free(arg, values)
         moves.append((node.op, arg))
         node = node.src[0]
     if node.op is Ops.BUFFER:
@@ -96,10 +96,10 @@ def outline(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> Any:
     raise Unready
 
 
-def _without_values(arg: Any, values: dict[UOp, int]) -> Any:
+def variables_free(arg: Any, values: dict[UOp, int]) -> Any:
     """The argument of a movement with its variables free; their values are noted."""
     if isinstance(arg, tuple):
-        found = tuple([_without_values(item, values) for item in arg])
+        found = tuple([variables_free(item, values) for item in arg])
         if all(new is old for new, old in zip(found, arg)):
             if not any(isinstance(item, (UOp, tuple)) for item in arg):
                 if len(_definite) >= _MOST_DEFINITE:

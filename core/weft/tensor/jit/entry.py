@@ -11,10 +11,12 @@ from typing import Any
 from weft.autograd import history
 from weft.device import binding
 from weft.tensor import rng
+from weft.tensor.alias import changed, is_view, leave
 from weft.tensor.jit.again import Again, has_taken
-from weft.tensor.jit.results import New, built, placed
+from weft.tensor.jit.results import New, built, placed, with_values
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Grad, Put, Trace, Turn, new_memory
+from weft.tensor.jit.views import ViewOf, shared_bases
 from weft.tensor.jit.written import Watch, protect
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
@@ -65,6 +67,9 @@ class Entry:
             self.refusal = "a device, or memory of one, that it recorded is not there any more"
             return False
         written = trace.replay.written
+        if trace.tells_apart and shared_bases(tensors, self.state) != trace.shared:
+            self.trace, self.tries = None, 0
+            return False
         if not written:
             return True
         unseen = written[0] >= len(nodes) and self.watch is not None and self.watch.sees_nobody()
@@ -73,8 +78,7 @@ class Entry:
             self.refusal = "it writes memory of which there are windows"
             return False
         if not unseen:
-            known = {id(t) for t in [*tensors, *self.state.tensors]}
-            protect({memory[place] for place in written}, known)
+            protect({memory[place] for place in written}, [*tensors, *self.state.tensors])
             if self.watch is None or trace.swaps or self.watch.is_stale():
                 self.watch = Watch(self.state, {memory[place] for place in written})
         return True
@@ -112,6 +116,8 @@ class Entry:
                     node = placed(how, nodes, values)
                 tensor = how.kind._from_node(node, how.requires_grad, not how.is_leaf)
             new.append(tensor)
+        if trace.views:
+            _take_views(trace.views, _known(tensors, state), new, values)
         effects = trace.effects
         if effects:
             effects = [each for each in effects if not has_taken(each, tensors_again)]
@@ -138,6 +144,21 @@ def links_of(nodes: Iterable[UOp], state: State) -> list[int]:
     return [known.get(node, -1) for node in nodes]
 
 
+def _take_views(
+    views: Sequence[ViewOf],
+    known: Sequence[TensorBase],
+    new: Sequence[TensorBase],
+    values: Mapping[UOp, int],
+) -> None:
+    """Of the new tensors those are views that were views when it was recorded."""
+    for each in views:
+        of = known[each.known] if each.known is not None else new[each.of]
+        base, steps, views_there = of._stands()
+        tensor = new[each.number]
+        tensor._alias = (base, steps + with_values(each.steps, values))
+        views_there.note(tensor)
+
+
 def _known(tensors: Sequence[TensorBase], state: State) -> list[TensorBase]:
     """The tensors that were there before, as `trace.Before` numbers them."""
     return list({id(t): t for t in [*tensors, *state.tensors]}.values())
@@ -155,7 +176,10 @@ def _take_effect(
     for effect in effects:
         if effect.__class__ is Turn:
             tensor, how = known[effect.number], effect.how
+            if is_view(tensor):
+                leave(tensor)
             tensor._uop = placed(how, memory, values)
+            changed(tensor)
             tensor._requires_grad, tensor.is_leaf = how.requires_grad, how.is_leaf
         elif effect.__class__ is Grad:
             known[effect.number].grad = built(effect.tree, known, new)

@@ -26,6 +26,7 @@ from weft.base.settings import settings
 from weft.base.weak import WeakKeys
 from weft.device import registry
 from weft.engine.capture import recording
+from weft.tensor.alias import base_of, changed
 from weft.tensor.jit.arguments import Arguments, Refused, path_of
 from weft.tensor.jit.difference import (
     Facts,
@@ -375,9 +376,8 @@ class Jit(Generic[P, R]):
             # so that readers out of sight do not make this run differ from the last
             nodes = [*arguments.nodes, *entry.state.signature.nodes]
             written = {nodes[place] for place in entry.trace.replay.written}  # type: ignore[union-attr]
-            known = {id(t) for t in [*arguments.tensors, *entry.state.tensors]}
             if written:
-                protect(written, known)
+                protect(written, [*arguments.tensors, *entry.state.tensors])
         trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
         result, trace.result = trace.result, None
         if trace.read and self._is_read_anew(arguments, trace.read):
@@ -473,13 +473,15 @@ def _values_of(read: frozenset[UOp], values: Mapping[UOp, int]) -> tuple[Any, ..
 def _make_ready(tensors: Sequence[TensorBase]) -> None:
     """Compute what is pending, and give numbers memory of their own: another is not another
     program."""
-    for tensor in tensors:
+    bases = list({id(base): base for base in map(base_of, tensors)}.values())
+    for tensor in bases:
         below = tensor._uop.base
         while below.op is Ops.DETACH:
             below = below.src[0].base
         if below.op is Ops.CONST and 0 not in tensor._uop.shape:
             tensor._uop = tensor.detach().clone()._uop
-    realize_tensors(tensors)
+            changed(tensor)
+    realize_tensors([*tensors, *bases])
 
 
 def _equal(one: Any, other: Any) -> bool:

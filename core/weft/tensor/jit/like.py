@@ -42,7 +42,7 @@ class Like:
         self._epoch = registry.epoch()
         trace: Any = entry.trace
         # what needs no other look as long as all of this stays
-        is_still = not trace.held and not trace.replay.written
+        is_still = not trace.held and not trace.replay.written and not trace.views
         self._trace = trace if is_still and trace.replay.is_of(self._epoch) else None
 
     @classmethod
@@ -152,7 +152,7 @@ def _only_result(entry: Entry) -> list[Last] | None:
     is all that there is to know; else None."""
     trace: Any = entry.trace
     again, signature = entry.again, entry.state.signature
-    if trace.draws or trace.effects or signature.nodes or signature.values:
+    if trace.draws or trace.effects or trace.views or signature.nodes or signature.values:
         return None
     if not isinstance(again, Again) or again.gives_known or again.trace is not trace:
         return None

@@ -134,6 +134,11 @@ def built(tree: Any, known: Sequence[TensorBase], new: Sequence[TensorBase]) -> 
     return made
 
 
+def has_known(tree: Any) -> bool:
+    """Whether tensors that were there before are in a result."""
+    return isinstance(tree, Known) or (isinstance(tree, Parts) and any(map(has_known, tree.items)))
+
+
 def template(tensor: TensorBase, number_of: Callable[[UOp], int]) -> Template:
     """How a settled tensor stands over memory, whose numbers `number_of` a BUFFER tells."""
     node = tensor._uop
@@ -184,18 +189,18 @@ def placed(template: Template, memory: Sequence[UOp], values: Mapping[UOp, int])
         if node.op is Ops.BIND:
             changed = _bound(node, values)
         elif node.op in GroupOp.Movement:
-            arg = _with_values(node.arg, values)
+            arg = with_values(node.arg, values)
             changed = changed if arg is node.arg else changed.replace(arg=arg)
         done[node] = changed
     return done[template.value]
 
 
-def _with_values(arg: Any, values: Mapping[UOp, int]) -> Any:
+def with_values(arg: Any, values: Mapping[UOp, int]) -> Any:
     if isinstance(arg, UOp):
         bound = [u for u in arg.toposort() if u.op is Ops.BIND]
         return arg.substitute({u: _bound(u, values) for u in bound}) if bound else arg
     if isinstance(arg, tuple):
-        items = tuple(_with_values(item, values) for item in arg)
+        items = tuple(with_values(item, values) for item in arg)
         return arg if all(new is old for new, old in zip(items, arg)) else items
     return arg
 

@@ -27,9 +27,11 @@ from weft.engine.capture import Recording, recorded
 from weft.engine.recorded import KEPT, Unreplayable
 from weft.engine.replay import Replay
 from weft.schedule.structure import walk
+from weft.tensor.alias import base_of, is_view
 from weft.tensor.jit.arguments import Arguments, outline
-from weft.tensor.jit.results import New, Template, taken_apart, template
+from weft.tensor.jit.results import New, Template, has_known, taken_apart, template
 from weft.tensor.jit.state import LIST, State
+from weft.tensor.jit.views import ViewOf, shared_bases, views_among, with_bases, without_values
 from weft.tensor.live import is_settled, live_tensors
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import realize_tensors
@@ -68,6 +70,8 @@ class Trace:
     result: its value. tree, templates, effects: how to make that again. outputs: device, elements
     and dtype of the new memory. held: tensors, weakly, over memory that nobody passes in.
     read: variables whose values it took, see `Recording`.
+    views: which of the new tensors are views. shared: which arguments share their value with what
+    else, see `shared_bases`.
     reason: why it cannot be replayed; None where it can.
     """
 
@@ -81,6 +85,9 @@ class Trace:
     draws: Sequence[Any] = ()
     replay: Replay | None = None
     read: frozenset[UOp] = frozenset()
+    views: Sequence[ViewOf] = ()
+    shared: Any = ()
+    tells_apart: bool = False
     reason: str | None = None
     pattern: Any = None
 
@@ -130,7 +137,9 @@ def traced(
             raise too_deep(result, f"the results of {name}", error) from None
         puts = _puts(state, before, new)
         grads = _grads(before, new)
-        realize_tensors([*new.values(), *before.tensors])
+        with_bases(before.tensors, new)
+        bases = map(base_of, before.tensors)
+        realize_tensors([*new.values(), *before.tensors, *bases])
     _without_past(before, new)
     made = Trace(result, tree)
     passed_in = {*arguments.values, *state.signature.values}
@@ -251,10 +260,14 @@ def _complete(
             raise Unreplayable("it gives memory of a tensor that is neither argument nor state")
         return len(nodes) + outputs.setdefault(node, len(outputs))
 
+    made.views = views_among(before.tensors, new)
+    made.shared = shared_bases(arguments.tensors, state)
     made.templates = [template(tensor, number_of) for tensor in new]
     turns = []
     for number, tensor in enumerate(before.tensors):
         uop, _, flag, leaf = before.stands[number]
+        if is_view(tensor):
+            continue  # it follows its base, which is known, or has the memory that it had
         if tensor._uop is not uop or (tensor._requires_grad, tensor.is_leaf) != (flag, leaf):
             turns.append(Turn(number, template(tensor, number_of)))
     made.effects = [*turns, *effects]
@@ -284,6 +297,7 @@ def _complete(
     made.held = _held(replay, before)
     made.draws = list(record.draws)
     made.replay = replay
+    made.tells_apart = bool(replay.written or made.views or made.effects) or has_known(made.tree)
     made.pattern = (
         replay.pattern(),
         replay.numbers(volatile_set),
@@ -292,6 +306,8 @@ def _complete(
         [_shape_of(t) for t in made.templates],
         [_effect_shape(effect) for effect in made.effects],
         made.outputs,
+        without_values(made.views),
+        made.shared,
     )
     replay.forget()
 
@@ -367,9 +383,12 @@ def _out_of_sight(
     touched = {id(b) for step in record.steps for b in step.bufs} - set(before.bound)
     touched.update(map(id, given))
     ours = {id(t) for t in new} | set(before.number) | {id(t) for t in record.protected}
+    ours.update(id(base_of(t)) for t in new)
+    # of a known view the base may be written in place, and not become another value
+    ours -= {id(base_of(t)) for t in before.tensors} - set(before.number)
     was = {id(tensor): uop for t, uop in before.live if (tensor := t()) is not None}
     for tensor in live_tensors():
-        if id(tensor) in ours:
+        if id(tensor) in ours or (is_view(tensor) and id(base_of(tensor)) in before.number):
             continue
         old = was.get(id(tensor))
         if old is tensor._uop or (old is not None and not is_settled(old)):

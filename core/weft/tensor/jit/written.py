@@ -6,10 +6,13 @@ in:  the memory that is written, what is known of it      out: readers out of si
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from weft.schedule.structure import walk
+from weft.tensor.alias import base_of, changed, is_view
 from weft.tensor.jit.state import State, states, states_epoch
 from weft.tensor.live import is_settled, live_tensors
+from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import realize_tensors
 from weft.uop import Ops, UOp
 
@@ -51,19 +54,22 @@ class Watch:
         return states_epoch() != self._epoch
 
 
-def protect(nodes: set[UOp], known: set[int]) -> None:
-    """Writing never changes another tensor's value: those out of sight that read `nodes` get
-    memory of their own."""
+def protect(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
+    """Those out of sight that read `nodes` and share their value with none of `known`, which are
+    about to be written there, get memory of their own."""
     readers = []
+    sharing = {id(base_of(tensor)) for tensor in known}
     for tensor in live_tensors():
-        if id(tensor) in known:
+        if id(tensor) in sharing:
             continue
         base = tensor._uop.base
         if base in nodes or (base.op is not Ops.BUFFER and not nodes.isdisjoint(walk(base))):
-            readers.append(tensor)
+            if not is_view(tensor):  # a view follows its base
+                readers.append(tensor)
     for tensor in readers:
         if not is_settled(tensor._uop):
             realize_tensors([tensor])
         if not nodes.isdisjoint(walk(tensor._uop)):
             copy = tensor.detach().clone().realize()
             tensor._uop = copy._uop
+            changed(tensor)

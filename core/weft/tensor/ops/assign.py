@@ -1,7 +1,7 @@
 """Writing: into memory of one's own where there is some, into a new value elsewhere.
 
-No write changes the value of another tensor: a value that was recorded before the write stays what
-it was, through views too (the scheduler orders or copies).
+A write is seen by all that share the value (see `weft.tensor.alias`), and by nobody else: what was
+computed before it stays what it was (the scheduler orders or copies).
 """
 
 from __future__ import annotations
@@ -18,25 +18,15 @@ from weft.base.errors import (
 )
 from weft.device import registry
 from weft.shape.movement import broadcast_shapes
+from weft.tensor.alias import base_of, changed, is_view, leave, pass_on_flags
+from weft.tensor.identities import remember_leaf
 from weft.tensor.interop import moved
+from weft.tensor.ops.aliased_writes import write_view
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, grad_enabled, record
+from weft.tensor.storage import owned_storage
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp, Window
-from weft.uop.sharding import parts_of
-
-
-def owned_storage(node: UOp) -> UOp | None:
-    """The BUFFER, or the last ASSIGN over it, that `node` is the whole of, row-major; or None.
-
-    Of a sharded value it is the MULTI all of whose parts are that.
-    """
-    while node.op is Ops.RESHAPE:
-        node = node.src[0]
-    if node.op is Ops.MULTI:
-        owned = (0 in part.shape or owned_storage(part) is not None for part in parts_of(node))
-        return node if all(owned) else None
-    return node if node.op in (Ops.BUFFER, Ops.ASSIGN) else None
 
 
 def same_kind(source: DType, target: DType) -> bool:
@@ -79,7 +69,14 @@ class AssignMixin(TensorBase):
         if self._persists():
             return self._write_through(x)
         value = self._value_for(x, self.shape, "assign")
+        if is_view(self):
+            write_view(self, value)
+            return self
         self._check_may_write(value, "assign")
+        return self._take(value)
+
+    def _take(self, value: Any) -> Self:
+        """`assign` of a value in the shape, dtype and place of self, which is no view."""
         node = value._uop
         if node is self._uop:
             return self
@@ -111,8 +108,8 @@ class AssignMixin(TensorBase):
     def _write_through(self, x: Any) -> Self:
         """Write x at once into the bytes that self is a view of.
 
-        What outlives the process is shared with others by nature, so this is the one write that
-        other views of the same bytes see.
+        What outlives the process is shared with others by nature: all that reads the same bytes
+        sees this write, views or not.
 
         :raises CapabilityError: if self is not a contiguous window of stored bytes.
         """
@@ -123,6 +120,8 @@ class AssignMixin(TensorBase):
         if not same_kind(value._uop.dtype, kind):
             self._value_for(x, self.shape, "assign")  # says what is wrong
         value = value.cast(kind)._expanded(self.shape)
+        if self._uop.base.op is Ops.COPY:
+            base_of(self).realize()  # the file is there from now on
         node = self._uop
         while node.op in (Ops.RESHAPE, Ops.BITCAST):
             if node.op is Ops.BITCAST:
@@ -186,14 +185,20 @@ class AssignMixin(TensorBase):
 
     def _become(self, node: UOp, value: TensorBase) -> None:
         if self._requires_grad and self.is_leaf:
+            former = self._uop
             self._uop = self._own_identity(node)
-            return
-        self._uop = node
-        if value._requires_grad and grad_enabled():
-            self._requires_grad, self.is_leaf = True, False
+            remember_leaf(former, self)
+        else:
+            self._uop = node
+            if value._requires_grad and grad_enabled() and not self._requires_grad:
+                self._requires_grad, self.is_leaf = True, False
+                pass_on_flags(self)
+        if self._alias is not None:
+            changed(self)
 
     def replace(self, x: ArrayLike, allow_shape_mismatch: bool = False) -> Self:
-        """Become another tensor altogether: its graph, and none of the old memory.
+        """Become another tensor altogether: its graph, and none of the old memory. Views of what
+        it was until now share that, and no longer its value.
 
         :raises ShapeError: if the shapes differ, unless that is allowed.
         :raises DTypeError: if the dtypes differ.
@@ -221,7 +226,9 @@ class AssignMixin(TensorBase):
                 asked=f"{x._uop.dtype!r} in place of {self._uop.dtype!r}",
                 try_="replace(x.cast(...))",
             )
-        self._uop = x._uop
+        node = x._uop
+        leave(self)
+        self._uop = node
         return self
 
     def __iadd__(self, x: ArrayLike) -> Self:

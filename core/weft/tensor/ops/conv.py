@@ -128,7 +128,7 @@ class ConvMixin(TensorBase):
         repeats = ceildiv((size - 1) * row + (count - 1) * step + 1, length)
         have, whole = min(repeats * length, size * row), size * row
         x = split(self, 1, length)
-        x = x.expand((*shape[:axis], repeats, length, *shape[axis + 1 :]))
+        x = x._expanded((*shape[:axis], repeats, length, *shape[axis + 1 :]))
         x = split(x, repeats * length).shrink(only((0, have))).pad(only((0, whole - have)))
         x = split(x, size, row)
         x = x.shrink(tuple((0, count * step) if i == axis + 1 else None for i in range(rank + 1)))
@@ -221,7 +221,7 @@ class ConvMixin(TensorBase):
         out = rest[:axes]
         each = outputs // groups
         x = x.reshape((batch, groups, inputs, 1, *out, *kernel))
-        x = x.expand((batch, groups, inputs, each, *out, *kernel))
+        x = x._expanded((batch, groups, inputs, each, *out, *kernel))
         x = x.permute(
             0, 1, 3, *(4 + i for i in range(axes)), 2, *(4 + axes + i for i in range(axes))
         )
@@ -462,8 +462,8 @@ class ConvMixin(TensorBase):
         count, pooled = prod(spatial), prod(self.shape[-axes:])
         values, places = (x.reshape((*front, pooled)) for x in (self, indices))
         if 0 in values.shape:
-            return values.sum(dtype=values.dtype).expand((*front, *spatial))  # zeros
-        base = values.zeros_like()[..., :1].expand((*front, count))
+            return values.sum(dtype=values.dtype)._expanded((*front, *spatial))  # zeros
+        base = values.zeros_like()[..., :1]._expanded((*front, count))
         return base.scatter(-1, places, values).reshape((*front, *spatial))
 
     def interpolate(
@@ -506,14 +506,14 @@ class ConvMixin(TensorBase):
             return parts[0] / parts[1]  # computed, so that one program serves all values
 
         def picked(index: Any) -> Any:
-            return self.gather(axis, index.reshape(shape).expand(full))
+            return self.gather(axis, index.reshape(shape)._expanded(full))
 
         if mode != "linear" and isinstance(old, int) and isinstance(new, int) and not new % old:
             # each element several times over: a view, and the gradient a sum of neighbours
             axis += len(self.shape)
             before, behind = self.shape[:axis], self.shape[axis + 1 :]
             x = self.reshape((*before, old, 1, *behind))
-            return x.expand((*before, old, new // old, *behind)).reshape((*before, new, *behind))
+            return x._expanded((*before, old, new // old, *behind)).reshape((*before, new, *behind))
         if mode != "linear":
             half = 0.5 if mode == "nearest-exact" else 0.0
             place = ((at + half) * ratio(old, new)).floor().clamp(0, old - 1)
@@ -546,6 +546,6 @@ class ConvMixin(TensorBase):
         all that is before an element, and of all that is behind."""
         before, behind, new = self.shape[:at], self.shape[at + 1 :], places.shape[0] // 2
         index = places.contiguous().reshape((2 * new, *(1,) * len(behind)))
-        found = self.gather(at, index.expand((*before, 2 * new, *behind))).cast(share.dtype)
+        found = self.gather(at, index._expanded((*before, 2 * new, *behind))).cast(share.dtype)
         parts = found * (1 - share).cat(share, dim=at)
         return parts.reshape((*before, 2, new, *behind)).sum(at)

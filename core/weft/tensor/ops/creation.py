@@ -98,7 +98,7 @@ class CreationMixin(TensorBase):
             fill_value = cls(fill_value, device=device)
         if isinstance(fill_value, TensorBase):
             value = fill_value if dtype is None else fill_value.cast(dtype)
-            return value.reshape((1,) * len(extents)).expand(extents)  # type: ignore[return-value]
+            return value.reshape((1,) * len(extents))._expanded(extents)  # type: ignore[return-value]
         if not isinstance(fill_value, (bool, int, float)):
             fill_value = real(fill_value, "fill_value")
         kind = dtypes.from_py(fill_value) if dtype is None else element_dtype(dtype)

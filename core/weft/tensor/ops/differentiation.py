@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
 from weakref import ref
@@ -10,6 +12,7 @@ from weft.autograd import Paths, gradient
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
+from weft.tensor.identities import former_identities, versions
 from weft.tensor.live import leaf_nodes, live_tensors
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
@@ -63,9 +66,13 @@ class DifferentiationMixin(TensorBase):
                     because="equal constants are one node: their gradients could not be told apart",
                     try_="make it with requires_grad=True",
                 )
-        found = _gradients(self._uop, [t._uop for t in targets], upstream)
+        stood = _nodes_of([t for t in targets if t._requires_grad and t.is_leaf])
+        nodes = {target._uop: None for target in targets} | dict.fromkeys(stood)
+        found = dict(zip(nodes, _gradients(self._uop, list(nodes), upstream, _ends(stood))))
         result = []
-        for target, node in zip(targets, found):
+        for target in targets:
+            own = [node for node, leaves in stood.items() if any(t is target for t in leaves)]
+            node = _sum([found[n] for n in own or [target._uop]], target.shape)
             if node is None and not materialize_grads:
                 raise GradientError(
                     "self does not depend on this target",
@@ -98,8 +105,14 @@ class DifferentiationMixin(TensorBase):
         upstream = self._upstream(gradient)
         wanting = [t for t in live_tensors() if t._requires_grad]
         takers = [t for t in wanting if t.is_leaf or t.retains_grad]
-        paths = Paths(self._uop, [*[t._uop for t in takers], *leaf_nodes()])
-        takers = [t for t in takers if t._uop in paths.reached]
+        stood = _nodes_of([t for t in takers if t.is_leaf])
+        ends = _ends(stood)
+        for taker in takers:
+            if not taker.is_leaf:
+                stood.setdefault(taker._uop, []).append(taker)
+        paths = Paths(self._uop, list(dict.fromkeys([*stood, *leaf_nodes()])), ends)
+        reached = {id(t) for node in paths.reached for t in stood.get(node, ())}
+        takers = [t for t in takers if id(t) in reached]
         lost = [t for t in wanting if not t.is_leaf and _is_cut_off(t._uop, paths)]
         if lost or not paths.reached:
             raise GradientError(
@@ -113,10 +126,14 @@ class DifferentiationMixin(TensorBase):
                 if lost
                 else "Tensor(..., requires_grad=True), or x.requires_grad_()",
             )
-        nodes = list(dict.fromkeys(t._uop for t in takers))
-        found = dict(zip(nodes, _gradients(self._uop, nodes, upstream)))
+        nodes = [node for node in stood if node in paths.reached]
+        parts = _gradients(self._uop, nodes, upstream, ends)
+        gathered: dict[int, list[UOp | None]] = {id(taker): [] for taker in takers}
+        for node, part in zip(nodes, parts):
+            for taker in stood[node]:
+                gathered[id(taker)].append(part)
         for taker in takers:
-            node = found[taker._uop]
+            node = _sum(gathered[id(taker)], taker.shape)
             if node is None:
                 continue
             made = self._from_node(node, False)
@@ -182,6 +199,34 @@ class DifferentiationMixin(TensorBase):
                 try_="gradient.expand(...) or gradient.reshape(...)",
             )
         return weights._uop
+
+
+def _nodes_of(leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]]:
+    """By node the leaves that it stands for, or stood for before they were written."""
+    found: dict[UOp, list[TensorBase]] = {}
+    for leaf in leaves:
+        for node in versions(leaf._uop):
+            found.setdefault(node, []).append(leaf)
+    for node, there in former_identities(leaves).items():
+        known = found.setdefault(node, [])
+        known += [leaf for leaf in there if not any(leaf is other for other in known)]
+    return found
+
+
+def _ends(stood: Mapping[UOp, list[TensorBase]]) -> set[UOp]:
+    """The nodes of leaves that have several: no gradient flows from one to another."""
+    count = Counter(id(leaf) for leaves in stood.values() for leaf in leaves)
+    return {node for node, leaves in stood.items() if any(count[id(t)] > 1 for t in leaves)}
+
+
+def _sum(parts: list[UOp | None], shape: Any) -> UOp | None:
+    """The sum of those that there are, in this shape."""
+    total = None
+    for part in parts:
+        if part is not None:
+            part = part if part.shape == shape else part.reshape(shape)
+            total = part if total is None else total + part
+    return total
 
 
 def _is_cut_off(node: UOp, paths: Paths) -> bool:

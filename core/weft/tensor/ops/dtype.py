@@ -66,7 +66,8 @@ class DtypeMixin(TensorBase):
     def bitcast(self, dtype: DTypeLike) -> Self:
         """The same bytes read as `dtype`; the last axis grows or shrinks with the item size.
 
-        A bool is a byte that is 0 or 1. No gradient flows.
+        A bool is a byte that is 0 or 1. No gradient flows. Of one item size it is a view; of
+        another it is a copy.
 
         :raises ShapeError: if the last axis is no whole number of new elements.
 
@@ -78,12 +79,15 @@ class DtypeMixin(TensorBase):
         target = element_dtype(dtype)
         u = self._uop
         if u.dtype is target:
-            return self._wrap(u)
+            return self._viewed(u)
         if u.dtype.itemsize != target.itemsize:
             self._check_ratio(target)
             if not _is_storage(u):
                 u = record(Ops.CONTIGUOUS, u.dtype, (u,))
-        return self._from_node(record(Ops.BITCAST, target, (u,)))
+            return self._from_node(record(Ops.BITCAST, target, (u,)))
+        made = self._viewed(record(Ops.BITCAST, target, (u,)))
+        made._requires_grad, made.is_leaf = None, True
+        return made
 
     def _check_ratio(self, target: DType) -> None:
         own, shape = self._uop.dtype.itemsize, self.shape

@@ -7,8 +7,9 @@ from typing import Self
 
 from weft.device import registry
 from weft.tensor import interop
-from weft.tensor.ops.assign import owned_storage
+from weft.tensor.alias import leave
 from weft.tensor.protocol import TensorBase, record
+from weft.tensor.storage import owned_storage
 from weft.uop import Ops, UOp
 
 _leaf_numbers = itertools.count()
@@ -30,7 +31,7 @@ class HoldingMixin(TensorBase):
         """
         target = registry.placement(device)
         if target == self._uop.device:
-            return self._wrap(self._uop)
+            return self._viewed(self._uop)
         return self._wrap(interop.moved(self._uop, target))
 
     def to_(self, device: str | tuple[str, ...] | None) -> Self:
@@ -40,7 +41,10 @@ class HoldingMixin(TensorBase):
         >>> x.to_("REF").device
         'REF'
         """
-        self._uop = interop.moved(self._uop, registry.placement(device))
+        target = registry.placement(device)
+        if target != self._uop.device:
+            leave(self)
+            self._uop = interop.moved(self._uop, target)
         return self
 
     def contiguous(self) -> Self:
@@ -57,9 +61,9 @@ class HoldingMixin(TensorBase):
             base = base.src[0]
         number = (base.src[0] if base.op is Ops.COPY else self._uop).base.op is Ops.CONST
         if base.op in (Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY) and not number:
-            return self
+            return self._wrap(self._uop)
         if base.op is Ops.MULTI and owned_storage(base) is not None:
-            return self
+            return self._wrap(self._uop)
         # memory for a constant is asked for to be written: no two tensors may come to share it
         arg = ("own", next(_leaf_numbers)) if number else None
         return self._wrap(record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), arg))
@@ -88,8 +92,9 @@ class HoldingMixin(TensorBase):
         >>> (x * 2).detach().requires_grad
         False
         """
-        node = record(Ops.DETACH, self._uop.dtype, (self._uop,))
-        return self._from_node(node, False)
+        made = self._viewed(record(Ops.DETACH, self._uop.dtype, (self._uop,)))
+        made._requires_grad, made.is_leaf = False, True
+        return made
 
     def clone(self) -> Self:
         """A copy in memory of its own.

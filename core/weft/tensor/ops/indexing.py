@@ -72,6 +72,7 @@ class IndexingMixin(TensorBase):
         flag = items[place]
         held = flag if isinstance(flag, bool) else flag.item()
         whole = self[(*items[:place], None, *items[place + 1 :])]
+        whole = whole._wrap(whole._uop)
         if held:
             return whole
         at = whole.ndim - len(items) + place if Ellipsis in items[:place] else place
@@ -216,7 +217,7 @@ class IndexingMixin(TensorBase):
             kind, size = next(left)
             if isinstance(kind, slice):
                 shape.append(size)
-        return x.reshape(tuple(shape))
+        return x if tuple(shape) == x._uop.shape else x.reshape(tuple(shape))
 
     def _span(self, axis: int, item: Any) -> tuple[Any, Any, int]:
         """Start, stop (start <= stop) and step of one axis."""
@@ -276,10 +277,14 @@ class IndexingMixin(TensorBase):
     def _strided(self, steps: list[int]) -> Any:
         """Every steps[i]-th element of each axis, from the first on."""
         counts = [-(-s // n) for s, n in zip(self.shape, steps)]
-        x = self.pad(tuple((0, c * n - s) for c, n, s in zip(counts, steps, self.shape)))
+        rank = len(steps)
+        x = self._wrap(self._uop)
+        x = x.pad(tuple((0, c * n - s) for c, n, s in zip(counts, steps, self.shape)))
         x = x.reshape(tuple(p for c, n in zip(counts, steps) for p in (c, n)))
         x = x.shrink(tuple(p for c in counts for p in ((0, c), (0, 1))))
-        return x.reshape(tuple(counts))
+        x = x.reshape(tuple(counts))
+        rows = [tuple(n * (i == j) for j in range(rank)) for i, n in enumerate(steps)]
+        return self._viewed_as(x._uop, tuple(rows))
 
     def _picked(self, items: list[Any]) -> Any:
         """Integer tensors among the indices: all of them, and ints beside them, broadcast."""

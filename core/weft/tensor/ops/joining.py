@@ -173,7 +173,7 @@ class JoiningMixin(TensorBase):
         between = tuple(x for s in own for x in (1, s))
         wide = tuple(x for r, s in zip(times, own) for x in (r, s))
         final = tuple(r * s for r, s in zip(times, own))
-        return self.reshape(between).expand(wide).reshape(final)
+        return self.reshape(between)._expanded(wide).reshape(final)
 
     def repeat_interleave(
         self, repeats: ArrayLike, dim: int | None = None, *, output_size: int | None = None
@@ -197,7 +197,7 @@ class JoiningMixin(TensorBase):
         at = self._resolve_dim(dim)
         s = self.shape
         wide = self.reshape((*s[: at + 1], 1, *s[at + 1 :]))
-        wide = wide.expand((*s[: at + 1], repeats, *s[at + 1 :]))
+        wide = wide._expanded((*s[: at + 1], repeats, *s[at + 1 :]))
         return wide.reshape((*s[:at], s[at] * repeats, *s[at + 1 :]))
 
     def _repeated_each(self, repeats: Any, dim: int | None, output_size: int | None) -> Any:
@@ -250,7 +250,7 @@ class JoiningMixin(TensorBase):
         axes = as_tuple(dims, ())
         if len(amounts) != len(axes):
             raise ArgumentError("a shift for each axis", asked=f"roll({shifts}, {dims})")
-        rolled = self
+        rolled = self._wrap(self._uop)
         for amount, dim in zip(amounts, axes):
             axis = self._resolve_dim(dim)
             size = self.shape[axis]
@@ -284,7 +284,9 @@ class JoiningMixin(TensorBase):
         windows = last._pool((size,), (step,), (1,))
         order = list(range(rank - 1))
         order.insert(axis, rank - 1)
-        return windows.permute(*order, rank)
+        rows = [tuple(int(i == j) for j in range(rank)) for i in (*range(rank), axis)]
+        rows[axis] = tuple(step * n for n in rows[axis])
+        return self._viewed_as(windows.permute(*order, rank)._uop, tuple(rows))
 
     def meshgrid(self, *args: ArrayLike, indexing: str = "ij") -> tuple[Self, ...]:
         """Grids of coordinates from 1-d tensors; "xy" swaps the first two axes.
@@ -307,7 +309,7 @@ class JoiningMixin(TensorBase):
         for i, axis in enumerate(axes):
             place = order.index(i)
             own = tuple(axis.numel() if p == place else 1 for p in range(len(axes)))
-            grids.append(axis.reshape(own).expand(shape))
+            grids.append(axis.reshape(own)._expanded(shape))
         return tuple(grids)
 
     def diag(self, diagonal: int = 0) -> Self:
@@ -322,7 +324,8 @@ class JoiningMixin(TensorBase):
         """
         diagonal = whole(diagonal, "diagonal")
         if len(self.shape) == 2:
-            return self.diagonal(diagonal)
+            found = self.diagonal(diagonal)
+            return found._wrap(found._uop)
         if len(self.shape) != 1:
             raise ShapeError("diag is of a vector or a matrix", asked=f"diag of {self.shape}")
         n = self.shape[0]
@@ -348,6 +351,7 @@ class JoiningMixin(TensorBase):
             raise ArgumentError("a matrix has two axes", asked=f"diagonal of {dim1} and {dim2}")
         order = [i for i in range(len(self.shape)) if i not in (first, second)]
         x = self.permute(*order, first, second)
+        rank = len(order)
         *front, n, m = x.shape
         kept = (None,) * len(front)
         if offset or n != m:
@@ -358,5 +362,7 @@ class JoiningMixin(TensorBase):
             x = x.shrink((*kept, (down, down + n), (right, right + n)))
         if isinstance(n, int) and n == 0:
             return x.reshape((*front, 0))
-        flat = x.reshape((*front, n * n)).pad((*kept, (0, n)))
-        return flat.reshape((*front, n, n + 1)).shrink((*kept, None, (0, 1))).reshape((*front, n))
+        flat = x._wrap(x._uop).reshape((*front, n * n)).pad((*kept, (0, n)))
+        flat = flat.reshape((*front, n, n + 1)).shrink((*kept, None, (0, 1))).reshape((*front, n))
+        rows = [tuple(int(i == j) for j in range(rank + 2)) for i in range(rank)]
+        return x._viewed_as(flat._uop, (*rows, (0,) * rank + (1, 1)))

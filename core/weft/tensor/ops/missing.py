@@ -6,9 +6,10 @@ that is there some 30 ns (Python 3.11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from weft.base.errors import MissingName
+from weft.tensor.alias import derived
 from weft.tensor.protocol import TensorBase
 
 _ELSEWHERE = {
@@ -41,13 +42,15 @@ _ELSEWHERE = {
 
 
 class MissingMixin(TensorBase):
-    """One hook."""
+    """One hook, which also gives a view its node after a write to its base (see `alias`)."""
 
     __slots__ = ()
 
     if not TYPE_CHECKING:  # a checker reports a name that is not there
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
+            if name == "_uop" and self._alias is not None:
+                return derived(self)
             if name.startswith("_"):  # the questions that protocols ask of any object
                 raise AttributeError(name)
             raise _missing(self, name)

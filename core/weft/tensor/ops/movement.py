@@ -10,7 +10,7 @@ from math import copysign, isfinite
 from typing import Any, Self
 
 from weft.base.arguments import is_deep, kind_of, shown
-from weft.base.dtype import dtypes
+from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError, UnknownChoice, WrongKind
 from weft.base.sequences import argsort, prod
 from weft.engine.capture import recording
@@ -121,10 +121,10 @@ class MovementMixin(TensorBase):
         own = u.shape
         new = reshape_arg(own, as_tuple(shape, args))
         if new == own:
-            return self._wrap(u)
+            return self._viewed(u)
         if _has_symbol(own, new) and not fits_always(own, new):
             return self._reshaped_for_now(new)
-        return self._wrap(record(Ops.RESHAPE, u.dtype, (u,), new))
+        return self._viewed(record(Ops.RESHAPE, u.dtype, (u,), new))
 
     def _reshaped_for_now(self, new: tuple[Any, ...]) -> Any:
         """A reshape that fits for what the variables are bound to: by way of definite sizes, to
@@ -138,12 +138,16 @@ class MovementMixin(TensorBase):
         ).reshape(then)
         return made.shrink(tuple((0, size) for size in new))
 
-    def view(self, shape: ShapeLike, *args: Size) -> Self:
-        """Alias of reshape.
+    def view(self, shape: ShapeLike | DType, *args: Size) -> Self:
+        """Alias of reshape; given a dtype, of bitcast.
 
         >>> Tensor([1, 2, 3, 4]).view(2, 2).tolist()
         [[1, 2], [3, 4]]
+        >>> Tensor([1.0]).view(dtypes.int32).tolist()
+        [1065353216]
         """
+        if isinstance(shape, DType) and not args:
+            return self.bitcast(shape)
         return self.reshape(shape, *args)
 
     def expand(self, shape: ShapeLike, *args: Size) -> Self:
@@ -156,13 +160,18 @@ class MovementMixin(TensorBase):
         >>> Tensor([1, 2]).expand(2, -1).tolist()
         [[1, 2], [1, 2]]
         """
-        return self._expanded(expand_arg(self._uop.shape, as_tuple(shape, args)))
+        new = expand_arg(self._uop.shape, as_tuple(shape, args))
+        return self._viewed(self._expanded_node(new))
 
     def _expanded(self, new: tuple[Any, ...]) -> Self:
+        """A value of that shape, which is no view of self."""
+        return self._wrap(self._expanded_node(new))
+
+    def _expanded_node(self, new: tuple[Any, ...]) -> UOp:
         u = self._uop
         own = u.shape
         if own == new:
-            return self._wrap(u)
+            return u
         # a wrong node would read memory that is not there
         clash = any(a != b and a != 1 for a, b in zip(own[::-1], new[::-1]) if _definite(a, b))
         if clash or len(own) > len(new):
@@ -176,7 +185,7 @@ class MovementMixin(TensorBase):
             u = record(Ops.RESHAPE, u.dtype, (u,), (1,) * (len(new) - len(own)) + own)
         if u.shape != new:
             u = record(Ops.EXPAND, u.dtype, (u,), new)
-        return self._wrap(u)
+        return u
 
     def permute(self, order: Axes = (), *args: int) -> Self:
         """Axis i of the result is axis order[i] of self.
@@ -188,8 +197,8 @@ class MovementMixin(TensorBase):
         """
         found = permute_arg(self._uop.shape, as_tuple(order, args))
         if found == tuple(range(len(found))):
-            return self._wrap(self._uop)
-        return self._wrap(record(Ops.PERMUTE, self._uop.dtype, (self._uop,), found))
+            return self._viewed(self._uop)
+        return self._viewed(record(Ops.PERMUTE, self._uop.dtype, (self._uop,), found))
 
     def flip(self, axis: Axes, *args: int) -> Self:
         """The given axes backwards.
@@ -201,8 +210,8 @@ class MovementMixin(TensorBase):
         """
         marks = flip_arg(self._uop.shape, as_tuple(axis, args))
         if not any(marks):
-            return self._wrap(self._uop)
-        return self._wrap(record(Ops.FLIP, self._uop.dtype, (self._uop,), marks))
+            return self._viewed(self._uop)
+        return self._viewed(record(Ops.FLIP, self._uop.dtype, (self._uop,), marks))
 
     def shrink(self, arg: Sequence[Any]) -> Self:
         """The window [start, stop) of each axis; None keeps an axis whole.
@@ -225,8 +234,8 @@ class MovementMixin(TensorBase):
                 if not always_inside(start, stop, size):
                     recorder.read_values_of(start, stop, size)
         if window == tuple((0, s) for s in own):
-            return self._wrap(self._uop)
-        return self._wrap(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
+            return self._viewed(self._uop)
+        return self._viewed(record(Ops.SHRINK, self._uop.dtype, (self._uop,), window))
 
     def pad(self, padding: Padding, mode: str = "constant", value: ArrayLike = 0.0) -> Self:
         """Padded at the edges; what is below zero shrinks.
@@ -358,7 +367,7 @@ class MovementMixin(TensorBase):
         >>> Tensor([[1, 2, 3]]).T.tolist()
         [[1], [2], [3]]
         """
-        return self.transpose(0, 1) if len(self.shape) > 1 else self._wrap(self._uop)
+        return self.transpose(0, 1) if len(self.shape) > 1 else self._viewed(self._uop)
 
     @property
     def mT(self) -> Self:
@@ -381,7 +390,7 @@ class MovementMixin(TensorBase):
         a, b = self._resolve_dim(dim0), self._resolve_dim(dim1)
         if order:
             order[a], order[b] = order[b], order[a]
-        return self.permute(*order) if order else self._wrap(self._uop)
+        return self.permute(*order) if order else self._viewed(self._uop)
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
         """The axes from `start_dim` to `end_dim` merged into one.

@@ -123,7 +123,7 @@ class PickingMixin(ScatterMixin):
                 because=f"it has the shape {wanted}",
             )
         along = tuple(-1 if i == at else 1 for i in range(len(shape)))
-        return index.reshape(along).expand(wanted), source
+        return index.reshape(along)._expanded(wanted), source
 
     def index_add(self, dim: int, index: ArrayLike, source: ArrayLike, *, alpha: float = 1) -> Self:
         """self with alpha * source added at the places of an axis that a vector names.

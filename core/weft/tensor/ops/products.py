@@ -135,7 +135,7 @@ class ProductsMixin(MatmulMixin):
             return self.inv().matrix_power(-n)
         if n == 0:
             one = self.__class__.eye(self.shape[-1], dtype=self.dtype, device=self.device)
-            return one.expand(self.shape)
+            return one._expanded(self.shape)
         result, square = None, self
         while n:
             if n & 1:

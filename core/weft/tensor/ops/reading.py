@@ -12,9 +12,9 @@ from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.engine.capture import recording
 from weft.shape.movement import say_shape
 from weft.tensor import interop
-from weft.tensor.ops.assign import owned_storage
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import turn
+from weft.tensor.storage import owned_storage
 from weft.tensor.types import Number
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.symbolic.sint import evaluate_sint

@@ -110,7 +110,7 @@ class ShapesMixin(MovementMixin, JoiningMixin):
             return self.flip(a, b)
         if turns == 1:
             return self.flip(b).transpose(a, b)
-        return self.flip(a).transpose(a, b) if turns else self._wrap(self._uop)
+        return self.flip(a).transpose(a, b) if turns else self._viewed(self._uop)
 
     def atleast_1d(self) -> Self:
         """self, of one axis where it has none.
@@ -301,7 +301,8 @@ class ShapesMixin(MovementMixin, JoiningMixin):
         n = len(front)
         x = self.reshape((*front, channels // (r * r), r, r, height, width))
         x = x.permute(tuple(range(n)) + tuple(n + i for i in (0, 3, 1, 4, 2)))
-        return x.reshape((*front, channels // (r * r), height * r, width * r))
+        x = x.reshape((*front, channels // (r * r), height * r, width * r))
+        return x._wrap(x._uop)
 
     def pixel_unshuffle(self, downscale_factor: int) -> Self:
         """(..., C, H r, W r) to (..., C r r, H, W): undoes `pixel_shuffle`.
@@ -321,4 +322,5 @@ class ShapesMixin(MovementMixin, JoiningMixin):
         n = len(front)
         x = self.reshape((*front, channels, height // r, r, width // r, r))
         x = x.permute(tuple(range(n)) + tuple(n + i for i in (0, 2, 4, 1, 3)))
-        return x.reshape((*front, channels * r * r, height // r, width // r))
+        x = x.reshape((*front, channels * r * r, height // r, width // r))
+        return x._wrap(x._uop)

@@ -15,6 +15,7 @@ from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
 from weft.device import registry
 from weft.schedule import placement_of
+from weft.tensor.alias import leave
 from weft.tensor.interop import moved, with_room
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, Shard, UOp
@@ -52,6 +53,7 @@ class ShardingMixin(TensorBase):
         ('REF:1', 'REF:2')
         """
         node = self._laid_out(devices, axis)
+        leave(self)
         self._uop = self._own_identity(node) if self._requires_grad and self.is_leaf else node
         return self
 

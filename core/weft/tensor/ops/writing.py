@@ -1,8 +1,7 @@
 """Writing parts of a tensor, named as for reading.
 
-A window of memory that self owns is written in place; elsewhere the part is moved back to its place
-and chosen there. Of several writes to one place the last one counts, and what an index tensor names
-beyond the axis is not written.
+A window is a view, and written as such (see `aliased_writes`). Of several writes to one place the
+last one counts, and what an index tensor names beyond the axis is not written.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from weft.base.arguments import shown
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError, WrongKind
 from weft.base.sequences import prod
-from weft.shape.movement import inverse_move
-from weft.tensor.ops.assign import owned_storage
-from weft.tensor.ops.index_items import as_bound, common_shape, flat_index, is_alone, moves
-from weft.tensor.protocol import TensorBase, grad_enabled, grad_mode, record
+from weft.tensor.alias import base_of, is_view
+from weft.tensor.ops.aliased_writes import write_view
+from weft.tensor.ops.index_items import as_bound, common_shape, flat_index, is_alone
+from weft.tensor.protocol import TensorBase, grad_enabled, grad_mode
 from weft.tensor.types import ArrayLike, Index
-from weft.uop import Ops, UOp, Window
+from weft.uop import Ops, UOp
 
 
 class WritingMixin(TensorBase):
@@ -39,7 +38,9 @@ class WritingMixin(TensorBase):
                 because="its gradient would no longer be that of the value it had",
                 try_="with Tensor.no_grad(): x[...] = ..., or write before requires_grad_()",
             )
-        if self._requires_grad and not self.is_leaf and not grad_enabled():
+        is_view(self)
+        base = base_of(self)
+        if base._requires_grad and not base.is_leaf and not grad_enabled():
             # what is written is a constant; the rest of a value that was computed is none
             with grad_mode(True):
                 self[index] = value.detach() if isinstance(value, TensorBase) else value
@@ -92,10 +93,10 @@ class WritingMixin(TensorBase):
         )
 
     def _store(self, result: Any) -> None:
-        if owned_storage(self._uop) is not None:
-            self.assign(result)
+        if is_view(self):
+            write_view(self, result)
         else:
-            self._become(result._uop, result)
+            self._take(result)
 
     def _write_masked(self, mask: Any, value: Any) -> None:
         new = self._value_for(value, self.shape, "a write")
@@ -112,45 +113,16 @@ class WritingMixin(TensorBase):
         part = self._window(items)
         if isinstance(value, TensorBase) and any(isinstance(size, UOp) for size in part.shape):
             value = as_bound(value, part.shape)
-        new = self._value_for(value, part.shape, "a write")
-        if 0 in part.shape:
-            return
-        storage = owned_storage(self._uop)
-        tracked = part._uop.st if storage is not None and part._uop.base is storage else None
-        if isinstance(self._uop.device, tuple):  # a window of several memories is no window
-            tracked = None
-            if storage is not None:  # all of self is written: it may be read at its own places only
-                new = new.contiguous()
-        differentiable = grad_enabled() and (self._requires_grad or new._requires_grad)
-        if tracked is not None and not differentiable:
-            tracked = tracked.simplify()
-            if len(tracked.views) == 1 and tracked.views[0].mask is None:
-                node = record(Ops.ASSIGN, self._uop.dtype, (storage, new._uop), Window(tracked))
-                self._become(self._over(node), new)
-                return
-        # a value elsewhere: the part is moved back to its place, and chosen there
-        inside = new.ones_like(dtype=dtypes.bool)
-        back, here = new._uop, inside._uop
-        for op, arg, shape in moves(part._uop, self._uop):
-            back_op, back_arg = inverse_move(op, arg, shape)
-            back = record(back_op, back.dtype, (back,), back_arg)
-            here = record(back_op, here.dtype, (here,), back_arg)
-        placed, where = new._wrap(back), self._from_node(here)
-        self._store(where.where(placed, self))
+        write_view(part, self._value_for(value, part.shape, "a write"))
 
     def _write_picked(self, items: list[Any], value: Any) -> None:
         """Of several writes to one place the last one counts."""
         basic = [i for i in items if isinstance(i, slice) and i != slice(None)]
         if basic or any(i is None for i in items):
-            # write into the window first, then the window into self
             window = [slice(None) if isinstance(i, (TensorBase, int)) else i for i in items]
-            part = self._window(window).detach() if not grad_enabled() else self._window(window)
-            part = part.clone() if owned_storage(part._uop) is not None else part
-            part = part._from_node(part._uop, part._requires_grad, True)
-            part._write_picked(
+            self._window(window)._write_picked(
                 [i if isinstance(i, (TensorBase, int)) else slice(None) for i in items], value
             )
-            self._write_window(window, part)
             return
         x, tensors, places, at = self._prepared(items)
         shape = common_shape(tensors)

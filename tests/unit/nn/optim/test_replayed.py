@@ -59,12 +59,13 @@ def test_what_still_waits_for_the_old_values_gets_them_when_steps_are_replayed()
         for _ in range(5):
             optimizer.zero_grad()
             old = w.tolist()
-            pending, seen = w * 2, w.reshape(2, 1)
+            pending, seen, copy = w * 2, w.reshape(2, 1), w.reshape(2, 1).contiguous()
             loss = w.sum()
             loss.backward()
             optimizer.step()
             assert pending.tolist() == [each * 2 for each in old]
-            assert seen.tolist() == [[each] for each in old]
+            assert copy.tolist() == [[each] for each in old]
+            assert seen.tolist() == [[each - 1] for each in old]
             assert loss.item() == sum(old) and w.grad.tolist() == [1.0, 1.0]
             assert w.tolist() == [each - 1 for each in old]
 

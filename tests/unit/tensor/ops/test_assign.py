@@ -61,12 +61,13 @@ def test_what_does_not_fit():
 
 def test_values_recorded_before_a_write_stay():
     a = stored([1.0, 2.0])
-    b, view = a + 1, a.reshape(2, 1)
+    b, view, copy = a + 1, a.reshape(2, 1), a.reshape(2, 1).contiguous()
     a.assign(Tensor([10.0, 20.0]))
     c = a + 1
     a.assign(a * 2)
     assert a.tolist() == [20.0, 40.0] and b.tolist() == [2.0, 3.0]
-    assert c.tolist() == [11.0, 21.0] and view.tolist() == [[1.0], [2.0]]
+    assert c.tolist() == [11.0, 21.0] and copy.tolist() == [[1.0], [2.0]]
+    assert view.tolist() == [[20.0], [40.0]]
 
 
 def test_a_value_that_reads_itself_moved():

@@ -291,14 +291,15 @@ def test_writes_keep_the_memory_and_harm_nobody(axis):
     a = numbers(4, 6)
     x = sharded(a, axis)
     memory = x.uop.realized
-    before, view, other = x * 2, x[1:3], x.to("REF:1")
+    before, view, copy, other = x * 2, x[1:3], x[1:3].contiguous(), x.to("REF:1")
     x.assign(sharded(a + 5, 1))
     x += 1
     x.realize()
     assert x.uop.realized == memory
     same(x, a + 6)
     same(before, a * 2)
-    same(view, a[1:3])
+    same(view, a[1:3] + 6)
+    same(copy, a[1:3])
     same(other, a)
 
 

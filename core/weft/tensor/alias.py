@@ -1,0 +1,249 @@
+"""Aliases: a view, its base, and the steps between them.
+
+A write is functional: it gives the base another node. So a view does not keep one node for good, it
+keeps its base and the steps that lead from there to its value, and is derived anew after a write.
+(PyTorch calls this functionalisation.)
+
+    tensor._alias    None: it has no views. `Views`: it is a base. (base, steps): it is a view.
+    steps            (operation, argument) of each, that next to the base first
+
+A base is never a view itself: steps are counted from the base on, however deep the view is. A view
+keeps its base alive, as in NumPy. What was derived is kept as `tensor._uop`, so that reading it
+costs nothing; a write to the base takes it away from all views that have it, and whoever asks next
+derives it (see `MissingMixin.__getattr__`). A write takes as long as there are views that were
+looked at since the last one.
+
+Whether a reshape is a view or a copy is a matter of strides, as in NumPy. That is asked at the
+first write: until then both are the same value.
+
+in:  tensors and movement nodes      out: the nodes of views, and what they write to
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import ref
+
+from weft.shape import View
+from weft.tensor.live import live_tensors
+from weft.uop import GroupOp, Ops, UOp
+
+if TYPE_CHECKING:
+    from weft.tensor.protocol import TensorBase
+
+Steps: TypeAlias = tuple[tuple[Any, Any], ...]
+
+COMBINED = "combined"
+"""A step of several moves of which the strides are known: its argument is a `Combined`."""
+
+_NO_GRADIENT = frozenset({Ops.DETACH, Ops.BITCAST})
+_STEPS = GroupOp.Movement | _NO_GRADIENT
+first_view = threading.Lock()
+"""Held while a tensor gets its `Views`: two threads may take views of one tensor."""
+
+
+class Views(list["ref[TensorBase]"]):
+    """Of a base: the views that have a node now. `rest`: whether others may be there."""
+
+    rest = False
+    limit = 64
+
+    def note(self, tensor: TensorBase) -> None:
+        """A view that has a node."""
+        self.append(ref(tensor))
+        if len(self) > self.limit:
+            self.prune()
+
+    def prune(self) -> None:
+        """Forget those that are gone: most views are short-lived."""
+        count = len(self)
+        # what other threads append meanwhile comes after these
+        self[:count] = [each for each in self[:count] if each() is not None]
+        self.limit = max(64, 2 * len(self))
+
+    def take(self) -> list[ref[TensorBase]]:
+        """All of them, which are not there afterwards."""
+        count = len(self)
+        found = self[:count]
+        del self[:count]
+        return found
+
+
+class Combined(tuple[Any, ...]):
+    """(moves, shape, rows): moves (operation, argument) that together make axis i of `shape` of
+    the axes before: its stride is the sum of rows[i][j] times the stride of axis j."""
+
+
+def step_of(node: UOp) -> tuple[Any, Any]:
+    """A node as a step: its operation and argument."""
+    return node.op, node.dtype if node.op is Ops.BITCAST else node.arg
+
+
+def steps_between(low: UOp, high: UOp) -> Steps | None:
+    """The steps from one node to another, that next to `low` first; None where more is done."""
+    found = []
+    while high is not low:
+        if high.op not in _STEPS:
+            return None
+        found.append(step_of(high))
+        high = high.src[0]
+    return tuple(found[::-1])
+
+
+def moved(node: UOp, steps: Steps) -> UOp:
+    """`node` after these steps."""
+    for op, arg in steps:
+        for each, what in arg[0] if op is COMBINED else ((op, arg),):
+            if each is Ops.BITCAST:
+                node = UOp(each, what, (node,))
+            else:
+                node = UOp(each, node.dtype, (node,), what)
+    return node
+
+
+def derived(tensor: TensorBase) -> UOp:
+    """The node of a view, from that of its base."""
+    base, steps = tensor._alias
+    node = moved(base._uop, steps)
+    tensor._uop = node
+    base._alias.note(tensor)
+    return node
+
+
+def base_of(tensor: TensorBase) -> TensorBase:
+    """What a view is a view of; the tensor itself where it is none."""
+    return tensor._alias[0] if is_view(tensor) else tensor
+
+
+def is_view(tensor: TensorBase) -> bool:
+    """Whether it shares the value of another tensor, strides considered. What is a copy is no view
+    from now on."""
+    alias = tensor._alias
+    if alias.__class__ is not tuple:
+        return False
+    base, steps = alias
+    if layout(tuple(base._uop.shape), steps) is not None:
+        return True
+    tensor._uop = tensor._uop  # derived, if it was not
+    tensor._alias = None
+    return False
+
+
+def is_detached(steps: Steps) -> bool:
+    """Whether no gradient flows from the view to its base."""
+    return any(op in _NO_GRADIENT for op, _ in steps)
+
+
+@lru_cache(maxsize=4096)
+def layout(shape: tuple[Any, ...], steps: Steps) -> View | None:
+    """Where the elements of a view stand in its base of this shape, row-major; None where one of
+    the steps is a copy: a reshape that strides cannot say."""
+    view: View | None = View.create(shape)
+    for op, arg in steps:
+        if view is None:
+            return None
+        if op is Ops.RESHAPE:
+            view = view.reshape(arg)
+        elif op is Ops.PERMUTE:
+            view = view.permute(arg)
+        elif op is Ops.EXPAND:
+            view = view.expand(arg)
+        elif op is Ops.SHRINK:
+            view = view.shrink(arg)
+        elif op is Ops.FLIP:
+            view = view.flip(arg)
+        elif op is COMBINED:
+            view = _combined(view, arg)
+        elif op not in _NO_GRADIENT:
+            return None
+    return view
+
+
+def _combined(view: View, step: Combined) -> View:
+    _, shape, rows = step
+    strides = tuple([sum(n * s for n, s in zip(row, view.strides)) for row in rows])
+    return View.create(shape, strides, view.offset)
+
+
+def overlaps(view: View) -> bool:
+    """Whether two elements of a view may be one element of its base."""
+    axes = [(s, n) for s, n in zip(view.strides, view.shape) if not _is(n, 1)]
+    if any(_is(n, 0) for _, n in axes):
+        return False
+    if any(_is(s, 0) for s, _ in axes):
+        return True
+    if not all(isinstance(x, int) for axis in axes for x in axis):
+        return False  # without a repeated axis, sizes of variables only cut
+    reach = 0
+    for stride, size in sorted((abs(s), n) for s, n in axes):
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
+
+
+def _is(size: Any, number: int) -> bool:
+    return isinstance(size, int) and size == number
+
+
+def changed(base: TensorBase) -> None:
+    """The base has another node: its views are derived from that when they are read."""
+    views = base._alias
+    if views.__class__ is not Views:
+        return
+    shape = None
+    for reference in views.take():
+        view = reference()
+        if view is None:
+            continue
+        alias = view._alias
+        if alias.__class__ is not tuple or alias[0] is not base:
+            continue
+        if shape is None:
+            shape = tuple(base._uop.shape)
+        if layout(shape, alias[1]) is None:
+            view._alias = None  # a copy, of what was there
+            continue
+        views.rest = True
+        try:
+            del view._uop
+        except AttributeError:  # another thread was quicker
+            pass
+
+
+def views_of(base: TensorBase) -> list[TensorBase]:
+    """All views of a base that are alive."""
+    views = base._alias
+    if views.__class__ is not Views:
+        return []
+    if not views.rest and all(reference() is None for reference in list(views)):
+        return []
+    return [t for t in live_tensors() if t._alias.__class__ is tuple and t._alias[0] is base]
+
+
+def leave(tensor: TensorBase) -> None:
+    """From now on a tensor shares its value with no other; its views share it among themselves."""
+    if tensor._alias.__class__ is tuple:
+        tensor._uop = tensor._uop
+    elif views := [view for view in views_of(tensor) if is_view(view)]:
+        heir = tensor._from_node(tensor._uop, tensor._requires_grad, not tensor.is_leaf)
+        heir._alias = tensor._alias
+        for view in views:
+            view._alias = (heir, view._alias[1])
+    tensor._alias = None
+
+
+def cut_gradients(base: TensorBase) -> None:
+    """No gradient flows from the views that there are to their base, which becomes a leaf."""
+    for view in views_of(base):
+        if is_view(view):
+            view._alias = (base, (*view._alias[1], (Ops.DETACH, None)))
+
+
+def pass_on_flags(base: TensorBase) -> None:
+    """The base was computed of tensors that require gradients: so were its views."""
+    for view in views_of(base):
+        if not is_detached(view._alias[1]):
+            view._requires_grad, view.is_leaf = True, False

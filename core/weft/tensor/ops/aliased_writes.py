@@ -1,0 +1,122 @@
+"""A write to a view: its base gets another value, in which the part that the view shows is new.
+
+Where the base owns memory the part is written in place. Elsewhere the new part is moved back to its
+place in the base, and chosen there.
+
+in:  a view (see `weft.tensor.alias`), a value of its shape      out: its base, changed
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.base.dtype import ImageDType, dtypes
+from weft.base.errors import ArgumentError, GradientError
+from weft.shape import ShapeTracker
+from weft.shape.movement import inverse_move
+from weft.tensor.alias import is_detached, layout, moved, overlaps
+from weft.tensor.protocol import grad_enabled, grad_mode, record
+from weft.tensor.storage import owned_storage
+from weft.uop import Ops, UOp, Window
+
+_WHOLE = frozenset({Ops.RESHAPE, Ops.DETACH})
+_ONE_TO_ONE = _WHOLE | {Ops.PERMUTE, Ops.FLIP, Ops.BITCAST}
+
+
+def write_view(view: Any, value: Any) -> None:
+    """`value`, which has the shape, dtype and place of `view`, is written into its base.
+
+    :raises GradientError: for a view of a leaf that requires gradients (outside `no_grad`), and for
+        a value that requires gradients where the view is detached from what requires gradients.
+    :raises ArgumentError: if elements of the view are one element of the base.
+    """
+    if value._uop is view._uop or 0 in view._uop.shape:
+        return
+    base, steps = view._alias
+    where = layout(tuple(base._uop.shape), steps)
+    if overlaps(where):
+        raise ArgumentError(
+            "several elements of this view are one element of its base",
+            asked=f"a write to an expanded view of shape {view.shape}",
+            because="one place cannot take several values",
+            try_="x.contiguous() for a copy that can be written, or a write to the base",
+        )
+    _check_gradients(view, base, steps, value)
+    differentiable = value._requires_grad and grad_enabled()
+    if differentiable and is_detached(steps):  # nothing flows through the base: no need to cut it
+        steps = tuple([step for step in steps if step[0] is not Ops.DETACH])
+        view._alias = base, steps
+    with grad_mode(bool(differentiable or (base._requires_grad and not base.is_leaf))):
+        _write(base, steps, where, value)
+
+
+def _check_gradients(view: Any, base: Any, steps: Any, value: Any) -> None:
+    if not grad_enabled():
+        return
+    is_leaf = base._requires_grad and base.is_leaf
+    detached = is_detached(steps)
+    if is_leaf and not detached:
+        raise GradientError(
+            "a view of a leaf that requires gradients cannot be overwritten",
+            asked=f"a write to a view of shape {view.shape} of a leaf of shape {base.shape}",
+            because="the leaf's gradient would no longer be that of the value it had",
+            try_="with Tensor.no_grad(): ..., or x.clone()",
+        )
+    lost = base._requires_grad and detached
+    if value._requires_grad and (lost or any(op is Ops.BITCAST for op, _ in steps)):
+        raise GradientError(
+            "no gradient would flow to what is written",
+            asked=f"a write of a value that requires gradients to a view of shape {view.shape}",
+            because="the view is detached from a base that requires gradients",
+            try_="write to x.detach().clone(), or write value.detach()",
+        )
+
+
+def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
+    kinds = {op for op, _ in steps}
+    if kinds <= _WHOLE:
+        base._take(value._wrap(_reshaped(value._uop, base._uop.shape)))
+        return
+    image = base._uop.dtype
+    if isinstance(image, ImageDType):  # of which only whole pixels are written
+        whole = base.cast(image.base)
+        new = value.cast(image.base)
+        base._take(_chosen(whole, steps, new, kinds).cast(image))
+        return
+    storage = owned_storage(base._uop)
+    if storage is not None and isinstance(base._uop.device, tuple):
+        # a window of several memories is no window, and all of them is written: it may be read at
+        # its own places only
+        value = value.contiguous()
+    elif storage is not None and not grad_enabled():
+        node = value._uop
+        if node.dtype is not storage.dtype:
+            node = record(Ops.BITCAST, storage.dtype, (node,))
+        window = Window(ShapeTracker((where,)))
+        written = record(Ops.ASSIGN, storage.dtype, (storage, node), window)
+        base._become(_reshaped(written, base._uop.shape), value)
+        return
+    base._take(_chosen(base, steps, value, kinds))
+
+
+def _reshaped(node: UOp, shape: Any) -> UOp:
+    return node if node.shape == shape else record(Ops.RESHAPE, node.dtype, (node,), tuple(shape))
+
+
+def _chosen(base: Any, steps: Any, value: Any, kinds: Any) -> Any:
+    """The base with a new part."""
+    everywhere = kinds <= _ONE_TO_ONE
+    back, here = value._uop, value.ones_like(dtype=dtypes.bool)._uop
+    node = moved(base._uop, steps)
+    while node is not base._uop:
+        below = node.src[0]
+        if node.op is Ops.BITCAST:
+            back = record(Ops.BITCAST, below.dtype, (back,))
+        elif node.op is not Ops.DETACH:
+            op, arg = inverse_move(node.op, node.arg, below.shape)
+            back = record(op, back.dtype, (back,), arg)
+            here = here if everywhere else record(op, here.dtype, (here,), arg)
+        node = below
+    placed = value._wrap(back)
+    # in order, so that the base owns its memory, and the next write is in place
+    return placed.contiguous() if everywhere else value._from_node(here).where(placed, base)

@@ -1,0 +1,220 @@
+"""Views share the value of their base: which methods give one, and what a write does to them."""
+
+import gc
+
+import numpy as np
+import pytest
+
+from weft import Tensor, dtypes
+from weft.base.errors import ArgumentError, GradientError
+from weft.tensor.alias import base_of, is_view, layout, leave, overlaps, views_of
+from weft.uop import Ops
+
+A = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def stored():
+    return Tensor(A.copy()).contiguous().realize()
+
+
+VIEWS = {
+    "index": (lambda x: x[1], lambda a: a[1]),
+    "slice": (lambda x: x[1:, 1:3], lambda a: a[1:, 1:3]),
+    "steps": (lambda x: x[::2, ::-2], lambda a: a[::2, ::-2]),
+    "new axis": (lambda x: x[:, None, 2], lambda a: a[:, None, 2]),
+    "view of a view": (lambda x: x[1:].T[::2][:, 0], lambda a: a[1:].T[::2][:, 0]),
+    "reshape": (lambda x: x.reshape(2, 6), lambda a: a.reshape(2, 6)),
+    "reshape of rows": (lambda x: x[1:].reshape(-1), lambda a: a[1:].reshape(-1)),
+    "flatten": (lambda x: x.flatten(), lambda a: a.ravel()),
+    "ravel": (lambda x: x.ravel(), lambda a: a.ravel()),
+    "view": (lambda x: x.view(4, 3), lambda a: a.reshape(4, 3)),
+    "T": (lambda x: x.T, lambda a: a.T),
+    "mT": (lambda x: x.mT, lambda a: a.T),
+    "permute": (lambda x: x.permute(1, 0), lambda a: a.T),
+    "swapaxes": (lambda x: x.swapaxes(0, 1), lambda a: a.swapaxes(0, 1)),
+    "movedim": (lambda x: x.movedim(0, 1), lambda a: np.moveaxis(a, 0, 1)),
+    "flip": (lambda x: x.flip(0), lambda a: np.flip(a, 0)),
+    "rot90": (lambda x: x.rot90(), lambda a: np.rot90(a)),
+    "squeeze": (lambda x: x[:1].squeeze(0), lambda a: a[:1].squeeze(0)),
+    "unsqueeze": (lambda x: x.unsqueeze(1), lambda a: a[:, None]),
+    "shrink": (lambda x: x.shrink(((0, 2), None)), lambda a: a[:2]),
+    "diagonal": (lambda x: x.diagonal(1), lambda a: np.einsum("ii->i", a[:3, 1:4])),
+    "split": (lambda x: x.split(2)[0], lambda a: a[:2]),
+    "chunk": (lambda x: x.chunk(2, 1)[1], lambda a: a[:, 2:]),
+    "unbind": (lambda x: x.unbind(1)[2], lambda a: a[:, 2]),
+    "narrow": (lambda x: x.narrow(1, 1, 2), lambda a: a[:, 1:3]),
+    "windows apart": (lambda x: x.unfold(1, 2, 2), lambda a: a.reshape(3, 2, 2)),
+    "detach": (lambda x: x.detach(), lambda a: a[:]),
+    "to where it is": (lambda x: x.to(x.device), lambda a: a[:]),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("state", ["pending", "realised", "computed"])
+def test_a_view_shares_its_value_with_its_base(name, state):
+    view_of, expected_of = VIEWS[name]
+    x = {"pending": lambda: Tensor(A), "realised": stored, "computed": lambda: stored() + 0}[
+        state
+    ]()
+    a = A.copy()
+    view, expected = view_of(x), expected_of(a)
+    doubled, before = view * 2, expected * 2
+    assert is_view(view) and base_of(view) is x
+    view += 1
+    expected += 1
+    np.testing.assert_array_equal(x.numpy(), a)
+    x[1] = -5
+    a[1] = -5
+    np.testing.assert_array_equal(view.numpy(), expected)
+    view[...] = 7
+    expected[...] = 7
+    np.testing.assert_array_equal(x.numpy(), a)
+    np.testing.assert_array_equal(doubled.numpy(), before)
+
+
+COPIES = {
+    "clone": lambda x: x.clone(),
+    "contiguous": lambda x: x.contiguous(),
+    "cast": lambda x: x.cast(dtypes.float32),
+    "a reshape that strides cannot say": lambda x: x.T.reshape(-1),
+    "a view of that": lambda x: x.T.reshape(-1).reshape(4, 3)[1:],
+    "a list": lambda x: x[[0, 1]],
+    "a tensor": lambda x: x[Tensor([0, 2])],
+    "a mask": lambda x: x[x >= 0],
+    "a truth": lambda x: x[True],
+    "pad": lambda x: x.pad(((0, 0), (0, 0))),
+    "repeat": lambda x: x.repeat(1, 1),
+    "repeat_interleave": lambda x: x.repeat_interleave(1, 0),
+    "roll": lambda x: x.roll(0, 0),
+    "cat of one": lambda x: x.cat(),
+    "stack of one": lambda x: x.stack(),
+    "diag": lambda x: x.diag(),
+    "computed": lambda x: x + 0,
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_shares_nothing(name):
+    x = stored()
+    copy = COPIES[name](x)
+    before = copy.numpy()
+    x += 1
+    np.testing.assert_array_equal(copy.numpy(), before)
+    copy[...] = 50
+    np.testing.assert_array_equal(x.numpy(), A + 1)
+
+
+def test_the_base_may_be_gone():
+    first, rest = (lambda x: (x[0], x[1:]))(stored())
+    gc.collect()
+    first[...] = rest[0]
+    assert first.tolist() == A[1].tolist()
+
+
+def test_an_update_of_an_item_writes_once():
+    x = stored()
+    x[0] += 1
+    assert x.uop.base.op is Ops.ASSIGN and x.uop.base.src[0].base.op is Ops.BUFFER
+    np.testing.assert_array_equal(x[0].numpy(), A[0] + 1)
+
+
+def test_a_write_through_a_permuted_view_leaves_memory_in_order():
+    x = Tensor(A) + 1
+    y = x.T
+    y += 1
+    x.realize()
+    memory = x.uop.base
+    y += 1
+    x.realize()
+    assert x.uop.base is memory
+    np.testing.assert_array_equal(x.numpy(), A + 3)
+
+
+def test_an_expanded_view_is_read_and_not_written():
+    x = stored()
+    wide = x[0].expand(2, 4)
+    x[0] = 9
+    assert wide.tolist() == [[9.0] * 4] * 2
+    with pytest.raises(ArgumentError, match="contiguous"):
+        wide.assign(1)
+    with pytest.raises(ArgumentError, match="contiguous"):
+        wide += 1
+    wide.contiguous().assign(1)
+    with pytest.raises(ArgumentError):
+        x.unfold(1, 2, 1).assign(0)
+
+
+def test_a_bitcast_of_the_same_size_is_a_view():
+    x = Tensor([1.0, 2.0]).realize()
+    bits = x.view(dtypes.int32)
+    bits[0] = 0x40800000
+    assert x.tolist() == [4.0, 2.0]
+    x[1] = 1.0
+    assert bits.tolist() == [0x40800000, 0x3F800000]
+    narrow = x.bitcast("uint8")
+    x[0] = 0
+    assert narrow.numpy()[:4].tolist() == [0, 0, 128, 64]
+
+
+def test_replacing_a_base_leaves_its_views_together():
+    x = stored()
+    one, other = x[0], x[:, 0]
+    x[0, 1] = 1  # `one` has no node now
+    x.replace(Tensor(A * 0))
+    one[0] = 100
+    assert other.tolist() == [100.0, 4.0, 8.0] and not x.numpy().any()
+    assert base_of(one) is base_of(other) and views_of(x) == []
+    leave(one)
+    one[0] = 5
+    assert other.tolist() == [100.0, 4.0, 8.0]
+
+
+def test_views_that_are_gone_are_forgotten():
+    x = stored()
+    for _ in range(1000):
+        x[0]
+    assert len(x._alias) < 200
+
+
+def test_layouts():
+    shape = (3, 4)
+    assert layout(shape, ((Ops.PERMUTE, (1, 0)),)).strides == (1, 4)
+    assert layout(shape, ((Ops.PERMUTE, (1, 0)), (Ops.RESHAPE, (12,)))) is None
+    assert not overlaps(layout(shape, ((Ops.FLIP, (True, True)),)))
+    assert overlaps(layout((1, 4), ((Ops.EXPAND, (3, 4)),)))
+
+
+def test_a_view_of_a_leaf():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    view = w[:1]
+    for write in (lambda: view.assign(3), lambda: view.__iadd__(1), lambda: view.__setitem__(0, 1)):
+        with pytest.raises(GradientError, match="no_grad"):
+            write()
+    with Tensor.no_grad():
+        view += 4
+    w.detach()[1] = 7.0
+    (view * w[1] * 2).sum().backward()
+    assert w.tolist() == [5.0, 7.0] and w.grad.tolist() == [14.0, 10.0]
+
+
+def test_a_write_through_a_view_of_a_computed_value_is_differentiated():
+    w, v = Tensor([1.0, 2.0, 3.0], requires_grad=True), Tensor([5.0], requires_grad=True)
+    y = w * 2
+    part, other = y[1:], y[::2]
+    part *= v
+    y[0] = v[0] * v[0]
+    (other.sum() + part.sum()).backward()
+    assert w.grad.tolist() == [0.0, 10.0, 20.0]
+    assert v.grad.tolist() == [2 * 5.0 + 4.0 + 6.0 + 6.0]
+
+
+def test_a_constant_that_gets_a_computed_part_through_a_view():
+    w = Tensor([3.0], requires_grad=True)
+    out = Tensor.zeros(2).contiguous()
+    row = out[:1]
+    row[...] = w * 2
+    assert row.requires_grad and out.requires_grad
+    (out * out).sum().backward()
+    assert w.grad.tolist() == [24.0]
+    with pytest.raises(GradientError, match="detach"):
+        out.detach()[1:] = w
