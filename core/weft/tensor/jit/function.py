@@ -220,7 +220,11 @@ class Jit(Generic[P, R]):
         with self._lock:
             self._like = None
             arguments = self._taken_apart(args, kwargs)
-            entry = self._entry_for(arguments)
+            try:
+                entry = self._entry_for(arguments)
+            except _Moved:
+                arguments = self._taken_apart(args, kwargs)
+                entry = self._entry_for(arguments)
             if not entry.is_plain:
                 tensors, nodes = arguments.tensors, list(arguments.nodes)
                 if not entry.is_ready:
@@ -347,7 +351,10 @@ class Jit(Generic[P, R]):
         try:
             state = State(roots, _is_bound_jit)
             if state.signature.pending:
+                stood = [t._uop for t in arguments.tensors]
                 realize_tensors([t for t in state.tensors if not is_settled(t._uop)])
+                if any(t._uop is not node for t, node in zip(arguments.tensors, stood)):
+                    raise _Moved
                 state = State(roots, _is_bound_jit)
         except RecursionError:
             raise CaptureError(
@@ -428,6 +435,10 @@ class Jit(Generic[P, R]):
             if self._quiet:
                 return
             warnings.warn(f"{self._name} {what}: {reason}", stacklevel=_level_outside())
+
+
+class _Moved(Exception):
+    """Computing the state gave an argument that shared its memory other memory."""
 
 
 class BoundJit(Jit[..., Any]):

@@ -48,10 +48,9 @@ class HoldingMixin(TensorBase):
         return self
 
     def contiguous(self) -> Self:
-        """The value row-major in memory; self where it is that already.
+        """The value row-major in memory, shared with nobody: no write is seen by the other.
 
-        A window of memory is that without a copy, until it or the memory is written: no write to
-        either is seen by the other. `clone` copies at once.
+        Memory that is row-major is copied only when one of both is written. `clone` copies at once.
 
         >>> Tensor([[1, 2], [3, 4]]).T.contiguous().tolist()
         [[1, 3], [2, 4]]

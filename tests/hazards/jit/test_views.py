@@ -1,0 +1,84 @@
+"""Captured functions see views, write through them and give them as functions as written do."""
+
+import numpy as np
+import pytest
+
+from weft import Tensor, jit
+from weft.testing.captured import CALLS, both, numbers
+
+
+def test_a_view_outside_sees_what_is_written_inside():
+    def program(wrap):
+        x = Tensor(numbers(3, 4)).realize()
+        row, flipped = x[1], x.flip(0)
+
+        @wrap
+        def step(y):
+            x[1:] += y
+            return x.sum()
+
+        found = []
+        for i in range(CALLS):
+            found += [step(Tensor(numbers(2, 4, seed=i))), row.clone(), flipped.clone()]
+        return found
+
+    assert both(program).replays >= CALLS - 2
+
+
+def test_a_view_that_is_given_is_written_and_its_base_sees_it():
+    def program(wrap):
+        step = wrap(lambda part: part.assign(part * 2 + 1))
+        x = Tensor(numbers(3, 4)).realize()
+        found = []
+        for i in range(CALLS):
+            part = step(x[1:, ::2])
+            part[0] = float(i)
+            found.append(x.clone())
+        return found
+
+    assert both(program).replays >= CALLS - 2
+
+
+def test_results_are_views_of_arguments_and_of_one_another():
+    @jit
+    def step(x):
+        made = x + 1
+        return x[0], made, made.T
+
+    for i in range(CALLS):
+        x = Tensor(numbers(2, 3, seed=i)).realize()
+        row, made, turned = step(x)
+        row[...] = 7
+        turned[0] = 5
+        assert x[0].tolist() == [7.0] * 3 and made[:, 0].tolist() == [5.0, 5.0]
+    assert step.replays == CALLS - 2
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as written")
+def test_arguments_that_share_their_value_are_another_recording():
+    @jit
+    def step(x, y):
+        y += 1
+        return x * 1
+
+    for i in range(3 * CALLS):
+        x = Tensor(numbers(4, seed=i)).realize()
+        y = (x[...], x.contiguous().realize(), Tensor(numbers(4)))[i % 3]
+        expected = x.numpy() + (1 if i % 3 == 0 else 0)
+        np.testing.assert_allclose(step(x, y).numpy(), expected, rtol=1e-6)
+
+
+def test_an_argument_in_the_memory_of_a_state_that_waits_to_be_written():
+    def program(wrap):
+        state = Tensor([1.0, 2.0])
+        twin = Tensor([3.0, 4.0])
+        state[...] = twin
+        step = wrap(lambda x: (state, x * 2))
+        found = []
+        for i in range(CALLS):
+            same, doubled = step(twin)
+            found.append(doubled)
+            same += float(i)
+        return [*found, state, twin]
+
+    both(program)
