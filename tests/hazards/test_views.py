@@ -65,3 +65,53 @@ def _read(st, data: np.ndarray) -> np.ndarray:
         picked = source[np.where(inside, index, 0)]
         elements = np.where(inside, picked, -1)
     return np.where(elements >= 0, flat[np.maximum(elements, 0)], 0)
+
+
+def test_views_across_kernelize_and_writes_that_wait():
+    x = Tensor(np.arange(6, dtype=np.int32).reshape(2, 3))
+    view, doubled = x.T, x * 2
+    x.kernelize()
+    view[0] += 10
+    x[1].kernelize()
+    doubled.kernelize()
+    x[:, 2] = view[:2, 0]
+    assert x.tolist() == [[10, 1, 10], [13, 4, 1]]
+    assert view.tolist() == [[10, 13], [1, 4], [10, 1]]
+    assert doubled.tolist() == [[0, 2, 4], [6, 8, 10]]
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_views_of_a_sharded_tensor(axis):
+    data = np.arange(8, dtype=np.float32).reshape(2, 4)
+    x = Tensor(data, device="REF").shard(("REF:1", "REF:2"), axis).realize()
+    turned, row, copy = x.T, x[1], x[1].contiguous()
+    turned[0] = 9
+    row += 1
+    assert x.tolist() == [[9.0, 1.0, 2.0, 3.0], [10.0, 6.0, 7.0, 8.0]]
+    assert turned.tolist() == list(map(list, zip(*x.tolist())))
+    assert copy.tolist() == [4.0, 5.0, 6.0, 7.0]
+
+
+def test_views_of_what_is_on_its_way_to_a_file(tmp_path):
+    x = Tensor([[1, 2], [3, 4]]).to(f"disk:{tmp_path}/numbers")
+    x[0, 1] = 9
+    row = x[1]
+    row[0] = 7
+    assert x.tolist() == [[1, 9], [7, 4]] and row.tolist() == [7, 4]
+
+
+def test_a_hundred_rows_are_written_through_their_views():
+    """As many derivations as writes, and one kernel for each: nothing looks at all pairs."""
+    x = Tensor.zeros(100, 2).contiguous().realize()
+    rows = list(x)
+    for row in rows:
+        row.assign(1)
+    assert len(x._alias) < 300
+    assert x.sum().item() == 200.0
+
+
+def test_two_thousand_updates_wait():
+    x = Tensor([1.0, 2.0]).realize()
+    for _ in range(2000):
+        x += 1
+    assert x.tolist() == [2001.0, 2002.0]

@@ -178,21 +178,23 @@ def test_writes_that_do_not_fit():
     assert leaf.tolist() == [5.0, 2.0]
 
 
-def test_a_write_leaves_other_tensors_alone():
+def test_a_write_is_seen_by_views_and_leaves_other_tensors_alone():
     a = Tensor([1.0, 2.0, 3.0]).contiguous().realize()
     b, view, same = a.relu(), a[1:], a.reshape(3, 1)
+    copy, picked = a[1:].contiguous(), a[[0, 1]]
     a[1] = -9.0
     assert a.tolist() == [1.0, -9.0, 3.0]
-    assert b.tolist() == [1.0, 2.0, 3.0] and view.tolist() == [2.0, 3.0]
-    assert same.tolist() == [[1.0], [2.0], [3.0]]
+    assert b.tolist() == [1.0, 2.0, 3.0] and view.tolist() == [-9.0, 3.0]
+    assert same.tolist() == [[1.0], [-9.0], [3.0]]
+    assert copy.tolist() == [2.0, 3.0] and picked.tolist() == [1.0, 2.0]
     a += 1
     a[::2] = a[::2] * 10
-    assert a.tolist() == [20.0, -8.0, 40.0] and view.tolist() == [2.0, 3.0]
+    assert a.tolist() == [20.0, -8.0, 40.0] and view.tolist() == [-8.0, 40.0]
 
 
 def test_swapping_through_writes():
     a = Tensor([1, 2, 3, 4]).contiguous().realize()
-    a[:2], a[2:] = a[2:], a[:2]
+    a[:2], a[2:] = a[2:].contiguous(), a[:2].contiguous()
     assert a.tolist() == [3, 4, 1, 2]
     a[1:] = a[:-1]
     assert a.tolist() == [3, 3, 4, 1]

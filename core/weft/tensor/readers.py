@@ -1,7 +1,8 @@
 """Who still reads what is about to be overwritten: seen to before a graph is scheduled.
 
-Writing never changes another tensor's value. The scheduler orders and copies inside one graph; the
-tensors that are alive elsewhere are known here only.
+Writing changes the value of views of what is written (see `alias`), and of no other tensor. The
+scheduler orders and copies inside one graph; the tensors that are alive elsewhere are known here
+only.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def sink_of(tensors: Sequence[TensorBase]) -> UOp:
 
 
 def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
-    """Writing never changes another tensor's value: see to those that still read the old one.
+    """See to the tensors that still read the old value, which no write changes.
 
     A live tensor with work pending on memory that is about to be overwritten is computed in the
     same schedule, before the write; one that is a mere view of it gets a copy. Returns them.
