@@ -74,7 +74,10 @@ def _check_gradients(view: Any, base: Any, steps: Any, value: Any) -> None:
 
 def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
     kinds = {op for op, _ in steps}
-    if kinds <= _WHOLE:
+    storage = owned_storage(base._uop)
+    # a window, though it is the whole, may be written with what moves its elements
+    in_place = storage is not None and isinstance(base._uop.device, str) and not grad_enabled()
+    if kinds <= _WHOLE and not (in_place and base._uop.dtype is storage.dtype):
         base._take(value._wrap(_reshaped(value._uop, base._uop.shape)))
         return
     image = base._uop.dtype
@@ -83,12 +86,11 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
         new = value.cast(image.base)
         base._take(_chosen(whole, steps, new, kinds).cast(image))
         return
-    storage = owned_storage(base._uop)
     if storage is not None and isinstance(base._uop.device, tuple):
         # a window of several memories is no window, and all of them is written: it may be read at
         # its own places only
         value = value.contiguous()
-    elif storage is not None and not grad_enabled():
+    elif in_place:
         node = value._uop
         if node.dtype is not storage.dtype:
             node = record(Ops.BITCAST, storage.dtype, (node,))
