@@ -170,6 +170,8 @@ def update(p: Program) -> None:
         op = "+"
     names = {**p.known}
     kind = eval(f"({a} {op} {text}).dtype", names)
+    if kind_of(kind) > kind_of(target.dtype):
+        return  # of int32 and uint64 comes a float, which is not written into integers
     made = converted(joined(op, target, other, kind), target.dtype)
     p.run(f"{a} {_UPDATES[op]} {text}")
     p.wrote(a, made)
