@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.base.errors import NonFiniteError
 from weft.testing.programs import EVERYTHING, FUSION, Drawn, Refused, run_program
 
 OFF = {
@@ -36,3 +37,13 @@ def test_any_systems_off_together(data, chosen):
 @given(data=st.data())
 def test_all_off(data):
     run(data, EVERYTHING, **OFF)
+
+
+@settings(max_examples=10)
+@given(data=st.data())
+def test_checked(data):
+    """Method by method the results are those of fused kernels."""
+    try:
+        run(data, EVERYTHING, CHECK=1)
+    except NonFiniteError:
+        pass  # the program overflows

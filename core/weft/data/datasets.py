@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -227,6 +227,15 @@ def random_split(
 def is_iterable(dataset: Any) -> bool:
     """Whether samples come one after the other, and not by number."""
     return isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__")
+
+
+def batches_of(dataset: Any) -> Callable[[Sequence[int]], Any] | None:
+    """The method that loads whole batches of a data set, or of that of which it is a part, if it
+    has one."""
+    if isinstance(dataset, Subset):
+        whole = batches_of(dataset.dataset)
+        return whole and (lambda indices: whole([dataset.indices[i] for i in indices]))
+    return getattr(dataset, "batch", None)
 
 
 def samples_of(dataset: Any, indices: Sequence[int]) -> list[Any]:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from weft.base.errors import ArgumentError, WorkerError
-from weft.data.datasets import is_iterable, samples_of
+from weft.data.datasets import batches_of, is_iterable, samples_of
 from weft.data.samplers import generator, set_epoch
 
 END = "the end of this worker's samples"
@@ -63,7 +63,7 @@ class Fetcher:
         try:
             if self.collate is None:
                 return self.dataset[indices]
-            whole_batch = getattr(self.dataset, "batch", None)
+            whole_batch = batches_of(self.dataset)
             if self.is_plain and whole_batch is not None:
                 return whole_batch(indices)
             return self.collate(samples_of(self.dataset, indices))

@@ -47,6 +47,16 @@ def test_subsets_of_subsets():
     assert part.__getitems__([1, 0]) == ["f", "b"]
 
 
+def test_batches_of_parts_are_taken_at_once():
+    class Rows(data.TensorDataset):
+        def __getitem__(self, index):
+            raise AssertionError("one by one")
+
+    part = data.Subset(data.Subset(Rows(np.arange(10)), [9, 8, 7, 6]), [3, 0, 1])
+    loader = data.DataLoader(part, batch_size=2, num_workers=1)
+    assert [batch.tolist() for (batch,) in loader] == [[6, 9], [8]]
+
+
 def test_concatenation():
     both = data.Dataset.__add__(data.Subset("abc", [0, 1, 2]), "de")
     assert isinstance(both, data.ConcatDataset) and len(both) == 5

@@ -94,10 +94,11 @@ def _check_flags(
         value = kwargs[name] if name in kwargs else args[place] if place < len(args) else False
         if value is True or value is False:
             continue
-        hint = (
-            f"{method}(({shown(args[0])}, {shown(value)})) for both axes, keepdim=True to keep one"
-        )
-        flag(value, name, hint if name == "keepdim" and place < len(args) else None)
+        hint = None
+        if name == "keepdim" and 0 < place < len(args):
+            both = f"({shown(args[0])}, {shown(value)})"
+            hint = f"{method}({both}) for both axes, keepdim=True to keep one"
+        flag(value, name, hint)
 
 
 def _spelled(
