@@ -29,7 +29,7 @@ def close(found, wanted):
     assert numpy.allclose(found.numpy(), wanted, rtol=1e-4, atol=1e-5)
 
 
-def test_printing_reads_windows_of_memory(weft_device):
+def test_printing_reads_windows_of_memory(weft_device, weft_bytes):
     values = numpy.arange(6000, dtype=numpy.int32).reshape(60, 100)
     x, same = (Tensor(values, device=d).contiguous().realize() for d in (weft_device.name, "REF"))
     for each in (lambda t: t, lambda t: t.transpose(0, 1), lambda t: t[7, 3:9], lambda t: t[::9]):

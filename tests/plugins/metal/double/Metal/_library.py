@@ -39,7 +39,8 @@ _BUILTIN = {
     "threadgroup_position_in_grid": "group",
     "thread_position_in_threadgroup": "item",
 }
-_folder = tempfile.TemporaryDirectory(prefix="weft-metal-double-")
+_loaded: dict[str, ctypes.CDLL] = {}
+"""By digest of their source."""
 
 
 class Entry(ctypes.Structure):
@@ -122,24 +123,33 @@ def compiled(source: str) -> tuple[str, Kernel]:
     """The name and the kernel of a source. :raises SyntaxError: with what the compiler said."""
     name, text, uses, most = hosted(source)
     digest = hashlib.sha256(text.encode()).hexdigest()[:24]
-    path = Path(_folder.name, f"{digest}.so")
-    if not path.exists():
-        made = path.with_suffix(".o")
-        _run([*zig("clang"), *FLAGS, f"-I{INCLUDE}", "-c", "-x", "c++", "-", "-o", str(made)], text)
-        _run([*zig("ld.lld"), "-shared", "-Bsymbolic", str(made), "-o", str(path)])
-        made.unlink()
-    return name, Kernel(ctypes.CDLL(str(path)), bool(_WAITS.search(source)), uses, most)
+    if digest not in _loaded:
+        with _folder() as folder:
+            made, path = Path(folder, "kernel.o"), Path(folder, f"{digest}.so")
+            _run(
+                [*zig("clang"), *FLAGS, f"-I{INCLUDE}", "-c", "-x", "c++", "-", "-o", str(made)],
+                text,
+            )
+            _run([*zig("ld.lld"), "-shared", "-Bsymbolic", str(made), "-o", str(path)])
+            _loaded[digest] = ctypes.CDLL(str(path))
+    return name, Kernel(_loaded[digest], bool(_WAITS.search(source)), uses, most)
+
+
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder that is removed once the library in it is loaded: a signal leaves nothing behind."""
+    return tempfile.TemporaryDirectory(prefix="weft-metal-double-")
 
 
 @cache
 def _executor() -> ctypes.CDLL:
-    path = Path(_folder.name, "executor.so")
     # the compiler that is here has its standard library; zig would build one first, for a minute
     here = shutil.which("c++")
     compiler = [here] if here else zig("c++", "-fno-sanitize=undefined")
-    _run([*compiler, "-std=c++17", "-O2", "-U_FORTIFY_SOURCE", "-w", "-shared", "-fPIC",
-          str(EXECUTOR), "-o", str(path)])  # fmt: skip
-    return ctypes.CDLL(str(path))
+    with _folder() as folder:
+        path = Path(folder, "executor.so")
+        _run([*compiler, "-std=c++17", "-O2", "-U_FORTIFY_SOURCE", "-w", "-shared", "-fPIC",
+              str(EXECUTOR), "-o", str(path)])  # fmt: skip
+        return ctypes.CDLL(str(path))
 
 
 def _run(command: list[str], text: str = "") -> None:
