@@ -1,4 +1,4 @@
-"""Checked mode against NumPy: of random programs the reported step makes what it is said to make."""
+"""Checked mode against NumPy: the step that is reported in a random program made the value."""
 
 import numpy
 from hypothesis import given, settings
