@@ -264,7 +264,8 @@ def _parameters(optimizer: Any) -> list[Tensor]:
 def _selected_step(optimizer: Any, overflow: Tensor) -> None:
     """A step whose values are kept as they were where there was an overflow, without a branch."""
     held = list(_tensors_in(optimizer))
-    before = [each.detach() for each in held]
+    # the values as they are now: no views, which would follow the step
+    before = [each._from_node(each.detach()._uop, False) for each in held]
     moved = {id(each) for each in optimizer.schedule_step()}
     changed = []
     for each, old in zip(held, before):

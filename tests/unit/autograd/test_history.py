@@ -381,7 +381,7 @@ WRITES = {
     _all_of_it: [2.0, 40.0, 600.0],
     _two_parts: [0.0, 1.0 + 20, 200.0],
     _without_gradients: [0.0, 20.0, 200.0],
-    _a_view_before: [2.0, 20.0, 0.0],
+    _a_view_before: [0.0, 20.0, 0.0],
     _used_before: [8.0, 160.0 + 20, 2400.0 + 200],
 }
 
