@@ -6,9 +6,9 @@ written under another name first. With the setting CACHE off it is fetched every
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
+from weft.base.atomic_write import replaced
 from weft.base.errors import ArgumentError, FileError, FormatError
 from weft.base.settings import settings
 
@@ -46,21 +46,20 @@ def download(url: str, gunzip: bool = False, timeout: float = 60.0) -> Path:
 
 def _fetch(url: str, path: Path, gunzip: bool, timeout: float) -> None:
     import gzip
-    import tempfile
     import zlib
     from http.client import HTTPException
     from urllib.request import urlopen
 
-    held: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, held = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file, urlopen(url, timeout=timeout) as reply:
+        with (
+            replaced(path) as temporary,
+            open(temporary, "wb") as file,
+            urlopen(url, timeout=timeout) as reply,
+        ):
             source = gzip.GzipFile(fileobj=reply) if gunzip else reply
             while piece := source.read(_PIECE):
                 file.write(piece)
-        os.replace(held, path)
-        held = None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FormatError(
             "this file is not packed by gzip, or not whole",
@@ -68,10 +67,15 @@ def _fetch(url: str, path: Path, gunzip: bool, timeout: float) -> None:
             because=str(error),
             try_="gunzip=False for its bytes as they are",
         ) from None
-    except (OSError, HTTPException, ValueError) as error:
+    except OSError as error:
+        raise FileError.of(
+            error,
+            "this address could not be fetched",
+            path=error.filename or url,
+            asked=url,
+            because=str(error) or repr(error),
+        ) from None
+    except (HTTPException, ValueError) as error:
         raise FileError(
             "this address could not be fetched", asked=url, because=str(error) or repr(error)
         ) from None
-    finally:
-        if held is not None:
-            os.unlink(held)

@@ -8,6 +8,7 @@ clauses keep working: `ShapeError` is a `ValueError` as in NumPy and a `RuntimeE
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 
@@ -53,7 +54,8 @@ class WeftError(Exception):
 
 def _restore(kind: type[WeftError], summary: str, fields: dict[str, Any]) -> WeftError:
     error = kind.__new__(kind, summary)
-    error.__dict__.update(fields)
+    for name, value in fields.items():
+        setattr(error, name, value)
     return error
 
 
@@ -184,10 +186,71 @@ class WorkerError(WeftError, RuntimeError):
 
 
 class FileError(WeftError, OSError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written.
+
+    Where the operating system refused it, it has `errno`, `strerror` and `filename` as an OSError
+    has them, and is a FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError or
+    FileExistsError as well: see `FileError.of`.
+    """
 
     # OSError formats itself from errno and its file name; ours tells the three answers.
     __str__ = WeftError.__str__
+
+    @classmethod
+    def of(
+        cls,
+        error: OSError,
+        summary: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        asked: str | None = None,
+        because: str | None = None,
+        try_: str | None = None,
+    ) -> FileError:
+        """The FileError for an error of the operating system, of its built-in class.
+
+        :param path: the file that was asked for; that of `error` by default.
+        :param because: the system's words by default.
+        """
+        kind = next((k for base, k in _KINDS_OF_FILE_ERRORS if isinstance(error, base)), FileError)
+        reason = because or error.strerror or str(error) or type(error).__name__
+        made = kind(summary, asked=asked, because=reason, try_=try_)
+        made.errno, made.strerror = error.errno, error.strerror
+        made.filename = error.filename if path is None else os.fspath(path)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {name: getattr(self, name) for name in ("errno", "strerror", "filename")}
+        return (_restore, (type(self), self.summary, self.__dict__ | kept))
+
+
+class MissingFile(FileError, FileNotFoundError):
+    """A file, or a folder on its path, that is not there."""
+
+
+class ForbiddenFile(FileError, PermissionError):
+    """A file or folder that this process may not read or write."""
+
+
+class IsFolder(FileError, IsADirectoryError):
+    """A folder where a file is meant."""
+
+
+class NotFolder(FileError, NotADirectoryError):
+    """A file where a folder is meant."""
+
+
+class FileThere(FileError, FileExistsError):
+    """A file or folder that is there already."""
+
+
+_KINDS_OF_FILE_ERRORS: tuple[tuple[type[OSError], type[FileError]], ...] = (
+    (FileNotFoundError, MissingFile),
+    (PermissionError, ForbiddenFile),
+    (IsADirectoryError, IsFolder),
+    (NotADirectoryError, NotFolder),
+    (FileExistsError, FileThere),
+)
 
 
 class FormatError(FileError, ValueError):

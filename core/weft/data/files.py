@@ -103,7 +103,7 @@ def _opened(path: str) -> Any:
     try:
         return open(path, "rb", buffering=0)
     except OSError as error:
-        raise FileError("this file cannot be read", asked=path, because=str(error)) from error
+        raise FileError.of(error, "this file cannot be read", path=path, asked=path) from error
 
 
 def _known(there: dict[str, Entry], name: str, path: str) -> Entry:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from os import PathLike
 
 from weft.base.arguments import shown
@@ -34,8 +36,10 @@ def stored(source: str | PathLike[str]) -> Buffer:
     device = registry.locate(source)
     nbytes = stored_size(device)
     if nbytes is None:
-        raise FileError(
+        raise FileError.of(
+            FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)),
             "there is no such file",
+            path=source,
             asked=str(source),
             because=f"nothing is stored at {device}",
             try_="check the path",

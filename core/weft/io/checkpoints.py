@@ -76,8 +76,8 @@ def load(path: str | PathLike[str], map_location: Any = None, weights_only: bool
         with open(path, "rb") as file:
             head = file.read(9)
     except OSError as error:
-        raise FileError(
-            "the file cannot be read", asked=f"load {path}", because=str(error.strerror or error)
+        raise FileError.of(
+            error, "the file cannot be read", path=path, asked=f"load {path}"
         ) from error
     name = os.fspath(path).lower()
     found: Any

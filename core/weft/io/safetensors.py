@@ -6,17 +6,13 @@ Saving writes a new file beside the old one and puts it in place only when it is
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 
 from weft.base.arguments import kind_of, shown
+from weft.base.atomic_write import replacing
 from weft.base.dtype import dtypes
-from weft.base.errors import ArgumentError, FileError, FormatError, WrongKind
-from weft.base.interrupts import let_through
+from weft.base.errors import ArgumentError, FormatError, WrongKind
 from weft.device import registry
 from weft.io.safetensors_header import (
     PREFIX,
@@ -71,7 +67,8 @@ def safe_save(
     """Save tensors by name. `metadata` maps text to text.
 
     The file appears complete or not at all: whatever goes wrong, a file that was there before
-    keeps its content and no half-written one is left. Tensors loaded lazily from the old file stay
+    keeps its content and no half-written one is left; what a process that was killed left behind
+    is removed by the next save of that name. Tensors loaded lazily from the old file stay
     valid.
 
     Raises ArgumentError for names or metadata the format cannot hold, DTypeError for dtypes it does
@@ -102,7 +99,7 @@ def safe_save(
     # What can fail while computing should fail before a file is touched.
     if tensors:
         Tensor.realize(*tensors.values())
-    with _replacing(Path(os.path.realpath(path))) as temporary:
+    with replacing(path) as temporary:
         where = str(registry.locate(temporary))
         target = Tensor.empty(header.nbytes, dtype=dtypes.uint8, device=where)
         target[: len(text)].assign(from_bytes(text).to(where)).realize()
@@ -131,46 +128,3 @@ def _window(everything: Tensor, header: Header, entry: Entry, device: str | None
 def _as_bytes(tensor: Tensor) -> Tensor:
     """The values row by row as uint8 of shape (n,); no kernel when they already lie that way."""
     return tensor.detach().contiguous().reshape(-1).bitcast(dtypes.uint8)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`; moved over it at the end, removed when anything fails."""
-    if path.is_dir():
-        raise FileError(
-            "a folder has this name",
-            asked=f"save {path}",
-            because="a file cannot replace a folder",
-            try_="add a file name to the path",
-        )
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        yield temporary
-        _flush(temporary)
-        if path.exists():
-            os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
-        os.replace(temporary, path)
-        _flush(path.parent)
-    except FileError as error:
-        error.asked = f"save {path}"
-        raise
-    except OSError as error:
-        let_through(error)
-        raise FileError(
-            "the file could not be saved",
-            asked=f"save {path}",
-            because=f"{error.strerror or error}; what was there before is unchanged",
-            try_="check the folder, its permissions and the free space",
-        ) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Wait until what was written is on the medium, so that a crash cannot leave an empty file."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -6,7 +6,9 @@ where it is wanted: COPY(BUFFER on staging, device).
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -283,18 +285,27 @@ def from_file(path: str | os.PathLike[str], dtype: DType | None = None) -> UOp:
     :raises UnknownDevice: if no installed plugin stores files.
     """
     device = registry.locate(path)
+    if "\0" in os.fspath(path):
+        raise FileError("no file has this name", asked=shown(path), because="it has a zero in it")
     try:
-        size = os.stat(path).st_size
+        facts = os.stat(path)
+        if stat.S_ISDIR(facts.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         let_through(error)
-        raise FileError(
+        raise FileError.of(
+            error,
             "this file cannot be opened",
+            path=path,
             asked=f"a tensor of {os.fspath(path)}",
-            because=error.strerror or str(error),
-            try_="the path of a file that is there; one without a leading / is below os.getcwd()",
+            try_="the path of a file that is there; one without a leading / is below os.getcwd()"
+            if isinstance(error, FileNotFoundError)
+            else "the path of a file that this process may read",
         ) from None
     kind = dtype or dtypes.uint8
-    count = _count_of(size, kind, f"the bytes of {os.fspath(path)}")
+    count = _count_of(facts.st_size, kind, f"the bytes of {os.fspath(path)}")
     return UOp.new_buffer(str(device), count, kind)
 
 

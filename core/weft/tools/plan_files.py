@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.dtype import DType, ImageDType
+from weft.base.errors import FileError
 from weft.device import CompiledProgram
 from weft.tools.stand_in import Allocation, Copied, Planned, Read, Room, StandIn, Step, Written
 from weft.uop import Ops
@@ -28,7 +29,19 @@ def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> i
 
     with_data: False leaves out the bytes that the program wrote, which the plan still names.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError.of(
+            error,
+            "the kernels cannot be written",
+            path=folder,
+            asked=f"write to {folder}",
+            because="a file has this name, and a folder is needed"
+            if isinstance(error, FileExistsError)
+            else None,
+            try_="--out with the name of a new folder, or of one that can be written",
+        ) from error
     suffix = plan.offline.renderer.language
     called = getattr(plan.offline.renderer, "entry_point", str)
     files: dict[str, str] = {}

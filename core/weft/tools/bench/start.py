@@ -45,7 +45,7 @@ def started(words: Sequence[str], repeat: int, warm: Callable[[], None]) -> Endi
         file = "" if words[0] == "-m" else file_of(words[0])
         with _as_main(words):
             if file:
-                return _ended(lambda: runpy.run_path(file, run_name="__main__"))
+                return run_file(file)
             module = _module_of(words[1])
             return _ended(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     with _as_main([name, *words[1:]]):
@@ -53,6 +53,11 @@ def started(words: Sequence[str], repeat: int, warm: Callable[[], None]) -> Endi
         if isinstance(job, Ending):
             return job
         return _ended(lambda: _calls(job, repeat, warm))
+
+
+def run_file(file: str) -> Ending:
+    """Run a Python file as the main program; how it ended."""
+    return _ended(lambda: runpy.run_path(file, run_name="__main__"))
 
 
 def file_of(name: str) -> str:

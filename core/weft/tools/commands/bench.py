@@ -178,8 +178,11 @@ def pictures(
             try:
                 (folder / file).write_bytes(data)
             except OSError as error:
-                raise FileError(
-                    "the roofline cannot be written", asked=str(folder / file), because=str(error)
+                raise FileError.of(
+                    error,
+                    "the roofline cannot be written",
+                    path=folder / file,
+                    asked=str(folder / file),
                 ) from error
             written.append(folder / file)
     return written

@@ -14,7 +14,6 @@ Written are one source for each kernel, what the program wrote to the device's m
 from __future__ import annotations
 
 import argparse
-import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from weft.base.errors import ArgumentError
 from weft.base.settings import settings
 from weft.base.text import plural
 from weft.device import registry
+from weft.tools.bench.start import run_file
 from weft.tools.plan_files import write
 from weft.tools.stand_in import StandIn, stand_in
 
@@ -61,17 +61,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def planned(family: str, arch: str, program: Path, words: Sequence[str]) -> StandIn:
-    """What the program would launch."""
+    """What the program would launch.
+
+    :raises SystemExit: with its exit code where it fails; its traceback has been printed.
+    """
     own, plan = stand_in(family, arch)
     before, path = sys.argv, list(sys.path)
     sys.argv = [str(program), *words]
     sys.path.insert(0, str(program.parent))
     try:
         with registry.use(own), settings.override(DEVICE=plan.offline.id.family, BEAM=0):
-            runpy.run_path(str(program), run_name="__main__")
-    except SystemExit as end:
-        if end.code not in (None, 0):
-            raise
+            end = run_file(str(program))
     finally:
         sys.argv, sys.path[:] = before, path
+    if end.code:
+        raise SystemExit(end.code)
     return plan

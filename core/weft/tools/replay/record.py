@@ -141,10 +141,11 @@ def write(record: Record, folder: Path) -> Path:
     except OSError as error:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
-        raise FileError(
+        raise FileError.of(
+            error,
             f"a {record.kind} could not be kept for replay",
+            path=path,
             asked=f"write {path}",
-            because=str(error),
             try_="make room, or point WEFT_PROCESS_REPLAY to a folder that can be written",
         ) from error
     return path
@@ -158,4 +159,4 @@ def read(path: Path) -> Record:
     except UnicodeDecodeError as error:
         raise _damaged(f"it is not text: {error}", path.name) from error
     except OSError as error:
-        raise FileError("a record cannot be read", asked=str(path), because=str(error)) from error
+        raise FileError.of(error, "a record cannot be read", path=path, asked=str(path)) from error

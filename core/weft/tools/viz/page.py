@@ -74,10 +74,11 @@ def write_page(data: dict[str, Any], path: str | os.PathLike[str], title: str = 
     except OSError as error:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
-        raise FileError(
+        raise FileError.of(
+            error,
             "the page cannot be written",
+            path=target,
             asked=f"write {len(text):,} characters to {target}",
-            because=str(error),
             try_="WEFT_VIZ=path of a file that can be written",
         ) from error
     return target
