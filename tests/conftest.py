@@ -7,9 +7,15 @@ WEFT_TEST_FEWER=10 tries the first of the usual ones, for slow devices.
 
 import gc
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+
+from weft import Tensor
+from weft.base.dtype import dtypes
+from weft.tensor.protocol import grad_enabled
 
 _asked = os.environ.get("WEFT_TEST_EXAMPLES")
 
@@ -27,3 +33,11 @@ def pytest_collection_finish() -> None:
     """Thousands of tests and modules stay to the end: the search for cycles leaves them out."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _modes_are_restored() -> Iterator[None]:
+    """A mode that a test leaves behind would make others fail: the test that leaves it fails."""
+    yield
+    left = (grad_enabled(), Tensor.training, dtypes.default_float)
+    assert left == (True, False, dtypes.float32), "gradients on, training off, default dtype"

@@ -12,6 +12,7 @@ import pytest
 
 from weft import Tensor, jit, nn
 from weft.engine.capture import recording
+from weft.tensor.protocol import grad_enabled
 
 TIMES = int(os.environ.get("WEFT_TEST_EXAMPLES", "60"))
 
@@ -92,6 +93,7 @@ def test_each_arrives_once(signals):
     for _ in range(TIMES):
         signals.during(work, draw.uniform(1e-5, 5e-3))
         assert gc.isenabled() is collects and recording() is None
+        assert grad_enabled() and not Tensor.training
         assert signal.getsignal(signal.SIGINT) is ctrl_c
         assert signal.getsignal(signal.SIGALRM) == signals.handler
     assert (signals.arrived, Counter(signals.lost)) == (signals.raised, Counter())

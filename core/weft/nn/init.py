@@ -16,6 +16,7 @@ from weft.base.sequences import prod
 from weft.nn.inputs import missing_name
 from weft.nn.optim.muon import orthogonalised, towards_one
 from weft.tensor import Tensor
+from weft.tensor.protocol import in_grad_mode
 
 _FAST_STEPS, _EXACT_STEPS = 16, 6
 
@@ -257,8 +258,7 @@ def _filled(tensor: Tensor, value: Tensor) -> Tensor:
             because=f"that is {kind_of(tensor)}",
             try_="give the layer's weight",
         )
-    with Tensor.no_grad():
-        return tensor.assign(value.cast(tensor.dtype).to(tensor.device))
+    return in_grad_mode(False, tensor.assign, value.cast(tensor.dtype).to(tensor.device))
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
 from weakref import ref
 
 from weft.base.dtype import DType, any_images
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
     from weft.tensor.tensor import Tensor
 
 Kind = TypeVar("Kind", bound="TensorBase")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PACKAGE = os.path.dirname(_ROOM[:-1]) + os.sep
@@ -54,7 +55,21 @@ grad_enabled = _grad_enabled.get
 """Whether operations on tensors that require gradients are recorded as differentiable."""
 
 
-class grad_mode(ContextDecorator):
+def in_grad_mode(enabled: bool, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """`function(...)` with gradients recorded only where `enabled`.
+
+    The mode is restored in the frame that set it: whatever a signal handler raises, and wherever.
+    A with-block cannot promise that, since a handler may run before the first line of `__exit__`.
+    """
+    before = _grad_enabled.get()
+    try:
+        _grad_enabled.set(enabled)
+        return function(*args, **kwargs)
+    finally:
+        _grad_enabled.set(before)
+
+
+class grad_mode:
     """Results inside the block, or of the function, require gradients only where `enabled`.
 
     One object may be entered often, and within itself.
@@ -64,11 +79,20 @@ class grad_mode(ContextDecorator):
         self._enabled = enabled
         self._tokens: list[Token[bool]] = []
 
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        enabled = self._enabled
+
+        @wraps(function)
+        def with_mode(*args: P.args, **kwargs: P.kwargs) -> R:
+            return in_grad_mode(enabled, function, *args, **kwargs)
+
+        return with_mode
+
     def __enter__(self) -> None:
         before, depth = _grad_enabled.get(), len(self._tokens)
         try:
             self._tokens.append(_grad_enabled.set(self._enabled))
-        except BaseException:  # of a signal handler: nobody will leave what was not entered
+        except BaseException:  # of a signal handler: the block is not entered
             _grad_enabled.set(before)
             del self._tokens[depth:]
             raise
@@ -78,9 +102,6 @@ class grad_mode(ContextDecorator):
             _grad_enabled.reset(self._tokens[-1])
         finally:
             self._tokens.pop()
-
-    def _recreate_cm(self) -> grad_mode:
-        return grad_mode(self._enabled)
 
 
 def _classify(filename: str) -> int:

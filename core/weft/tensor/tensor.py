@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ContextDecorator, nullcontext
+from contextlib import nullcontext
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack, overload
 from weakref import ref
 
@@ -556,15 +557,26 @@ def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tenso
     return (first, *rest)
 
 
-class _Training(ContextDecorator):
+class _Training:
     """`Tensor.training` set for a while."""
 
     def __init__(self, mode: bool) -> None:
         self._mode = mode
         self._before: list[bool] = []
 
-    def _recreate_cm(self) -> _Training:
-        return _Training(self._mode)
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        mode = self._mode
+
+        @wraps(function)
+        def with_mode(*args: P.args, **kwargs: P.kwargs) -> R:
+            before = Tensor.training
+            try:  # in one frame, as `protocol.in_grad_mode`
+                Tensor.training = mode
+                return function(*args, **kwargs)
+            finally:
+                Tensor.training = before
+
+        return with_mode
 
     def __enter__(self) -> None:
         self._before.append(Tensor.training)

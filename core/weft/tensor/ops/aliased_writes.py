@@ -15,7 +15,7 @@ from weft.base.errors import ArgumentError, GradientError
 from weft.shape import ShapeTracker
 from weft.shape.movement import inverse_move
 from weft.tensor.alias import is_detached, layout, moved, overlaps
-from weft.tensor.protocol import grad_enabled, grad_mode, record
+from weft.tensor.protocol import grad_enabled, in_grad_mode, record
 from weft.tensor.storage import owned_storage
 from weft.uop import Ops, UOp, Window
 
@@ -46,8 +46,8 @@ def write_view(view: Any, value: Any) -> None:
     if differentiable and is_detached(steps):  # nothing flows through the base: no need to cut it
         steps = tuple([step for step in steps if step[0] is not Ops.DETACH])
         view._alias = base, steps
-    with grad_mode(bool(differentiable or (base._requires_grad and not base.is_leaf))):
-        _write(base, steps, where, value)
+    enabled = bool(differentiable or (base._requires_grad and not base.is_leaf))
+    in_grad_mode(enabled, _write, base, steps, where, value)
 
 
 def _check_gradients(view: Any, base: Any, steps: Any, value: Any) -> None:

@@ -15,7 +15,7 @@ from weft.base.sequences import prod
 from weft.tensor.alias import base_of, is_view
 from weft.tensor.ops.aliased_writes import write_view
 from weft.tensor.ops.index_items import as_bound, common_shape, flat_index, is_alone
-from weft.tensor.protocol import TensorBase, grad_enabled, grad_mode
+from weft.tensor.protocol import TensorBase, grad_enabled, in_grad_mode
 from weft.tensor.types import ArrayLike, Index
 from weft.uop import Ops, UOp
 
@@ -42,8 +42,8 @@ class WritingMixin(TensorBase):
         base = base_of(self)
         if base._requires_grad and not base.is_leaf and not grad_enabled():
             # what is written is a constant; the rest of a value that was computed is none
-            with grad_mode(True):
-                self[index] = value.detach() if isinstance(value, TensorBase) else value
+            constant = value.detach() if isinstance(value, TensorBase) else value
+            in_grad_mode(True, self.__setitem__, index, constant)
             return
         if self._persists():
             self[index].assign(value)
