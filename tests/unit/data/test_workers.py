@@ -120,8 +120,13 @@ def test_an_interrupt_while_waiting_for_a_worker():
                 time.sleep(0.5)
             return super().__getitem__(index)
 
-    with pytest.raises(KeyboardInterrupt):
-        list(data.DataLoader(Waiting(), num_workers=1))
+    # shells start background jobs with the signal ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(data.DataLoader(Waiting(), num_workers=1))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert are_gone(threads)
 
 
@@ -185,8 +190,9 @@ def test_batches_are_copied_ahead_and_stay_what_they_are():
 def test_ctrl_c_ends_the_program_and_its_workers(kind, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
-        "import slow_sets\nfrom weft import data\n"
+        "import signal, slow_sets\nfrom weft import data\n"
         "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "    for batch in data.DataLoader(slow_sets.Sleeping(10_000), batch_size=1,\n"
         f"                                 num_workers=2, worker_kind={kind!r}):\n"
         "        print('batch', flush=True)\n"
