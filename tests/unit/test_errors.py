@@ -17,6 +17,7 @@ import pytest
 from weft import Tensor, Variable, WeftError, dtypes, io, jit, nn, settings
 from weft.device import Registry, registry
 from weft.device.discovery import installed_plugins
+from weft.nn.mode import take_defaulted
 from weft.testing.golden import Golden
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
@@ -31,8 +32,9 @@ PREAMBLE = """# Errors, and what they say
 Every error of weft answers three questions: what was **asked** for, **because** of what it cannot
 be had, and what to **try** instead. All are a `WeftError`, and each is also of the built-in kind
 that Python programmers expect: a `ShapeError` is a `ValueError`, a `DTypeError` a `TypeError`, an
-`IndexingError` an `IndexError`, a `DeviceError` a `RuntimeError`, a `FileError` an `OSError`. The
-answers are fields (`error.asked`, `error.because`, `error.try_`): programs need not read text.
+`IndexingError` an `IndexError`, a `DeviceError` a `RuntimeError`, a `FileError` an `OSError`,
+and that of a missing file a `FileNotFoundError`. The answers are fields (`error.asked`,
+`error.because`, `error.try_`): programs need not read text.
 
 These are the commonest mistakes and what is said of them. The examples begin with
 
@@ -246,9 +248,9 @@ nn.state.load_state_dict(model, saved)
         "Nothing to train": "nn.optim.SGD([], lr=0.1)",
         "A learning rate below zero": "nn.optim.SGD([Tensor([1.0])], lr=-0.1)",
         "A step outside of training": """
-w = Tensor([1.0])
-optimizer = nn.optim.SGD([w], lr=0.1)
-_ = (w * w).sum().backward()
+net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+optimizer = nn.optim.SGD(net.parameters(), lr=0.1)
+_ = net(Tensor.ones(1, 2)).sum().backward()
 optimizer.step()
 """,
         "A step without gradients": """
@@ -269,6 +271,13 @@ with settings.override(DEBUG="yes"):
 """,
     },
 }
+# a sentence between the title and the program, where the program does not say it all
+NOTES = {
+    "A step outside of training": (
+        "A layer such as `nn.Dropout` or `nn.BatchNorm2d` ran in inference mode because nobody had "
+        "set a mode."
+    ),
+}
 ALL = {title: code.strip() for group in MISTAKES.values() for title, code in group.items()}
 
 
@@ -282,8 +291,9 @@ def _the_same_families_everywhere() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _on_the_reference_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """In an empty folder of its own."""
+    """In an empty folder of its own, and no layer is noted that ran without a mode."""
     monkeypatch.chdir(tmp_path)
+    take_defaulted()
     with settings.override(DEVICE="REF"):
         yield
 
@@ -307,6 +317,8 @@ def page_of(messages: dict[str, str]) -> str:
         parts.append(f"## {section}\n")
         for title in group:
             parts.append(f"### {title}\n")
+            if title in NOTES:
+                parts.append(f"{NOTES[title]}\n")
             parts.append(f"```python\n{ALL[title]}\n```\n")
             parts.append(f"```text\n{messages[title]}\n```\n")
     return "\n".join(parts).rstrip() + "\n"
@@ -326,6 +338,7 @@ def test_the_page_has_them_all(request: pytest.FixtureRequest) -> None:
     messages = {t: message_of(error_of(c)) if update else on_the_page(t) for t, c in ALL.items()}
     assert page_of(messages) == Golden(PAGE, update)
     assert len(ALL) == sum(len(group) for group in MISTAKES.values()) >= 40
+    assert set(NOTES) <= set(ALL)
 
 
 @pytest.mark.parametrize("title", ALL)
@@ -352,7 +365,7 @@ def test_each_is_of_the_kind_that_python_programmers_expect() -> None:
         "Bits of floats": TypeError,
         "An index out of bounds": IndexError,
         "Tensors on two devices": RuntimeError,
-        "A file that is not there": OSError,
+        "A file that is not there": FileNotFoundError,
         "A file that was cut off": ValueError,
     }
     for title, kind in kinds.items():
