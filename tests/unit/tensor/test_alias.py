@@ -144,6 +144,41 @@ def test_an_expanded_view_is_read_and_not_written():
         x.unfold(1, 2, 1).assign(0)
 
 
+STATES = {
+    "pending": lambda x: x,
+    "realised": lambda x: x.realize(),
+    "computed": lambda x: x + 0,
+    "differentiated": lambda x: x.requires_grad_() * 1,
+}
+
+EXPANDED_AND_SHRUNK = {
+    "one of many": (lambda x: x[0].expand(3, 6)[1], lambda a: a[0]),
+    "one of many backwards": (
+        lambda x: x[:, None].expand(4, 5, 6)[:, 3, ::-2],
+        lambda a: a[:, ::-2],
+    ),
+    "windows apart": (lambda x: x.T.unfold(0, 2, 2), lambda a: a.T.reshape(3, 2, 4).swapaxes(1, 2)),
+    "windows with gaps": (
+        lambda x: x.unfold(1, 2, 3)[::-1],
+        lambda a: a.reshape(4, 2, 3)[::-1, :, :2],
+    ),
+    "one window": (lambda x: x.unfold(0, 4, 1), lambda a: a.T[None]),
+}
+
+
+@pytest.mark.parametrize("name", EXPANDED_AND_SHRUNK)
+@pytest.mark.parametrize("state", STATES)
+def test_an_expanded_view_without_repetition_is_written(name, state):
+    view_of, expected_of = EXPANDED_AND_SHRUNK[name]
+    a = np.arange(24, dtype=np.float32).reshape(4, 6)
+    x = STATES[state](Tensor(a))
+    a = a.copy()
+    view, expected = view_of(x), expected_of(a)
+    view.assign(view * -0.0)
+    expected *= -0.0
+    np.testing.assert_array_equal(x.numpy().view(np.int32), a.view(np.int32))
+
+
 def test_a_bitcast_of_the_same_size_is_a_view():
     x = Tensor([1.0, 2.0]).realize()
     bits = x.view(dtypes.int32)

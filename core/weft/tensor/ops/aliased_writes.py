@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.dtype import ImageDType, dtypes
+from weft.base.dtype import DType, ImageDType, dtypes
 from weft.base.errors import ArgumentError, GradientError
-from weft.shape import ShapeTracker
+from weft.base.sequences import prod
+from weft.shape import ShapeTracker, View
 from weft.shape.movement import inverse_move
 from weft.tensor.alias import is_detached, layout, moved, overlaps
 from weft.tensor.protocol import grad_enabled, in_grad_mode, record
 from weft.tensor.storage import owned_storage
-from weft.uop import Ops, UOp, Window
+from weft.uop import Ops, Reduce, UOp, Window
 
 _WHOLE = frozenset({Ops.RESHAPE, Ops.DETACH})
 _ONE_TO_ONE = _WHOLE | {Ops.PERMUTE, Ops.FLIP, Ops.BITCAST}
@@ -84,7 +85,7 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
     if isinstance(image, ImageDType):  # of which only whole pixels are written
         whole = base.cast(image.base)
         new = value.cast(image.base)
-        base._take(_chosen(whole, steps, new, kinds).cast(image))
+        base._take(_chosen(whole, steps, where, new, kinds).cast(image))
         return
     if storage is not None and isinstance(base._uop.device, tuple):
         # a window of several memories is no window, and all of them is written: it may be read at
@@ -98,27 +99,73 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
         written = record(Ops.ASSIGN, storage.dtype, (storage, node), window)
         base._become(_reshaped(written, base._uop.shape), value)
         return
-    base._take(_chosen(base, steps, value, kinds))
+    base._take(_chosen(base, steps, where, value, kinds))
 
 
 def _reshaped(node: UOp, shape: Any) -> UOp:
     return node if node.shape == shape else record(Ops.RESHAPE, node.dtype, (node,), tuple(shape))
 
 
-def _chosen(base: Any, steps: Any, value: Any, kinds: Any) -> Any:
+def _chosen(base: Any, steps: Any, where: View, value: Any, kinds: Any) -> Any:
     """The base with a new part."""
     everywhere = kinds <= _ONE_TO_ONE
     back, here = value._uop, value.ones_like(dtype=dtypes.bool)._uop
     node = moved(base._uop, steps)
+    if where.static and _is_expanded(node, base._uop):
+        node = _strided(_bits_as(base._uop, node.dtype), where)
     while node is not base._uop:
         below = node.src[0]
         if node.op is Ops.BITCAST:
-            back = record(Ops.BITCAST, below.dtype, (back,))
+            back = _bits_as(back, below.dtype)
         elif node.op is not Ops.DETACH:
-            op, arg = inverse_move(node.op, node.arg, below.shape)
-            back = record(op, back.dtype, (back,), arg)
-            here = here if everywhere else record(op, here.dtype, (here,), arg)
+            back = _moved_back(back, node, below)
+            here = here if everywhere else _moved_back(here, node, below)
         node = below
     placed = value._wrap(back)
     # in order, so that the base owns its memory, and the next write is in place
     return placed.contiguous() if everywhere else value._from_node(here).where(placed, base)
+
+
+def _moved_back(value: UOp, move: UOp, below: UOp) -> UOp:
+    op, arg = inverse_move(move.op, move.arg, below.shape)
+    if op is Ops.REDUCE_AXIS:  # one of the terms is a value, the others are zeros of padding
+        arg = Reduce(Ops.MAX if value.dtype is dtypes.bool else Ops.ADD, arg)
+    return record(op, value.dtype, (value,), arg)
+
+
+def _bits_as(node: UOp, dtype: DType) -> UOp:
+    return node if node.dtype is dtype else record(Ops.BITCAST, dtype, (node,))
+
+
+def _is_expanded(node: UOp, base: UOp) -> bool:
+    """Whether an axis is expanded on the way from the base: EXPAND has no inverse that moves."""
+    while node is not base:
+        if node.op is Ops.EXPAND:
+            return True
+        node = node.src[0]
+    return False
+
+
+def _strided(node: UOp, where: View) -> UOp:
+    """A view without overlaps by moves that can be moved back: no EXPAND.
+
+    The axes are split off one after the other, that of the longest stride first: one of n elements
+    and stride s is the first axis of the rest, padded to n * s elements and taken as (n, s).
+    """
+    axes = [axis for axis, size in enumerate(where.shape) if size != 1]
+    order = sorted(axes, key=lambda axis: -abs(where.strides[axis]))
+    spans = {axis: (where.shape[axis] - 1) * abs(where.strides[axis]) for axis in axes}
+    backwards = [axis for axis in axes if where.strides[axis] < 0]
+    first = where.offset - sum(spans[axis] for axis in backwards)
+    length = 1 + sum(spans.values())
+    node = _reshaped(node, (prod(node.shape),)).shrink(((first, first + length),))
+    sizes: tuple[int, ...] = ()
+    for axis in order:
+        size, stride = where.shape[axis], abs(where.strides[axis])
+        whole = tuple([(0, n) for n in (*sizes, size)])
+        node = node.pad((*[(0, 0) for _ in sizes], (0, size * stride - length)))
+        sizes, length = (*sizes, size), length - spans[axis]
+        node = _reshaped(node, (*sizes, stride)).shrink((*whole, (0, length)))
+    node = _reshaped(node, sizes).permute(tuple([order.index(axis) for axis in axes]))
+    node = node.flip(tuple([axis in backwards for axis in axes]))
+    return _reshaped(node, where.shape)
