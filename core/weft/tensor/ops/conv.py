@@ -74,6 +74,21 @@ def edges(padding: Any, axes: int) -> tuple[tuple[int, int], ...]:
     )
 
 
+def _pads_of_transpose(
+    sizes: Sequence[Any], kernel: Sequence[int], apart: Sequence[int], around: Any, more: Any
+) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    """Padding before and after the convolution that computes a transposed one, where the input
+    has its zeros between the elements. An axis that would lose more than it has is cut after."""
+    before, after = [], []
+    for size, k, d, (low, high), extra in zip(sizes, kernel, apart, around, more):
+        reach = d * (k - 1)
+        pair = (reach - low, reach - high + extra)
+        is_short = isinstance(size, int) and size + min(pair[0], 0) + min(pair[1], 0) < 0
+        before.append((reach, reach + extra) if is_short else pair)
+        after.append((-low, -high) if is_short else (0, 0))
+    return tuple(before), tuple(after)
+
+
 class ConvMixin(TensorBase):
     """Methods over windows."""
 
@@ -313,11 +328,8 @@ class ConvMixin(TensorBase):
             x = x.pad((None, None, *(p for s in step for p in (None, (0, s - 1)))))
             x = x.reshape((*x.shape[:2], *(n * s for n, s in zip(sizes, step))))
             x = x.shrink((None, None, *((0, (n - 1) * s + 1) for n, s in zip(sizes, step))))
-        pads = tuple(
-            (d * (k - 1) - before, d * (k - 1) - after + extra)
-            for k, d, (before, after), extra in zip(kernel, apart, around, more)
-        )
-        return x.conv2d(w, bias, groups, 1, dilation, pads)
+        pads, cuts = _pads_of_transpose(x.shape[2:], kernel, apart, around, more)
+        return x.conv2d(w, bias, groups, 1, dilation, pads).pad(((0, 0), (0, 0), *cuts))
 
     # ---- pooling ------------------------------------------------------------------------------
 

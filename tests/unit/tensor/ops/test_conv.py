@@ -85,3 +85,18 @@ def test_averages_of_short_floats_do_not_overflow_on_the_way() -> None:
     for pooled in (x.avg_pool2d(16), x.avg_pool2d(16, count_include_pad=False)):
         assert pooled.item() == 1000.0 and pooled.dtype is dtypes.float16
     assert x.adaptive_avg_pool2d(1).item() == 1000.0
+
+
+@pytest.mark.parametrize(("padding", "left"), [((2, 0), 1.0), ((0, 2), 11.0)])
+def test_a_transposed_convolution_whose_padding_cuts_more_than_the_axis_has(padding, left) -> None:
+    """An element, two zeros of output_padding, and two of the three cut off."""
+    x, w = Tensor([[[5.0]]]), Tensor([[[2.0]]])
+    y = x.conv_transpose2d(w, Tensor([1.0]), dilation=2, stride=3, padding=[padding],
+                           output_padding=2)  # fmt: skip
+    assert y.tolist() == [[[left]]]
+
+
+def test_the_average_of_no_element_is_nan() -> None:
+    """Every place of the first and the last window is padding that does not count."""
+    y = Tensor([[[3.0]]]).avg_pool2d((2,), 1, 2, 1, count_include_pad=False)
+    assert y.isnan().tolist() == [[[True]]]
