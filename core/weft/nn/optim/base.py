@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import ArgumentError, DTypeError, GradientError
+from weft.base.errors import ArgumentError, DTypeError, GradientError, IndexingError
 from weft.base.promotion import least_upper_dtype
 from weft.base.settings import settings
 from weft.engine.capture import recording
@@ -88,14 +88,27 @@ class Optimizer:
         return ParamGroup(params, rate, options)
 
     def options(self, index: int) -> ParamGroup:
-        """The group of the parameter of this number; its options are attributes."""
+        """The group of the parameter of this number in `params`; its options are attributes.
+
+        :raises IndexingError: where none of several groups has that parameter.
+
+        >>> groups = [{"params": [Tensor([1.0])]}, {"params": [Tensor([2.0])], "momentum": 0.5}]
+        >>> optimizer = nn.optim.SGD(groups, lr=0.1, momentum=0.9)
+        >>> optimizer.options(0).momentum, optimizer.options(1).momentum
+        (0.9, 0.5)
+        """
         if len(self.param_groups) == 1:
             return self.param_groups[0]
+        rest = index
         for group in self.param_groups:
-            if index < len(group.params):
+            if rest < len(group.params):
                 return group
-            index -= len(group.params)
-        raise IndexError(index)
+            rest -= len(group.params)
+        raise IndexingError(
+            "an optimiser has no parameter of this number",
+            asked=f"{type(self).__name__}.options({index})",
+            because=f"it has {len(self.params)} parameters",
+        )
 
     if not TYPE_CHECKING:  # a checker reports a name that is not there
 
@@ -159,6 +172,7 @@ class Optimizer:
         self.params += new
         self.buffers += [each for each in given["params"] if each.requires_grad is False]
         self.param_groups.append(self._group(given))
+        self._make_state()
 
     def state_dict(self) -> dict[str, Any]:
         """All that is needed to go on from here, in the shape of PyTorch's: copies of the tensors
@@ -175,12 +189,26 @@ class Optimizer:
         """Go on from a `state_dict`, of PyTorch's optimiser of the same kind too: the next steps
         are those that would have followed, to the bit.
 
-        :raises ArgumentError: for groups of other sizes. :raises ShapeError: for other shapes.
+        :raises WrongKind: for what is no such dict. :raises ArgumentError: for groups of other
+        sizes. :raises ShapeError: for other shapes.
+
+        >>> old = nn.optim.SGD([Tensor([1.0])], lr=0.25, momentum=0.9)
+        >>> new = nn.optim.SGD([Tensor([1.0])], lr=0.5, momentum=0.5)
+        >>> new.load_state_dict(old.state_dict())
+        >>> new.lr.item(), new.momentum
+        (0.25, 0.9)
         """
         load(self, state_dict)
 
     def translated(self, number: int, found: dict[str, Any]) -> dict[str, Any]:
-        """The saved tensors of one parameter with what PyTorch keeps in another form."""
+        """Convert the saved state of the parameter `number` from PyTorch's form to ours.
+
+        `load_state_dict` calls it. PyTorch's Adam keeps the step, weft's keeps 1 - beta**step.
+
+        >>> optimizer = nn.optim.Adam([Tensor([1.0])], betas=(0.9, 0.999))
+        >>> optimizer.translated(0, {"step": 1})["averages_of_one"].tolist()
+        [0.1, 0.001]
+        """
         return found
 
     @property
@@ -231,6 +259,7 @@ class Optimizer:
         2.0
         """
         loss = None if closure is None else closure()
+        self._make_state()
         gradients = self._gradients()
         if not vars(type(self)).get("_is_plain") or recording() is not None or not settings.JIT:
             Tensor.realize(*self._record(gradients))
@@ -256,6 +285,7 @@ class Optimizer:
         >>> loss.item(), w.item()
         (16.0, 2.0)
         """
+        self._make_state()
         return self._record(self._gradients())
 
     def _gradients(self) -> list[Tensor | None]:
@@ -312,6 +342,10 @@ class Optimizer:
                     break
         found += [each for each in waiting if each.uop in read]
         return found
+
+    def _make_state(self) -> None:
+        """Make the state tensors that the options need and that are not there yet: options may be
+        set, loaded or brought by a new group at any time."""
 
     def _advance(self, ready: list[int]) -> list[Tensor]:
         """Update what does not depend on the gradients, for the parameters of the given numbers;

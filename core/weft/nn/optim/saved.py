@@ -7,7 +7,7 @@ of its parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import kind_of
@@ -75,13 +75,40 @@ def load(optimizer: Optimizer, state: Mapping[str, Any]) -> None:
             because=f"this one has groups of {[len(group.params) for group in own]}",
             try_="make the optimiser as it was when it was saved",
         )
+    before = [dict(vars(group)) for group in own]
+    try:
+        # first: state depends on options
+        for group, given in zip(own, groups, strict=True):
+            for key, value in given.items():
+                if key not in ("params", "lr"):
+                    group[key] = tuple(value) if isinstance(value, list) else value
+        optimizer._make_state()
+        changes = _changes(optimizer, state["state"], groups)
+    except BaseException:
+        for group, options in zip(own, before, strict=True):
+            vars(group).clear()
+            vars(group).update(options)
+        raise
+    for target, value in changes:
+        target.assign(value)
+    if changes:
+        Tensor.realize(*(target for target, _ in changes))
+    for group, given in zip(own, groups, strict=True):
+        if "lr" in given:
+            group["lr"] = given["lr"]
+
+
+def _changes(
+    optimizer: Optimizer, state: Mapping[Any, Any], groups: Sequence[Mapping[str, Any]]
+) -> list[tuple[Tensor, Tensor]]:
+    """(a state tensor, its saved value, realised) for all that was saved."""
     order = [number for group in groups for number in group["params"]]
-    mine = [each for group in own for each in group.params]
+    mine = [each for group in optimizer.param_groups for each in group.params]
     place = {id(each): number for number, each in enumerate(optimizer.params)}
     changes: list[tuple[Tensor, Tensor]] = []
     rows: dict[str, dict[int, Any]] = {name: {} for name in optimizer.state_rows}
     for saved_number, parameter in zip(order, mine, strict=True):
-        found = state["state"].get(saved_number, state["state"].get(str(saved_number), {}))
+        found = state.get(saved_number, state.get(str(saved_number), {}))
         number = place[id(parameter)]
         found = optimizer.translated(number, dict(found)) if found else {}
         for name, tensors in per_parameter(optimizer).items():
@@ -92,15 +119,9 @@ def load(optimizer: Optimizer, state: Mapping[str, Any]) -> None:
             if found.get(name) is not None:
                 given[number] = found[name]
     changes += [change for name, given in rows.items() for change in _rows(optimizer, name, given)]
-    Tensor.realize(*(value for _, value in changes))
-    for target, value in changes:
-        target.assign(value)
     if changes:
-        Tensor.realize(*(target for target, _ in changes))
-    for group, given in zip(own, groups, strict=True):
-        for key, value in given.items():
-            if key != "params":
-                group[key] = tuple(value) if isinstance(value, list) else value
+        Tensor.realize(*(value for _, value in changes))
+    return changes
 
 
 def _rows(optimizer: Optimizer, name: str, given: dict[int, Any]) -> list[tuple[Tensor, Tensor]]:

@@ -68,13 +68,24 @@ class SGD(Optimizer):
             dampening=dampening,
         )  # fmt: skip
         self.classic, self.maximize = classic, maximize
-        groups = self.param_groups
-        self.velocity = self._zeros() if any(group.momentum for group in groups) else []
+        self.velocity: list[Tensor] = []
         # 1 for parameters that have moved, where the first move is another than the later ones
         self.moved: Tensor | None = None
-        if any(group.momentum and group.dampening for group in groups):
+        self._make_state()
+
+    def _make_state(self) -> None:
+        groups = self.param_groups
+        if not self.velocity and any(group.momentum for group in groups):
+            self.velocity = self._zeros()
+        if self.moved is None and any(group.momentum and group.dampening for group in groups):
             self.moved = Tensor.zeros(len(self.params), 1, dtype=self.dtype, device=self.device)
             self.moved = self.moved.contiguous().realize()
+
+    def translated(self, number: int, found: dict[str, Any]) -> dict[str, Any]:
+        """See Optimizer. In PyTorch a parameter that has moved has a momentum buffer."""
+        if found.get("momentum_buffer") is not None and "moved" not in found:
+            found["moved"] = Tensor.ones(1, dtype=self.dtype, device=self.device)
+        return found
 
     def _advance(self, ready: list[int]) -> list[Tensor]:
         if self.moved is None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, nn, optim
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, IndexingError
 from weft.nn.optim import lr_scheduler, param_groups
 
 
@@ -40,6 +40,14 @@ def test_each_group_moves_as_pytorchs(name: str, how: dict, other: dict) -> None
                 optimizer.param_groups[1]["weight_decay"] = 0.3
     for mine, their in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine.numpy(), their.detach().numpy(), rtol=1e-5)
+
+
+def test_the_options_of_a_parameter_are_those_of_its_group() -> None:
+    a, b = two()
+    optimizer = optim.SGD([{"params": [a]}, {"params": [b], "momentum": 0.5}], lr=0.2)
+    assert [optimizer.options(number).momentum for number in range(2)] == [0.0, 0.5]
+    with pytest.raises(IndexingError, match=r"SGD.options\(2\)"):
+        optimizer.options(2)
 
 
 def test_a_group_is_a_mapping() -> None:

@@ -8,6 +8,7 @@ from weft.base.errors import ArgumentError, ShapeError, WrongKind
 from weft.nn.optim import saved
 
 KINDS = [
+    ("SGD", {}),
     ("SGD", {"momentum": 0.9}), ("SGD", {"momentum": 0.9, "dampening": 0.3}), ("Adam", {}),
     ("AdamW", {"amsgrad": True}), ("LARS", {}), ("LAMB", {}), ("Muon", {}),
 ]  # fmt: skip
@@ -58,9 +59,13 @@ def test_the_shape_is_pytorchs() -> None:
     assert saved.per_parameter(optimizer).keys() == {"mean", "square"}
 
 
-@pytest.mark.parametrize(
-    ("name", "how"), [("Adam", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.5})], ids=str
-)
+PYTORCHS = [
+    ("Adam", {"lr": 0.1}), ("Adam", {"lr": 0.1, "betas": (0.5, 0.9)}), ("SGD", {"lr": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.5}), ("SGD", {"lr": 0.1, "momentum": 0.5, "dampening": 0.3}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "how"), PYTORCHS, ids=str)
 def test_the_state_of_pytorchs_optimiser_loads(name: str, how: dict) -> None:
     torch = pytest.importorskip("torch", reason="it is PyTorch's state")
     values = [each.numpy() for each in start()]
@@ -68,8 +73,6 @@ def test_the_state_of_pytorchs_optimiser_loads(name: str, how: dict) -> None:
     first = getattr(torch.optim, name)(theirs, **how)
     ours = [nn.Parameter(Tensor(each)) for each in values]
     second = getattr(optim, name)(ours, lr=0.7)
-    if how.get("momentum"):
-        second = getattr(optim, name)(ours, lr=0.7, momentum=0.1)
 
     def steps(params, optimizer):
         for _ in range(2):
@@ -85,6 +88,38 @@ def test_the_state_of_pytorchs_optimiser_loads(name: str, how: dict) -> None:
     steps(ours, second)
     for mine, their in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine.numpy(), their.detach().numpy(), rtol=1e-5)
+
+
+def test_momentum_may_begin_late() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says where parameters go")
+    values = [each.numpy() for each in start()]
+    theirs, ours = (
+        [torch.nn.Parameter(torch.tensor(each)) for each in values],
+        [nn.Parameter(Tensor(each)) for each in values],
+    )
+    for params, library in ((theirs, torch.optim), (ours, optim)):
+        optimizer = library.SGD(params[:1], lr=0.1)
+        for step in range(4):
+            if step == 1:
+                optimizer.param_groups[0]["momentum"] = 0.9
+            if step == 2:
+                optimizer.add_param_group({"params": params[1:], "momentum": 0.5, "dampening": 0.2})
+            optimizer.zero_grad()
+            sum((each * each).sum() for each in params).backward()
+            optimizer.step()
+    for mine, their in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine.numpy(), their.detach().numpy(), rtol=1e-5)
+
+
+def test_a_refused_state_changes_nothing() -> None:
+    params = start()
+    optimizer = optim.SGD(params, lr=0.5, weight_decay=0.25)
+    state = optim.SGD(params, lr=0.1, momentum=0.9).state_dict()
+    state["state"][1]["momentum_buffer"] = Tensor.zeros(3)
+    with pytest.raises(ShapeError):
+        optimizer.load_state_dict(state)
+    (group,) = optimizer.param_groups
+    assert (group["lr"], group["momentum"], group["weight_decay"]) == (0.5, 0.0, 0.25)
 
 
 def test_what_does_not_fit_is_refused() -> None:
