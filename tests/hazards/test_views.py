@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor
+from weft.base.errors import CapabilityError
 
 MOVES = {
     "flip": lambda x: x.flip(0) if isinstance(x, Tensor) else np.flip(x, 0),
@@ -98,6 +99,45 @@ def test_views_of_what_is_on_its_way_to_a_file(tmp_path):
     row = x[1]
     row[0] = 7
     assert x.tolist() == [[1, 9], [7, 4]] and row.tolist() == [7, 4]
+
+
+def stored(folder, data, dtype="int64"):
+    return Tensor(data, dtype=dtype).to(f"disk:{folder}/stored").realize()
+
+
+def test_a_file_is_read_through_any_view(tmp_path):
+    x = stored(tmp_path, [[1, 2], [3, 4]])
+    assert x.flip(0).tolist() == [[3, 4], [1, 2]] and x.T.numpy().tolist() == [[1, 3], [2, 4]]
+    assert x[:, 1].detach().tolist() == [2, 4] and x.expand(2, 2, 2)[1].tolist() == x.tolist()
+    assert x.T.bitcast("uint64")[0].tolist() == [1, 3]
+
+
+def test_a_file_is_written_through_contiguous_views(tmp_path):
+    x = stored(tmp_path, [[1, 2], [3, 4]])
+    x.detach()[0] = [5, 6]
+    x.bitcast("uint64")[1:].detach().reshape(2)[1] = 8
+    x[1].bitcast("int32")[:2] = [9, 0]
+    x[2:] = 1
+    assert x.tolist() == [[5, 6], [9, 8]]
+    x[0] = x[1]
+    assert x.tolist() == [[9, 8], [9, 8]]
+    x[0] = [1, 2]
+    x[...] = x.flip(0)
+    assert x.tolist() == [[9, 8], [1, 2]]
+    with pytest.raises(CapabilityError, match="another order"):
+        x.T.assign(0)
+    with pytest.raises(CapabilityError, match="within an element"):
+        x.bitcast("int32")[0, :1] = 0
+
+
+def test_what_was_computed_of_a_part_of_a_file_keeps_its_value(tmp_path):
+    x = stored(tmp_path, [[1, 2], [3, 4]])
+    window = x[1].realize()
+    doubled = x[1].to("REF") * 2, window.to("REF") * 2, x[0].to("REF")
+    x[1, 1] = 9
+    x[0] = 0
+    assert [t.tolist() for t in doubled] == [[6, 8], [6, 8], [1, 2]]
+    assert window.tolist() == [3, 9]
 
 
 def test_a_hundred_rows_are_written_through_their_views():

@@ -103,7 +103,8 @@ def _edges(kernels: list[UOp]) -> Iterable[tuple[UOp, UOp]]:
     for kernel in kernels:
         for source in kernel.src:
             if source not in written[kernel]:
-                readers.setdefault(source, []).append(kernel)
+                for version in _versions_read(source):
+                    readers.setdefault(version, []).append(kernel)
     found: dict[tuple[UOp, UOp], None] = {}
     for kernel in kernels:
         for source in kernel.src:
@@ -113,6 +114,18 @@ def _edges(kernels: list[UOp]) -> Iterable[tuple[UOp, UOp]]:
             for reader in readers.get(version, ()):
                 if reader is not kernel:
                     found[reader, kernel] = None
+    return found
+
+
+def _versions_read(source: UOp) -> list[UOp]:
+    """A version of memory, and those that it is a window of."""
+    found = [source]
+    while source.op is Ops.ASSIGN and source.src[1].op is Ops.KERNEL:
+        kernel = source.src[1]
+        if kernel.arg.ast.op is not Ops.BUFFER_VIEW:
+            break
+        source = kernel.src[1]
+        found.append(source)
     return found
 
 

@@ -17,6 +17,7 @@ from weft.base.errors import (
     ShapeError,
 )
 from weft.device import registry
+from weft.shape import ShapeTracker, View
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.alias import base_of, changed, is_view, leave, pass_on_flags
 from weft.tensor.identities import remember_leaf
@@ -24,7 +25,7 @@ from weft.tensor.interop import moved
 from weft.tensor.ops.aliased_writes import write_view
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, grad_enabled, record
-from weft.tensor.storage import owned_storage
+from weft.tensor.storage import is_window, owned_storage, window_start
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp, Window
 
@@ -117,32 +118,59 @@ class AssignMixin(TensorBase):
         if not isinstance(x, TensorBase):
             x = self.__class__(x, dtype=kind)
         value = x if x._persists() else x._value_for(x, x.shape, "assign")
+        if value._persists() and (value._uop.device == device or not is_window(value._uop)):
+            value = value.to(None)  # what only stores neither computes nor copies within itself
         if not same_kind(value._uop.dtype, kind):
             self._value_for(x, self.shape, "assign")  # says what is wrong
         value = value.cast(kind)._expanded(self.shape)
+        if 0 in self.shape:
+            return self
         if self._uop.base.op is Ops.COPY:
             base_of(self).realize()  # the file is there from now on
-        node = self._uop
-        while node.op in (Ops.RESHAPE, Ops.BITCAST):
-            if node.op is Ops.BITCAST:
-                value = value.reshape(node.shape).bitcast(node.src[0].dtype)
-            node = node.src[0]
-        base = node.base
-        if base.op is not Ops.BUFFER:
-            raise CapabilityError(
-                "only a window of stored bytes can be written",
-                asked=f"a write to {kind!r} {self.shape} on {device}",
-                because=f"it is the result of {base.op.name}, which that device cannot compute",
-                try_="write to a slice of the tensor that stands for the file",
-            )
-        whole = node is base or (node.st.contiguous and node.size == base.size)
-        copied = value.reshape(node.shape).contiguous()._uop.copy_to_device(device)
-        if whole:
-            written = base.assign(copied.reshape(base.shape))
+        storage, start, value = self._stored_region(value)
+        copied = value.contiguous()._uop.copy_to_device(device)
+        if start == 0 and value.numel() == storage.size:
+            written = storage.assign(copied)
         else:
-            written = base.assign(copied, Window(node.st.simplify()))
+            window = View.create(value.shape, None, start)
+            written = storage.assign(copied, Window(ShapeTracker((window,))))
         self._from_node(written).realize()
         return self
+
+    def _stored_region(self, value: Any) -> tuple[UOp, int, Any]:
+        """The BUFFER that self is a contiguous window of, the first element, and what is to be
+        written there: `value`, flat, in the dtype of that BUFFER.
+
+        :raises CapabilityError: if self is no contiguous window of stored bytes.
+        """
+        node, start = self._uop, 0
+        value = value.reshape(-1)
+        while True:
+            first, base = window_start(node), node.base
+            if first is None:
+                raise self._no_window("its elements are in another order than those in the file")
+            start += first
+            if base.op is Ops.BUFFER:
+                return base, start, value
+            if base.op not in (Ops.BITCAST, Ops.DETACH):
+                raise self._no_window(
+                    f"it is the result of {base.op.name}, which that device cannot compute"
+                )
+            node = base.src[0]
+            size, below = base.dtype.itemsize, node.dtype.itemsize
+            if start * size % below or value.numel() * size % below:
+                raise self._no_window(f"it begins or ends within an element of {node.dtype!r}")
+            start = start * size // below
+            if base.op is Ops.BITCAST:
+                value = value.bitcast(node.dtype)
+
+    def _no_window(self, because: str) -> CapabilityError:
+        return CapabilityError(
+            "only a window of stored bytes can be written",
+            asked=f"a write to {self._uop.dtype!r} {self.shape} on {self._uop.device}",
+            because=because,
+            try_="write to a slice of the tensor that stands for the file",
+        )
 
     def _value_for(self, x: Any, shape: tuple[Any, ...], what: str) -> Any:
         """x as a tensor in the dtype, shape and place of self. Raises as `assign`."""

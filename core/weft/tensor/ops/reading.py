@@ -14,7 +14,7 @@ from weft.shape.movement import say_shape
 from weft.tensor import interop
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import turn
-from weft.tensor.storage import owned_storage
+from weft.tensor.storage import is_window, owned_storage
 from weft.tensor.types import Number
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.symbolic.sint import evaluate_sint
@@ -47,7 +47,7 @@ class ReadingMixin(TensorBase):
             recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
             return self.detach().to(self._uop.device[0])._settled()
-        if _is_stored_conversion(self._uop):
+        if _is_read_elsewhere(self._uop):
             return self.detach().to(registry.canonical(None))._settled()
         if (self._requires_grad and not self.is_leaf) or _is_computed(self._uop):
             self.realize()  # and not a copy: it may be read again, by backward as well
@@ -197,13 +197,12 @@ def _is_computed(node: UOp) -> bool:
     return node.op in GroupOp.ALU or node.op in (Ops.CAST, Ops.REDUCE_AXIS)
 
 
-def _is_stored_conversion(node: UOp) -> bool:
-    """Whether this is a conversion of values on a device that stores and does not compute."""
-    while node.op in GroupOp.Movement:
-        node = node.src[0]
-    if node.op is not Ops.CAST or not isinstance(node.device, str):
+def _is_read_elsewhere(node: UOp) -> bool:
+    """Whether the device stores and does not compute, and this is no window of what it stores: a
+    conversion, or a view in another order."""
+    if not isinstance(node.device, str) or registry.capabilities(node.device).compute is not None:
         return False
-    return registry.capabilities(node.device).compute is None
+    return not is_window(node)
 
 
 def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
