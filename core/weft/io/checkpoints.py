@@ -60,13 +60,18 @@ def save(obj: Any, path: str | PathLike[str]) -> None:
 
 
 def load(path: str | PathLike[str], map_location: Any = None, weights_only: bool = True) -> Any:
-    """What `save` has saved, with all tensors in memory; also files of `torch.save`, safetensors
+    """Read a file of `save`, with all tensors in memory; also files of `torch.save`, safetensors
     files, .npy and .npz.
 
     map_location: the device of the tensors; None: the default device. The file may change or vanish
     afterwards. Nothing that a file says is executed, whatever weights_only.
 
     :raises FileError: where the file cannot be read. :raises FormatError: for damaged files.
+
+    >>> weft.save({"weight": Tensor([1.0, 2.0]), "steps": (3, None)}, "run.safetensors")
+    >>> saved = weft.load("run.safetensors")
+    >>> saved["weight"].tolist(), saved["steps"]
+    ([1.0, 2.0], (3, None))
     """
     if not isinstance(path, str | PathLike):
         raise WrongKind(

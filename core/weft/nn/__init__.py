@@ -70,20 +70,25 @@ from weft.nn.norm import (
     RMSNorm,
 )  # fmt: skip
 from weft.nn.parameter import Buffer, Parameter
-from weft.nn.recurrent import GRUCell, LSTMCell, RNNCell
-from weft.nn.sequence import GRU, LSTM, RNN
-from weft.nn.sequential import Sequential
-from weft.nn.stateless import (
+from weft.nn.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
     AdaptiveMaxPool1d,
     AdaptiveMaxPool2d,
     AdaptiveMaxPool3d,
-    AlphaDropout,
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+)  # fmt: skip
+from weft.nn.recurrent import GRUCell, LSTMCell, RNNCell
+from weft.nn.sequence import GRU, LSTM, RNN
+from weft.nn.sequential import Sequential
+from weft.nn.stateless import (
+    AlphaDropout,
     CircularPad1d,
     CircularPad2d,
     CircularPad3d,
@@ -97,9 +102,6 @@ from weft.nn.stateless import (
     Dropout3d,
     Flatten,
     Identity,
-    MaxPool1d,
-    MaxPool2d,
-    MaxPool3d,
     PairwiseDistance,
     PixelShuffle,
     PixelUnshuffle,

@@ -1,4 +1,8 @@
-"""Losses as modules: each calls the function of `nn.functional` with its arguments fixed."""
+"""Losses as modules: each calls the function of `nn.functional` with its arguments fixed.
+
+`reduction` is "mean", "sum" or "none": the result has shape () or, with "none", an element for each
+loss. `KLDivLoss` also takes "batchmean".
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,11 @@ class MSELoss(Loss):
 
 
 class L1Loss(Loss):
-    """The mean size of the differences."""
+    """The mean absolute error.
+
+    >>> nn.L1Loss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])).item()
+    1.0
+    """
 
     function = "l1_loss"
 
@@ -81,7 +89,15 @@ class CrossEntropyLoss(Loss):
 
 
 class NLLLoss(Loss):
-    """Minus the log probability of the classes; see `nn.functional.nll_loss`."""
+    """Minus the log probability of the target class; see `nn.functional.nll_loss`.
+
+    Input: log probabilities (batch, classes, ...); target: class numbers (batch, ...).
+    weight: a factor for each class. ignore_index: the class that does not count.
+
+    >>> logs = Tensor([[0.5, 0.5], [0.75, 0.25]]).log()
+    >>> nn.NLLLoss(reduction="none")(logs, Tensor([0, 1])).tolist()
+    [0.6931, 1.3863]
+    """
 
     function = "nll_loss"
 
@@ -92,7 +108,14 @@ class NLLLoss(Loss):
 
 
 class BCELoss(Loss):
-    """Cross entropy of probabilities with targets between 0 and 1."""
+    """Binary cross entropy -(t log(p) + (1 - t) log(1 - p)) of probabilities p and targets t.
+
+    Input and target have the same shape, and values from 0 to 1; logarithms are at least -100.
+
+    >>> loss = nn.BCELoss(reduction="none")
+    >>> loss(Tensor([0.5, 0.25]), Tensor([1.0, 0.0])).tolist()
+    [0.6931, 0.2877]
+    """
 
     function = "binary_cross_entropy"
 
@@ -101,7 +124,14 @@ class BCELoss(Loss):
 
 
 class BCEWithLogitsLoss(Loss):
-    """Cross entropy of logits with targets between 0 and 1; pos_weight: a factor for positives."""
+    """Binary cross entropy of sigmoid(input) and targets between 0 and 1, without overflow.
+
+    Input and target have the same shape. pos_weight: a factor for the term of positive targets.
+
+    >>> loss = nn.BCEWithLogitsLoss(reduction="none", pos_weight=Tensor([3.0]))
+    >>> loss(Tensor([0.0, 2.0]), Tensor([1.0, 0.0])).tolist()
+    [2.0794, 2.1269]
+    """
 
     function = "binary_cross_entropy_with_logits"
 
@@ -116,7 +146,15 @@ class BCEWithLogitsLoss(Loss):
 
 
 class KLDivLoss(Loss):
-    """Kullback-Leibler divergence of log probabilities from a target distribution."""
+    """Kullback-Leibler divergence: target * (log(target) - input), input being log probabilities.
+
+    log_target: the target is log probabilities as well. reduction="batchmean" divides the sum by
+    the size of the batch: the mean divergence of a row.
+
+    >>> loss = nn.KLDivLoss(reduction="batchmean")
+    >>> loss(Tensor([[0.5, 0.5]]).log(), Tensor([[0.25, 0.75]])).item()
+    0.1308
+    """
 
     function = "kl_div"
 
@@ -125,7 +163,12 @@ class KLDivLoss(Loss):
 
 
 class SmoothL1Loss(Loss):
-    """The size of the difference, and its square below beta."""
+    """|d| - beta / 2 of the difference d; where |d| is below beta, d*d / (2 beta).
+
+    >>> loss = nn.SmoothL1Loss(reduction="none")
+    >>> loss(Tensor([0.5, 3.0]), Tensor([0.0, 0.0])).tolist()
+    [0.125, 2.5]
+    """
 
     function = "smooth_l1_loss"
 
@@ -134,7 +177,12 @@ class SmoothL1Loss(Loss):
 
 
 class HuberLoss(Loss):
-    """Half the square of the difference, linear above delta."""
+    """d*d / 2 of the difference d; where |d| is above delta, delta * (|d| - delta / 2).
+
+    >>> loss = nn.HuberLoss(reduction="none", delta=2.0)
+    >>> loss(Tensor([1.0, 4.0]), Tensor([0.0, 0.0])).tolist()
+    [0.5, 6.0]
+    """
 
     function = "huber_loss"
 
@@ -143,13 +191,23 @@ class HuberLoss(Loss):
 
 
 class SoftMarginLoss(Loss):
-    """log(1 + exp(-target * input)), targets being 1 and -1."""
+    """log(1 + exp(-target * input)), targets being 1 and -1.
+
+    >>> loss = nn.SoftMarginLoss(reduction="none")
+    >>> loss(Tensor([0.0, 2.0]), Tensor([1.0, -1.0])).tolist()
+    [0.6931, 2.1269]
+    """
 
     function = "soft_margin_loss"
 
 
 class HingeEmbeddingLoss(Loss):
-    """The input where the target is 1, max(0, margin - input) where it is -1."""
+    """The input where the target is 1, max(0, margin - input) where it is -1.
+
+    >>> loss = nn.HingeEmbeddingLoss(margin=1.0, reduction="none")
+    >>> loss(Tensor([0.25, 0.25]), Tensor([1.0, -1.0])).tolist()
+    [0.25, 0.75]
+    """
 
     function = "hinge_embedding_loss"
 
@@ -158,7 +216,12 @@ class HingeEmbeddingLoss(Loss):
 
 
 class MarginRankingLoss(Loss):
-    """max(0, margin - target * (input1 - input2))."""
+    """max(0, margin - target * (input1 - input2)), targets being 1 and -1.
+
+    >>> loss = nn.MarginRankingLoss(margin=0.5, reduction="none")
+    >>> loss(Tensor([2.0, 2.0]), Tensor([1.0, 1.0]), Tensor([1.0, -1.0])).tolist()
+    [0.0, 1.5]
+    """
 
     function = "margin_ranking_loss"
 
@@ -167,7 +230,14 @@ class MarginRankingLoss(Loss):
 
 
 class CosineEmbeddingLoss(Loss):
-    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1.
+
+    Inputs (batch, features), targets (batch,); or (features,) and ().
+
+    >>> x, y = Tensor([[1.0, 0.0], [1.0, 0.0]]), Tensor([[3.0, 4.0], [3.0, 4.0]])
+    >>> nn.CosineEmbeddingLoss(reduction="none")(x, y, Tensor([1, -1])).tolist()
+    [0.4, 0.6]
+    """
 
     function = "cosine_embedding_loss"
 
@@ -176,7 +246,16 @@ class CosineEmbeddingLoss(Loss):
 
 
 class TripletMarginLoss(Loss):
-    """max(0, distance to the positive - distance to the negative + margin)."""
+    """max(0, distance to the positive - distance to the negative + margin).
+
+    Distances are p-norms of differences + eps along the last axis. swap: use the distance of the
+    negative to the positive where it is smaller than its distance to the anchor (Balntas et al.,
+    2016).
+
+    >>> anchor, near, far = Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]]), Tensor([[0.0, 2.0]])
+    >>> nn.TripletMarginLoss(margin=1.0)(anchor, near, far).item()
+    4.0
+    """
 
     function = "triplet_margin_loss"
 
@@ -193,7 +272,15 @@ class TripletMarginLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """Minus the log likelihood of counts under a Poisson distribution."""
+    """Minus the log likelihood of counts under a Poisson distribution, without its constant.
+
+    exp(input) - target * input, the rate being exp(input). Without log_input the rate is the input,
+    and eps is added to it in the logarithm. full: add Stirling's approximation of log(target!).
+
+    >>> loss = nn.PoissonNLLLoss(reduction="none")
+    >>> loss(Tensor([0.0, 1.0]), Tensor([2.0, 3.0])).tolist()
+    [1.0, -0.2817]
+    """
 
     function = "poisson_nll_loss"
 
@@ -209,7 +296,14 @@ class PoissonNLLLoss(Loss):
 
 
 class GaussianNLLLoss(Loss):
-    """Minus the log likelihood under normal distributions, given their variance."""
+    """Minus the log likelihood under normal distributions, without its constant.
+
+    (log(var) + (input - target)^2 / var) / 2, var being at least eps; called with input, target and
+    var. full: add log(2 pi) / 2.
+
+    >>> nn.GaussianNLLLoss()(Tensor([1.0]), Tensor([3.0]), Tensor([4.0])).item()
+    1.1931
+    """
 
     function = "gaussian_nll_loss"
 

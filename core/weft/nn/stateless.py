@@ -1,4 +1,4 @@
-"""Layers without weights that are no activations: shapes, dropout, pools, resizing, distances.
+"""Layers without weights: shapes, dropout, resizing, padding, distances.
 
 Each keeps its arguments as attributes and calls a function of `nn.functional` with them.
 """
@@ -11,7 +11,6 @@ from weft.base.arguments import real
 from weft.base.errors import ArgumentError
 from weft.nn import functional as F
 from weft.nn.activations import Activation
-from weft.nn.functional.windows import per_axis
 from weft.nn.inputs import tensor_for
 from weft.nn.mode import is_training
 from weft.nn.module import Layer, Module
@@ -107,191 +106,49 @@ class Dropout(Layer):
 
 
 class Dropout1d(Dropout):
-    """Dropout of whole channels of (batch, channels, length)."""
+    """Dropout of whole channels of (batch, channels, length): each is 0 or scaled.
+
+    >>> y = nn.Dropout1d(0.5).train()(Tensor.ones(2, 3, 4))
+    >>> (y == y[..., :1]).all().item()
+    True
+    """
 
     function = "dropout1d"
 
 
 class Dropout2d(Dropout):
-    """Dropout of whole channels of (batch, channels, height, width)."""
+    """Dropout of whole channels of (batch, channels, height, width): each is 0 or scaled.
+
+    >>> y = nn.Dropout2d(0.5).train()(Tensor.ones(2, 3, 4, 4))
+    >>> (y == y[..., :1, :1]).all().item()
+    True
+    """
 
     function = "dropout2d"
 
 
 class Dropout3d(Dropout):
-    """Dropout of whole channels of (batch, channels, depth, height, width)."""
+    """Dropout of whole channels of (batch, channels, depth, height, width): each is 0 or scaled.
+
+    >>> y = nn.Dropout3d(0.5).train()(Tensor.ones(2, 3, 2, 2, 2))
+    >>> (y == y[..., :1, :1, :1]).all().item()
+    True
+    """
 
     function = "dropout3d"
 
 
 class AlphaDropout(Dropout):
-    """Dropout that keeps mean and variance of SELU's outputs."""
+    """Dropout for SELU: what is dropped becomes -1.7581, the limit of SELU at -infinity.
+
+    The result is scaled and shifted so that inputs of mean 0 and variance 1 keep both (Klambauer et
+    al., 2017).
+
+    >>> nn.AlphaDropout(0.5).train()(Tensor.zeros(3)).abs().tolist()
+    [0.7792, 0.7792, 0.7792]
+    """
 
     function = "alpha_dropout"
-
-
-# ---- pools ---------------------------------------------------------------------------------------
-
-
-class _Pool(Activation):
-    """What pools share: sizes that are one number, or one for each spatial axis."""
-
-    axes: int
-
-    def _checked(self, kernel_size: Any, stride: Any) -> dict[str, Any]:
-        per_axis(kernel_size, self.axes, "kernel_size")
-        return {"kernel_size": kernel_size, "stride": kernel_size if stride is None else stride}
-
-
-class _MaxPool(_Pool):
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        dilation: Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        shown = self._checked(kernel_size, stride)
-        self._fix(**shown, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
-        self.return_indices = return_indices
-
-    def forward(self, x: Tensor) -> Any:
-        """The largest values, and with return_indices their places as well."""
-        own = vars(self)
-        given = {name: own[name] for name in self._arguments}
-        pool = getattr(F, self.function)
-        return pool(tensor_for(self, x), **given, return_indices=self.return_indices)
-
-
-class _AvgPool(_Pool):
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:
-        self._fix(
-            **self._checked(kernel_size, stride),
-            padding=padding,
-            ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad,
-        )
-
-    def extra_repr(self) -> str:
-        """See Module."""
-        own = vars(self)
-        return ", ".join(f"{name}={own[name]}" for name in ("kernel_size", "stride", "padding"))
-
-
-class MaxPool1d(_MaxPool):
-    """The largest of each window over the last axis.
-
-    >>> nn.MaxPool1d(2)(Tensor([[[1.0, 4.0, 2.0, 3.0]]])).tolist()
-    [[[4.0, 3.0]]]
-    """
-
-    axes, function = 1, "max_pool1d"
-
-
-class MaxPool2d(_MaxPool):
-    """The largest of each window over the last two axes.
-
-    >>> nn.MaxPool2d(2)(Tensor([[[[1.0, 4.0], [2.0, 3.0]]]])).tolist()
-    [[[[4.0]]]]
-    """
-
-    axes, function = 2, "max_pool2d"
-
-
-class MaxPool3d(_MaxPool):
-    """The largest of each window over the last three axes.
-
-    >>> nn.MaxPool3d(2)(Tensor.ones(1, 1, 4, 4, 4)).shape
-    (1, 1, 2, 2, 2)
-    """
-
-    axes, function = 3, "max_pool3d"
-
-
-class AvgPool1d(_AvgPool):
-    """The average of each window over the last axis.
-
-    >>> nn.AvgPool1d(2)(Tensor([[[1.0, 4.0, 2.0, 3.0]]])).tolist()
-    [[[2.5, 2.5]]]
-    """
-
-    axes, function = 1, "avg_pool1d"
-
-
-class AvgPool2d(_AvgPool):
-    """The average of each window over the last two axes.
-
-    >>> nn.AvgPool2d(2)(Tensor([[[[1.0, 4.0], [2.0, 3.0]]]])).tolist()
-    [[[[2.5]]]]
-    """
-
-    axes, function = 2, "avg_pool2d"
-
-
-class AvgPool3d(_AvgPool):
-    """The average of each window over the last three axes.
-
-    >>> nn.AvgPool3d(2)(Tensor.ones(1, 1, 4, 4, 4)).shape
-    (1, 1, 2, 2, 2)
-    """
-
-    axes, function = 3, "avg_pool3d"
-
-
-class _Adaptive(Activation):
-    """Pooling to a size."""
-
-    def __init__(self, output_size: Any) -> None:
-        self._fix(output_size=output_size)
-
-
-class AdaptiveAvgPool1d(_Adaptive):
-    """Averages over windows that cut the last axis into output_size parts."""
-
-    function = "adaptive_avg_pool1d"
-
-
-class AdaptiveAvgPool2d(_Adaptive):
-    """The same for the last two axes; None keeps an axis.
-
-    >>> nn.AdaptiveAvgPool2d((1, 1))(Tensor.ones(2, 3, 5, 5)).shape
-    (2, 3, 1, 1)
-    """
-
-    function = "adaptive_avg_pool2d"
-
-
-class AdaptiveAvgPool3d(_Adaptive):
-    """The same for the last three axes."""
-
-    function = "adaptive_avg_pool3d"
-
-
-class AdaptiveMaxPool1d(_Adaptive):
-    """Maxima over windows that cut the last axis into output_size parts."""
-
-    function = "adaptive_max_pool1d"
-
-
-class AdaptiveMaxPool2d(_Adaptive):
-    """The same for the last two axes; None keeps an axis."""
-
-    function = "adaptive_max_pool2d"
-
-
-class AdaptiveMaxPool3d(_Adaptive):
-    """The same for the last three axes."""
-
-    function = "adaptive_max_pool3d"
 
 
 # ---- resizing and padding ------------------------------------------------------------------------
@@ -355,10 +212,46 @@ class _Padding(Layer):
         return str(self.padding)
 
 
+# what stands beside the elements in each mode
+_FILLING = {
+    "constant": "zeros",
+    "reflect": "a mirror image of the elements, without the one at the edge",
+    "replicate": "copies of the element at the edge",
+    "circular": "the elements from the other end, as if the axis were a ring",
+}
+# for each number of axes the arguments of an example, and what each mode gives
+_EXAMPLES: dict[int, tuple[str, str, dict[str, str]]] = {
+    1: ("(2, 1)", "(Tensor([[1, 2, 3]])).tolist()", {
+        "constant": "[[0, 0, 1, 2, 3, 0]]",
+        "reflect": "[[3, 2, 1, 2, 3, 2]]",
+        "replicate": "[[1, 1, 1, 2, 3, 3]]",
+        "circular": "[[2, 3, 1, 2, 3, 1]]",
+    }),
+    2: ("(2, 0, 0, 1)", "(Tensor([[[1, 2, 3], [4, 5, 6]]])).tolist()", {
+        "constant": "[[[0, 0, 1, 2, 3], [0, 0, 4, 5, 6], [0, 0, 0, 0, 0]]]",
+        "reflect": "[[[3, 2, 1, 2, 3], [6, 5, 4, 5, 6], [3, 2, 1, 2, 3]]]",
+        "replicate": "[[[1, 1, 1, 2, 3], [4, 4, 4, 5, 6], [4, 4, 4, 5, 6]]]",
+        "circular": "[[[2, 3, 1, 2, 3], [5, 6, 4, 5, 6], [2, 3, 1, 2, 3]]]",
+    }),
+    3: ("(0, 0, 0, 0, 2, 1)", "(Tensor([[[[1]], [[2]], [[3]]]])).flatten().tolist()", {
+        "constant": "[0, 0, 1, 2, 3, 0]",
+        "reflect": "[3, 2, 1, 2, 3, 2]",
+        "replicate": "[1, 1, 1, 2, 3, 3]",
+        "circular": "[2, 3, 1, 2, 3, 1]",
+    }),
+}  # fmt: skip
+
+
 def _padding(axes: int, mode: str, kind: str) -> type[_Padding]:
     """The class of one mode and number of axes."""
     name = f"{kind}Pad{axes}d"
-    said = f"Padding of the last {'axis' if axes == 1 else f'{axes} axes'}: {mode}."
+    sides = ", ".join(("left", "right", "top", "bottom", "front", "back")[: 2 * axes])
+    given, called, results = _EXAMPLES[axes]
+    said = (
+        f"Padding of the last {'axis' if axes == 1 else f'{axes} axes'} with {_FILLING[mode]}.\n\n"
+        f"padding: one number, or ({sides}).\n\n"
+        f">>> nn.{name}({given}){called}\n{results[mode]}\n"
+    )
     body = {"axes": axes, "mode": mode, "__doc__": said, "__module__": __name__}
     return type(name, (_Padding,), body)
 
@@ -390,19 +283,37 @@ class _ConstantPad(_Padding):
 
 
 class ConstantPad1d(_ConstantPad):
-    """Padding of the last axis with a number."""
+    """Padding of the last axis with a number.
+
+    padding: one number, or (left, right).
+
+    >>> nn.ConstantPad1d((1, 2), 9)(Tensor([[1, 2]])).tolist()
+    [[9, 1, 2, 9, 9]]
+    """
 
     axes = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """Padding of the last two axes with a number."""
+    """Padding of the last 2 axes with a number.
+
+    padding: one number, or (left, right, top, bottom).
+
+    >>> nn.ConstantPad2d((1, 0, 0, 1), 9)(Tensor([[[1, 2]]])).tolist()
+    [[[9, 1, 2], [9, 9, 9]]]
+    """
 
     axes = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """Padding of the last three axes with a number."""
+    """Padding of the last 3 axes with a number.
+
+    padding: one number, or (left, right, top, bottom, front, back).
+
+    >>> nn.ConstantPad3d((0, 0, 0, 0, 1, 0), 9)(Tensor([[[[1, 2]]]])).tolist()
+    [[[[9, 9]], [[1, 2]]]]
+    """
 
     axes = 3
 
@@ -421,7 +332,11 @@ class PixelShuffle(Activation):
 
 
 class PixelUnshuffle(Activation):
-    """The inverse of PixelShuffle."""
+    """(..., C, H r, W r) rearranged to (..., C r^2, H, W): the inverse of PixelShuffle.
+
+    >>> nn.PixelUnshuffle(2)(Tensor([[[[1, 2], [3, 4]]]])).tolist()
+    [[[[1]], [[2]], [[3]], [[4]]]]
+    """
 
     function = "pixel_unshuffle"
 
@@ -448,7 +363,11 @@ class CosineSimilarity(Module):
 
 
 class PairwiseDistance(Module):
-    """The p-norm of x1 - x2 along the last axis."""
+    """The p-norm of x1 - x2 + eps along the last axis, which keepdim keeps with size 1.
+
+    >>> nn.PairwiseDistance()(Tensor([[3.0, 4.0]]), Tensor([[0.0, 0.0]])).tolist()
+    [5.0]
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         self.norm, self.eps, self.keepdim = p, eps, keepdim

@@ -306,7 +306,14 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Copies of a layer one after the other, and a normalisation behind the last."""
+    """Copies of a decoder layer one after the other, and a normalisation behind the last.
+
+    Called with the target sequence and the encoder's output, `memory`.
+
+    >>> layer = nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
+    >>> nn.TransformerDecoder(layer, 2)(Tensor.ones(2, 3, 8), Tensor.ones(2, 5, 8)).shape
+    (2, 3, 8)
+    """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])

@@ -11,13 +11,13 @@ CASES = [
     ("LeakyReLU", {"negative_slope": 0.2}), ("ELU", {"alpha": 0.7}), ("GELU", {}),
     ("GELU", {"approximate": "tanh"}), ("SiLU", {}), ("Sigmoid", {}), ("Tanh", {}),
     ("Softplus", {"beta": 2.0, "threshold": 1.0}), ("Softmax", {"dim": 1}),
-    ("LogSoftmax", {"dim": 2}), ("MaxPool1d", {"kernel_size": 3, "stride": 2, "padding": 1}),
-    ("MaxPool2d", {"kernel_size": 2, "dilation": 2, "stride": 1}),
-    ("MaxPool2d", {"kernel_size": (3, 2), "ceil_mode": True}),
-    ("MaxPool3d", {"kernel_size": 2, "stride": 1}), ("AvgPool1d", {"kernel_size": 3}),
-    ("AvgPool2d", {"kernel_size": 3, "padding": 1, "count_include_pad": False}),
-    ("AvgPool2d", {"kernel_size": (2, 3), "ceil_mode": True}),
-    ("AvgPool3d", {"kernel_size": 2}),
+    ("LogSoftmax", {"dim": 2}),
+    *[(f"{kind}Pad{axes}d", {"padding": 1})
+      for kind in ("Zero", "Reflection", "Replication", "Circular") for axes in (1, 2, 3)],
+    ("ReplicationPad3d", {"padding": (0, 1, 2, 0, 1, 3)}),
+    ("CircularPad2d", {"padding": (1, 2, 0, 3)}), ("ConstantPad1d", {"padding": 2, "value": 1.5}),
+    ("ConstantPad2d", {"padding": (1, 0, 0, 2), "value": -1.0}),
+    ("ConstantPad3d", {"padding": 1, "value": 0.5}),
 ]  # fmt: skip
 SPACE = {"1": (5,), "2": (5, 6), "3": (4, 5, 6)}
 
@@ -46,17 +46,28 @@ def test_dropout_acts_in_training_only() -> None:
     assert abs((dropped == 0).mean() - 0.25) < 0.03
 
 
-def test_the_places_of_the_largest() -> None:
-    values, places = nn.MaxPool1d(2, return_indices=True)(Tensor([[[1.0, 4.0, 3.0, 2.0]]]))
-    assert (values.tolist(), places.tolist()) == ([[[4.0, 3.0]]], [[[1, 2]]])
+@pytest.mark.parametrize("how", [{}, {"p": 1.0, "keepdim": True}], ids=str)
+def test_distances_are_pytorchs(how: dict) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says what the values are")
+    x, y = np.random.default_rng(0).standard_normal((2, 3, 4))
+    expected = torch.nn.PairwiseDistance(**how)(torch.tensor(x), torch.tensor(y))
+    got = nn.PairwiseDistance(**how)(Tensor(x), Tensor(y))
+    np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["Zero", "Reflection", "Replication", "Circular"])
+def test_a_padding_says_what_it_pads_with(kind: str) -> None:
+    for axes in (1, 2, 3):
+        said = getattr(nn, f"{kind}Pad{axes}d").__doc__ or ""
+        assert f"nn.{kind}Pad{axes}d(" in said and "padding: one number, or (left, right" in said
+    with pytest.raises(ArgumentError, match="two per spatial axis"):
+        getattr(nn, f"{kind}Pad2d")((1, 2))
 
 
 def test_what_makes_no_sense() -> None:
-    with pytest.raises(ArgumentError, match="spatial axis"):
-        nn.MaxPool2d((2, 2, 2))
     with pytest.raises(ArgumentError, match="probability"):
         nn.Dropout(1.5)
-    for layer in (nn.ReLU(), nn.Flatten(), nn.Dropout(0.5), nn.AvgPool2d(2)):
+    for layer in (nn.ReLU(), nn.Flatten(), nn.Dropout(0.5)):
         with pytest.raises(WrongKind, match=f"input of {type(layer).__name__} is a tensor"):
             layer(np.ones((1, 1, 4, 4)))
     assert repr(nn.LeakyReLU(0.5)) == "LeakyReLU(negative_slope=0.5)"

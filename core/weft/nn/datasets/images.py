@@ -39,7 +39,7 @@ def mnist(
       asked:   nn.datasets.mnist()
       because: its files have to be downloaded first, which is left to you
       try:     nn.datasets.mnist(folder)
-           or without a network load_digits, load_iris, load_wine, load_text
+               or without a network load_digits, load_iris, load_wine, load_text
     """
     called = "fashion_mnist" if fashion else "mnist"
     if folder is None:
@@ -62,7 +62,7 @@ def fashion_mnist(folder: str | os.PathLike[str] | None = None, device: str | No
       asked:   nn.datasets.fashion_mnist()
       because: its files have to be downloaded first, which is left to you
       try:     nn.datasets.fashion_mnist(folder)
-           or without a network load_digits, load_iris, load_wine, load_text
+               or without a network load_digits, load_iris, load_wine, load_text
     """
     return mnist(folder, device, fashion=True)
 
@@ -81,7 +81,7 @@ def cifar10(folder: str | os.PathLike[str] | None = None, device: str | None = N
       asked:   nn.datasets.cifar10()
       because: its files have to be downloaded first, which is left to you
       try:     nn.datasets.cifar10(folder)
-           or without a network load_digits, load_iris, load_wine, load_text
+               or without a network load_digits, load_iris, load_wine, load_text
     """
     if folder is None:
         _needs_download("CIFAR-10", "cifar10")

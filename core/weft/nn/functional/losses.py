@@ -140,7 +140,9 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """The same of logits, without overflow. pos_weight: a factor for the positive targets.
+    """Binary cross entropy of sigmoid(input) and targets between 0 and 1, without overflow.
+
+    pos_weight: a factor for the term of positive targets.
 
     >>> loss = nn.functional.binary_cross_entropy_with_logits
     >>> loss(Tensor([0.0, 2.0]), Tensor([1.0, 0.0])).item()

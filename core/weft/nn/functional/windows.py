@@ -215,7 +215,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """The same for the last two axes; None keeps an axis.
+    """Averages over windows that cut the last two axes into output_size parts; None keeps an axis.
 
     >>> nn.functional.adaptive_avg_pool2d(Tensor.ones(1, 3, 8, 8), 1).shape
     (1, 3, 1, 1)
@@ -224,7 +224,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """The same for the last three axes."""
+    """Averages over windows that cut the last three axes into output_size parts."""
     return _adaptive("avg", 3, input, output_size)
 
 
@@ -234,12 +234,12 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """The same for the last two axes; None keeps an axis."""
+    """Maxima over windows that cut the last two axes into output_size parts; None keeps an axis."""
     return _adaptive("max", 2, input, output_size)
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """The same for the last three axes."""
+    """Maxima over windows that cut the last three axes into output_size parts."""
     return _adaptive("max", 3, input, output_size)
 
 
