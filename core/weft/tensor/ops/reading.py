@@ -200,9 +200,10 @@ def _is_computed(node: UOp) -> bool:
 def _is_read_elsewhere(node: UOp) -> bool:
     """Whether the device stores and does not compute, and this is no window of what it stores: a
     conversion, or a view in another order."""
-    if not isinstance(node.device, str) or registry.capabilities(node.device).compute is not None:
+    device = node.device
+    if not isinstance(device, str) or registry.capabilities(device).compute is not None:
         return False
-    return not is_window(node)
+    return device != registry.canonical(None) and not is_window(node)
 
 
 def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
