@@ -11,6 +11,7 @@ from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import ArgumentError, GradientError
 from weft.tensor import Tensor
 from weft.tensor.live import forget, remember
+from weft.tensor.ops.holding import is_dtype
 from weft.tensor.protocol import grad_enabled, record
 from weft.uop import Ops, UOp
 
@@ -145,7 +146,7 @@ def destination(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, DTy
     for given in args:
         if isinstance(given, Tensor):
             device, dtype = given.device, given.dtype
-        elif isinstance(given, DType) or (isinstance(given, str) and hasattr(dtypes, given)):
+        elif is_dtype(given):
             dtype = given
         else:
             device = given

@@ -39,8 +39,8 @@ from weft.tensor.ops.gates import GatesMixin
 from weft.tensor.ops.hashing import HashingMixin
 from weft.tensor.ops.holding import HoldingMixin
 from weft.tensor.ops.indexing import IndexingMixin
-from weft.tensor.ops.inplace import InplaceMixin
-from weft.tensor.ops.missing import MissingMixin
+from weft.tensor.ops.inplace_functions import InplaceFunctionsMixin
+from weft.tensor.ops.missing import MissingMixin, TensorNames
 from weft.tensor.ops.nodes import NodesMixin
 from weft.tensor.ops.normalise import NormaliseMixin
 from weft.tensor.ops.numeric import NumericMixin
@@ -58,6 +58,7 @@ from weft.tensor.ops.solving import SolvingMixin
 from weft.tensor.ops.sorting import SortingMixin
 from weft.tensor.ops.spellings import spelled_as_elsewhere
 from weft.tensor.ops.statistics import StatisticsMixin
+from weft.tensor.ops.torch_names import TorchNamesMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.ops.writing import WritingMixin
 from weft.tensor.printing import text_of
@@ -103,12 +104,14 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     DtypeMixin,
     NodesMixin,
     ShardingMixin,
-    InplaceMixin,
+    InplaceFunctionsMixin,
     DifferentiationMixin,
     ExchangeMixin,
     HoldingMixin,
     ReadingMixin,
+    TorchNamesMixin,
     MissingMixin,
+    metaclass=TensorNames,
 ):
     """A lazy tensor.
 

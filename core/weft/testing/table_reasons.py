@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from weft.tensor.ops.inplace_functions import INPLACE
+from weft.tensor.ops.torch_names import TorchNamesMixin
+
 WORDS: dict[str, str] = {
     "f": "refused with an error that says so: it is for floats only",
     "i": "refused with an error that says so: it is for integers, and for bool where that has bits",
@@ -25,6 +28,11 @@ _PLAN = "the schedule of a tensor, not its value; `tests/unit/schedule`"
 _SHARDS = "one value on several devices; `tests/property/test_sharding.py`"
 _DOORS = "elements come from elsewhere, as they are there; `tests/unit/tensor/test_readers.py`"
 _GRAPH = "graph nodes for those who build them; `tests/unit/tensor`"
+_IN_PLACE = (
+    "written into the tensor: what the method without the underscore computes;"
+    " `tests/unit/tensor/ops/test_inplace_functions.py`"
+)
+_OTHER_NAMES = "names of PyTorch for other methods; `tests/unit/tensor/ops/test_torch_names.py`"
 
 REASONS: dict[str, str] = {
     **dict.fromkeys(
@@ -39,6 +47,10 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(("schedule", "schedule_with_vars"), _PLAN),
     **dict.fromkeys(("shard", "shard_", "shard_like", "shards"), _SHARDS),
     **dict.fromkeys(("from_blob", "from_dlpack", "from_file", "from_url"), _DOORS),
+    **dict.fromkeys(
+        (*(f"{name}_" for name in INPLACE), "bernoulli_", "fill_diagonal_", "random_"), _IN_PLACE
+    ),
+    **dict.fromkeys((n for n in vars(TorchNamesMixin) if not n.startswith("_")), _OTHER_NAMES),
     **dict.fromkeys(("uop", "lazydata", "from_uop", "alu", "const_like", "ufix"), _GRAPH),
 }  # fmt: skip
 """By the name of the method."""

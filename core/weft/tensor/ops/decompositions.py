@@ -16,6 +16,7 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
 from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.protocol import TensorBase
+from weft.tensor.results import EighResult, QRResult, SVDResult
 
 
 class DecompositionsMixin(TensorBase):
@@ -23,7 +24,7 @@ class DecompositionsMixin(TensorBase):
 
     __slots__ = ()
 
-    def qr(self, mode: str = "complete") -> tuple[Self, Self]:
+    def qr(self, mode: str = "complete") -> QRResult[Self]:
         """(Q, R) with self = Q @ R, the columns of Q orthonormal, R upper triangular.
 
         Shape (..., m, n) gives Q (..., m, m) and R (..., m, n); with mode="reduced" the first
@@ -54,13 +55,14 @@ class DecompositionsMixin(TensorBase):
             q = (q - (q @ v) * twice * v.transpose(-1, -2)).contiguous()
         r = r.triu()
         kept = min(rows, columns)
-        return (q, r) if mode == "complete" else (q[..., :kept], r[..., :kept, :])
+        return QRResult(q, r) if mode == "complete" else QRResult(q[..., :kept], r[..., :kept, :])
 
-    def svd(self, full_matrices: bool = True) -> tuple[Self, Self, Self]:
-        """(U, S, V) with self = U[..., :k] * S @ V[..., :k, :], k = min(m, n), S in falling order.
+    def svd(self, full_matrices: bool = True) -> SVDResult[Self]:
+        """(U, S, Vh) with self = U[..., :k] * S @ Vh[..., :k, :], k = min(m, n), and S in falling
+        order.
 
-        Shape (..., m, n) gives U (..., m, m), S (..., k), V (..., n, n), where V holds the right
-        singular vectors as rows; without full_matrices U (..., m, k) and V (..., k, n). One-sided
+        Shape (..., m, n) gives U (..., m, m), S (..., k), Vh (..., n, n), which holds the right
+        singular vectors as rows; without full_matrices U (..., m, k), Vh (..., k, n). One-sided
         Jacobi rotations, all disjoint pairs of columns at once (Brent and Luk, 1985).
         :raises ShapeError: for less than two axes.
 
@@ -74,7 +76,7 @@ class DecompositionsMixin(TensorBase):
         rows, columns = a.shape[-2:]
         if rows < columns:
             u, s, v = a.transpose(-1, -2).svd(full_matrices)
-            return v.transpose(-1, -2), s, u.transpose(-1, -2)
+            return SVDResult(v.transpose(-1, -2), s, u.transpose(-1, -2))
         q, r = a.qr(mode="complete")
         turned, v = _orthogonal_columns(r[..., :columns, :].contiguous())
         s, order = turned.square().sum(-2).sqrt().sort(-1, descending=True)
@@ -86,7 +88,7 @@ class DecompositionsMixin(TensorBase):
         left = q[..., :columns] @ u
         if full_matrices and rows > columns:
             left = left.cat(q[..., columns:], dim=-1)
-        return left.contiguous(), s, v.transpose(-1, -2).contiguous()
+        return SVDResult(left.contiguous(), s, v.transpose(-1, -2).contiguous())
 
     def cholesky(self, upper: bool = False) -> Self:
         """The lower triangular L with self = L @ L^T, or with `upper` its transpose.
@@ -112,7 +114,7 @@ class DecompositionsMixin(TensorBase):
             rest = (rest - column * column.transpose(-1, -2)).contiguous()
         return lower.transpose(-1, -2) if upper else lower
 
-    def eigh(self) -> tuple[Self, Self]:
+    def eigh(self) -> EighResult[Self]:
         """(values in rising order, vectors as columns) of symmetric matrices.
 
         Shape (..., n, n) gives (..., n) and (..., n, n); only the lower triangle is read. Two-sided
@@ -127,7 +129,7 @@ class DecompositionsMixin(TensorBase):
         low = a.tril()
         turned, vectors = _diagonal(_symmetric(low + low.tril(-1).transpose(-1, -2), a))
         values, order = turned._diagonals().sort(-1)
-        return values, _columns(vectors, order)
+        return EighResult(values, _columns(vectors, order))
 
     def _diagonals(self) -> Self:
         """The main diagonal of every matrix: (..., m, n) to (..., min(m, n))."""

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from typing import Self
+from typing import Any, Self
 
+from weft.base.dtype import DType, dtypes, element_dtype
 from weft.device import registry
 from weft.tensor import interop
 from weft.tensor.alias import leave
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.storage import owned_storage
+from weft.tensor.types import DeviceLike, DTypeLike
 from weft.uop import Ops, UOp
 
 _leaf_numbers = itertools.count()
 _MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.MULTI})
+_SAME: Any = object()  # where it is, unlike None, the default device
+_DTYPE_NAMES = frozenset(dtypes.fields())
+
+
+def is_dtype(given: Any) -> bool:
+    """Whether an argument that may be a device is meant as a dtype: a DType, the name of one, a
+    Python or NumPy scalar type, or a dtype of another library."""
+    if isinstance(given, str):
+        return given in _DTYPE_NAMES
+    return isinstance(given, DType | type) or hasattr(given, "itemsize")
 
 
 class HoldingMixin(TensorBase):
@@ -21,18 +33,38 @@ class HoldingMixin(TensorBase):
 
     __slots__ = ()
 
-    def to(self, device: str | tuple[str, ...] | None) -> Self:
-        """The same value on another device; the default one for None.
+    def to(
+        self, device: DeviceLike | DTypeLike | TensorBase | None = _SAME,
+        dtype: DTypeLike | None = None, *, non_blocking: bool = False, copy: bool = False,
+    ) -> Self:  # fmt: skip
+        """The same value on another device, in another dtype, or both; `to(dtype)`, and `to(other)`
+        for the device and the dtype of another tensor.
 
-        On several devices it is whole on each (see `shard`); a sharded one is put together.
+        None stands for the default device. On several devices the value is whole on each (see
+        `shard`); a sharded one is put together. What stays where and what it is shares its memory
+        with self, unless `copy`. Copies are never waited for: `non_blocking` changes nothing.
+
+        :raises UnknownDevice: for what names neither a device nor a dtype.
 
         >>> Tensor([1, 2]).to("REF").device
         'REF'
+        >>> Tensor([1, 2]).to(dtypes.half).tolist()
+        [1.0, 2.0]
+        >>> Tensor([1, 2]).to("REF", dtypes.half).dtype
+        dtypes.half
         """
-        target = registry.placement(device)
-        if target == self._uop.device:
-            return self._viewed(self._uop)
-        return self._wrap(interop.moved(self._uop, target))
+        node = self._uop
+        if device.__class__ is not str or device in _DTYPE_NAMES:
+            if isinstance(device, TensorBase):
+                device, dtype = device.device, device._uop.dtype
+            elif is_dtype(device):
+                device, dtype = _SAME, device  # type: ignore[assignment]
+        kind = node.dtype if dtype is None else element_dtype(dtype)
+        target = node.device if device is _SAME else registry.placement(device)  # type: ignore[arg-type]
+        if target == node.device and kind is node.dtype:
+            return self.clone() if copy else self._viewed(node)
+        moved = self if target == node.device else self._wrap(interop.moved(node, target))
+        return moved if kind is node.dtype else moved.cast(kind)
 
     def to_(self, device: str | tuple[str, ...] | None) -> Self:
         """Move to another device; returns self.

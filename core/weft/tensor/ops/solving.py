@@ -7,6 +7,7 @@ from typing import Any, Self
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
 from weft.tensor.ops.decompositions import DecompositionsMixin
+from weft.tensor.results import SlogdetResult
 
 _PANEL = 16
 """Columns that are eliminated before the others take part in it."""
@@ -72,7 +73,7 @@ class SolvingMixin(DecompositionsMixin):
         upper, _, order = _eliminated(a, size)
         return upper._diagonals().prod(-1) * _sign(order).cast(a.dtype)
 
-    def slogdet(self) -> tuple[Self, Self]:
+    def slogdet(self) -> SlogdetResult[Self]:
         """The sign of the determinant, and the logarithm of its size, which does not overflow.
 
         >>> [x.item() for x in Tensor([[0.0, 2.0], [3.0, 0.0]]).slogdet()]
@@ -82,10 +83,11 @@ class SolvingMixin(DecompositionsMixin):
         size = a.shape[-1]
         if size == 0:
             one = self.__class__.ones(*a.shape[:-2], dtype=a.dtype, device=a.device)
-            return one, one.zeros_like()
+            return SlogdetResult(one, one.zeros_like())
         upper, _, order = _eliminated(a, size)
         diagonal = upper._diagonals()
-        return _sign(order).cast(a.dtype) * diagonal.sign().prod(-1), diagonal.abs().log().sum(-1)
+        sign = _sign(order).cast(a.dtype) * diagonal.sign().prod(-1)
+        return SlogdetResult(sign, diagonal.abs().log().sum(-1))
 
     def logdet(self) -> Self:
         """The logarithm of the determinant; NaN where that is below 0.

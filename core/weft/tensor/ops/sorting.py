@@ -14,6 +14,7 @@ from weft.base.intmath import ceildiv
 from weft.device import registry
 from weft.tensor.ops import counting
 from weft.tensor.protocol import TensorBase
+from weft.tensor.results import ValuesIndices
 from weft.uop import Ops
 
 _COUNTED = 512
@@ -40,18 +41,18 @@ class SortingMixin(TensorBase):
 
     def sort(
         self, dim: int = -1, descending: bool = False, *, stable: bool = True
-    ) -> tuple[Self, Self]:
+    ) -> ValuesIndices[Self]:
         """The elements in order along an axis, and the places (int32) they come from. Stable,
         asked for or not.
 
         >>> values, places = Tensor([3, 1, 2]).sort()
         >>> values.tolist(), places.tolist()
         ([1, 2, 3], [1, 2, 0])
-        >>> Tensor([3, 1, 2]).sort(descending=True)[0].tolist()
+        >>> Tensor([3, 1, 2]).sort(descending=True).values.tolist()
         [3, 2, 1]
         """
         if not self.shape or 0 in self.shape:
-            return self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32)
+            return ValuesIndices(self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32))
         at = self._resolve_dim(dim)
         order = [i for i in range(len(self.shape)) if i != at] + [at]
         back = self._inverse(tuple(order))
@@ -66,7 +67,7 @@ class SortingMixin(TensorBase):
         else:
             places = rows.detach()._bitonic(descending)
         values = rows.gather(-1, places)
-        return values.permute(*back), places.permute(*back)
+        return ValuesIndices(values.permute(*back), places.permute(*back))
 
     def argsort(self, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Self:
         """The places (int32) that put an axis in order. Stable, asked for or not.
@@ -78,7 +79,7 @@ class SortingMixin(TensorBase):
 
     def topk(
         self, k: int, dim: int = -1, largest: bool = True, sorted_: bool = True
-    ) -> tuple[Self, Self]:
+    ) -> ValuesIndices[Self]:
         """The k largest (or smallest) along an axis, in order, and their places (int32).
 
         :raises ArgumentError: if the axis has fewer than k elements.
@@ -90,7 +91,7 @@ class SortingMixin(TensorBase):
         at = self._resolve_dim(dim)
         size = self.shape[at] if self.shape else 1
         if not self.shape and k == 1:
-            return self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32)
+            return ValuesIndices(self._wrap(self._uop), self.zeros_like(dtype=dtypes.int32))
         k = whole(k, "k")
         if not 0 <= k <= size:
             raise ArgumentError(
@@ -100,12 +101,12 @@ class SortingMixin(TensorBase):
         if size < _SHARE * k or size <= _FEW or not k or 0 in self.shape:
             values, places = self.sort(at, largest)
             window = tuple((0, k) if i == at else None for i in range(len(self.shape)))
-            return values.shrink(window), places.shrink(window)
+            return ValuesIndices(values.shrink(window), places.shrink(window))
         order = [i for i in range(len(self.shape)) if i != at] + [at]
         back = self._inverse(tuple(order))
         rows = self.permute(*order)
         places = rows.detach()._sort_keys(largest)._first_places(k)
-        return rows.gather(-1, places).permute(*back), places.permute(*back)
+        return ValuesIndices(rows.gather(-1, places).permute(*back), places.permute(*back))
 
     def _first_places(self, k: int) -> Any:
         """Places of the k smallest of each row, in order; of equal ones the first.

@@ -1,8 +1,8 @@
 """Parameters under the names that they have elsewhere: `dim` for `axis` and the other way round,
 `keepdims` for `keepdim`. A method has one name for each; this table adds the second.
 
-`max`, `min`, `cummax` and `cummin` have no `dim`: who writes it so expects indices beside the
-values, and is told where they are.
+`max`, `min`, `cummax` and `cummin` give values along an `axis`, as in NumPy, and values with their
+indices along a `dim`, as in PyTorch.
 
 The same wrapper checks the flags of a method, its parameters annotated as `bool`: a number in place
 of one is mostly a second axis, as in `mean(1, 2)`. Operators check `reverse` by themselves.
@@ -30,10 +30,10 @@ SPELLINGS: dict[str, dict[str, str]] = {
     **dict.fromkeys("sum prod mean any all logsumexp argmax argmin nansum".split(), _REDUCED),
     **dict.fromkeys("var std var_mean std_mean".split(), _SPREAD),
     **dict.fromkeys("softmax log_softmax softmin cumsum cumprod logcumsumexp".split(), _ALONG),
-    "max": {"keepdims": "keepdim"},
-    "min": {"keepdims": "keepdim"},
-    "cummax": {},
-    "cummin": {},
+    "max": _REDUCED,
+    "min": _REDUCED,
+    "cummax": _ALONG,
+    "cummin": _ALONG,
     **dict.fromkeys("amax amin aminmax count_nonzero median quantile norm".split(), _BOTH),
     **dict.fromkeys(
         "cat concat concatenate stack sort argsort squeeze unsqueeze expand_dims split chunk "
@@ -53,12 +53,8 @@ SPELLINGS: dict[str, dict[str, str]] = {
 }
 """method -> {the name elsewhere: the name here}"""
 
-_PLACES = {
-    "max": " and x.argmax(axis=...)",
-    "min": " and x.argmin(axis=...)",
-    "cummax": "",
-    "cummin": "",
-}
+WITH_INDICES = ("max", "min", "cummax", "cummin")
+"""The methods that give indices beside the values where they are called with `dim`."""
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -105,12 +101,13 @@ def _spelled(
     method: Callable[..., Any], names: dict[str, str], flags: dict[str, int]
 ) -> Callable[..., Any]:
     first = min(flags.values(), default=sys.maxsize)
+    with_indices = method.__name__ in WITH_INDICES
 
     @named_after(method)
     def spelled(self: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
-            if "dim" in kwargs and method.__name__ in _PLACES:
-                raise _values_alone(method.__name__)
+            if with_indices and "dim" in kwargs and "axis" not in kwargs and not args:
+                return self._extremes_with_indices(method.__name__, **kwargs)
             for elsewhere in names.keys() & kwargs.keys():
                 own = names[elsewhere]
                 if own in kwargs:
@@ -125,12 +122,3 @@ def _spelled(
         return method(self, *args, **kwargs)
 
     return spelled
-
-
-def _values_alone(name: str) -> ArgumentError:
-    return ArgumentError(
-        f"{name} gives values alone",
-        asked=f"{name}(dim=...)",
-        because="where it has that name it gives indices as well",
-        try_=f"x.{name}(axis=...){_PLACES[name]}",
-    )

@@ -1,7 +1,7 @@
 """Order statistics, counts, differences and norms, by the names that NumPy and PyTorch give them.
 
 `dim` is an axis, several, or None for all elements. Whatever gives the index of an element beside
-its value gives both as a pair, the index as int32.
+its value gives both as a named tuple `(values, indices)`, the index as int32.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from weft.base.arguments import real, whole
+from weft.base.arguments import real, shown, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.tensor.ops.reduce import ReduceMixin
 from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.protocol import TensorBase
+from weft.tensor.results import MinMax, ValuesIndices
 from weft.tensor.types import ArrayLike, Axes, DTypeLike
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
@@ -44,13 +45,13 @@ class StatisticsMixin(ReduceMixin):
         """
         return self.min(dim, keepdim)
 
-    def aminmax(self, dim: Axes | None = None, keepdim: bool = False) -> tuple[Self, Self]:
+    def aminmax(self, dim: Axes | None = None, keepdim: bool = False) -> MinMax[Self]:
         """The least and the greatest.
 
         >>> [x.item() for x in Tensor([3, 1, 2]).aminmax()]
         [1, 3]
         """
-        return self.min(dim, keepdim), self.max(dim, keepdim)
+        return MinMax(self.min(dim, keepdim), self.max(dim, keepdim))
 
     def _ends(self) -> tuple[Any, Any]:
         """The least and the greatest, computed at once and together."""
@@ -67,16 +68,45 @@ class StatisticsMixin(ReduceMixin):
             return -(-self).cummax(axis)
         return ~(~self).cummax(axis)
 
+    def _extremes_with_indices(
+        self, name: str, dim: int | None, keepdim: bool = False, keepdims: bool | None = None
+    ) -> Any:
+        """`max`, `min`, `cummax` or `cummin` along `dim` with the indices of what was chosen: of
+        equal elements the first, of running extremes the last."""
+        if isinstance(dim, tuple | list):
+            raise ArgumentError(
+                "elements have an index along one axis",
+                asked=f"{name}(dim={shown(dim)})",
+                try_=f"x.a{name}(dim) or x.{name}(axis={shown(dim)}) for the values",
+            )
+        if dim is None:
+            return getattr(self, name)()
+        dim = whole(dim, "dim")
+        if name in ("max", "min"):
+            kept = keepdim if keepdims is None else keepdims
+            found = getattr(self, name)(axis=dim, keepdim=kept)
+            return ValuesIndices(found, getattr(self, f"arg{name}")(axis=dim, keepdim=kept))
+        values = getattr(self, name)(axis=dim)
+        if not self.shape or 0 in self.shape:
+            return ValuesIndices(values, self.zeros_like(dtype=dtypes.int32))
+        at = self._resolve_dim(dim)
+        places = self.__class__.arange(self.shape[at], dtype=dtypes.int32, device=self.device)
+        places = places.reshape(tuple(-1 if i == at else 1 for i in range(self.ndim)))
+        chosen = self.detach() == values.detach()
+        if dtypes.is_float(self._uop.dtype):
+            chosen = chosen | self.detach().isnan()
+        return ValuesIndices(values, chosen.where(places, 0).cummax(axis=at))
+
     # ---- order --------------------------------------------------------------------------------
 
-    def _at_rank(self, rank: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    def _at_rank(self, rank: int, dim: int, keepdim: bool) -> ValuesIndices[Any]:
         """The element that is `rank`-th in rising order, and its index."""
         at = self._resolve_dim(dim)
         if not self.shape:
-            return self, self.zeros_like(dtype=dtypes.int32)
+            return ValuesIndices(self, self.zeros_like(dtype=dtypes.int32))
         values, places = self.sort(at)
         found = tuple(x.narrow(at, rank, 1) for x in (values, places))
-        return tuple(x if keepdim else x.squeeze(at) for x in found)  # type: ignore[return-value]
+        return ValuesIndices(*(x if keepdim else x.squeeze(at) for x in found))
 
     def _must_have(self, what: str, dim: int | None) -> int:
         """How many elements there are along `dim`. :raises ArgumentError: for none."""
@@ -87,7 +117,7 @@ class StatisticsMixin(ReduceMixin):
             )
         return int(size)
 
-    def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Self, Self]:
+    def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices[Self]:
         """The k-th smallest element (from 1), and its index.
 
         >>> [x.item() for x in Tensor([30, 10, 20]).kthvalue(2)]
@@ -99,7 +129,7 @@ class StatisticsMixin(ReduceMixin):
             raise ArgumentError(f"k is from 1 to {size}", asked=f"kthvalue({k})")
         return self._at_rank(k - 1, dim, keepdim)
 
-    def median(self, dim: int | None = None, keepdim: bool = False) -> Self | tuple[Self, Self]:
+    def median(self, dim: int | None = None, keepdim: bool = False) -> Self | ValuesIndices[Self]:
         """The middle of the sorted elements, the lower one of two; NaN where there is one.
 
         Of all elements for dim None; along an axis the value and its index.
@@ -116,13 +146,15 @@ class StatisticsMixin(ReduceMixin):
         size = self._must_have("median", dim)
         value, place = self._at_rank((size - 1) // 2, dim, keepdim)
         if not dtypes.is_float(self._uop.dtype):
-            return value, place
+            return ValuesIndices(value, place)
         missing = self.isnan()
         spoilt = missing.any(dim, keepdim)
         first = missing.cast(dtypes.int32).argmax(dim, keepdim)
-        return spoilt.where(math.nan, value), spoilt.where(first, place)
+        return ValuesIndices(spoilt.where(math.nan, value), spoilt.where(first, place))
 
-    def nanmedian(self, dim: int | None = None, keepdim: bool = False) -> Self | tuple[Self, Self]:
+    def nanmedian(
+        self, dim: int | None = None, keepdim: bool = False
+    ) -> Self | ValuesIndices[Self]:
         """`median` of what is not NaN.
 
         >>> Tensor([3.0, float("nan"), 1.0]).nanmedian().item()
@@ -138,7 +170,7 @@ class StatisticsMixin(ReduceMixin):
         count = (~self.isnan()).sum(at, keepdim=True, dtype=dtypes.int32)
         rank = ((count - 1).maximum(0) // 2).cast(dtypes.int32)
         found = (count > 0).where(values.gather(at, rank), math.nan), places.gather(at, rank)
-        return tuple(x if keepdim else x.squeeze(at) for x in found)
+        return ValuesIndices(*(x if keepdim else x.squeeze(at) for x in found))
 
     def quantile(
         self,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import pytest
 
 from weft import Tensor
 from weft.base.errors import ArgumentError
-from weft.tensor.ops.spellings import SPELLINGS
+from weft.tensor.ops.spellings import SPELLINGS, WITH_INDICES
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
@@ -45,8 +46,32 @@ def test_nodes_are_named_by_the_method() -> None:
     assert str(x.sum(dim=0).uop.meta) == "sum"
 
 
-@pytest.mark.parametrize("name", ["max", "min", "cummax", "cummin"])
-def test_who_expects_indices_is_told(name: str) -> None:
-    with pytest.raises(ArgumentError) as error:
-        getattr(Tensor([1.0]), name)(dim=0)
-    assert "axis" in str(error.value.try_)
+ROWS = [[3.0, 1.0, 3.0, 2.0], [2.0, float("nan"), 5.0, 5.0]]
+
+
+@pytest.mark.parametrize("name", WITH_INDICES)
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_extremes_along_a_dim_come_with_indices(name: str, dim: int) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says which index it is")
+    found = getattr(Tensor(ROWS), name)(dim=dim)
+    expected = getattr(torch.tensor(ROWS), name)(dim=dim)
+    np.testing.assert_array_equal(found.values.numpy(), expected.values.numpy())
+    np.testing.assert_array_equal(found.indices.numpy(), expected.indices.numpy())
+    alone = getattr(Tensor(ROWS), name)(axis=dim)
+    np.testing.assert_array_equal(found.values.numpy(), alone.numpy())
+
+
+def test_extremes_of_integers_keep_the_axis_on_demand() -> None:
+    x = Tensor([[1, 7], [9, 9]])
+    values, indices = x.max(dim=1, keepdim=True)
+    assert values.tolist() == [[7], [9]] and indices.tolist() == [[1], [0]]
+    assert x.min(dim=0, keepdims=True).indices.tolist() == [[0, 0]]
+    assert x.max(dim=None).item() == 9
+    assert x.cummax(dim=1).indices.tolist() == [[0, 1], [0, 1]]
+    assert Tensor(4.0).max(dim=0).indices.item() == Tensor(4.0).cummin(dim=0).indices.item() == 0
+
+
+def test_elements_have_an_index_along_one_axis() -> None:
+    with pytest.raises(ArgumentError, match="one axis") as error:
+        Tensor([[1.0]]).max(dim=(0, 1))
+    assert "amax" in str(error.value.try_)

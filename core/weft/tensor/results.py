@@ -1,0 +1,51 @@
+"""Named tuples that methods with several results return, with the field names of PyTorch and of the
+array API standard."""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class ValuesIndices(NamedTuple, Generic[T]):
+    """Elements that were chosen, and their places along the axis (int32)."""
+
+    values: T
+    indices: T
+
+
+class MinMax(NamedTuple, Generic[T]):
+    """The least and the greatest elements."""
+
+    min: T
+    max: T
+
+
+class EighResult(NamedTuple, Generic[T]):
+    """Eigenvalues in rising order, eigenvectors as columns."""
+
+    eigenvalues: T
+    eigenvectors: T
+
+
+class QRResult(NamedTuple, Generic[T]):
+    """An orthogonal and an upper triangular factor."""
+
+    Q: T
+    R: T
+
+
+class SlogdetResult(NamedTuple, Generic[T]):
+    """The sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: T
+    logabsdet: T
+
+
+class SVDResult(NamedTuple, Generic[T]):
+    """Left singular vectors as columns, singular values, right singular vectors as rows."""
+
+    U: T
+    S: T
+    Vh: T
