@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
 
 from weft.shape import View
-from weft.tensor.live import live_tensors
+from weft.tensor.live import is_settled, live_tensors
 from weft.uop import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
@@ -211,6 +211,24 @@ def changed(base: TensorBase) -> None:
             del view._uop
         except AttributeError:  # another thread was quicker
             pass
+
+
+def rejoin(base: TensorBase) -> None:
+    """A base has been computed: views in other memory (they were computed by themselves, as bits of
+    another dtype are) are derived from it again. What writes that memory is seen by them."""
+    if is_settled(base._uop):
+        memory = _memory_under(base._uop)
+        for reference in list(base._alias):
+            view = reference()
+            if view is not None and _memory_under(view._uop) is not memory:
+                changed(base)
+                return
+
+
+def _memory_under(node: UOp) -> UOp:
+    while (below := node.base).op in _NO_GRADIENT:
+        node = below.src[0]
+    return below
 
 
 def views_of(base: TensorBase) -> list[TensorBase]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING
 from weakref import ref
 
 from weft.autograd import history
 from weft.autograd.backward import leading_to
 from weft.autograd.history import storage, way_back
+from weft.base.dtype import ImageDType
 from weft.schedule.arange import is_counter
 from weft.shape.movement import inverse_move
 from weft.tensor.identities import follow, former_identities, versions
@@ -80,11 +82,21 @@ def waiting_tensors() -> list[TensorBase]:
 def is_settled(node: UOp) -> bool:
     """Whether nothing is pending: memory, a constant or a counter, or parts that are that."""
     base = node.base
-    while base.op is Ops.DETACH:
+    while base.op is Ops.DETACH or base.op is Ops.BITCAST:
+        if base.op is Ops.BITCAST and not shares_bytes(base):
+            return False
         base = base.src[0].base
     if base.op is Ops.MULTI:
         return all(part.base.op in SETTLED for part in parts_of(base))
     return base.op in SETTLED or is_counter(base)
+
+
+def shares_bytes(node: UOp) -> bool:
+    """Whether a BITCAST stands in the memory of its source: elements of equal size, of no image."""
+    old, new = node.src[0].dtype, node.dtype
+    if isinstance(old, ImageDType) or isinstance(new, ImageDType):
+        return False
+    return old.itemsize == new.itemsize
 
 
 def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
@@ -286,3 +298,6 @@ def _replace(tensors: list[TensorBase], becomes: Mapping[UOp, UOp]) -> None:
     for tensor in tensors:
         # another thread may have given its own tensor another node meanwhile: that one stays
         tensor._uop = new.get(tensor._uop, tensor._uop)
+    for tensor in tensors:
+        if tensor._alias.__class__ not in (NoneType, tuple):
+            tensor._rejoin_views()

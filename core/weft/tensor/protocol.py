@@ -26,6 +26,7 @@ from weft.tensor.alias import (
     first_view,
     is_view,
     moved,
+    rejoin,
     steps_between,
 )
 from weft.tensor.live import forget, remember
@@ -363,6 +364,10 @@ class TensorBase:
                 if alias is None:
                     alias = self._alias = Views()
         return self, (), alias
+
+    def _rejoin_views(self) -> None:
+        """Called of a base that has been computed: see `alias.rejoin`."""
+        rejoin(self)
 
     def _viewed_as(self, node: UOp, rows: tuple[tuple[int, ...], ...]) -> Self:
         """A view by moves that together make strides: see `alias.Combined`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from weft.device import registry
 from weft.schedule.assigns import kept
 from weft.schedule.structure import walk
-from weft.tensor.live import live_tensors, put_back
+from weft.tensor.live import live_tensors, put_back, shares_bytes
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of, sharding_seen
 
@@ -113,7 +113,7 @@ def _protected(
     if isinstance(device, str) and registry.capabilities(device).memory.persistent:
         return node  # what outlives the process is shared with others by nature
     below = node
-    while below.op in _THROUGH:
+    while below.op in _THROUGH or (below.op is Ops.BITCAST and shares_bytes(below)):
         below = below.src[0]
     if below in writes or _has_part_in(writes, below):
         if below not in copies:

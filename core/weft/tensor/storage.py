@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.shape import View
+from weft.tensor.live import shares_bytes
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
 
@@ -41,3 +42,17 @@ def is_window(node: UOp) -> bool:
         else:
             node = node.src[0]
     return node.op is not Ops.CAST
+
+
+def moves_over_memory(node: UOp) -> UOp:
+    """The moves of a node over its memory, whatever dtype the bytes there are taken for."""
+    moves = []
+    while node.op in GroupOp.Movement or node.op in (Ops.BITCAST, Ops.DETACH):
+        if node.op in GroupOp.Movement:
+            moves.append(node)
+        elif node.op is Ops.BITCAST and not shares_bytes(node):
+            break
+        node = node.src[0]
+    for move in reversed(moves):
+        node = UOp(move.op, node.dtype, (node,), move.arg)
+    return node

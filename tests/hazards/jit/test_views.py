@@ -82,3 +82,36 @@ def test_an_argument_in_the_memory_of_a_state_that_waits_to_be_written():
         return [*found, state, twin]
 
     both(program)
+
+
+@pytest.mark.parametrize("state", ["settled", "computed before its base"])
+def test_bits_of_what_is_written_follow_every_replay(state):
+    def program(wrap):
+        x = Tensor(numbers(3, 4)).realize()
+        y = x + 1 if state != "settled" else x
+        bits, rest = y.bitcast("int32"), y[1:].T.bitcast("uint32")
+        Tensor.realize(bits, rest)
+        y.realize()
+
+        @wrap
+        def step(a):
+            y.assign(y * 2 + a)
+            return bits[0] * 1
+
+        found = []
+        for i in range(CALLS):
+            first = step(Tensor(numbers(3, 4, seed=i)))
+            found += [first, bits.clone(), rest.clone()]
+        return found
+
+    assert both(program).replays >= CALLS - 2
+
+
+def test_bits_take_no_memory_of_their_own():
+    x = Tensor(numbers(3, 4)).realize()
+    bits = x.bitcast("int32").realize()
+    assert bits.uop.src == (x.uop,)
+    step = jit(lambda x, bits: (x.assign(x + 1), bits * 1))
+    for _ in range(CALLS):
+        step(x, bits)
+        assert bits.uop.src == (x.uop,)

@@ -19,13 +19,14 @@ from weft.base.errors import CaptureError
 from weft.base.members import Member
 from weft.schedule.arange import is_counter
 from weft.tensor.jit.lookup import attributes, field, has_member, slots
+from weft.tensor.live import shares_bytes
 from weft.tensor.protocol import TensorBase
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
 from weft.uop.symbolic.sint import variable_and_value
 
 _MOVES = GroupOp.Movement
-_SHOWS = GroupOp.Movement | {Ops.DETACH}
+_SHOWS = GroupOp.Movement | {Ops.DETACH, Ops.BITCAST}
 _BUFFER = Ops.BUFFER
 _NOT_WALKED = frozenset({*sys.stdlib_module_names, "numpy", "torch", "jax", "ml_dtypes", "tqdm"})
 PLAIN = frozenset({int, bool, str, bytes, type(None), EllipsisType})
@@ -79,7 +80,11 @@ def outline(node: UOp, nodes: dict[UOp, int], values: dict[UOp, int]) -> Any:
     moves: list[Any] = []
     while node.op in _SHOWS:
         arg = node.arg
-        if arg not in _definite:
+        if node.op is Ops.BITCAST:
+            if not shares_bytes(node):
+                raise Unready
+            arg = node.dtype
+        elif arg not in _definite:
             arg = variables_free(arg, values)
         moves.append((node.op, arg))
         node = node.src[0]

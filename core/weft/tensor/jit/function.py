@@ -40,10 +40,10 @@ from weft.tensor.jit.like import MISSED, Like
 from weft.tensor.jit.lookup import attributes, has_member, innermost, is_function, member, name_of
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import traced
+from weft.tensor.jit.views import realize_with_bases
 from weft.tensor.jit.written import protect
 from weft.tensor.live import is_settled
 from weft.tensor.protocol import TensorBase, grad_enabled
-from weft.tensor.realize import realize_tensors
 from weft.tensor.tensor import Tensor
 from weft.uop import Ops, UOp
 
@@ -352,7 +352,7 @@ class Jit(Generic[P, R]):
             state = State(roots, _is_bound_jit)
             if state.signature.pending:
                 stood = [t._uop for t in arguments.tensors]
-                realize_tensors([t for t in state.tensors if not is_settled(t._uop)])
+                realize_with_bases([t for t in state.tensors if not is_settled(t._uop)])
                 if any(t._uop is not node for t, node in zip(arguments.tensors, stood)):
                     raise _Moved
                 state = State(roots, _is_bound_jit)
@@ -484,15 +484,14 @@ def _values_of(read: frozenset[UOp], values: Mapping[UOp, int]) -> tuple[Any, ..
 def _make_ready(tensors: Sequence[TensorBase]) -> None:
     """Compute what is pending, and give numbers memory of their own: another is not another
     program."""
-    bases = list({id(base): base for base in map(base_of, tensors)}.values())
-    for tensor in bases:
+    for tensor in {id(base): base for base in map(base_of, tensors)}.values():
         below = tensor._uop.base
         while below.op is Ops.DETACH:
             below = below.src[0].base
         if below.op is Ops.CONST and 0 not in tensor._uop.shape:
             tensor._uop = tensor.detach().clone()._uop
             changed(tensor)
-    realize_tensors([*tensors, *bases])
+    realize_with_bases(tensors)
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -31,10 +31,16 @@ from weft.tensor.alias import base_of, is_view
 from weft.tensor.jit.arguments import Arguments, outline
 from weft.tensor.jit.results import New, Template, has_known, taken_apart, template
 from weft.tensor.jit.state import LIST, State
-from weft.tensor.jit.views import ViewOf, shared_bases, views_among, with_bases, without_values
+from weft.tensor.jit.views import (
+    ViewOf,
+    realize_with_bases,
+    shared_bases,
+    views_among,
+    with_bases,
+    without_values,
+)
 from weft.tensor.live import is_settled, live_tensors
 from weft.tensor.protocol import TensorBase
-from weft.tensor.realize import realize_tensors
 from weft.uop import Ops, UOp
 
 
@@ -138,8 +144,7 @@ def traced(
         puts = _puts(state, before, new)
         grads = _grads(before, new)
         with_bases(before.tensors, new)
-        bases = map(base_of, before.tensors)
-        realize_tensors([*new.values(), *before.tensors, *bases])
+        realize_with_bases([*new.values(), *before.tensors])
     _without_past(before, new)
     made = Trace(result, tree)
     passed_in = {*arguments.values, *state.signature.values}

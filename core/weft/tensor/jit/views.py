@@ -17,6 +17,7 @@ from weft.tensor.alias import base_of, is_view
 from weft.tensor.jit.arguments import variables_free
 from weft.tensor.jit.state import State
 from weft.tensor.protocol import TensorBase
+from weft.tensor.realize import realize_tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class ViewOf:
     known: int | None
     of: int
     steps: Any
+
+
+def realize_with_bases(tensors: Sequence[TensorBase]) -> None:
+    """Compute tensors, and the bases of views: both stand in the same memory then."""
+    bases = {id(base): base for base in map(base_of, tensors)}
+    realize_tensors(list(bases.values()))
+    realize_tensors(tensors)
 
 
 def with_bases(known: Sequence[TensorBase], new: dict[int, TensorBase]) -> None:

@@ -24,6 +24,7 @@ from weft.tensor import dlpack, numpy_functions
 from weft.tensor.interop import host_node, moved
 from weft.tensor.printing import values_text
 from weft.tensor.protocol import TensorBase
+from weft.tensor.storage import moves_over_memory
 from weft.tensor.types import ArrayLike, DeviceLike, DTypeLike
 from weft.uop import Ops, UOp
 
@@ -159,9 +160,8 @@ class ExchangeMixin(TensorBase):
             return dlpack.Memory(memoryview(b""), self._uop.dtype, shape, strides, 0, False, None)
         # a number has no memory yet: it is computed like anything else
         held = self if self._constant_value() is None else self.detach().contiguous()
-        node = held.realize()._uop
-        while node.op is Ops.DETACH:
-            node = node.src[0]
+        kind = held._uop.dtype
+        node = moves_over_memory(held.realize()._uop)
         base, tracked = node.base, node.st
         if base.op is not Ops.BUFFER or tracked is None or len(tracked.views) != 1:
             return None
@@ -174,7 +174,7 @@ class ExchangeMixin(TensorBase):
             window = binding.buffer_of(base).as_memoryview(window=True)
         except WeftError:
             return None
-        kind, strides = node.dtype, tuple(int(s) for s in view.strides)
+        strides = tuple(int(s) for s in view.strides)
         return dlpack.Memory(
             window, kind, tuple(self.shape), strides, int(view.offset), copied=False, node=base
         )

@@ -235,3 +235,13 @@ def test_arrays_of_the_standard_come_back_as_arrays():
 
     assert isinstance(pickle.loads(pickle.dumps(asarray([1, 2]))), Array)
     assert isinstance(copy.deepcopy(asarray([1, 2])), Array)
+
+
+def test_bits_share_the_memory_of_their_numbers():
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+    bits = x.bitcast("int32").T
+    seen = np.from_dlpack(bits)
+    assert np.asarray(bits, copy=False).tolist() == seen.tolist() == bits.tolist()
+    assert np.shares_memory(seen, np.from_dlpack(x))
+    x += 1  # goes to a copy, since the memory is in other hands
+    assert seen[0].tolist() == [0x3F800000, 0x40400000] and bits[0, 0].item() == 0x40000000
