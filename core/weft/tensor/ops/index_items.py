@@ -72,8 +72,17 @@ def common_shape(tensors: list[Any]) -> tuple[Any, ...]:
 
 
 def is_flag(item: Any) -> bool:
-    """Whether this is a mask without axes."""
-    return isinstance(item, bool) or (is_mask(item) and item.shape == ())
+    """Whether this is a mask without axes: a bool, a tensor, or a scalar of another library."""
+    if isinstance(item, (bool, TensorBase)):
+        return item is True or item is False or (is_mask(item) and item.shape == ())
+    if item is None or isinstance(item, (int, slice)):
+        return False
+    return getattr(item, "shape", None) == () and str(getattr(item, "dtype", "")).endswith("bool")
+
+
+def holds(flag: Any) -> bool:
+    """The value of a mask without axes; that of a tensor is computed now."""
+    return bool(flag.item()) if isinstance(flag, TensorBase) else bool(flag)
 
 
 def covered(item: Any) -> int:

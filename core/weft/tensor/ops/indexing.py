@@ -25,6 +25,7 @@ from weft.tensor.ops.index_items import (
     covered,
     flat_index,
     from_the_front,
+    holds,
     is_flag,
     is_mask,
     places_of,
@@ -69,8 +70,7 @@ class IndexingMixin(TensorBase):
 
     def _flagged(self, items: list[Any], place: int) -> Any:
         """With a mask that covers no axis: a new axis, of size one where it holds, else of none."""
-        flag = items[place]
-        held = flag if isinstance(flag, bool) else flag.item()
+        held = holds(items[place])
         whole = self[(*items[:place], None, *items[place + 1 :])]
         whole = whole._wrap(whole._uop)
         if held:
@@ -88,7 +88,7 @@ class IndexingMixin(TensorBase):
             if item is Ellipsis:
                 axis = x.ndim - sum(map(covered, items[place + 1 :]))
             elif is_flag(item):
-                held = item if isinstance(item, bool) else item.item()
+                held = holds(item)
                 x = x.unsqueeze(max(0, min(axis, x.ndim)))
                 items[place] = self.__class__.zeros(int(held), dtype="int32", device=self.device)
                 axis += 1

@@ -48,13 +48,6 @@ class WritingMixin(TensorBase):
         if self._persists():
             self[index].assign(value)
             return
-        spread, places = self._without_flags(index)
-        if spread is not self:
-            spread = spread.clone()
-            spread = spread._from_node(spread._uop, spread._requires_grad, True)
-            spread[places] = value
-            self._store(spread.reshape(self.shape))
-            return
         mask = index
         if (
             isinstance(mask, TensorBase)
@@ -68,6 +61,13 @@ class WritingMixin(TensorBase):
         if flag is not None:
             self._write_flagged(*flag, value)
             return
+        spread, places = self._without_flags(index)
+        if spread is not self:
+            spread = spread.clone()
+            spread = spread._from_node(spread._uop, spread._requires_grad, True)
+            spread[places] = value
+            self._store(spread.reshape(self.shape))
+            return
         items = self._items(index)
         if any(isinstance(item, TensorBase) for item in items):
             self._write_picked(items, value)
@@ -77,12 +77,14 @@ class WritingMixin(TensorBase):
     def _write_flagged(self, items: list[Any], place: int, value: Any) -> None:
         """Under a mask that covers no axis: everywhere the other items say, or nowhere."""
         flag = items[place]
-        held = flag if isinstance(flag, bool) else flag.item()
-        if held:
-            spot = self[(*items[:place], None, *items[place + 1 :])]
-            new = self._value_for(value, spot.shape, "a write")
-            rest = (*items[:place], *items[place + 1 :])
-            self[rest] = new.reshape(self[rest].shape)
+        if not isinstance(flag, TensorBase) and not flag:
+            return
+        spot = self[(*items[:place], None, *items[place + 1 :])]
+        rest = (*items[:place], *items[place + 1 :])
+        old = self[rest]
+        new = self._value_for(value, spot.shape, "a write").reshape(old.shape)
+        chosen = isinstance(flag, TensorBase)  # which need not be computed now
+        self[rest] = flag.to(self.device).where(new, old) if chosen else new
 
     def __delitem__(self, index: Index) -> None:
         raise WrongKind(
