@@ -1,9 +1,39 @@
-"""Gradients as one more graph over the same nodes."""
+"""Gradients as one more graph over the same nodes; and PyTorch's interface: `Function`, `grad`."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 from weft.autograd.backward import Paths, gradient
+from weft.autograd.functions import Function, grad
 from weft.autograd.rules import RULES
 from weft.autograd.slopes import AGAIN, is_checkpoint
+from weft.base.suggestions import missing_name
 
-__all__ = ["AGAIN", "RULES", "Paths", "gradient", "is_checkpoint"]
+__all__ = ["AGAIN", "RULES", "Function", "Paths", "grad", "gradient", "is_checkpoint"]
+
+_EQUIVALENTS = {
+    **dict.fromkeys(
+        ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"),
+        "weft.no_grad(), weft.enable_grad(), weft.set_grad_enabled(mode), weft.inference_mode()",
+    ),
+    "Variable": "weft.tensor(data, requires_grad=True)",
+    "functional": "y[i].gradient(x) for each row of a Jacobian; gradients have gradients",
+    **dict.fromkeys(("jacobian", "hessian", "vjp", "jvp"), "y[i].gradient(x) for each row"),
+    **dict.fromkeys(
+        ("set_detect_anomaly", "detect_anomaly"),
+        "weft.settings.override(CHECK=1): names the first NaN and its line",
+    ),
+    "gradcheck": "(f(x + h) - f(x - h)) / (2 * h) in float64, beside y.gradient(x)",
+    "gradgradcheck": "(f(x + h) - f(x - h)) / (2 * h) of gradients in float64",
+    "graph": "x.uop",
+    "profiler": "weft bench program.py, WEFT_VIZ=1, or weft.settings.override(DEBUG=2)",
+}
+
+
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(f"module 'weft.autograd' has no attribute {name!r}")
+        raise missing_name("weft.autograd", name, ("Function", "grad"), _EQUIVALENTS)

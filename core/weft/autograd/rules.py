@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from weft.autograd.crop import cropped
-from weft.autograd.slopes import AGAIN, is_checkpoint, sloped
+from weft.autograd.functions import custom_parts
+from weft.autograd.slopes import AGAIN, CUSTOM, is_checkpoint, sloped
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype
@@ -83,7 +84,10 @@ def unchanged(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
 
 @rule(Ops.SLOPE)
 def slope(node: UOp, upstream: UOp) -> Sequence[UOp | None]:
-    """g times the derivative that the function is known to have; g, to what is computed again"""
+    """g times the derivative that the function is known to have; g, to what is computed again; what
+    the function says itself"""
+    if node.arg[0] == CUSTOM:
+        return custom_parts(node, upstream)
     if is_checkpoint(node):
         return (None, upstream)
     return (None, sloped(node, upstream))

@@ -107,6 +107,10 @@ AGAIN = "again"
 """The name in the arg of a SLOPE whose gradient flows through another graph of the same value."""
 
 
+CUSTOM = "custom"
+"""The name in the arg of a SLOPE whose derivative is that of a `weft.autograd.Function`."""
+
+
 def is_checkpoint(node: UOp) -> bool:
     """Whether gradients flow through the value of `node` computed again: its second source."""
     return node.op is Ops.SLOPE and node.arg[0] == AGAIN
