@@ -79,29 +79,6 @@ __all__ = [
 ]
 
 
-_ELSEWHERE = {
-    "cuda": "weft.Device, and x.to(device)",
-    "Generator": "weft.manual_seed, weft.get_rng_state",
-    "set_grad_enabled": "with weft.no_grad(): or with weft.enable_grad():",
-    "set_default_device": "WEFT_DEVICE, or settings.override(DEVICE=...)",
-    "set_default_dtype": "with settings.override(DEFAULT_FLOAT=...)",
-    "compile": "weft.jit",
-    "script": "weft.jit",
-    "FloatTensor": "weft.tensor(data, dtype=weft.float32)",
-    "LongTensor": "weft.tensor(data, dtype=weft.int64)",
-    "linalg": "methods of Tensor: x.svd(), x.qr(), x.inv(), x.det(), x.norm()",
-    "fft": "nothing of that kind yet: there are no complex numbers",
-    "complex64": "nothing of that kind: there are no complex numbers",
-    "utils": "weft.data.DataLoader, weft.checkpoint",
-    "distributed": "x.shard(devices, axis)",
-    "multiprocessing": "Python's multiprocessing: tensors can be pickled",
-    "vmap": "an axis more: operations broadcast",
-    "tensors": "weft.tensor(data)",
-    "array": "weft.tensor(data)",
-    "astype": "x.cast(dtype)",
-}
-
-
 if not TYPE_CHECKING:  # a checker reports a name that is not there
 
     def __getattr__(name: str) -> Any:
@@ -123,11 +100,13 @@ def _function(name: str) -> Any:
     with _Uncollected():
         functions = importlib.import_module("weft.functions")
         _set_aside()
+    if name in globals():  # a package that was imported with it: `weft.tensor` can be called itself
+        return globals()[name]
     if name in functions.__all__:
         value = globals()[name] = getattr(functions, name)
         return value
-    inputs = importlib.import_module("weft.nn.inputs")
-    raise inputs.missing_name("weft", name, [*__all__, *functions.__all__], _ELSEWHERE)
+    missing = importlib.import_module("weft.functions.missing")
+    raise missing.missing_function(name, [*__all__, *functions.__all__])
 
 
 def __dir__() -> list[str]:

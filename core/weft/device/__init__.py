@@ -1,8 +1,13 @@
 """What a device is: names, capabilities, parts, hooks, the registry, buffers and copies.
 
 The names here are the floor's door; ``registry``, ``binding``, ``storage`` and ``transfer`` are
-modules whose functions are called by their full name.
+modules whose functions are called by their full name. The package can be called, too, as PyTorch's
+class: ``weft.device("NAME")`` is the spelling of a device string.
 """
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from weft.device import binding, registry, storage, transfer
 from weft.device.buffer import Buffer, flat_memory, numpy_dtype
@@ -75,3 +80,14 @@ __all__ = [
     "transfer",
     "usage",
 ]
+
+
+class _Package(ModuleType):
+    """This package can be called."""
+
+    def __call__(self, type: Any = None, index: int | None = None) -> str:
+        """The device string of a device, in its one spelling; of the default device for None."""
+        return registry.canonical(type if index is None else f"{type}:{index}")
+
+
+sys.modules[__name__].__class__ = _Package

@@ -6,19 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import shown
 from weft.base.errors import ArgumentError, WrongKind
+from weft.functions.wrappers import no_tensor, without_meaningless
+from weft.shape.movement import broadcast_shapes as broadcast_of
 from weft.tensor import Tensor
-
-
-def no_tensor(name: str, args: tuple[Any, ...]) -> WrongKind:
-    """What is said of a function whose first argument is no tensor."""
-    return WrongKind(
-        f"the input of {name} is a tensor",
-        asked=f"weft.{name}({', '.join(map(shown, args))})",
-        because=f"that is {kind_of(args[0])}" if args else "there is none",
-        try_=f"weft.{name}(Tensor(x))",
-    )
 
 
 def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -68,6 +60,7 @@ def randint(*args: Any, size: Any = None, **kwargs: Any) -> Tensor:
     >>> weft.randint(0, 10, (2, 3)).shape
     (2, 3)
     """
+    without_meaningless("randint", kwargs)
     given = list(args)
     if size is None and given and isinstance(given[-1], tuple | list):
         size = given.pop()
@@ -88,6 +81,7 @@ def normal(mean: float = 0.0, std: float = 1.0, size: Any = (), **kwargs: Any) -
     >>> weft.normal(0.0, 1.0, (2, 3)).shape
     (2, 3)
     """
+    without_meaningless("normal", kwargs)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         like = mean if isinstance(mean, Tensor) else std
         drawn: Tensor = like.randn_like() * std + mean  # type: ignore[union-attr]
@@ -150,6 +144,53 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors one below the other: along axis 0, vectors as rows."""
     return _joined("vstack", tensors, ())
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors behind each other along axis 2, which those of fewer axes get.
+
+    >>> weft.dstack([Tensor([1, 2]), Tensor([3, 4])]).tolist()
+    [[[1, 3], [2, 4]]]
+    """
+    given = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    if not given or not isinstance(given[0], Tensor):
+        raise no_tensor("dstack", given)
+    return cat([atleast_3d(each) for each in given], 2)
+
+
+def atleast_3d(input: Tensor) -> Tensor:
+    """Three axes at least: a vector of n becomes (1, n, 1), a matrix gets an axis at its end.
+
+    >>> weft.atleast_3d(Tensor([1, 2])).shape
+    (1, 2, 1)
+    """
+    if not isinstance(input, Tensor):
+        raise no_tensor("atleast_3d", (input,))
+    flat: Tensor = input.atleast_2d()
+    return flat.unsqueeze(-1) if flat.ndim == 2 else flat
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Tensors expanded to the shape that they have together.
+
+    >>> [x.shape for x in weft.broadcast_tensors(Tensor([[1], [2]]), Tensor([3, 4, 5]))]
+    [(2, 3), (2, 3)]
+    """
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+    if not all(isinstance(each, Tensor) for each in given):
+        raise no_tensor("broadcast_tensors", tuple(given))
+    shape = broadcast_shapes(*(each.shape for each in given))
+    return tuple(each.expand(shape) for each in given)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that shapes broadcast to together. :raises ShapeError: if they do not.
+
+    >>> weft.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
+    whole = [(each,) if isinstance(each, int) else tuple(each) for each in shapes]
+    return broadcast_of(*whole)  # type: ignore[return-value]
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:

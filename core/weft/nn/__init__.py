@@ -57,6 +57,7 @@ from weft.nn.losses import (
     SoftMarginLoss,
     TripletMarginLoss,
 )  # fmt: skip
+from weft.nn.missing_names import LAYERS
 from weft.nn.module import Module
 from weft.nn.norm import (
     BatchNorm,
@@ -260,24 +261,8 @@ __all__ = [
     "utils",
 ]  # fmt: skip
 
-_ELSEWHERE = {
-    "SyncBatchNorm": "nn.BatchNorm2d: statistics are of the whole batch of a sharded tensor",
-    "DataParallel": "x.shard(devices, 0): see Tensor.shard",
-    "EmbeddingBag": "nn.Embedding, and .sum(1) or .mean(1) of what it gives",
-    "UpsamplingNearest2d": "nn.Upsample(scale_factor=2)",
-    "UpsamplingBilinear2d": 'nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True)',
-    "LazyLinear": "nn.Linear(in_features, out_features): sizes are given",
-    "LazyConv2d": "nn.Conv2d(in_channels, out_channels, kernel_size): sizes are given",
-    "Swish": "nn.SiLU",
-    "RMSNorm2d": "nn.RMSNorm",
-    "DataLoader": "weft.data.DataLoader",
-    "parameter": "nn.Parameter",
-    "modules": "the classes are in weft.nn itself",
-    "attention": "nn.functional.scaled_dot_product_attention, nn.MultiheadAttention",
-}
-
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there
 
     def __getattr__(name: str) -> NoReturn:
-        raise missing_name("weft.nn", name, __all__, _ELSEWHERE)
+        raise missing_name("weft.nn", name, __all__, LAYERS)

@@ -14,6 +14,7 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, WrongKind
 from weft.base.sequences import prod
 from weft.nn.inputs import missing_name
+from weft.nn.missing_names import INITIALISERS
 from weft.nn.optim.muon import orthogonalised, towards_one
 from weft.tensor import Tensor
 from weft.tensor.protocol import in_grad_mode
@@ -429,18 +430,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return gain(nonlinearity, 0.01 if param is None else param)
 
 
-_ELSEWHERE = {
-    "sparse_": "init.normal_, and x.assign(x * mask)",
-    "xavier_uniform": "init.glorot_uniform(*shape), or init.xavier_uniform_(tensor)",
-    "xavier_normal": "init.glorot_normal(*shape), or init.xavier_normal_(tensor)",
-    "glorot_uniform_": "init.xavier_uniform_(tensor)",
-    "glorot_normal_": "init.xavier_normal_(tensor)",
-    "he_normal_": "init.kaiming_normal_(tensor)",
-}
-
-
 if not TYPE_CHECKING:  # a checker reports a name that is not there
 
     def __getattr__(name: str) -> NoReturn:
         known = [each for each, value in globals().items() if callable(value) and each[:1] != "_"]
-        raise missing_name("weft.nn.init", name, known, _ELSEWHERE)
+        raise missing_name("weft.nn.init", name, known, INITIALISERS)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from weft.base import suggestions
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import MissingName, WrongKind
+from weft.nn.missing_names import OF_MODULES
 from weft.tensor import Tensor
 
 
@@ -46,20 +48,8 @@ def missing_name(
     here. For names that begin with an underscore, which protocols ask for, no search."""
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
-    import difflib
-
-    named = list(known)
-    close = difflib.get_close_matches(name, named, 3, 0.6)
-    lowered = {each.lower(): each for each in named}
-    if not close and name.lower() in lowered:
-        close = [lowered[name.lower()]]
-    near = " or ".join(f"{module}.{each}" for each in close)
-    return MissingName(
-        f"module {module!r} has no attribute {name!r}"
-        + (f"; did you mean {close[0]!r}?" if close and name not in elsewhere else ""),
-        asked=f"{module}.{name}",
-        try_=elsewhere.get(name) or near or f"dir({module}) lists what it has",
-    )
+    summary = f"module {module!r} has no attribute {name!r}"
+    return suggestions.missing_name(module, name, known, elsewhere, summary=summary)
 
 
 def as_tensor(value: Any) -> Any:
@@ -71,26 +61,10 @@ def as_tensor(value: Any) -> Any:
     return Tensor(value) if hasattr(value, "__array_interface__") else value
 
 
-_OF_MODULES = {
-    **dict.fromkeys(("cuda", "cpu"), "module.to(device)"),
-    "type": "module.to(dtype)",
-    "compile": "weft.jit(module)",
-    "register_full_backward_hook": "gradients with respect to an input: y.gradient(x)",
-}
-
-
 def missing_attribute(module: Any, name: str) -> MissingName:
     """What a module says of an attribute that it does not have."""
-    import difflib
-
     known = [each for each in dir(module) if not each.startswith("_")]
-    close = difflib.get_close_matches(name, known, 3, 0.6)
     kind = type(module).__name__
-    return MissingName(
-        f"{kind} has no attribute {name!r}",
-        asked=f"{kind}.{name}",
-        try_=_OF_MODULES.get(name)
-        or (
-            " or ".join(f".{each}" for each in close) if close else "dir(module) lists what it has"
-        ),
+    return suggestions.missing_name(
+        kind, name, known, OF_MODULES, fallback="dir(module) lists what it has"
     )

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, WrongKind
+from weft.device import catalogue
 from weft.nn import state, tree
 from weft.nn.hooks import Hook
 from weft.nn.inputs import missing_attribute
 from weft.nn.mode import take_defaulted
 from weft.nn.parameter import Buffer, Held, Parameter, Transient, destination, held, is_parameter
 from weft.tensor import Tensor
+from weft.tensor.ops.missing import device_mover
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
@@ -156,6 +158,8 @@ class Module:
                 return own.fget(self)
             if name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if name.upper() in catalogue:
+                return device_mover(self, name.upper())
             raise missing_attribute(self, name)
 
     def _start_in(self, mode: bool) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, NoReturn
 
 from weft.base.errors import ShapeError
+from weft.nn.inputs import missing_name
+from weft.nn.missing_names import UTILITIES
 from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
 from weft.tensor import Tensor
 
@@ -51,3 +54,9 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     Tensor.realize(*values)
     for each, value in zip(given, values, strict=True):
         each.replace(value)
+
+
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_name("weft.nn.utils", name, __all__, UTILITIES)

@@ -14,6 +14,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
 from weakref import ref
 
+from weft.base.arguments import flag
 from weft.base.dtype import DType, any_images
 from weft.base.promotion import read_as
 from weft.base.provenance import Metadata
@@ -103,6 +104,31 @@ class grad_mode:
             _grad_enabled.reset(self._tokens[-1])
         finally:
             self._tokens.pop()
+
+
+class set_grad_enabled(grad_mode):
+    """`grad_mode` from now on; a with-block, or a function that it decorates, ends it.
+
+    >>> mode = weft.set_grad_enabled(False)
+    >>> weft.is_grad_enabled()
+    False
+    >>> _ = weft.set_grad_enabled(True)
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(flag(mode, "mode"))
+        self._former = _grad_enabled.get()
+        _grad_enabled.set(self._enabled)
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        _grad_enabled.set(self._former)
+        return super().__call__(function)
+
+    def __enter__(self) -> None:
+        """The mode is set already."""
+
+    def __exit__(self, *exception: object) -> None:
+        _grad_enabled.set(self._former)
 
 
 def _classify(filename: str) -> int:

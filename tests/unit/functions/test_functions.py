@@ -65,6 +65,101 @@ def test_random_numbers_and_their_state() -> None:
         weft.set_rng_state({"seed": "x"})
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_are_pytorchs(name: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says what they give")
+    x, theirs = Tensor(X), torch.tensor(X)
+    ours = getattr(weft, name)
+    for arguments, named in [
+        ((1,), {}),
+        ((), {"dim": 0}),
+        ((-1, True), {}),
+        ((0,), {"keepdim": True}),
+    ]:
+        found, expected = (
+            ours(x, *arguments, **named),
+            getattr(torch, name)(theirs, *arguments, **named),
+        )
+        np.testing.assert_array_equal(found.values.numpy(), expected.values.numpy())
+        np.testing.assert_array_equal(found.indices.numpy(), expected.indices.numpy())
+    other = X[::-1].copy()
+    np.testing.assert_array_equal(
+        ours(x, Tensor(other)).numpy(), getattr(torch, name)(theirs, torch.tensor(other)).numpy()
+    )
+    assert ours(x).item() == getattr(np, name)(X)
+    np.testing.assert_array_equal(ours(x, axis=1).numpy(), getattr(np, name)(X, axis=1))
+    found, expected = getattr(weft, f"cum{name}")(x, 0), getattr(torch, f"cum{name}")(theirs, 0)
+    np.testing.assert_array_equal(found.indices.numpy(), expected.indices.numpy())
+    with pytest.raises(WrongKind, match=f"input of {name} is a tensor"):
+        ours([1.0])
+
+
+def test_functions_that_make_tensors_take_a_size_and_write_out() -> None:
+    assert weft.zeros(size=(2, 3)).shape == weft.rand(size=[2, 3]).shape == (2, 3)
+    assert weft.full(size=(2,), fill_value=3).tolist() == [3, 3]
+    assert weft.arange(start=1, end=4).tolist() == [1, 2, 3]
+    assert weft.linspace(0, end=1, steps=3).tolist() == [0.0, 0.5, 1.0]
+    out = weft.zeros(2)
+    assert weft.add(Tensor([1.0, 2.0]), 1, out=out) is out and out.tolist() == [2.0, 3.0]
+    assert weft.ones(2, out=out) is out and out.tolist() == [1.0, 1.0]
+    values, places = weft.zeros(2), weft.zeros(2, dtype=weft.int32)
+    weft.sort(Tensor([2.0, 1.0]), out=(values, places))
+    assert values.tolist() == [1.0, 2.0] and places.tolist() == [1, 0]
+    assert weft.add(Tensor([1.0]), 1, out=None).tolist() == [2.0]
+    with pytest.raises(ArgumentError, match="out is a tensor"):
+        weft.add(Tensor([1.0]), 1, out=3)
+
+
+@pytest.mark.parametrize(
+    "call", ["rand(2, {})", "randn(2, {})", "randint(3, (2,), {})", "zeros(2, {})"]
+)
+def test_arguments_that_mean_nothing_are_refused_where_they_are_meant(call: str) -> None:
+    for name, value in (("generator", None), ("pin_memory", False), ("layout", None)):
+        assert eval(f"weft.{call.format(f'{name}={value}')}").shape == (2,)
+    with pytest.raises(ArgumentError, match="has no 'generator'") as error:
+        eval(f"weft.{call.format('generator=object()')}")
+    assert "manual_seed" in str(error.value.try_)
+
+
+def test_shapes_broadcast_and_stack() -> None:
+    a, b = weft.broadcast_tensors(Tensor([[1], [2]]), Tensor([3, 4]))
+    assert a.tolist() == [[1, 1], [2, 2]] and b.tolist() == [[3, 4], [3, 4]]
+    assert weft.broadcast_shapes((2, 1), (3,), 1) == (2, 3)
+    with pytest.raises(ValueError):
+        weft.broadcast_shapes((2,), (3,))
+    with pytest.raises(WrongKind):
+        weft.broadcast_tensors([1.0])
+    torch = pytest.importorskip("torch", reason="PyTorch says what is stacked how")
+    for shape in ((), (2,), (2, 3), (2, 3, 4)):
+        array = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
+        expected = torch.dstack([torch.tensor(array)] * 2).numpy()
+        np.testing.assert_array_equal(weft.dstack([Tensor(array)] * 2).numpy(), expected)
+        assert weft.atleast_3d(Tensor(array)).shape == tuple(
+            torch.atleast_3d(torch.tensor(array)).shape
+        )
+    assert weft.row_stack is weft.vstack
+    with pytest.raises(WrongKind, match="input of dstack"):
+        weft.dstack([1.0])
+
+
+def test_constants_and_types() -> None:
+    assert weft.pi == np.pi and weft.e == np.e and weft.inf == np.inf and weft.nan != weft.nan
+    assert weft.newaxis is None and Tensor([1, 2])[:, weft.newaxis].shape == (2, 1)
+    assert isinstance(weft.float32, weft.dtype) and weft.Size([2, 3]) == (2, 3)
+    assert isinstance(weft.zeros(2).shape, weft.Size)
+
+
+def test_packages_that_can_be_called_stay_packages() -> None:
+    code = (
+        "import weft\n"
+        "assert weft.tensor([1]).tolist() == [1] and weft.device('ref', 1) == 'REF:1'\n"
+        "import weft.tensor.rng as rng, weft.device.registry as registry, weft.functions as f\n"
+        "assert f.tensor([2]).tolist() == [2] and f.device('ref') == 'REF'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 def test_modes_dtypes_and_version() -> None:
     x = weft.tensor([1.0], requires_grad=True)
     with weft.no_grad():

@@ -361,7 +361,7 @@ def test_a_name_that_is_not_there() -> None:
         net.paramters  # noqa: B018
     assert "parameters" in str(caught.value.try_)
     with pytest.raises(MissingName) as caught:
-        net.cuda()
+        net.xpu()
     assert "to(device)" in str(caught.value.try_)
     assert not hasattr(net, "__len__") and not hasattr(net, "_anything")
     with pytest.raises(NotImplementedError, match="forward"):

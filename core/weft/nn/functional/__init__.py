@@ -101,6 +101,7 @@ from weft.nn.functional.windows import (
     upsample,
 )  # fmt: skip
 from weft.nn.inputs import missing_name
+from weft.nn.missing_names import FUNCTIONS
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -120,19 +121,8 @@ __all__ = [
     "upsample",
 ]  # fmt: skip
 
-_ELSEWHERE = {
-    "swish": "silu",
-    "relu_": "relu",
-    "multi_head_attention_forward": "nn.MultiheadAttention",
-    "binary_crossentropy": "binary_cross_entropy",
-    "sparse_categorical_crossentropy": "cross_entropy",
-    "max_unpool2d": "x.max_unpool2d(indices, ...)",
-    "ctc_loss": "nothing of that kind yet",
-    "grid_sample": "nothing of that kind yet",
-}
-
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there
 
     def __getattr__(name: str) -> NoReturn:
-        raise missing_name("weft.nn.functional", name, __all__, _ELSEWHERE)
+        raise missing_name("weft.nn.functional", name, __all__, FUNCTIONS)

@@ -6,6 +6,7 @@ The same module as `weft.optim`.
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.nn.inputs import missing_name
+from weft.nn.missing_names import OPTIMISERS
 from weft.nn.optim import lr_scheduler
 from weft.nn.optim.adam import Adam, AdamW
 from weft.nn.optim.base import Optimizer
@@ -57,17 +58,8 @@ __all__ = [
     "lr_scheduler",
 ]
 
-_ELSEWHERE = {
-    **dict.fromkeys(("NAdam", "RAdam", "Adagrad", "Adadelta"), "Adam or AdamW"),
-    "RMSprop": "Adam(betas=(0.0, 0.99))",
-    "LBFGS": "SGD or AdamW: there is no line search",
-    "swa_utils": "averages by hand: average.assign(average * 0.99 + weight * 0.01)",
-    "CyclicLR": "LambdaLR, or CosineAnnealingWarmRestarts",
-    "MultiplicativeLR": "LambdaLR",
-}
-
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there
 
     def __getattr__(name: str) -> NoReturn:
-        raise missing_name("weft.optim", name, __all__, _ELSEWHERE)
+        raise missing_name("weft.optim", name, __all__, OPTIMISERS)

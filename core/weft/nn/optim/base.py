@@ -16,6 +16,7 @@ from weft.base.promotion import least_upper_dtype
 from weft.base.settings import settings
 from weft.engine.capture import recording
 from weft.nn.inputs import missing_name
+from weft.nn.missing_names import OF_OPTIMISERS
 from weft.nn.mode import take_defaulted
 from weft.nn.optim.param_groups import ParamGroup, Params, groups_of, set_rate
 from weft.nn.optim.saved import load, per_parameter, saved
@@ -119,7 +120,7 @@ class Optimizer:
             if name.startswith("_"):
                 raise AttributeError(name)
             known = [each for each in dir(self) if not each.startswith("_")]
-            raise missing_name(f"{type(self).__name__}(...)", name, known, _ELSEWHERE)
+            raise missing_name(f"{type(self).__name__}(...)", name, known, OF_OPTIMISERS)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "lr" and "param_groups" in self.__dict__ and name in self.defaults:
@@ -420,11 +421,3 @@ def _check_trainable(who: str, params: Sequence[Tensor], given: int) -> None:
                 because="a step moves a value by a fraction",
                 try_="make that tensor with requires_grad=False, or leave it out",
             )
-
-
-_ELSEWHERE = {
-    "state": "optimizer.state_dict()['state']",
-    "param_group": "optimizer.param_groups",
-    "learning_rate": "optimizer.lr, optimizer.param_groups[0]['lr']",
-    "get_last_lr": "the schedule's get_last_lr()",
-}

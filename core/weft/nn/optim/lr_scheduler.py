@@ -1,5 +1,9 @@
 """Schedules of the learning rate under the name of PyTorch's module."""
 
+from typing import TYPE_CHECKING, NoReturn
+
+from weft.nn.inputs import missing_name
+from weft.nn.missing_names import OPTIMISERS
 from weft.nn.optim.plateau import ReduceLROnPlateau
 from weft.nn.optim.schedules import (
     ConstantLR,
@@ -35,3 +39,9 @@ __all__ = [
     "SequentialLR",
     "StepLR",
 ]
+
+
+if not TYPE_CHECKING:  # a checker reports a name that is not there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_name("weft.optim.lr_scheduler", name, __all__, OPTIMISERS)

@@ -30,7 +30,7 @@ class MissingMixin(TensorBase):
             if name.startswith("_"):  # the questions that protocols ask of any object
                 raise AttributeError(name)
             if name.upper() in catalogue:
-                return _mover(self, name.upper())
+                return device_mover(self, name.upper())
             raise missing(type(self), name, "x")
 
 
@@ -45,11 +45,11 @@ class TensorNames(type):
             raise missing(cls, name, "Tensor")
 
 
-def _mover(tensor: Any, family: str) -> Callable[..., Any]:
+def device_mover(value: Any, family: str) -> Callable[..., Any]:
     """What `x.NAME()` is for the name of a device family in lower case: `x.to(NAME)`."""
 
     def move(index: int | None = None, *, non_blocking: bool = False) -> Any:
-        return tensor.to(family if index is None else f"{family}:{index}")
+        return value.to(family if index is None else f"{family}:{index}")
 
     return move
 

@@ -26,6 +26,7 @@ EQUIVALENTS: dict[str, str] = {
     "flat": "x.flatten()",
     "nonzero_static": "x.nonzero()",
     "tensor": "weft.tensor(data)",
+    "new": "x.new_tensor(data), or x.new_zeros(shape)",
     "softmax_cross_entropy": "x.cross_entropy(y)",
     # functions of networks
     "conv1d": "nn.functional.conv1d(x, ...), or x.conv2d(...) for any number of axes",

@@ -1,0 +1,205 @@
+"""What to write instead of names of `torch.nn`, `torch.optim` and what belongs to them.
+
+In these texts `x` is a tensor, `module` and `optimizer` are what their names say. Code comes first,
+an explanation after a colon.
+"""
+
+from __future__ import annotations
+
+_SIZES = "sizes are given"
+_CONV = "(in_channels, out_channels, kernel_size): sizes are given"
+_NOT_YET = "nothing of that kind yet"
+_GRADIENTS = "weft.autograd.Function, whose backward changes the gradient, or y.gradient(x)"
+
+LAYERS: dict[str, str] = {
+    "SyncBatchNorm": "nn.BatchNorm2d: statistics are of the whole batch of a sharded tensor",
+    **dict.fromkeys(("DataParallel", "parallel"), "x.shard(devices, 0): see Tensor.shard"),
+    "EmbeddingBag": "nn.Embedding, and .sum(1) or .mean(1) of what it gives",
+    "UpsamplingNearest2d": "nn.Upsample(scale_factor=2)",
+    "UpsamplingBilinear2d": 'nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True)',
+    "LazyLinear": f"nn.Linear(in_features, out_features): {_SIZES}",
+    **{f"LazyConv{n}d": f"nn.Conv{n}d{_CONV}" for n in (1, 2, 3)},
+    **{f"LazyConvTranspose{n}d": f"nn.ConvTranspose{n}d{_CONV}" for n in (1, 2, 3)},
+    **{f"LazyBatchNorm{n}d": f"nn.BatchNorm{n}d(num_features): {_SIZES}" for n in (1, 2, 3)},
+    **{f"LazyInstanceNorm{n}d": f"nn.InstanceNorm{n}d(num_features): {_SIZES}" for n in (1, 2, 3)},
+    **dict.fromkeys(("UninitializedParameter", "UninitializedBuffer"), f"nn.Parameter: {_SIZES}"),
+    "Swish": "nn.SiLU",
+    "RReLU": "nn.LeakyReLU(slope)",
+    "RMSNorm2d": "nn.RMSNorm",
+    "LocalResponseNorm": "nn.GroupNorm, nn.RMSNorm, or x / (1 + (x * x).avg_pool2d(...)) ** beta",
+    "CrossMapLRN2d": "nn.GroupNorm, nn.RMSNorm",
+    "FeatureAlphaDropout": "nn.AlphaDropout",
+    "ChannelShuffle": "x.rearrange('b (g c) ... -> b (c g) ...', g=groups)",
+    **{f"MaxUnpool{n}d": "x.max_unpool2d(indices, kernel_size): of any number of axes" for n in (1, 2, 3)},
+    **{f"LPPool{n}d": f"(x ** p).avg_pool2d(k) * k ** {n}, and its p-th root" for n in (1, 2, 3)},
+    **{f"FractionalMaxPool{n}d": f"nn.AdaptiveMaxPool{n}d" for n in (2, 3)},
+    "Unfold": "x.unfold(dim, size, step) of each axis, or nn.Conv2d, which multiplies windows",
+    "Fold": "nn.functional.conv_transpose2d, which adds windows",
+    "NLLLoss2d": "nn.NLLLoss",
+    **dict.fromkeys(("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"),
+                    "nn.Linear and nn.CrossEntropyLoss"),
+    "TripletMarginWithDistanceLoss": "nn.functional.relu(d(a, p) - d(a, n) + margin).mean()",
+    "MultiMarginLoss": "nn.CrossEntropyLoss, or nn.functional.relu(margin - x_y + x).mean()",
+    **dict.fromkeys(("MultiLabelMarginLoss", "MultiLabelSoftMarginLoss"), "nn.BCEWithLogitsLoss"),
+    **dict.fromkeys(("CTCLoss", "AdaptiveLogSoftmaxWithLoss"), _NOT_YET),
+    "RNNBase": "nn.RNN, nn.LSTM, nn.GRU",
+    "RNNCellBase": "nn.RNNCell, nn.LSTMCell, nn.GRUCell",
+    "Container": "nn.Module",
+    "Tensor": "weft.Tensor",
+    "DataLoader": "weft.data.DataLoader",
+    "modules": "the classes are in weft.nn itself",
+    "grad": "weft.autograd.grad(y, x), or y.gradient(x)",
+    **dict.fromkeys(
+        ("quantized", "quantizable", "qat", "intrinsic"),
+        "module.to(weft.bfloat16), or weft.autocast: there are no quantised dtypes",
+    ),
+    # functions and optimisers
+    "relu": "nn.functional.relu(x), or nn.ReLU()",
+    "softmax": "nn.functional.softmax(x, dim), or nn.Softmax(dim)",
+    "cross_entropy": "nn.functional.cross_entropy(x, y), or nn.CrossEntropyLoss()",
+    "clip_grad_norm_": "nn.utils.clip_grad_norm_",
+    **dict.fromkeys(("Adam", "AdamW", "SGD"), "weft.optim"),
+}  # fmt: skip
+"""Of `weft.nn`."""
+
+FUNCTIONS: dict[str, str] = {
+    "swish": "silu",
+    "relu_": "relu",
+    **{f"{name}_": f"{name}(x), or its value by x.assign(...)" for name in
+       ("celu", "elu", "hardtanh", "leaky_relu", "selu", "threshold")},
+    **dict.fromkeys(("rrelu", "rrelu_"), "leaky_relu(x, slope)"),
+    "multi_head_attention_forward": "nn.MultiheadAttention",
+    "binary_crossentropy": "binary_cross_entropy",
+    "sparse_categorical_crossentropy": "cross_entropy",
+    **{f"max_unpool{n}d": "x.max_unpool2d(indices, kernel_size): of any number of axes" for n in (1, 2, 3)},
+    **{f"max_pool{n}d_with_indices": f"max_pool{n}d(x, k, return_indices=True)" for n in (1, 2, 3)},
+    **{f"adaptive_max_pool{n}d_with_indices": f"adaptive_max_pool{n}d(x, size)" for n in (1, 2, 3)},
+    **{f"lp_pool{n}d": f"avg_pool{n}d(x ** p, k) * k ** {n}, and its p-th root" for n in (1, 2, 3)},
+    **{f"fractional_max_pool{n}d": f"adaptive_max_pool{n}d(x, size)" for n in (2, 3)},
+    "unfold": "x.unfold(dim, size, step) of each axis, or conv2d, which multiplies windows",
+    "fold": "conv_transpose2d, which adds windows",
+    "upsample_nearest": "interpolate(x, scale_factor=2)",
+    "upsample_bilinear": 'interpolate(x, scale_factor=2, mode="bilinear", align_corners=True)',
+    "local_response_norm": "group_norm, rms_norm",
+    "embedding_bag": "embedding(indices, weight).sum(1), or .mean(1)",
+    "feature_alpha_dropout": "alpha_dropout",
+    **dict.fromkeys(
+        ("channel_shuffle", "native_channel_shuffle"),
+        "x.rearrange('b (g c) ... -> b (c g) ...', g=groups)",
+    ),
+    "linear_cross_entropy": "cross_entropy(linear(x, weight), y)",
+    "triplet_margin_with_distance_loss": "relu(d(a, p) - d(a, n) + margin).mean()",
+    "multi_margin_loss": "cross_entropy, or relu(margin - x_y + x).mean()",
+    "multilabel_margin_loss": "binary_cross_entropy_with_logits",
+    "multilabel_soft_margin_loss": "binary_cross_entropy_with_logits",
+    "pdist": "weft.cdist(x, x)[tuple(weft.triu_indices(len(x), len(x), 1))]",
+    **dict.fromkeys(("grouped_mm", "scaled_mm", "scaled_grouped_mm"), "x @ y"),
+    **dict.fromkeys(("ctc_loss", "grid_sample", "affine_grid"), _NOT_YET),
+    "conv_tbc": "conv1d(x.permute(1, 2, 0), weight)",
+    "grad": "weft.autograd.grad(y, x), or y.gradient(x)",
+    "Tensor": "weft.Tensor",
+}  # fmt: skip
+"""Of `weft.nn.functional`."""
+
+OPTIMISERS: dict[str, str] = {
+    **dict.fromkeys(
+        "NAdam RAdam Adagrad Adadelta Adafactor Adamax SparseAdam".split(), "Adam or AdamW"
+    ),
+    "RMSprop": "Adam(betas=(0.0, 0.99))",
+    "ASGD": "SGD, and averages by hand: average.lerp_(weight, 0.01)",
+    "Rprop": "SGD of x.grad.sign_()",
+    "LBFGS": "SGD or AdamW: there is no line search",
+    "swa_utils": "averages by hand: average.lerp_(weight, 0.01)",
+    "CyclicLR": "LambdaLR, or CosineAnnealingWarmRestarts",
+    "MultiplicativeLR": "LambdaLR",
+    "ChainedScheduler": "SequentialLR, or LambdaLR of the product",
+    "EPOCH_DEPRECATION_WARNING": "schedule.step() without arguments",
+}
+"""Of `weft.optim` and `weft.optim.lr_scheduler`."""
+
+OF_OPTIMISERS: dict[str, str] = {
+    "state": "optimizer.state_dict()['state']",
+    "param_group": "optimizer.param_groups",
+    "learning_rate": "optimizer.lr, optimizer.param_groups[0]['lr']",
+    "get_last_lr": "the schedule's get_last_lr()",
+    **dict.fromkeys(
+        "register_step_pre_hook register_step_post_hook profile_hook_step OptimizerPreHook "
+        "OptimizerPostHook".split(),
+        "a subclass whose step() calls super().step()",
+    ),
+    **dict.fromkeys(
+        "register_state_dict_pre_hook register_state_dict_post_hook "
+        "register_load_state_dict_pre_hook register_load_state_dict_post_hook".split(),
+        "optimizer.state_dict(), changed where it is saved or loaded",
+    ),
+}
+"""Of an optimiser."""
+
+INITIALISERS: dict[str, str] = {
+    **dict.fromkeys(("sparse_", "sparse"), "init.normal_, and x.assign(x * mask)"),
+    "xavier_uniform": "init.glorot_uniform(*shape), or init.xavier_uniform_(tensor)",
+    "xavier_normal": "init.glorot_normal(*shape), or init.xavier_normal_(tensor)",
+    "glorot_uniform_": "init.xavier_uniform_(tensor)",
+    "glorot_normal_": "init.xavier_normal_(tensor)",
+    "he_normal_": "init.kaiming_normal_(tensor)",
+}
+"""Of `weft.nn.init`."""
+
+UTILITIES: dict[str, str] = {
+    "clip_grad_norm": "nn.utils.clip_grad_norm_",
+    "clip_grad": "nn.utils.clip_grad_norm_, nn.utils.clip_grad_value_",
+    "clip_grads_with_norm_": "nn.utils.clip_grad_norm_",
+    "get_total_norm": "weft.cat([g.flatten() for g in grads]).norm()",
+    "convert_parameters": "nn.utils.parameters_to_vector",
+    "rnn": "x.pad(...) to one length, and weft.stack",
+    "skip_init": "the class itself: values are drawn when they are read",
+    "stateless": "a module of tensors that are assigned: layer.weight = value",
+    **dict.fromkeys(
+        ("weight_norm", "remove_weight_norm", "spectral_norm", "remove_spectral_norm",
+         "parametrize", "parametrizations", "prune"),
+        "nn.functional.linear(x, g * v / v.norm(dim=1, keepdim=True)): computed in forward",
+    ),
+    **dict.fromkeys(
+        ("fusion", "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval",
+         "fuse_linear_bn_weights"),
+        "weft.jit(module): elementwise operations are fused with what they read",
+    ),
+    **dict.fromkeys(
+        ("convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format",
+         "memory_format"),
+        "module.weight.permute(...): the order of the axes is the order in memory",
+    ),
+}  # fmt: skip
+"""Of `weft.nn.utils`."""
+
+OF_MODULES: dict[str, str] = {
+    **dict.fromkeys(("cuda", "cpu", "xpu", "ipu", "mtia", "mps"), "module.to(device)"),
+    "type": "module.to(dtype)",
+    "device": "next(module.parameters()).device",
+    "dtype": "next(module.parameters()).dtype",
+    "compile": "weft.jit(module)",
+    "get_parameter": "dict(module.named_parameters())[name]",
+    "get_buffer": "dict(module.named_buffers())[name]",
+    "set_submodule": "setattr(module.get_submodule(path), name, new)",
+    "reset_parameters": "a new module, or nn.init.kaiming_uniform_(module.weight)",
+    "to_empty": "module.to(device)",
+    "share_memory": "weft.save(module.state_dict(), path), loaded by every process",
+    **dict.fromkeys(
+        ("register_full_backward_hook", "register_full_backward_pre_hook",
+         "register_backward_hook"),
+        _GRADIENTS,
+    ),
+    **dict.fromkeys(
+        "register_state_dict_pre_hook register_state_dict_post_hook "
+        "register_load_state_dict_pre_hook register_load_state_dict_post_hook "
+        "get_extra_state set_extra_state".split(),
+        "module.register_buffer(name, tensor), or state_dict() and load_state_dict() of a subclass",
+    ),
+    "call_super_init": "super().__init__(), once, before attributes are set",
+    **dict.fromkeys(("T_destination", "dump_patches"), "module.state_dict()"),
+    "fit": "a loop: optimizer.zero_grad(), loss.backward(), optimizer.step()",
+    "predict": "module.eval(), then module(x)",
+    "summary": "print(module), sum(p.numel() for p in module.parameters())",
+    "weights": "module.weight, or module.state_dict()",
+}  # fmt: skip
+"""Of a module."""
