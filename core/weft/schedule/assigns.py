@@ -12,7 +12,8 @@ kernel that nothing which reads the old value has to follow
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 
 from weft.base.dtype import DType
 from weft.schedule.kernels import storage_under
@@ -104,95 +105,106 @@ def _is_stored_and(is_shared: Callable[[UOp], bool], version: UOp) -> bool:
 def _no_reader_after_writer(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:
     """A value that depends on a write, yet reads what stood there before, reads a copy of it."""
     order = list(sink.toposort(gate=lambda u: not is_stored(u)))
-    writes = pending_writes(order)
-    readers = _Readers(order, sink)
-    mixed = {
-        version
-        for version, (writer, *_) in writes.items()
-        if storage_under(version) in crossed or _is_mixed(readers, version, writer)
-    }
+    writers = {version: found[0] for version, found in pending_writes(order).items()}
+    mixed = {version for version in writers if storage_under(version) in crossed}
+    mixed |= _needed_with_what_follows(order[:-1], writers)
+    mixed |= _read_elsewhere(order[:-1], writers)
     return _redirect_readers(order, mixed) if mixed else {}
 
 
-class _Readers:
-    """Who reads what in a graph, but for its sink. order: the nodes, sources first."""
+# Sets of versions are the bits of integers below, one for each version: both passes look at every
+# node once, however many writes there are.
 
-    def __init__(self, order: list[UOp], sink: UOp) -> None:
-        self.place = {node: number for number, node in enumerate(order)}
-        self._users: dict[UOp, list[UOp]] = {}
-        for node in order:
-            if node is not sink:
-                for source in node.src:
-                    self._users.setdefault(source, []).append(node)
 
-    def above(self, version: UOp, writer: UOp) -> set[UOp]:
-        """All that depends on `version` other than by way of `writer`."""
-        found: set[UOp] = set()
-        stack = [version]
-        while stack:
-            for user in self._users.get(stack.pop(), ()):
-                if user is not writer and user not in found:
-                    found.add(user)
-                    stack.append(user)
-        return found
+def _needed_with_what_follows(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
+    """The versions that some node reads other than by way of their writer, though it depends on
+    that writer too. order: the nodes, sources first."""
+    bits = _bits(writers)
+    written = {writer: bits[version] for version, writer in writers.items()}
+    read: dict[UOp, int] = {}  # by way of no writer
+    behind: dict[UOp, int] = {}  # those whose writers it depends on
+    mixed = 0
+    for node, is_used, last in _with_last_uses(order):
+        reads, follows = 0, written.get(node, 0)
+        own = ~follows
+        for source in node.src:
+            reads |= read.get(source, 0)
+            follows |= behind.get(source, 0)
+        reads &= own
+        mixed |= reads & follows
+        for source in last:
+            read.pop(source, None)
+            behind.pop(source, None)
+        if is_used:
+            read[node] = reads & ~follows | bits.get(node, 0)
+            behind[node] = follows
+    return {version for version, bit in bits.items() if mixed & bit}
 
-    def depends(self, nodes: Iterable[UOp], writer: UOp) -> bool:
-        """Whether any of `nodes` depends on `writer`: only what comes after it may."""
-        place, first = self.place, self.place[writer]
-        stack = [node for node in nodes if place[node] > first]
-        seen = set(stack)
-        while stack:
-            for source in stack.pop().src:
-                if source is writer:
-                    return True
-                if place.get(source, -1) > first and source not in seen:
-                    seen.add(source)
-                    stack.append(source)
+
+def _read_elsewhere(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
+    """The versions whose writer's value comes from the memory that it overwrites, at other places.
+
+    A write into a window may read that window, element by element. A write to all of it may read
+    all of it in any order, where people are told if that is no order; not a part with zeros around.
+    """
+    bits = _bits(writers)
+    windows = {
+        version: None if writer.arg is None else writer.arg.st.simplify()
+        for version, writer in writers.items()
+    }
+    whole = sum(bits[version] for version, window in windows.items() if window is None)
+    written = {writer: bits[version] for version, writer in writers.items()}
+    near: dict[UOp, int] = {}  # those that a node reads, but for what becomes a kernel of its own
+    moved: dict[UOp, int] = {}  # the same, at other places
+    found = 0
+    for node, is_used, last in _with_last_uses(order):
+        reads = moves = 0
+        found |= written.get(node, 0) and written[node] & moved.get(node.src[1], 0)
+        if node.op not in _SEPARATE:
+            for source in node.src:
+                reads |= near.get(source, 0)
+                moves |= moved.get(source, 0)
+        for source in last:
+            near.pop(source, None)
+            moved.pop(source, None)
+        if not is_used:
+            continue
+        version = node.base if node.op in GroupOp.Movement else node
+        reads |= (own := bits.get(version, 0))
+        if own or not (node.op in GroupOp.Elementwise or node.op in GroupOp.Identity):
+            moves = moves & whole | reads & ~whole & ~own
+        if own and _is_elsewhere(node, windows[version]):
+            moves |= own
+        near[node], moved[node] = reads, moves
+    return {version for version, bit in bits.items() if found & bit}
+
+
+def _is_elsewhere(node: UOp, window: ShapeTracker | None) -> bool:
+    """Whether a view of a version is no part that its writer, into `window`, may read."""
+    seen = node.st.simplify()
+    if window is not None:
+        return seen != window
+    mask = seen.views[-1].mask
+    if mask is None:
         return False
+    there = ShapeTracker.from_shape(tuple(node.shape)).shrink(mask)
+    return seen.shrink(mask).simplify() == there.simplify()
 
 
-def _is_mixed(readers: _Readers, version: UOp, writer: UOp) -> bool:
-    """Whether anything needs the value before and after the write, or the write shifts itself."""
-    if writer.arg is not None and _shifts_itself(writer, version):
-        return True
-    if writer.arg is None and _sees_parts_of_itself(writer, version):
-        return True
-    return readers.depends(readers.above(version, writer), writer)
+def _bits(writers: Iterable[UOp]) -> dict[UOp, int]:
+    return {version: 1 << number for number, version in enumerate(writers)}
 
 
-def _shifts_itself(writer: UOp, version: UOp) -> bool:
-    """A write into a window whose value comes from the same memory at other places."""
-    window: ShapeTracker = writer.arg.st
-    stack, seen = [writer.src[1]], set()
-    while stack:
-        node = stack.pop()
-        if node in seen or node.op in _SEPARATE:
-            continue
-        seen.add(node)
-        if node.base is version:
-            if node.st.simplify() != window.simplify():
-                return True
-        elif node.op in GroupOp.Elementwise or node.op in GroupOp.Identity:
-            stack.extend(node.src)
-        elif version in node.toposort(gate=lambda u: u.op not in _SEPARATE):
-            return True
-    return False
-
-
-def _sees_parts_of_itself(writer: UOp, version: UOp) -> bool:
-    """A write of all of a version whose value has a part of it, where it stands, and zeros around:
-    people do not write such a thing by mistake, as they do `a += a.T`."""
-    value = writer.src[1]
-    for node in value.toposort(gate=lambda u: u.op not in _SEPARATE and u is not version):
-        if node.op not in GroupOp.Movement or node.base is not version:
-            continue
-        seen = node.st.simplify()
-        mask = seen.views[-1].mask
-        if mask is not None:
-            there = ShapeTracker.from_shape(tuple(node.shape)).shrink(mask)
-            if seen.shrink(mask).simplify() == there.simplify():
-                return True
-    return False
+def _with_last_uses(order: list[UOp]) -> Iterator[tuple[UOp, bool, list[UOp]]]:
+    """The nodes, whether others of them use each, and the sources that no later one uses."""
+    uses = Counter(source for node in order for source in node.src)
+    for node in order:
+        last = []
+        for source in node.src:
+            uses[source] -= 1
+            if not uses[source]:
+                last.append(source)
+        yield node, node in uses, last
 
 
 def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
