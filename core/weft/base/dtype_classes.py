@@ -68,6 +68,21 @@ class DType:
     def __delattr__(self, name: str) -> NoReturn:
         raise DTypeError(f"{self!r} cannot be changed", asked=f"del {self!r}.{name}")
 
+    @property
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floats, by the name of PyTorch."""
+        return isinstance(self._scalar.max, float)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the elements may be below 0, by the name of PyTorch."""
+        return bool(self._scalar.min < 0)
+
+    @property
+    def is_complex(self) -> bool:
+        """False: there are no complex numbers."""
+        return False
+
     def scalar(self) -> DType:
         """The dtype of one lane."""
         return self._scalar

@@ -41,6 +41,14 @@ def test_vectors_lead_back_to_their_scalar(dtype: DType) -> None:
     assert (vector.min, vector.max, vector.name) == (dtype.min, dtype.max, dtype.name)
 
 
+def test_facts_by_the_names_of_pytorch() -> None:
+    floats = [dtype for dtype in dtypes.all if dtype.is_floating_point]
+    assert floats == list(dtypes.floats) and dtypes.half.vec(4).is_floating_point
+    unsigned = [dtype for dtype in dtypes.all if not dtype.is_signed]
+    assert unsigned == [dtypes.bool, *dtypes.uints]
+    assert not any(dtype.is_complex for dtype in dtypes.all)
+
+
 @pytest.mark.parametrize("count", [0, -1, 1.5])
 def test_there_are_no_vectors_of_fewer_than_one_lane(count: int) -> None:
     with pytest.raises(DTypeError):

@@ -24,6 +24,7 @@ from weft.base.promotion import (
 from weft.base.scalars import check_range
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import answered_in
+from weft.tensor.ops.data_method import DataMethod
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot
@@ -150,7 +151,9 @@ class OperandsMixin(TensorBase):
                 f"a tensor does not compute with a {type(other).__name__}",
                 asked=f"{self._uop.dtype!r} {self.shape} with {other!r}"[:200],
                 because=error.summary,
-                try_="a number, a list of numbers, an array or a tensor",
+                try_="x.detach()"
+                if isinstance(other, DataMethod)
+                else "a number, a list of numbers, an array or a tensor",
             ) from None
 
     def _pair(self, other: Any, dtype: DType | None = None) -> tuple[UOp, UOp, TensorBase]:

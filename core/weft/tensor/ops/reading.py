@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from weft.base.arguments import shown
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import ArgumentError, OutOfMemory, ShapeError, WeftError
 from weft.base.scalars import pack, unpack
@@ -12,6 +14,7 @@ from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.engine.capture import recording
 from weft.shape.movement import say_shape
 from weft.tensor import interop
+from weft.tensor.ops.data_method import DataMethod, refused
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import turn
 from weft.tensor.storage import is_window, owned_storage
@@ -115,8 +118,10 @@ class ReadingMixin(TensorBase):
                 raise OutOfMemory.during(f"an array of shape {shape}", error) from None
         return held._buffer().numpy(window=False).reshape(shape)
 
-    def data(self) -> memoryview:
-        """The values as a memoryview in the shape of self, in the format of its dtype.
+    @property
+    def data(self) -> Callable[[], memoryview]:
+        """`x.data()` gives the values as a memoryview in the shape of self, in the format of its
+        dtype.
 
         dtypes without a format of memoryview (half, bfloat16, fp8) come as flat bytes, empty
         tensors as a view of no elements in one dimension.
@@ -125,6 +130,13 @@ class ReadingMixin(TensorBase):
         >>> view.shape, view.format, view[1, 0]
         ((2, 2), 'i', 3)
         """
+        return DataMethod(self._data)
+
+    @data.setter
+    def data(self, value: Any) -> NoReturn:
+        raise refused(f"x.data = {shown(value)}", "with weft.no_grad(): x.assign(value)")
+
+    def _data(self) -> memoryview:
         held = self._settled()
         dtype = held._uop.dtype
         shape = held.shape
