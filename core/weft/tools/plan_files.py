@@ -23,6 +23,8 @@ DATA = "data"
 FORMAT = 1
 """Counts up when a word of the plan changes its meaning."""
 
+_LONGEST_NAME = 200  # file systems take 255 bytes; a number and a suffix follow
+
 
 def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> int:
     """Write sources, data and the plan; how many kernels there are.
@@ -143,5 +145,6 @@ def _data_file(digest: str) -> str:
 
 
 def _file_name(program: CompiledProgram, suffix: str, taken: Mapping[str, str]) -> str:
-    plain = f"{program.name}.{suffix}"
-    return plain if plain not in taken.values() else f"{program.name}-{len(taken)}.{suffix}"
+    name = program.name[:_LONGEST_NAME]
+    plain = f"{name}.{suffix}"
+    return plain if plain not in taken.values() else f"{name}-{len(taken)}.{suffix}"

@@ -146,3 +146,12 @@ def test_kernels_of_one_name_keep_their_own_files():
 
     assert plan_files._file_name(Program, "c", {}) == "E_4.c"
     assert plan_files._file_name(Program, "c", {"...": "E_4.c"}) == "E_4-1.c"
+
+
+def test_names_of_files_are_no_longer_than_file_systems_allow():
+    class Program:
+        name = "E" + "_2" * 300
+
+    first = plan_files._file_name(Program, "metal", {})
+    second = plan_files._file_name(Program, "metal", {"...": first})
+    assert first != second and max(map(len, (first, second))) <= 255
