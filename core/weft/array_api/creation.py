@@ -104,27 +104,23 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
 
 
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Storage of the shape, dtype and device of x."""
-    x = as_array(x)
-    return empty(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+    """Storage of the shape, dtype and device of x, sharded as it is."""
+    return as_array(x).empty_like(**_given(dtype=dtype, device=device))
 
 
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Zeros of the shape, dtype and device of x."""
-    x = as_array(x)
-    return zeros(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+    """Zeros of the shape, dtype and device of x, sharded as it is."""
+    return as_array(x).zeros_like(**_given(dtype=dtype, device=device))
 
 
 def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Ones of the shape, dtype and device of x."""
-    x = as_array(x)
-    return ones(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+    """Ones of the shape, dtype and device of x, sharded as it is."""
+    return as_array(x).ones_like(**_given(dtype=dtype, device=device))
 
 
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """`fill_value` everywhere, in the shape, dtype and place of x."""
-    x = as_array(x)
-    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or x.device)
+    """`fill_value` everywhere, in the shape, dtype and place of x, sharded as it is."""
+    return as_array(x).full_like(fill_value, **_given(dtype=dtype, device=device))
 
 
 def arange(
@@ -184,3 +180,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
 def _extents(shape: Any) -> tuple[int, ...]:
     return tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

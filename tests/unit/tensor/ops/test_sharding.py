@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from weft import Tensor, dtypes
+from weft import Tensor, array_api, dtypes
 from weft.base.errors import (
     ArgumentError,
     DeviceError,
@@ -498,17 +498,27 @@ def test_training_on_several_devices_is_training_on_one(kind, way, ring):
 
 
 @pytest.mark.parametrize(
-    "name", "rand_like randn_like randint_like zeros_like ones_like empty_like".split()
+    "name", "rand_like randn_like randint_like zeros_like ones_like empty_like full_like".split()
 )
 def test_what_is_made_like_a_sharded_tensor_is_cut_as_it_is(name):
     x = Tensor.ones(6, 4, device="REF").shard(("REF:1", "REF:2"), axis=1).realize()
-    made = getattr(x, name)()
+    value = (3,) if name == "full_like" else ()
+    made = getattr(x, name)(*value)
     assert made.device == x.device and made.layout == x.layout and made.shape == x.shape
     held = made.contiguous().realize()
     assert held.layout == x.layout
     assert sum(part.numel() for part in held.shards()) == x.numel()
-    assert name == "randint_like" or getattr(x, name)(requires_grad=True).requires_grad
-    assert getattr(x, name)(device="REF:1").device == "REF:1"
+    assert name == "randint_like" or getattr(x, name)(*value, requires_grad=True).requires_grad
+    assert getattr(x, name)(*value, device="REF:1").device == "REF:1"
+
+
+@pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "full_like"])
+def test_arrays_made_like_a_sharded_one_are_cut_as_it_is(name):
+    x = array_api.asarray(Tensor.ones(6, 4, device="REF").shard(("REF:1", "REF:2"), axis=1))
+    value = (3,) if name == "full_like" else ()
+    made = getattr(array_api, name)(x, *value, dtype=array_api.int32)
+    assert made.layout == x.layout is not None and made.dtype == array_api.int32
+    assert getattr(array_api, name)(x, *value, device="REF:1").device == "REF:1"
 
 
 def test_random_numbers_do_not_depend_on_the_cut():
