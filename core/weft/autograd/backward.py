@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from weft.autograd.history import former, is_lost, way_back
+from weft.autograd.history import former, is_lost, storage, way_back
 from weft.autograd.rules import RULES, STOPS
 from weft.autograd.slopes import AGAIN, is_checkpoint
 from weft.base.dtype import dtypes
@@ -182,6 +182,9 @@ def _from_memory(
             continue
         if node in there:
             done[node] = there[node]
+            continue
+        if storage(node) is not node:  # what a kernel is to write: its sources stay what they are
+            done[node] = node
             continue
         needs = (*node.src, arrivals[node]) if node in arrivals else node.src
         if is_checkpoint(node):

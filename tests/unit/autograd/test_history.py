@@ -237,6 +237,16 @@ def test_what_is_read_beside_kernels_that_wait_keeps_its_past(look):
     assert (x.grad.tolist(), w.grad.tolist()) == ([1.5, 3.0], [3.5, 8.0])
 
 
+@pytest.mark.parametrize("first", ["leaf", "copy", "gradient"])
+def test_gradients_through_a_copy_that_a_kernel_waits_to_make(first):
+    leaf = Tensor(np.array([1.0, 2.0])).requires_grad_()
+    copy = leaf.clone()
+    copy.kernelize()
+    ((leaf * leaf).sum() + (copy * copy).sum()).backward()
+    {"leaf": leaf, "copy": copy, "gradient": leaf.grad}[first].tolist()
+    assert leaf.grad.tolist() == [4.0, 8.0] and copy.tolist() == [1.0, 2.0]
+
+
 def test_of_what_is_done_without_gradients_nothing_is_remembered():
     x = leaf(1.0, 2.0)
     with Tensor.no_grad():
