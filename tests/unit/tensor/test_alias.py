@@ -232,6 +232,22 @@ def test_a_view_of_a_leaf():
     assert w.tolist() == [5.0, 7.0] and w.grad.tolist() == [14.0, 10.0]
 
 
+def test_a_leaf_is_not_written_with_itself():
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(GradientError, match="no_grad"):
+        w[...] = w
+    with pytest.raises(GradientError, match="no_grad"):
+        w[:1].assign(w[:1])
+
+
+def test_a_differentiable_write_to_a_part_may_read_the_rest():
+    w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    x = Tensor([1.0, 2.0, 4.0]).realize()
+    x[1:] -= (w * x).sum()
+    x.sum().backward()
+    assert w.grad.tolist() == [-2.0, -4.0, -8.0] and x.tolist() == [1.0, -15.0, -13.0]
+
+
 def test_a_write_through_a_view_of_a_computed_value_is_differentiated():
     w, v = Tensor([1.0, 2.0, 3.0], requires_grad=True), Tensor([5.0], requires_grad=True)
     y = w * 2

@@ -31,8 +31,6 @@ def write_view(view: Any, value: Any) -> None:
         a value that requires gradients where the view is detached from what requires gradients.
     :raises ArgumentError: if elements of the view are one element of the base.
     """
-    if value._uop is view._uop or 0 in view._uop.shape:
-        return
     base, steps = view._alias
     where = layout(tuple(base._uop.shape), steps)
     if overlaps(where):
@@ -43,6 +41,8 @@ def write_view(view: Any, value: Any) -> None:
             try_="x.contiguous() for a copy that can be written, or a write to the base",
         )
     _check_gradients(view, base, steps, value)
+    if value._uop is view._uop or 0 in view._uop.shape:
+        return
     differentiable = value._requires_grad and grad_enabled()
     if differentiable and is_detached(steps):  # nothing flows through the base: no need to cut it
         steps = tuple([step for step in steps if step[0] is not Ops.DETACH])
@@ -87,11 +87,7 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
         new = value.cast(image.base)
         base._take(_chosen(whole, steps, where, new, kinds).cast(image))
         return
-    if storage is not None and isinstance(base._uop.device, tuple):
-        # a window of several memories is no window, and all of them is written: it may be read at
-        # its own places only
-        value = value.contiguous()
-    elif in_place:
+    if in_place:
         node = value._uop
         if node.dtype is not storage.dtype:
             node = record(Ops.BITCAST, storage.dtype, (node,))
@@ -99,6 +95,8 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
         written = record(Ops.ASSIGN, storage.dtype, (storage, node), window)
         base._become(_reshaped(written, base._uop.shape), value)
         return
+    if storage is not None:  # all of it is written, and may be read at its own places only
+        value = value.contiguous()
     base._take(_chosen(base, steps, where, value, kinds))
 
 
