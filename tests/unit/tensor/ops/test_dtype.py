@@ -117,3 +117,23 @@ def test_stored_values_are_converted_where_they_are_copied_to(kind: str, tmp_pat
     assert (stored.cast("int32").to("REF") + 1).tolist() == (want + 1).tolist()
     with pytest.raises(CapabilityError):
         stored.float().realize()
+
+
+@pytest.mark.parametrize("source", dtypes.all, ids=repr)
+def test_stored_values_of_every_dtype_are_converted_to_every_other(
+    source: DType, tmp_path: Path
+) -> None:
+    """As values in memory are: read whole, in a window, and written to another file."""
+    a = np.array([0, 1, 2, 3, 5, 6, 1, 0]).astype(np.float32).astype(numpys(source))
+    path = tmp_path / "numbers"
+    a.tofile(path)
+    held = Tensor(a, device="REF").realize()
+    for target in others(source):
+        want = held.cast(target)
+        stored = Tensor(path, dtype=source).cast(target)
+        assert stored.dtype is target
+        assert bits_of(stored.to("REF")) == bits_of(want), target
+        assert bits_of(stored[2:6].to("REF")) == bits_of(want[2:6]), target
+        copy = tmp_path / target.name
+        stored.to("REF").to(f"disk:{copy}").realize()
+        assert copy.read_bytes() == bits_of(want), target
