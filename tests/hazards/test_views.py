@@ -155,3 +155,15 @@ def test_two_thousand_updates_wait():
     for _ in range(2000):
         x += 1
     assert x.tolist() == [2001.0, 2002.0]
+
+
+def test_bits_are_read_whose_base_is_computed_with_them():
+    x = Tensor(np.arange(4, dtype=np.uint8).reshape(2, 2)).to("REF")
+    bits, turned = x.bitcast("int8"), x.T.bitcast("int8")
+    bits.kernelize(turned)
+    x[0, 1] = 7
+    assert turned.tolist() == [[0, 2], [7, 3]] and bits.tolist() == [[0, 7], [2, 3]]
+    y = x + 1
+    bits, turned = y.bitcast("int8"), y.T.bitcast("int8")
+    Tensor.kernelize(turned, bits, y)
+    assert turned.tolist() == [[1, 3], [8, 4]] and bits.numpy().tolist() == [[1, 8], [3, 4]]

@@ -56,8 +56,15 @@ class ReadingMixin(TensorBase):
             self.realize()  # and not a copy: it may be read again, by backward as well
             if self._constant_value() is not None:
                 return self
-        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
-        return held.realize()
+        return self._stored()
+
+    def _stored(self) -> Any:
+        """This value in memory of its own, computed now."""
+        if owned_storage(self._uop) is not None:
+            self.realize()
+            if owned_storage(self._uop) is not None:  # else it is a view, and its base was computed
+                return self
+        return self.detach().contiguous().realize()
 
     def _at_its_values(self) -> Any:
         """Of a symbolic shape: computed by the kernels of that shape, seen in its present sizes."""
@@ -69,8 +76,7 @@ class ReadingMixin(TensorBase):
             recorder.refuse_reading(self.shape)
         if isinstance(self._uop.device, tuple):
             return self.detach().to(self._uop.device[0])._at_its_values()
-        held = self.detach().contiguous() if owned_storage(self._uop) is None else self
-        storage = held.realize()._uop.base
+        storage = self._stored()._uop.base
         # its memory has room for the largest sizes; what there is of it stands at the front
         count = prod(extents)
         front = UOp(Ops.SHRINK, storage.dtype, (storage,), ((0, count),))
