@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import weft
-from weft import Device, Tensor, UOp, Variable, amp, data, dtypes, io, jit, nn, settings
+from weft import Device, Tensor, UOp, Variable, amp, autograd, data, dtypes, io, jit, nn, settings
+from weft.functions import defaults, defined, extremes
 from weft.nn import init, optim, state
 from weft.shape import ShapeTracker, View
 from weft.tensor.jit import Jit
@@ -39,6 +40,9 @@ MODULES = {
     "io": io,
     "data": data,
     "amp": amp,
+    "functions.defined": defined,
+    "functions.extremes": extremes,
+    "functions.defaults": defaults,
 }
 
 # what carries facts and is described where it is made
@@ -74,6 +78,8 @@ def documented() -> dict[str, str]:
     for name in weft.__all__:
         if inspect.isfunction(getattr(weft, name)):
             found[name] = written(getattr(weft, name))
+    for name in ("Function", "grad"):
+        found[f"autograd.{name}"] = written(getattr(autograd, name))
     names = {row.name for row in settings.table()}
     for path, owner in CLASSES.items():
         for name, thing in members(owner):

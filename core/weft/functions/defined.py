@@ -25,7 +25,12 @@ def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """`data` itself where it is a tensor of this dtype on this device, else a tensor of it."""
+    """`data` itself where it is a tensor of this dtype on this device, else a tensor of it.
+
+    >>> x = Tensor([1.0])
+    >>> weft.as_tensor(x) is x, weft.as_tensor([1, 2]).tolist()
+    (True, [1, 2])
+    """
     if not isinstance(data, Tensor):
         return Tensor(data, dtype=dtype, device=device)
     data = data if dtype is None else data.cast(dtype)
@@ -39,6 +44,10 @@ def from_numpy(ndarray: Any) -> Tensor:
     """A tensor of a NumPy array.
 
     :raises WrongKind: for anything else.
+
+    >>> import numpy
+    >>> weft.from_numpy(numpy.ones(2, dtype="float32")).tolist()
+    [1.0, 1.0]
     """
     if not hasattr(ndarray, "__array_interface__"):
         raise WrongKind(
@@ -48,7 +57,11 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether this is a Tensor."""
+    """Whether this is a Tensor.
+
+    >>> weft.is_tensor(Tensor([1])), weft.is_tensor([1])
+    (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
@@ -103,7 +116,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
 
 def t(input: Tensor) -> Tensor:
-    """A matrix transposed; vectors as they are."""
+    """A matrix transposed; vectors as they are.
+
+    >>> weft.t(Tensor([[1, 2]])).tolist()
+    [[1], [2]]
+    """
     return input.transpose(0, 1) if input.ndim > 1 else input
 
 
@@ -137,12 +154,20 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors side by side: along axis 1, vectors along axis 0."""
+    """Tensors side by side: along axis 1, vectors along axis 0.
+
+    >>> weft.hstack([Tensor([[1], [2]]), Tensor([[3], [4]])]).tolist()
+    [[1, 3], [2, 4]]
+    """
     return _joined("hstack", tensors, ())
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors one below the other: along axis 0, vectors as rows."""
+    """Tensors one below the other: along axis 0, vectors as rows.
+
+    >>> weft.vstack([Tensor([1, 2]), Tensor([3, 4])]).tolist()
+    [[1, 2], [3, 4]]
+    """
     return _joined("vstack", tensors, ())
 
 
@@ -194,17 +219,29 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors side by side, vectors as columns."""
+    """Tensors side by side, vectors as columns.
+
+    >>> weft.column_stack([Tensor([1, 2]), Tensor([3, 4])]).tolist()
+    [[1, 3], [2, 4]]
+    """
     return _joined("column_stack", tensors, ())
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All pairs (triples ...) of the elements of vectors."""
+    """All pairs (triples ...) of the elements of vectors.
+
+    >>> weft.cartesian_prod(Tensor([1, 2]), Tensor([3])).tolist()
+    [[1, 3], [2, 3]]
+    """
     return _joined("cartesian_prod", tensors, ())
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Coordinates of a grid, a tensor for each axis."""
+    """Coordinates of a grid, a tensor for each axis.
+
+    >>> [x.tolist() for x in weft.meshgrid(Tensor([1, 2]), Tensor([3]))]
+    [[[1], [2]], [[3], [3]]]
+    """
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
     if not given or not isinstance(given[0], Tensor):
         raise no_tensor("meshgrid", tuple(given))
