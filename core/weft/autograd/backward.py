@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from types import MappingProxyType
 
-from weft.autograd.history import former, is_lost, storage, way_back
+from weft.autograd.history import Identity, former, identity, is_lost, storage, way_back
 from weft.autograd.rules import RULES, STOPS
 from weft.autograd.slopes import AGAIN, is_checkpoint
 from weft.base.dtype import dtypes
@@ -17,6 +18,7 @@ from weft.uop.node import memo_slot
 
 _set_meta = memo_slot("meta")
 _MEMORY = frozenset({Ops.BUFFER, Ops.MULTI, Ops.ASSIGN})
+_HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _WHOLE = frozenset({Ops.BUFFER, Ops.MULTI, Ops.RESHAPE})
 _LOSING = frozenset({Ops.SHRINK, Ops.EXPAND})
 _NO_RESULT = 0x7FC5_3A91
@@ -45,7 +47,11 @@ class Paths:
         self.ways: dict[UOp, UOp] = {}
         self.former: dict[UOp, UOp | None] = {}
         self._wanted = set(targets)
-        self._memory = {target.base: target for target in targets if target.op in _WHOLE}
+        # of several targets in one memory the first: those after it are named by nobody any more
+        self._memory: dict[Identity, UOp] = {}
+        for target in targets:
+            if target.op in _WHOLE and target.base.op in _HOLDS:
+                self._memory.setdefault(identity(target.base), target)
         self.nodes: dict[UOp, None] = {}
         self.order = self._order(root)
         self._find()
@@ -109,12 +115,17 @@ class Paths:
 
 
 def gradient(
-    root: UOp, targets: Sequence[UOp], upstream: UOp, ends: Container[UOp] = frozenset()
+    root: UOp,
+    targets: Sequence[UOp],
+    upstream: UOp,
+    ends: Container[UOp] = frozenset(),
+    hooks: Mapping[UOp, Callable[[UOp], UOp]] = MappingProxyType({}),
 ) -> list[UOp | None]:
     """The gradient of sum(root * upstream) with respect to each target; None where root does not
     depend on it.
 
-    `upstream` has the shape and dtype of root; `ends` as for `Paths`. Gradients of a node that is
+    `upstream` has the shape and dtype of root; `ends` as for `Paths`; `hooks` change the gradient
+    of a node before it flows on. Gradients of a node that is
     used more than once are added up. Values that stand in memory are read there.
 
     :raises GradientError: for an op through which no gradient is known, and where the gradient
@@ -133,6 +144,8 @@ def gradient(
         flowing = gradients.get(node)
         if flowing is None:
             continue
+        if node in hooks:
+            flowing = gradients[node] = hooks[node](flowing)
         if node not in wanted:
             # what is not asked for is not needed again
             del gradients[node]

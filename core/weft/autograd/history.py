@@ -8,6 +8,8 @@ lives as long as the memory's node.
     remember(memory, value)     value, of the memory's flat shape, is what stands in it
     way_back(node)              that graph, or None
     overwritten(memory)         from now on graphs that were kept before do not mean what is in it
+    carried_out(write)          from now on what a kernel is to write, in such graphs, is there
+    leave(memory, owner)        from now on memory is not the owner's any more; in such graphs it is
 
 in:  BUFFER and MULTI nodes, spec.tensor      out: spec.tensor
 """
@@ -15,33 +17,44 @@ in:  BUFFER and MULTI nodes, spec.tensor      out: spec.tensor
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from weakref import ref
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from weft.base.weak import WeakKeys, WeakMembers
-from weft.device import binding
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot
+from weft.uop.sharding import sharding_seen
 
 
 @dataclass(frozen=True, slots=True)
 class _Past:
     """value: how what is in the memory came about; None where that is not known. when: since when.
     before: the same of what was there before the last write. ever: whether anything ever had one.
+    settled: of several memories that kernels are to fill what they are once these have run.
     """
 
     value: UOp | None
     when: int
     before: _Past | None = None
     ever: bool = True
+    settled: UOp | None = None
 
+
+Identity: TypeAlias = tuple[Any, ...]
 
 _HOLDS = frozenset({Ops.BUFFER, Ops.MULTI})
 _set_history = memo_slot("_history")
 _clock = itertools.count(1)
 _written: WeakKeys[UOp, int] = WeakKeys()
+_carried: WeakKeys[UOp, int] = WeakKeys()
 _remembering: WeakMembers[UOp] = WeakMembers()
-_former: WeakKeys[UOp, ref[UOp]] = WeakKeys()
+_former: WeakKeys[UOp, Identity] = WeakKeys()
+_left: WeakKeys[UOp, dict[Identity, list[tuple[Any, int]]]] = WeakKeys()
+
+owners: WeakKeyDictionary[UOp, list[Any]] = WeakKeyDictionary()
+"""By node whose value it was: kept for `weft.tensor.identities`."""
 
 
 def remember(memory: UOp, value: UOp) -> None:
@@ -55,8 +68,12 @@ def remember(memory: UOp, value: UOp) -> None:
         value = value.substitute({node: node for node in used} | dict.fromkeys(own, old))
     past = _past(memory)
     before = past.before if past is not None and past.value is None else None
-    _set_history(memory, _Past(value, now, before))
-    _remembering.add(memory)
+    waiting = {} if memory.op is Ops.BUFFER else {u: b for u, b in _parts(memory) if u is not b}
+    settled = memory.substitute(waiting) if waiting else None
+    for node, filled in ((memory, settled), (settled, None)):
+        if node is not None:
+            _set_history(node, _Past(value, now, before, settled=filled))
+            _remembering.add(node)
 
 
 def forget(memory: UOp) -> None:
@@ -87,6 +104,47 @@ def overwritten(memory: UOp) -> None:
             _set_history(node, _Past(None, now, before))
 
 
+def follow(becomes: Mapping[UOp, UOp]) -> list[UOp]:
+    """Nodes are about to be replaced in all graphs: gives what becomes of values on several devices
+    that remember something, part by part. Hold it until the graphs do."""
+    changed = []
+    if sharding_seen() and becomes:
+        for memory in _remembering:
+            if memory.op is Ops.MULTI and any(node in becomes for node, _ in _parts(memory)):
+                new = memory.substitute(becomes)
+                if new.op is Ops.MULTI and _past(new) is None:
+                    _set_history(new, _past(memory))
+                    _remembering.add(new)
+                changed.append(new)
+    return changed
+
+
+def carried_out(write: UOp) -> None:
+    """The kernel of ASSIGN(memory, KERNEL) has run: its value is in the memory now."""
+    if in_use():
+        _carried[write] = next(_clock)
+
+
+def leave(memory: UOp, owner: Any) -> None:
+    """`owner`, any object, has its value elsewhere from now on."""
+    found = buffers(memory)
+    if not found:
+        return
+    own = identity(memory)
+    if found[0] not in _left:
+        _left[found[0]] = {}
+    known = _left[found[0]].get(own, [])
+    _left[found[0]][own] = [*(k for k in known if k[0] is not owner), (owner, next(_clock))]
+    for old, of in _former.items():
+        if of == own:
+            owners[old] = [*(k for k in owners.get(old, ()) if k is not owner), owner]
+
+
+def has_left() -> bool:
+    """Whether any owner has its value elsewhere than before."""
+    return len(_left) > 0
+
+
 def in_use() -> bool:
     """Whether any memory remembers anything."""
     return len(_remembering) > 0
@@ -110,23 +168,34 @@ def way_back(node: UOp) -> UOp | None:
     if past is None or past.value is None:
         return None
     value, when = past.value, past.when
-    changed: dict[UOp, UOp] = {}
-    for used in _memories(value):
-        below = storage(used)
-        if _written.get(below, 0) > when:
-            changed[used] = old_value(below, when)
-        elif used is not below:
-            changed[used] = below if _is_filled(below) else used
+    changed = {used: _as_it_is_now(used, when) for used in _memories(value)}
     if any(new is not old for old, new in changed.items()):
         value = value.substitute(changed)
-        _set_history(memory, _Past(value, when, past.before))
+        _set_history(memory, replace(past, value=value))
     return value
 
 
-def former(node: UOp) -> UOp | None:
-    """The memory of a node that stands for what was in it before."""
-    found = _former.get(node)
-    return None if found is None else found()
+def _as_it_is_now(used: UOp, when: int) -> UOp:
+    """What a memory in a graph that was kept at the time `when` is now: the memory, a node that
+    stands for what was in it, or the same node where a kernel is still to fill it."""
+    parts = [(used, storage(used))] if used.op is not Ops.MULTI else _parts(used)
+    since = [when if node is below else _carried.get(node, 0) for node, below in parts]
+    if not all(since):
+        return used
+    memory = used.substitute({node: below for node, below in parts if node is not below})
+    if any(_written.get(below, 0) > time for (_, below), time in zip(parts, since)):
+        return old_value(memory, min(since))
+    return memory
+
+
+def former(node: UOp) -> Identity | None:
+    """The `identity` of the memory of which a node stands for what was in it before."""
+    return _former.get(node)
+
+
+def identity(memory: UOp) -> Identity:
+    """What tells a memory from all others, whether or not kernels have filled it."""
+    return (memory.op, *(node.src[1].arg for node in buffers(memory)))
 
 
 def is_lost(node: UOp) -> bool:
@@ -135,18 +204,27 @@ def is_lost(node: UOp) -> bool:
     return past is not None and past.value is None and past.ever
 
 
-def old_value(memory: UOp, when: int | None = None) -> UOp:
+def now() -> int:
+    """A time after all that has been told until now, and before all that follows."""
+    return next(_clock)
+
+
+def old_value(memory: UOp, when: int | None = None, left_since: int | None = None) -> UOp:
     """A node that stands for what was in `memory` before: nothing else is, and it has no bytes.
 
-    It knows how that came about, if that was known at the time `when`.
+    It knows how that came about, if that was known at the time `when`. It is the value of those who
+    have left the memory since the time `left_since`, which is `when` by default.
     """
+    left_since = when if left_since is None else left_since
     parts = {}
     for node in _buffers(memory):
         unique = UOp(Ops.UNIQUE, arg=("former", next(_clock)))
         parts[node] = UOp(Ops.BUFFER, node.dtype, (node.src[0], unique), node.arg)
     made = memory.substitute(parts)
     for node, old in [*parts.items(), (memory, made)]:
-        _former[old] = ref(node)
+        _former[old] = identity(node)
+        if whose := _owners_since(node, left_since):
+            owners[old] = whose
         past = _past(node)
         if past is not None:
             known = past if past.value is not None and _is_before(past, when) else past.before
@@ -155,18 +233,34 @@ def old_value(memory: UOp, when: int | None = None) -> UOp:
     return made
 
 
+def _owners_since(memory: UOp, when: int | None) -> list[Any]:
+    """Who has left a memory since a time."""
+    if when is None:
+        return []
+    first = next(iter(buffers(memory)), memory)
+    known = _left.get(first, {}).get(identity(memory), ())
+    return [who for who, until in known if when < until]
+
+
 def _is_before(past: _Past, when: int | None) -> bool:
     return when is None or past.when <= when
 
 
 def _memories(value: UOp) -> list[UOp]:
     """The memory that a graph reads; of what kernels are about to fill the node that says so."""
-    order = value.toposort(gate=lambda node: storage(node) is node)
+    order = value.toposort(gate=lambda node: storage(node) is node and node.op not in _HOLDS)
     return [node for node in order if storage(node) is not node or node.op in _HOLDS]
 
 
-def _is_filled(memory: UOp) -> bool:
-    return binding.is_bound(memory) and binding.buffer_of(memory).is_allocated
+def buffers(memory: UOp) -> list[UOp]:
+    """The buffers in which a value stands, or will stand once kernels have run."""
+    return [below for _, below in _parts(memory)]
+
+
+def _parts(memory: UOp) -> list[tuple[UOp, UOp]]:
+    """The buffers of which a value on several devices consists, each with its `storage`."""
+    order = memory.toposort(gate=lambda node: storage(node) is node)
+    return [(node, below) for node in order if (below := storage(node)).op is Ops.BUFFER]
 
 
 def _past(node: UOp) -> _Past | None:

@@ -13,7 +13,7 @@ from weft.autograd.history import storage, way_back
 from weft.base.dtype import ImageDType
 from weft.schedule.arange import is_counter
 from weft.shape.movement import inverse_move
-from weft.tensor.identities import follow, former_identities, versions
+from weft.tensor.identities import follow, former_identities, note_moves, versions
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of
 
@@ -108,26 +108,37 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
     """
     finals = _last_versions(written)
     waiting = waiting_tensors()
-    leaves = [
-        version
-        for t in live_tensors()
-        if t._requires_grad and t.is_leaf
-        for version in versions(t._uop)
-    ]
+    owned = [t for t in live_tensors() if t._requires_grad and t.is_leaf]
+    leaves = [version for t in owned for version in versions(t._uop)]
     leaves += leaf_nodes()
-    leaves += former_identities(t for t in live_tensors() if t._requires_grad and t.is_leaf)
+    leaves += former_identities(owned)
     roots = {t._uop: None for t in waiting if leaves and _may_be_derived(t, becomes)}
     on_the_way = leading_to(UOp(Ops.SINK, src=tuple(roots)), leaves) if roots else []
-    for memory in finals.values():
-        history.overwritten(memory)
+    before = history.now()
+    _tell_history(becomes, finals)
+    note_moves([t for t in waiting if t._requires_grad and t.is_leaf], becomes)
     if leaves and becomes:
-        becomes = _with_ways_back(becomes, leaves, set(on_the_way) - set(leaves), finals)
+        becomes = _with_ways_back(becomes, leaves, set(on_the_way) - set(leaves), finals, before)
         for node in leaves:
             if node in becomes:
                 mark_leaf(becomes[node])
-    followed = follow(becomes)  # held until the graphs hold them
+    followed = [*follow(becomes), *history.follow(becomes)]  # held until the graphs hold them
     _replace(waiting, becomes)
     del followed
+
+
+def _tell_history(becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]) -> None:
+    """Graphs that are kept for gradients read what was written, or what was there before."""
+    carried = [node for node in becomes if _is_kernel(node)]
+    replaced = {node.src[0] for node in carried}  # one write upon another: the last one stays
+    for node in carried:
+        if node in replaced:
+            history.carried_out(node)
+    for memory in finals.values():
+        history.overwritten(memory)
+    for node in carried:
+        if node not in replaced:
+            history.carried_out(node)
 
 
 def _last_versions(written: Sequence[UOp]) -> dict[UOp, UOp]:
@@ -147,6 +158,7 @@ def _with_ways_back(
     leaves: list[UOp],
     on_the_way: set[UOp],
     finals: Mapping[UOp, UOp],
+    before: int,
 ) -> dict[UOp, UOp]:
     """`becomes`, the memory in it knowing how it was computed where gradients lead through it.
 
@@ -159,7 +171,9 @@ def _with_ways_back(
         fresh = _computed_of(becomes, on_the_way, known, finals)
         if fresh:
             hidden = {memory for memory in known if memory.op in _HOLDS} | fresh.keys()
-            _keep_graphs(fresh, _for_gradients(becomes, on_the_way, own, hidden, fresh), finals)
+            _keep_graphs(
+                fresh, _for_gradients(becomes, on_the_way, own, hidden, fresh), finals, before
+            )
     result = dict(becomes)
     for node, value in becomes.items():
         if node not in on_the_way and node not in own and not _is_kernel(node):
@@ -251,12 +265,18 @@ def _is_kernel(node: UOp) -> bool:
 
 
 def _keep_graphs(
-    fresh: Mapping[UOp, tuple[UOp, UOp]], becomes: Mapping[UOp, UOp], finals: Mapping[UOp, UOp]
+    fresh: Mapping[UOp, tuple[UOp, UOp]],
+    becomes: Mapping[UOp, UOp],
+    finals: Mapping[UOp, UOp],
+    before: int,
 ) -> None:
-    """Every memory in `fresh` remembers its graph, over the memory of what was computed below."""
+    """Every memory in `fresh` remembers its graph, over the memory of what was computed below.
+
+    before: a time before the writes that led to `finals`, as of `history.now`.
+    """
     there = dict(becomes)
     for last, memory in finals.items():
-        version, there[memory] = last.src[0].base, history.old_value(memory)
+        version, there[memory] = last.src[0].base, history.old_value(memory, left_since=before)
         while version.op is Ops.ASSIGN:
             there[version] = there[memory]
             version = version.src[0].base

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from weft.autograd import is_checkpoint
+from weft.autograd import history, is_checkpoint
 from weft.base import trace
 from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
@@ -42,7 +42,12 @@ def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
     with turn:
         _finish_begun(tensors)
         protected = protect_readers(tensors)
-        put_back(kernelize_map(sink_of([*tensors, *protected])))
+        becomes = kernelize_map(sink_of([*tensors, *protected]))
+        put_back(becomes)
+        # a kernel that waits may not share its memory's old value with graphs that are kept
+        for write in kernel_writes(UOp(Ops.SINK, src=tuple(becomes.values()))):
+            if _holds_something(write.src[0]):
+                history.overwritten(storage_under(write))
 
 
 def schedule_tensors(
@@ -67,8 +72,10 @@ def _scheduled(tensors: Sequence[TensorBase]) -> tuple[list[ScheduleItem], dict[
         return filled.items, filled.values
     put_back(kernelize_map(whole))
     sink = _with_readers(sink_of(tensors))
+    writes = kernel_writes(sink)
+    written = [write for write in writes if _holds_something(write.src[0])]
     items, values = create_schedule_with_vars(sink)
-    put_back(_settled(kernel_writes(sink)))
+    put_back(_settled(writes), written)
     return items, values
 
 

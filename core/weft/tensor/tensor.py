@@ -36,6 +36,7 @@ from weft.tensor.ops.distances import DistancesMixin
 from weft.tensor.ops.dtype import DtypeMixin
 from weft.tensor.ops.exchange import ExchangeMixin
 from weft.tensor.ops.gates import GatesMixin
+from weft.tensor.ops.gradient_hooks import GradientHooksMixin
 from weft.tensor.ops.hashing import HashingMixin
 from weft.tensor.ops.holding import HoldingMixin
 from weft.tensor.ops.indexing import IndexingMixin
@@ -106,6 +107,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     ShardingMixin,
     InplaceFunctionsMixin,
     DifferentiationMixin,
+    GradientHooksMixin,
     ExchangeMixin,
     HoldingMixin,
     ReadingMixin,
@@ -182,7 +184,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     @uop.setter
     def uop(self, node: UOp) -> None:
         leave(self)
-        self._uop = node
+        self._stand_on(node)
 
     lazydata = uop
 

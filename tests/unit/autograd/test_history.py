@@ -9,7 +9,7 @@ import pytest
 from weft import Tensor, jit
 from weft.autograd import history
 from weft.base.errors import GradientError
-from weft.engine import stats
+from weft.engine import run_schedule, stats
 
 
 def leaf(*values, dtype="double"):
@@ -423,3 +423,74 @@ def test_what_is_settled_keeps_its_past():
         history.settle(node)
     assert past is not None and history.way_back(memory) is past
     assert other._history is None and history.way_back(other) is None
+
+
+# ---- kernels that wait, and writes among them ----------------------------------------------------
+
+
+def read_without_running(*tensors):
+    tensors[0].kernelize(*tensors[1:])
+
+
+def scheduled(*tensors):
+    items, values = tensors[0].schedule_with_vars(*tensors[1:])
+    run_schedule(items, values)
+
+
+PLACES = {"one device": None, "two devices": ("REF", "REF:1")}
+
+
+def placed(places, *numbers):
+    x = Tensor(list(numbers), device="REF")
+    x = x if PLACES[places] is None else x.shard(PLACES[places], axis=0)
+    return x.contiguous().realize().requires_grad_()
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize("look", [read_without_running, scheduled, Tensor.realize])
+def test_a_graph_that_is_kept_reads_what_a_write_leaves(places, look):
+    x, w = placed(places, 1.0, 2.0), placed(places, 3.0, 4.0)
+    with Tensor.no_grad():
+        w -= 1
+    loss = (x * w).sum()
+    look(loss)
+    loss.backward()
+    assert x.grad.tolist() == [2.0, 3.0] and w.grad.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("places", PLACES)
+def test_what_a_kernel_that_waits_is_to_overwrite_is_not_read(places):
+    w = placed(places, 1.0, 2.0)
+    linear, square = (w * 3).sum(), (w * w).sum()
+    with Tensor.no_grad():
+        w -= 1
+    read_without_running(linear, square, w)
+    linear.backward()
+    assert w.grad.tolist() == [3.0, 3.0]
+    with pytest.raises(GradientError, match="overwritten"):
+        square.backward()
+    w.grad = None
+    (w * w).sum().backward()
+    assert w.grad.tolist() == [0.0, 2.0]
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize("look", [read_without_running, scheduled])
+def test_kernels_that_have_run_leave_the_way_back(places, look):
+    x = placed(places, 1.0, 2.0)
+    y = x * x
+    look(y)
+    for run in (lambda: None, (y * 2).realize, y.realize):
+        run()
+        x.grad = None
+        (y * y).sum().backward()
+        assert x.grad.tolist() == [4.0, 32.0]
+
+
+def test_parts_of_a_value_whose_kernels_run_one_after_the_other():
+    x = placed("two devices", 1.0, 2.0)
+    y = x * x
+    y.kernelize()
+    assert y[:1].tolist() == [1.0]  # the kernel of one device runs
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]

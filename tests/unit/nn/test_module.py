@@ -399,3 +399,23 @@ def test_the_walk_over_objects() -> None:
     shared = Tensor([1.0])
     assert [path for path, _ in tree.walk({"a": [shared, {"b": shared}]})] == ["a.0", "a.1.b"]
     assert parameter.destination(("REF", "float16"), {}) == ("REF", dtypes.half)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.load_state_dict({"weight": Tensor([[1.0, 2.0]])}),
+        lambda m: nn.state.load_state_dict(m, {"weight": Tensor([[1.0, 2.0]])}),
+        lambda m: nn.utils.vector_to_parameters(Tensor([1.0, 2.0]), m.parameters()),
+        lambda m: m.half(),
+        lambda m: m.to("REF"),
+    ],
+)
+def test_a_loss_recorded_before_its_parameters_change_still_reaches_them(change):
+    model = nn.Linear(2, 1, bias=False)
+    loss = (model.weight * 3).sum()
+    change(model)
+    loss.backward()
+    grad = model.weight.grad
+    assert grad.tolist() == [[3.0, 3.0]]
+    assert grad.dtype is model.weight.dtype and grad.device == model.weight.device

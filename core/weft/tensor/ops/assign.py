@@ -20,7 +20,6 @@ from weft.device import registry
 from weft.shape import ShapeTracker, View
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.alias import base_of, changed, is_view, leave, pass_on_flags
-from weft.tensor.identities import remember_leaf
 from weft.tensor.interop import moved
 from weft.tensor.ops.aliased_writes import write_view
 from weft.tensor.ops.operands import cast_node
@@ -212,21 +211,17 @@ class AssignMixin(TensorBase):
             )
 
     def _become(self, node: UOp, value: TensorBase) -> None:
-        if self._requires_grad and self.is_leaf:
-            former = self._uop
-            self._uop = self._own_identity(node)
-            remember_leaf(former, self)
-        else:
-            self._uop = node
-            if value._requires_grad and grad_enabled() and not self._requires_grad:
-                self._requires_grad, self.is_leaf = True, False
-                pass_on_flags(self)
+        self._stand_on(node)
+        if value._requires_grad and grad_enabled() and not self._requires_grad:
+            self._requires_grad, self.is_leaf = True, False
+            pass_on_flags(self)
         if self._alias is not None:
             changed(self)
 
     def replace(self, x: ArrayLike, allow_shape_mismatch: bool = False) -> Self:
         """Become another tensor altogether: its graph, and none of the old memory. Views of what
-        it was until now share that, and no longer its value.
+        it was until now share that, and no longer its value. Of a leaf that requires gradients,
+        what was computed before still leads to it.
 
         :raises ShapeError: if the shapes differ, unless that is allowed.
         :raises DTypeError: if the dtypes differ.
@@ -256,7 +251,7 @@ class AssignMixin(TensorBase):
             )
         node = x._uop
         leave(self)
-        self._uop = node
+        self._stand_on(node)
         return self
 
     def __iadd__(self, x: ArrayLike) -> Self:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 from weakref import ref
 
 from weft.autograd import Paths, gradient
+from weft.autograd.history import has_left
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError
+from weft.base.promotion import read_as
+from weft.base.sequences import prod
 from weft.tensor.identities import former_identities, versions
 from weft.tensor.live import leaf_nodes, live_tensors
+from weft.tensor.ops.gradient_hooks import has_hooks, hooks_on_the_way, through_hooks
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
 from weft.uop import GroupOp, Ops, UOp
@@ -66,13 +70,15 @@ class DifferentiationMixin(TensorBase):
                     because="equal constants are one node: their gradients could not be told apart",
                     try_="make it with requires_grad=True",
                 )
-        stood = _nodes_of([t for t in targets if t._requires_grad and t.is_leaf])
+        stood = _nodes_of(self._uop, [t for t in targets if t._requires_grad and t.is_leaf])
         nodes = {target._uop: None for target in targets} | dict.fromkeys(stood)
-        found = dict(zip(nodes, _gradients(self._uop, list(nodes), upstream, _ends(stood))))
+        hooks = hooks_on_the_way(live_tensors()) if has_hooks() else {}
+        parts = _gradients(self._uop, list(nodes), upstream, _ends(stood), hooks)
+        found = dict(zip(nodes, parts))
         result = []
         for target in targets:
             own = [node for node, leaves in stood.items() if any(t is target for t in leaves)]
-            node = _sum([found[n] for n in own or [target._uop]], target.shape)
+            node = _sum([found[n] for n in own or [target._uop]], target)
             if node is None and not materialize_grads:
                 raise GradientError(
                     "self does not depend on this target",
@@ -83,10 +89,18 @@ class DifferentiationMixin(TensorBase):
                 )
             # not a leaf: its own gradients stay within reach once it is computed
             made = target.zeros_like() if node is None else self._from_node(node, None, True)
+            if target.is_leaf and node is not None and has_hooks():
+                made = through_hooks(target, made)
             result.append(made)
         return result
 
-    def backward(self, gradient: ArrayLike | None = None) -> Self:
+    def backward(
+        self,
+        gradient: ArrayLike | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Sequence[TensorBase] | TensorBase | None = None,
+    ) -> Self:
         """Add the gradient of self to `.grad` of every leaf below that requires gradients, and of
         every tensor on the way for which `retain_grad` was called.
 
@@ -94,6 +108,10 @@ class DifferentiationMixin(TensorBase):
         adds the same once more, and before or after self and what it was computed of have been
         read: values that stand in memory are used from there.
 
+        :param gradient: weights of the elements; needed unless self is one element.
+        :param retain_graph: has no effect: graphs stay.
+        :param create_graph: refused: `gradient` gives gradients that gradients flow through.
+        :param inputs: the tensors that get their gradients; all leaves by default.
         :raises GradientError: if self is not one float and no `gradient` is given, or if no leaf
             can be reached.
 
@@ -102,10 +120,20 @@ class DifferentiationMixin(TensorBase):
         >>> x.grad.tolist()
         [2.0, 4.0, 6.0]
         """
+        if create_graph:
+            raise GradientError(
+                "gradients in .grad are constants",
+                asked="backward(create_graph=True)",
+                because=".grad of a leaf is added to, and would hold its own graph",
+                try_="weft.autograd.grad(y, x, create_graph=True), or y.gradient(x)",
+            )
         upstream = self._upstream(gradient)
         wanting = [t for t in live_tensors() if t._requires_grad]
         takers = [t for t in wanting if t.is_leaf or t.retains_grad]
-        stood = _nodes_of([t for t in takers if t.is_leaf])
+        if inputs is not None:
+            chosen = {id(t) for t in ([inputs] if isinstance(inputs, TensorBase) else inputs)}
+            takers = [t for t in wanting if id(t) in chosen]
+        stood = _nodes_of(self._uop, [t for t in takers if t.is_leaf])
         ends = _ends(stood)
         for taker in takers:
             if not taker.is_leaf:
@@ -127,16 +155,19 @@ class DifferentiationMixin(TensorBase):
                 else "Tensor(..., requires_grad=True), or x.requires_grad_()",
             )
         nodes = [node for node in stood if node in paths.reached]
-        parts = _gradients(self._uop, nodes, upstream, ends)
+        hooks = hooks_on_the_way(wanting) if has_hooks() else {}
+        parts = _gradients(self._uop, nodes, upstream, ends, hooks)
         gathered: dict[int, list[UOp | None]] = {id(taker): [] for taker in takers}
         for node, part in zip(nodes, parts):
             for taker in stood[node]:
                 gathered[id(taker)].append(part)
         for taker in takers:
-            node = _sum(gathered[id(taker)], taker.shape)
+            node = _sum(gathered[id(taker)], taker)
             if node is None:
                 continue
             made = self._from_node(node, False)
+            if taker.is_leaf and has_hooks():
+                made = through_hooks(taker, made)
             taker.grad = made if taker.grad is None else taker.grad + made
             taker.grad._requires_grad = False
         return self
@@ -201,8 +232,10 @@ class DifferentiationMixin(TensorBase):
         return weights._uop
 
 
-def _nodes_of(leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]]:
+def _nodes_of(root: UOp, leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]]:
     """By node the leaves that it stands for, or stood for before they were written."""
+    if has_left():
+        Paths(root, ())  # makes the nodes below root that stand for what has been left
     found: dict[UOp, list[TensorBase]] = {}
     for leaf in leaves:
         for node in versions(leaf._uop):
@@ -219,14 +252,38 @@ def _ends(stood: Mapping[UOp, list[TensorBase]]) -> set[UOp]:
     return {node for node, leaves in stood.items() if any(count[id(t)] > 1 for t in leaves)}
 
 
-def _sum(parts: list[UOp | None], shape: Any) -> UOp | None:
-    """The sum of those that there are, in this shape."""
+def _sum(parts: list[UOp | None], target: TensorBase) -> UOp | None:
+    """The sum of those that there are, as a gradient of `target`."""
     total = None
     for part in parts:
         if part is not None:
-            part = part if part.shape == shape else part.reshape(shape)
+            part = _as_gradient_of(target, part)
             total = part if total is None else total + part
     return total
+
+
+def _as_gradient_of(target: TensorBase, part: UOp) -> UOp:
+    """A gradient in the shape and dtype of `target`, where `target` is.
+
+    A leaf may have been moved, converted or replaced since it was read.
+
+    :raises GradientError: where it was replaced by a tensor of another size.
+    """
+    own = target._uop
+    if part.shape != own.shape:
+        if prod(part.shape) != prod(own.shape):
+            raise GradientError(
+                "the gradient does not have the shape of its leaf",
+                asked=f"a gradient of shape {part.shape} for a leaf of shape {target.shape}",
+                because="the leaf was replaced by a tensor of another shape after it was used",
+                try_="call backward before the leaf is replaced",
+            )
+        part = part.reshape(own.shape)
+    dtype = read_as(own.dtype)
+    part = part if part.dtype is dtype else part.cast(dtype)
+    if part.device is None or part.device == own.device:
+        return part
+    return target._from_node(part, False).shard_like(target)._uop
 
 
 def _is_cut_off(node: UOp, paths: Paths) -> bool:

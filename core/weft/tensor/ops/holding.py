@@ -9,6 +9,8 @@ from weft.base.dtype import DType, dtypes, element_dtype
 from weft.device import registry
 from weft.tensor import interop
 from weft.tensor.alias import leave
+from weft.tensor.identities import remember_leaf
+from weft.tensor.live import mark_leaf
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.storage import owned_storage
 from weft.tensor.types import DeviceLike, DTypeLike
@@ -76,7 +78,7 @@ class HoldingMixin(TensorBase):
         target = registry.placement(device)
         if target != self._uop.device:
             leave(self)
-            self._uop = interop.moved(self._uop, target)
+            self._stand_on(interop.moved(self._uop, target))
         return self
 
     def contiguous(self) -> Self:
@@ -138,6 +140,17 @@ class HoldingMixin(TensorBase):
         """
         node = record(Ops.CONTIGUOUS, self._uop.dtype, (self._uop,), ("own", next(_leaf_numbers)))
         return self._wrap(node)
+
+    def _stand_on(self, node: UOp) -> None:
+        """Have another node. If self is a leaf that requires gradients, what was recorded before
+        reads the former node, whose gradient is that of self."""
+        if not (self._requires_grad and self.is_leaf):
+            self._uop = node
+        elif node is not self._uop:
+            former = self._uop
+            self._uop = self._own_identity(node)
+            mark_leaf(self._uop)
+            remember_leaf(former, self)
 
     @staticmethod
     def _own_identity(node: UOp) -> UOp:

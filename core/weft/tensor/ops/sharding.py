@@ -54,7 +54,7 @@ class ShardingMixin(TensorBase):
         """
         node = self._laid_out(devices, axis)
         leave(self)
-        self._uop = self._own_identity(node) if self._requires_grad and self.is_leaf else node
+        self._stand_on(node)
         return self
 
     def shard_like(self, other: TensorBase) -> Self:
