@@ -145,7 +145,8 @@ def _read_elsewhere(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
     """The versions whose writer's value comes from the memory that it overwrites, at other places.
 
     A write into a window may read that window, element by element. A write to all of it may read
-    all of it in any order, where people are told if that is no order; not a part with zeros around.
+    all of it in any order, where people are told if that is no order; not a part of it, repeated or
+    with zeros around.
     """
     bits = _bits(writers)
     windows = {
@@ -171,8 +172,10 @@ def _read_elsewhere(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
             continue
         version = node.base if node.op in GroupOp.Movement else node
         reads |= (own := bits.get(version, 0))
+        if node.op is Ops.REDUCE_AXIS:
+            moves &= ~whole  # it is computed before the write
         if own or not (node.op in GroupOp.Elementwise or node.op in GroupOp.Identity):
-            moves = moves & whole | reads & ~whole & ~own
+            moves = moves & whole & ~own | reads & ~whole & ~own
         if own and _is_elsewhere(node, windows[version]):
             moves |= own
         near[node], moved[node] = reads, moves
@@ -186,9 +189,19 @@ def _is_elsewhere(node: UOp, window: ShapeTracker | None) -> bool:
         return seen != window
     mask = seen.views[-1].mask
     if mask is None:
-        return False
+        return _is_part(node.base, seen)
     there = ShapeTracker.from_shape(tuple(node.shape)).shrink(mask)
     return seen.shrink(mask).simplify() == there.simplify()
+
+
+def _is_part(version: UOp, seen: ShapeTracker) -> bool:
+    """Whether a view shows a part of what there is, once or repeated."""
+    view = seen.views[-1]
+    if len(seen.views) != 1 or not view.static or not isinstance(version.size, int):
+        return False
+    if seen.size != version.size:
+        return True
+    return any(stride == 0 and size != 1 for stride, size in zip(view.strides, view.shape))
 
 
 def _bits(writers: Iterable[UOp]) -> dict[UOp, int]:

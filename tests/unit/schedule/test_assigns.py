@@ -1,5 +1,6 @@
 """Who reads what, when it is overwritten: order, copies, refusals."""
 
+import numpy as np
 import pytest
 
 from weft import Tensor
@@ -103,3 +104,14 @@ def test_a_write_that_sees_a_part_of_itself_where_it_stands_reads_a_copy():
     c.assign(c + c.T)
     with pytest.raises(ScheduleError, match="at other places"):
         c.realize()
+
+
+def test_a_write_that_repeats_a_part_of_itself_reads_a_copy():
+    data = np.arange(1.0, 17.0, dtype=np.float32).reshape(4, 4)
+    for part in ((slice(0, 1),), (slice(None), slice(3, 4)), (2, 1), (slice(1, 2), slice(0, 1))):
+        x, a = Tensor(data, device="REF").realize(), data.copy()
+        x -= x[part]
+        x += x[part] * 2 + x
+        a -= a[part].copy()
+        a += a[part] * 2 + a
+        assert x.tolist() == a.tolist()
