@@ -9,7 +9,7 @@ from __future__ import annotations
 _SIZES = "sizes are given"
 _CONV = "(in_channels, out_channels, kernel_size): sizes are given"
 _NOT_YET = "nothing of that kind yet"
-_GRADIENTS = "weft.autograd.Function, whose backward changes the gradient, or y.gradient(x)"
+_GRADIENTS = "x.register_hook(function) of the input or output, or y.gradient(x)"
 
 LAYERS: dict[str, str] = {
     "SyncBatchNorm": "nn.BatchNorm2d: statistics are of the whole batch of a sharded tensor",

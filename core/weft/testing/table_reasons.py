@@ -42,7 +42,9 @@ REASONS: dict[str, str] = {
         ),
         _FACT,
     ),
-    **dict.fromkeys(("backward", "gradient", "requires_grad_", "retain_grad"), _WAY_BACK),
+    **dict.fromkeys(
+        ("backward", "gradient", "register_hook", "requires_grad_", "retain_grad"), _WAY_BACK
+    ),
     **dict.fromkeys(("train", "training", "no_grad", "enable_grad", "manual_seed"), _MODE),
     **dict.fromkeys(("schedule", "schedule_with_vars"), _PLAN),
     **dict.fromkeys(("shard", "shard_", "shard_like", "shards"), _SHARDS),

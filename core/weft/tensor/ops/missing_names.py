@@ -94,6 +94,7 @@ EQUIVALENTS: dict[str, str] = {
     "output_nr": "x.uop: the graph that it is computed by",
     "reinforce": "a loss of the logarithm of the probability, and its backward()",
     "volatile": "with weft.no_grad():",
+    "register_post_accumulate_grad_hook": "x.register_hook(function)",
     # arithmetic
     "erfc": "1 - x.erf()",
     "erfc_": "x.assign(1 - x.erf())",
