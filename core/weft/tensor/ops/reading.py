@@ -219,9 +219,11 @@ def _is_read_elsewhere(node: UOp) -> bool:
     """Whether the device stores and does not compute, and this is no window of what it stores: a
     conversion, or a view in another order."""
     device = node.device
-    if not isinstance(device, str) or registry.capabilities(device).compute is not None:
+    if not isinstance(device, str) or is_window(node):  # which the device may be gone from
         return False
-    return device != registry.canonical(None) and not is_window(node)
+    if registry.capabilities(device).compute is not None:
+        return False
+    return device != registry.canonical(None)
 
 
 def _bound_shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
