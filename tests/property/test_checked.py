@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 import weft
 from weft import Tensor
 from weft.base.errors import NonFiniteError
+from weft.testing.examples import examples
 
 STEPS = {
     "a.log()": lambda a, b: numpy.log(a),
@@ -35,7 +36,7 @@ def _function(step, number):
     return names["run"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_the_step_that_is_reported_makes_it(data):
     values = [

@@ -7,17 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.testing.examples import examples
 from weft.testing.programs import FUSION, Drawn, run_program
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_graphs(data):
     run_program(Drawn(data.draw), FUSION, most=14)
 
 
 @pytest.mark.parametrize("limit", [3, 4, 8])
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(data=st.data())
 def test_graphs_within_a_limit_of_buffers(limit, data):
     run_program(Drawn(data.draw), FUSION, most=14, MAX_KERNEL_BUFFERS=limit)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.testing.examples import examples
 from weft.testing.programs import HAZARDS, Drawn, Refused, Seeded, run_program
 
 
@@ -17,14 +18,14 @@ def run(chooser, **overrides):
         pass  # a write from elsewhere in the same memory may be refused, with advice
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.data())
 def test_writes(data):
     run(Drawn(data.draw))
 
 
 @pytest.mark.parametrize("overrides", [{"SPEC": 1}, {"MAX_KERNEL_BUFFERS": 3}], ids=str)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_writes_whatever_the_settings(overrides, data):
     run(Drawn(data.draw), **overrides)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from weft import settings as weft_settings
 from weft.base import trace
 from weft.engine import forget_programs
+from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, Drawn, Refused, run_program
 from weft.tools.replay import Capture, compare, record
 from weft.tools.replay.capture import EVENTS as CAPTURED
@@ -44,7 +45,7 @@ def run(data):
         pass  # a write from elsewhere in the same memory may be refused, with advice
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_recording_changes_no_result(data):
     recorder = Recorder()
@@ -60,7 +61,7 @@ def test_recording_changes_no_result(data):
 def test_what_was_captured_is_made_again_the_same(tmp_path_factory):
     folder = tmp_path_factory.mktemp("captured")
 
-    @settings(max_examples=25)
+    @settings(max_examples=examples(25))
     @given(data=st.data())
     def captured(data):
         forget_programs()

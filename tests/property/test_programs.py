@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, Drawn, Refused, run_program
 
 SETTINGS = [
@@ -26,14 +27,14 @@ def run(data, **overrides):
         pass  # a write from elsewhere in the same memory may be refused, with advice
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_programs(data):
     run(data)
 
 
 @pytest.mark.parametrize("overrides", SETTINGS, ids=str)
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(data=st.data())
 def test_settings_change_no_result(overrides, data):
     run(data, **overrides)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from weft.schedule.cache import schedules
 from weft.testing import program_lines
+from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, Refused, Seeded, run_program
 
 SETTINGS = [
@@ -37,7 +38,7 @@ def run_again(seed, times, **overrides):
 
 
 @pytest.mark.parametrize("overrides", SETTINGS, ids=str)
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 1 << 30))
 def test_programs_run_again(overrides, seed):
     run_again(seed, 3, **overrides)

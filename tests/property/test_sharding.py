@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, HAZARDS, Drawn, Refused, Seeded, run_program
 
 TWO = ("REF", "REF:1")
@@ -27,13 +28,13 @@ def run(chooser, weights, devices, **overrides):
         pass  # a write from elsewhere in the same memory may be refused, with advice
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.data())
 def test_programs_on_two_devices(data):
     run(Drawn(data.draw), EVERYTHING, TWO)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.data())
 def test_writes_on_four_devices(data):
     run(Drawn(data.draw), HAZARDS, FOUR)
@@ -42,7 +43,7 @@ def test_writes_on_four_devices(data):
 @pytest.mark.parametrize(
     "overrides", [{"RING": 0}, {"RING": 2}, {"SPEC": 1}, {"MAX_KERNEL_BUFFERS": 3}], ids=str
 )
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(data=st.data())
 def test_settings_change_no_result(overrides, data):
     run(Drawn(data.draw), EVERYTHING, FOUR[:3], **overrides)

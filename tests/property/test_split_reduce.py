@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from weft import Tensor
 from weft.base.settings import settings
+from weft.testing.examples import examples
 
 
-@hypothesis(max_examples=30)
+@hypothesis(max_examples=examples(30))
 @given(
     st.lists(st.integers(1, 40), min_size=1, max_size=3),
     st.sampled_from(["sum", "max", "min", "prod", "any"]),

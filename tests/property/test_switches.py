@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.base.errors import NonFiniteError
+from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, FUSION, Drawn, Refused, run_program
 
 OFF = {
@@ -21,25 +22,25 @@ def run(data, weights, **overrides):
 
 
 @pytest.mark.parametrize("name", OFF)
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(data=st.data())
 def test_one_system_off(name, data):
     run(data, EVERYTHING, **{name: OFF[name]})
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(data=st.data(), chosen=st.sets(st.sampled_from(sorted(OFF))))
 def test_any_systems_off_together(data, chosen):
     run(data, FUSION, **{name: OFF[name] for name in chosen})
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(data=st.data())
 def test_all_off(data):
     run(data, EVERYTHING, **OFF)
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_checked(data):
     """Method by method the results are those of fused kernels."""
