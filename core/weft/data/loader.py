@@ -339,9 +339,6 @@ class DataLoader:
         if kept is not None:
             kept.close()
 
-    def __del__(self) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         how = f"batch_size={self.batch_size}, num_workers={self.num_workers}"
         return f"DataLoader({type(self.dataset).__name__}, {how}, seed={self.seed})"

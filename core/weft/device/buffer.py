@@ -18,14 +18,11 @@ from weft.base.interrupts import let_through
 from weft.base.text import human_size
 from weft.device import registry
 from weft.device.opened import OpenDevice
-from weft.device.parts import NO_HINTS, BufferHints
+from weft.device.parts import NO_HINTS, Allocator, BufferHints
 from weft.device.usage import Usage, usage
 
 if TYPE_CHECKING:
     import numpy
-
-
-_SMALL = 1 << 20  # bytes of what may wait for the pool to be asked; larger goes at once
 
 
 def host_bytes(nbytes: int) -> memoryview:
@@ -46,15 +43,17 @@ def host_bytes(nbytes: int) -> memoryview:
 
 
 class _Memory:
-    """An allocation, returned to its device's pool exactly once: when the last buffer lets go."""
+    """An allocation, returned to its device's pool exactly once: when the last buffer lets go.
 
-    __slots__ = ("device", "handle", "hints", "nbytes", "resident")
+    No function in Python runs then, since whatever a signal handler raised in it would be lost. The
+    pool looks through what was returned when it is next asked; freed memory that is pooled stays
+    with the pool in any case.
+    """
+
+    __slots__ = ("_give", "device", "handle")
 
     def __init__(self, device: OpenDevice, nbytes: int, hints: BufferHints) -> None:
         self.device = device
-        self.nbytes = nbytes
-        self.hints = hints
-        self.resident = False
         try:
             self.handle = device.pool.take(nbytes, hints)
         except Exception as error:
@@ -62,13 +61,31 @@ class _Memory:
             device.failed(f"allocating {human_size(nbytes)}", error)
         if self.handle is None:
             device.broken(f"allocating {human_size(nbytes)}", "gave None as a handle")
+        returned = device.pool.returned
+        # what is not pooled goes with its handle, where the allocator leaves that to Python
+        kept = self.handle if device.pool.enabled else None
+        self._give = partial(returned.append, (kept, nbytes, hints, None))
         if device.capabilities.memory.resident:
-            usage.take(device.name, nbytes)
-            self.resident = True  # from now on it is counted
+            usage.take(device.name, nbytes)  # from now on it is counted
+            self._give = partial(returned.append, (kept, nbytes, hints, device.name))
+
+    # looked up in the object when it dies, and called without arguments
+    __del__ = property(attrgetter("_give"))  # type: ignore[assignment]
+
+
+class _FreedAtOnce(_Memory):
+    """The same of memory that is not pooled, and that its allocator frees."""
+
+    __slots__ = ("hints", "nbytes", "resident")
+
+    def __init__(self, device: OpenDevice, nbytes: int, hints: BufferHints) -> None:
+        super().__init__(device, nbytes, hints)
+        self.nbytes, self.hints = nbytes, hints
+        self.resident = device.capabilities.memory.resident
 
     # Names it needs are defaults, since module globals may be gone when the interpreter shuts down.
     def __del__(self, usage: Usage = usage, is_finalizing: Any = sys.is_finalizing) -> None:
-        if is_finalizing() or not hasattr(self, "handle"):
+        if is_finalizing() or not hasattr(self, "resident"):
             return
         if self.resident:
             usage.give(self.device.name, self.nbytes)
@@ -79,19 +96,9 @@ class _Memory:
             self.device.failed("giving memory back", error)
 
 
-class _SmallMemory(_Memory):
-    """The same of a few bytes, of which many die: without a function in Python, in which whatever a
-    signal handler raised would be lost. The pool looks through it when it is next asked."""
-
-    __slots__ = ("_give",)
-
-    def __init__(self, device: OpenDevice, nbytes: int, hints: BufferHints) -> None:
-        super().__init__(device, nbytes, hints)
-        resident = device.name if self.resident else None
-        self._give = partial(device.pool.returned.append, (self.handle, nbytes, hints, resident))
-
-    # looked up in the object when it dies, and called without arguments
-    __del__ = property(attrgetter("_give"))  # type: ignore[assignment]
+def _memory_type(device: OpenDevice) -> type[_Memory]:
+    leaves_it_to_python = type(device.allocator).free is Allocator.free
+    return _Memory if device.pool.enabled or leaves_it_to_python else _FreedAtOnce
 
 
 class Buffer:
@@ -208,9 +215,7 @@ class Buffer:
         device = registry.open(self.device)
         if self.base is None:
             # Kernels need an address even for no elements.
-            is_small = self.nbytes < _SMALL and device.pool.enabled
-            kind = _SmallMemory if is_small else _Memory
-            self._memory = kind(device, self.nbytes or 1, self.hints)
+            self._memory = _memory_type(device)(device, self.nbytes or 1, self.hints)
             self._handle = self._memory.handle
         elif self.offset == 0 and self.nbytes == self.base.nbytes:
             self._handle = self.base.handle

@@ -49,7 +49,7 @@ class Usage:
         self._resident += nbytes
         self._by_device[device] += nbytes
         if self._resident > self.peak:
-            self.peak = self._resident
+            self.peak = max(self.peak, self.resident)  # without what has died meanwhile
 
     def give(self, device: str, nbytes: int) -> None:
         """A buffer gave this much back."""

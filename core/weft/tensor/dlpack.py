@@ -12,10 +12,13 @@ The structures are those of dlpack.h; capsules are made and read by Python's C A
 from __future__ import annotations
 
 import ctypes
+import operator
+from functools import partial
 from typing import Any, NamedTuple
 
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import CapabilityError, DTypeError, ExchangeError
+from weft.base.interrupts import let_through
 from weft.base.sequences import prod
 from weft.device import Buffer, binding
 from weft.uop import UOp
@@ -85,33 +88,11 @@ def _from_python(name: str, result: Any, *arguments: Any) -> Any:
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
-_new_capsule = _from_python(
-    "PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)
 _is_valid = _from_python("PyCapsule_IsValid", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
 _pointer_of = _from_python(
     "PyCapsule_GetPointer", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p
 )
 _set_name = _from_python("PyCapsule_SetName", ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)
-_keep_forever = _from_python("Py_IncRef", None, ctypes.py_object)
-
-# What consumers hold, by the address of its structure, until they call the deleter.
-_handed_out: dict[int, tuple[Any, ...]] = {}
-
-
-def _drop_unused(capsule: int) -> None:
-    """The destructor of a capsule: one that nobody consumed takes its memory with it."""
-    for name in (_PLAIN, _MARKED):
-        if _is_valid(capsule, name):
-            _handed_out.pop(_pointer_of(capsule, name), None)
-
-
-# a method in C: what a signal handler raises in a callback in Python is lost
-_forget_c = _Deleter(_handed_out.__delitem__)
-_drop_unused_c = _Deleter(_drop_unused)
-# Consumers may call them as long as the interpreter lives, after this module is gone.
-for _callback in (_forget_c, _drop_unused_c):
-    _keep_forever(_callback)
 
 
 # ---- handing out ---------------------------------------------------------------------------------
@@ -149,27 +130,49 @@ def capsule_of(memory: Memory, max_version: tuple[int, int] | None) -> Any:
             because="DLPack has it from version 1 on" if kind in _NEW else "DLPack has no such",
             try_="x.bitcast(dtypes.uint8), or x.float()",
         )
-    code, bits = _CODES[kind]
-    rank = len(memory.shape)
-    shape = (ctypes.c_int64 * max(rank, 1))(*memory.shape)
-    strides = (ctypes.c_int64 * max(rank, 1))(*memory.strides)
-    held: Any = _Versioned() if marked else _Managed()
-    array = held.array
-    array.data = _address(memory.window) if memory.window.nbytes else None
-    array.device = _Device(*CPU_DEVICE)
-    array.ndim, array.dtype = rank, _DataType(code, bits, 1)
-    array.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
-    array.strides = ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64))
-    array.byte_offset = memory.offset * kind.itemsize
-    held.deleter = ctypes.cast(_forget_c, ctypes.c_void_p)
-    if marked:
+    capsule = _numpys_capsule(_array_over(memory), marked)
+    if _is_valid(id(capsule), _PLAIN):
+        if kind in _NEW:
+            raise ExchangeError(
+                f"this NumPy hands out no {kind!r}",
+                asked=f"__dlpack__ of {kind!r}, max_version={max_version}",
+                because="it is made of a capsule of NumPy's, which has a version from NumPy 2.1 on",
+                try_="a newer NumPy; x.bitcast(dtypes.uint8), or x.float()",
+            )
+        held: Any = _Managed.from_address(_pointer_of(id(capsule), _PLAIN))
+    else:
+        held = _Versioned.from_address(_pointer_of(id(capsule), _MARKED))
         held.major, held.minor = _VERSION
         held.flags = _IS_COPIED if memory.copied else _READ_ONLY
-    address = ctypes.addressof(held)
-    witness = None if memory.node is None else shared_with(memory.node)
-    _handed_out[address] = (held, shape, strides, memory.window, witness)
-    name = _MARKED if marked else _PLAIN
-    return _new_capsule(address, name, ctypes.cast(_drop_unused_c, ctypes.c_void_p))
+    held.array.dtype = _DataType(*_CODES[kind], 1)
+    return capsule
+
+
+def _numpys_capsule(array: Any, marked: bool) -> Any:
+    """The capsule of an array of NumPy, with a version if asked for and NumPy has it.
+
+    It gives back what it holds in C, whatever exception is on its way meanwhile; a callback of
+    ctypes would lose that exception.
+    """
+    if marked:
+        try:
+            return array.__dlpack__(max_version=(1, 0))
+        except TypeError as error:  # before NumPy 2.1
+            let_through(error)
+    return array.__dlpack__()
+
+
+def _array_over(memory: Memory) -> Any:
+    """An array of NumPy of unsigned integers over the memory, which it keeps alive and shared."""
+    import numpy
+
+    size, nbytes = memory.dtype.itemsize, memory.window.nbytes
+    if not nbytes:
+        return numpy.empty(memory.shape, f"u{size}")
+    held: Any = (ctypes.c_char * nbytes).from_address(_address(memory.window))
+    held.owners = memory.window, None if memory.node is None else shared_with(memory.node)
+    strides = [stride * size for stride in memory.strides]
+    return numpy.ndarray(memory.shape, f"u{size}", held, memory.offset * size, strides)
 
 
 def shared_with(node: UOp) -> UOp:
@@ -191,19 +194,18 @@ def _address(window: memoryview) -> int:
 
 
 class _Owner:
-    """A consumed structure, given back to its producer when nobody needs it any more."""
+    """A consumed structure, given back to its producer when nobody needs it any more: by no
+    function in Python, in which whatever a signal handler raised would be lost."""
 
-    __slots__ = ("address", "deleter", "witness")
+    __slots__ = ("_give_back", "address", "witness")
 
     def __init__(self, address: int, deleter: int | None) -> None:
         self.address = address
-        self.deleter = _Deleter(deleter) if deleter else None
+        self._give_back = partial(_Deleter(deleter), address) if deleter else object
         self.witness: UOp | None = None
 
-    def __del__(self) -> None:
-        deleter, self.deleter = self.deleter, None
-        if deleter is not None:
-            deleter(self.address)
+    # looked up in the object when it dies, and called without arguments
+    __del__ = property(operator.attrgetter("_give_back"))  # type: ignore[assignment]
 
 
 class Taken(NamedTuple):

@@ -21,16 +21,25 @@ class FileDevice(Device):
     def __init__(self, id: DeviceId, capabilities: Capabilities, path: Path) -> None:
         super().__init__(id, capabilities)
         self.path = path
-        self.files: weakref.WeakSet[StoredFile] = weakref.WeakSet()
+        # A WeakSet would call a function in Python when a file dies; the callback here is in C.
+        self._files: dict[weakref.ref[StoredFile], None] = {}
+
+    def hold(self, file: StoredFile) -> None:
+        """Flush and close it with this device, while it lives."""
+        self._files.setdefault(weakref.ref(file, self._files.__delitem__))
+
+    def files(self) -> list[StoredFile]:
+        """Those that live."""
+        return [file for reference in list(self._files) if (file := reference()) is not None]
 
     def synchronize(self) -> None:
         """Wait until everything written is on the disk. :raises FileError: if that fails."""
-        for file in list(self.files):
+        for file in self.files():
             file.flush()
 
     def close(self) -> None:
         """Let go of the file."""
-        for file in list(self.files):
+        for file in self.files():
             file.close()
 
 
@@ -62,7 +71,7 @@ class FileAllocator(Allocator[Extent]):
     def allocate(self, nbytes: int, hints: BufferHints) -> Extent:
         """The first ``nbytes`` of the file, which grows to that length when it is first written."""
         file = StoredFile(self.device.path, nbytes)
-        self.device.files.add(file)
+        self.device.hold(file)
         return Extent(file, 0, nbytes)
 
     def view(self, handle: Extent, offset: int, nbytes: int) -> Extent:

@@ -13,6 +13,8 @@ import os
 import stat
 import threading
 from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,25 @@ def file_error(doing: str, path: Path, error: OSError) -> FileError:
     )
 
 
+class _Descriptor:
+    """An open file of the operating system, closed when nobody holds it any more: by no function in
+    Python, in which whatever a signal handler raised would be lost."""
+
+    __slots__ = ("_close", "number")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._close: Callable[[], Any] = partial(os.close, number)
+
+    def close(self) -> None:
+        """Close it now."""
+        close, self._close = self._close, object
+        close()
+
+    # looked up in the object when it dies, and called without arguments
+    __del__ = property(attrgetter("_close"))  # type: ignore[assignment]
+
+
 class StoredFile:
     """A file as it was when it was first touched: replacing the path later does not change it.
 
@@ -52,8 +73,8 @@ class StoredFile:
     def __init__(self, path: Path, wanted: int) -> None:
         self.path = path
         self.wanted = wanted
-        self._reader: int | None = None
-        self._writer: int | None = None
+        self._reader: _Descriptor | None = None
+        self._writer: _Descriptor | None = None
         self._made = False
         self._lock = threading.Lock()
 
@@ -108,37 +129,32 @@ class StoredFile:
         with self._lock:
             if self._writer is not None:
                 try:
-                    os.fsync(self._writer)
+                    os.fsync(self._writer.number)
                 except OSError as error:
                     let_through(error)
                     raise file_error("write", self.path, error) from error
 
     def close(self) -> None:
         """Let go of the file; the next touch opens whatever is at the path then."""
-        for fd in {self._reader, self._writer} - {None}:
-            os.close(fd)  # type: ignore[arg-type]
-        self._reader = self._writer = None
-
-    def __del__(self) -> None:
-        try:
-            self.close()
-        except (OSError, TypeError, AttributeError):  # the interpreter is going down
-            pass
+        held, self._reader, self._writer = (self._reader, self._writer), None, None
+        for descriptor in held:  # which may be one
+            if descriptor is not None:
+                descriptor.close()
 
     # ---- opening ------------------------------------------------------------------------------
 
     def _open_reader(self) -> int:
         if self._reader is None:
             self._reader = self._open(os.O_RDONLY, "read")
-        return self._reader
+        return self._reader.number
 
     def _open_writer(self) -> int:
         if self._writer is None:
             existed = os.path.exists(self.path)
             writer = self._open(os.O_RDWR | os.O_CREAT, "write")
             self._made = not existed
-            if self._reader is not None and not _same_file(self._reader, writer):
-                os.close(writer)
+            if self._reader is not None and not _same_file(self._reader.number, writer.number):
+                writer.close()
                 raise FileError(
                     f"{self.path} is another file now",
                     asked=f"write {self.path}",
@@ -148,9 +164,9 @@ class StoredFile:
             self._writer = writer
             if self._reader is None:
                 self._reader = writer
-        return self._writer
+        return self._writer.number
 
-    def _open(self, flags: int, doing: str) -> int:
+    def _open(self, flags: int, doing: str) -> _Descriptor:
         # Opening a pipe would wait for its other end, so the kind is looked at first.
         try:
             kind = os.stat(self.path).st_mode
@@ -170,7 +186,7 @@ class StoredFile:
             )
         try:
             flags |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-            return os.open(self.path, flags, 0o666)
+            return _Descriptor(os.open(self.path, flags, 0o666))
         except OSError as error:
             let_through(error)
             raise file_error(doing, self.path, error) from error

@@ -1,5 +1,6 @@
 import gc
 import sys
+from weakref import ref
 
 import numpy
 import pytest
@@ -8,6 +9,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, CapabilityError, DTypeError, OutOfMemory, PluginError
 from weft.device import Buffer, Capabilities, MemoryCaps, registry
 from weft.device.buffer import flat_memory, numpy_dtype
+from weft.device.parts import Allocator
 from weft.device.usage import usage
 from weft.testing.fakes import CrashingAllocator, RecordingAllocator, fake_plugin
 
@@ -215,10 +217,10 @@ CALLS = {
 }
 
 
-def buffer_of(allocator):
-    caps = Capabilities(MemoryCaps(alignment=16))
+def buffer_of(allocator, size=64, persistent=False):
+    caps = Capabilities(MemoryCaps(alignment=16, persistent=persistent))
     registry.register(fake_plugin(allocator=allocator, capabilities=caps), "FAKE")
-    return Buffer("FAKE", 64, dtypes.uint8)
+    return Buffer("FAKE", size, dtypes.uint8)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -267,9 +269,10 @@ def test_an_answer_that_is_none_is_the_plugins_fault(fresh_registry, call, answe
     assert " gave " in caught.value.because
 
 
-def test_small_memory_dies_without_python(fresh_registry):
+@pytest.mark.parametrize("size", [64, 1 << 22])
+def test_memory_dies_without_python(fresh_registry, size):
     """Where a signal handler raised meanwhile nobody would hear of it."""
-    buffer = buffer_of(RecordingAllocator()).allocate()
+    buffer = buffer_of(RecordingAllocator(), size).allocate()
     pool = registry.open(buffer.device).pool
     used, resident, called = pool.used_bytes, usage.resident, []
     nbytes = buffer.nbytes
@@ -279,3 +282,43 @@ def test_small_memory_dies_without_python(fresh_registry):
     assert set(called) <= {"c_call", "c_return"}
     assert (pool.used_bytes, pool.kept_bytes) == (used - nbytes, nbytes)
     assert usage.resident in (resident, resident - nbytes)
+
+
+class Held:
+    """A handle that something may look at weakly."""
+
+
+class LeavesItToPython(RecordingAllocator):
+    """It frees nothing: its handles are objects."""
+
+    free = Allocator.free
+
+    def allocate(self, nbytes, hints):
+        return Held()
+
+
+def test_memory_that_is_not_pooled_dies_with_its_handle(fresh_registry):
+    buffer = buffer_of(LeavesItToPython(), persistent=True).allocate()
+    pool, handle, called = registry.open(buffer.device).pool, ref(buffer.handle), []
+    sys.setprofile(lambda frame, event, _: called.append(event))
+    del buffer
+    sys.setprofile(None)
+    assert handle() is None and set(called) <= {"c_call", "c_return"}
+    assert (pool.used_bytes, pool.kept_bytes) == (0, 0)
+
+
+def test_memory_that_is_not_pooled_is_freed_at_once(fresh_registry):
+    allocator = RecordingAllocator()
+    buffer = buffer_of(allocator, persistent=True).allocate()
+    del buffer
+    assert allocator.log == [("allocate", 64), ("free", 64)]
+
+
+def test_what_died_on_another_device_does_not_count_for_the_peak(fresh_registry):
+    register("OTHER")
+    buffer = buffer_of(RecordingAllocator(), 1 << 20).allocate()
+    usage.reset_peak()
+    peak = usage.peak
+    del buffer
+    held = Buffer("OTHER", 1 << 20, dtypes.uint8).allocate()
+    assert held.is_allocated and usage.peak <= peak

@@ -148,15 +148,58 @@ def test_the_tensor_may_go_first():
     assert seen.tolist() == list(range(1, 1001))
 
 
-def test_capsules_that_nobody_takes():
-    gc.collect()
-    before = len(dlpack._handed_out)
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_capsules_that_nobody_takes(version, in_place):
     x = Tensor([1.0]).realize()
-    held = [x.__dlpack__(), x.__dlpack__(max_version=(1, 0)), np.from_dlpack(x)]
-    assert len(dlpack._handed_out) == before + 3
-    held.clear()
+    there = address(x)
+    capsule = x.__dlpack__(max_version=version)
+    x.assign([2.0]).realize()
+    assert address(x) != there
+    there = address(x)
+    capsule = x.__dlpack__(max_version=version)
+    del capsule
     gc.collect()
-    assert len(dlpack._handed_out) == before
+    x.assign([3.0]).realize()
+    assert address(x) == there
+
+
+def test_an_exception_on_its_way_is_not_lost():
+    """What is handed out dies while it is raised."""
+    x = Tensor([1.0, 2.0]).realize()
+
+    def both(first, second):
+        raise AssertionError
+
+    for make in (x.__dlpack__, lambda: x.__dlpack__(max_version=(1, 0)),
+                 lambda: np.from_dlpack(x), lambda: Tensor.from_dlpack(np.ones(3))):  # fmt: skip
+        with pytest.raises(ZeroDivisionError):
+            both(make(), 1 / 0)
+
+
+def test_what_a_consumer_raises_is_heard():
+    class Refusing:
+        def __init__(self, value):
+            value.__dlpack__()
+            raise KeyError("refused")
+
+    with pytest.raises(KeyError, match="refused"):
+        Refusing(Tensor([1.0]))
+    with pytest.raises((RuntimeError, BufferError), match="dtype"):
+        np.from_dlpack(Tensor([1.0], dtype=dtypes.bfloat16))
+
+
+def test_a_numpy_whose_capsules_have_no_version(monkeypatch):
+    class Dated(np.ndarray):
+        def __dlpack__(self, *, stream=None):
+            return super().__dlpack__()
+
+    over = dlpack._array_over
+    monkeypatch.setattr(dlpack, "_array_over", lambda memory: over(memory).view(Dated))
+    x = Tensor([1.0, 2.0]).realize()
+    assert "dltensor_versioned" not in repr(x.__dlpack__(max_version=(1, 0)))
+    assert np.from_dlpack(x).tolist() == [1.0, 2.0]
+    with pytest.raises(ExchangeError, match="this NumPy"):
+        x.cast(dtypes.fp8e4m3).__dlpack__(max_version=(1, 0))
 
 
 def test_what_is_not_handed_out():
