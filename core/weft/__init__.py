@@ -21,7 +21,9 @@ from weft.base.settings import settings as _settings
 if TYPE_CHECKING:
     from weft import amp as amp
     from weft import array_api as array_api
+    from weft import autograd as autograd
     from weft import data as data
+    from weft import functions as functions
     from weft import nn as nn
     from weft.base.dtype import dtypes as dtypes
     from weft.base.errors import WeftError as WeftError
@@ -77,6 +79,9 @@ __all__ = [
     "optim",
     "settings",
 ]
+
+if TYPE_CHECKING:  # for checkers they are public, too
+    __all__ += functions.__all__
 
 
 if not TYPE_CHECKING:  # a checker reports a name that is not there

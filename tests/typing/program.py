@@ -15,6 +15,7 @@ import numpy
 import weft
 import weft.array_api as xp
 from weft import Device, Tensor, Variable, WeftError, dtypes, jit, nn, settings
+from weft.autograd import Context
 from weft.engine import stats
 from weft.nn.state import get_parameters, get_state_dict, load_state_dict, safe_load, safe_save
 
@@ -150,6 +151,50 @@ def out(x: Tensor) -> tuple[float, list[float], bytes]:
         nested,
         text.encode() + (array.tobytes() + shared.tobytes()),
     )
+
+
+# ---- as PyTorch has it ---------------------------------------------------------------------------
+
+
+class Square(weft.autograd.Function):
+    @staticmethod
+    def forward(ctx: Context, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Context, gradient: Tensor) -> Tensor:
+        x: Tensor = ctx.saved_tensors[0]
+        return gradient * 2 * x
+
+
+def familiar(x: Tensor) -> list[Tensor]:
+    values, indices = x.max(dim=1)
+    found = weft.max(x, 1)
+    y = x.clone().add_(1).exp_().masked_fill_(x > 1, 0.0).to(weft.float64)
+    made = weft.zeros(2, device=weft.device("REF"), dtype=weft.get_default_dtype())
+    w = weft.tensor([1.0, 2.0], requires_grad=True)
+    handle = w.register_hook(lambda gradient: gradient)
+    squared: Tensor = Square.apply(w)
+    squared.sum().backward(retain_graph=True)
+    handle.remove()
+    slopes: tuple[Tensor, ...] = weft.autograd.grad((w * w).sum(), [w])
+    limits = weft.finfo(weft.float16).max, weft.iinfo(weft.int8).min
+    size: int = x.t().shape[0] + x.nelement() + len(limits)
+    return [
+        x.sort(dim=1).values,
+        x.topk(2).indices,
+        weft.max(x),
+        found.values,
+        found.indices,
+        *(values, indices, y, made, *slopes),
+        x.aminmax().min,
+        x.cummax(dim=0).values,
+        x.new_zeros(size),
+        x.type(weft.int32).inverse() if size < 0 else x.absolute(),
+        *weft.broadcast_tensors(x, x),
+        weft.dstack([x, x]),
+    ]
 
 
 # ---- a network -----------------------------------------------------------------------------------
@@ -297,7 +342,7 @@ def main() -> None:
     x = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).contiguous().realize()
     square = Tensor.eye(3)
     results = [*creation(), arithmetic(square, square), *indexing(x.clone().realize())]
-    results += [*reductions(x), *movement(x)]
+    results += [*reductions(x), *movement(x), *familiar(x)]
     Tensor.realize(*(result for result in results if result.numel()))
     print(out(x)[0], takes_tensor(x), slope(lambda value: value.square(), 3.0))
     model = Model(Config())

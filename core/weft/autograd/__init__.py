@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.autograd.backward import Paths, gradient
-from weft.autograd.functions import Function, grad
+from weft.autograd.functions import Context, Function, grad
 from weft.autograd.rules import RULES
 from weft.autograd.slopes import AGAIN, is_checkpoint
 from weft.base.suggestions import missing_name
 
-__all__ = ["AGAIN", "RULES", "Function", "Paths", "grad", "gradient", "is_checkpoint"]
+__all__ = ["AGAIN", "RULES", "Context", "Function", "Paths", "grad", "gradient", "is_checkpoint"]
 
 _EQUIVALENTS = {
     **dict.fromkeys(
@@ -27,6 +27,7 @@ _EQUIVALENTS = {
     "gradcheck": "(f(x + h) - f(x - h)) / (2 * h) in float64, beside y.gradient(x)",
     "gradgradcheck": "(f(x + h) - f(x - h)) / (2 * h) of gradients in float64",
     "graph": "x.uop",
+    "function": "weft.autograd.Function, weft.autograd.Context",
     "profiler": "weft bench program.py, WEFT_VIZ=1, or weft.settings.override(DEBUG=2)",
 }
 

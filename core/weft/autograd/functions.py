@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.autograd.slopes import CUSTOM
 from weft.base.arguments import kind_of, shown
@@ -37,6 +37,11 @@ def _is_tensor(value: Any) -> bool:
 class Context:
     """What `forward` leaves for `backward`: tensors by `save_for_backward`, anything else as
     attributes."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, needs: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs
@@ -97,7 +102,7 @@ class Function:
         raise NotImplementedError("forward(ctx, *args)")
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(*args: Any, **kwargs: Any) -> Any:
         """The gradients. :raises NotImplementedError: unless a derived class defines it."""
         raise NotImplementedError("backward(ctx, *gradients)")
 
