@@ -10,7 +10,7 @@ from weft.plugin import CompiledProgram, CompileError
 from weft_opencl.declarations import GUARD, declared
 from weft_opencl.driver import OpenCLDevice, bindings
 from weft_opencl.facts import Facts
-from weft_opencl.turns import turn
+from weft_opencl.process_lock import turn
 
 
 def options(facts: Facts) -> tuple[str, ...]:
