@@ -34,7 +34,7 @@ def lock_file() -> Path:
 
 
 @contextmanager
-def turn(program: str) -> Iterator[None]:
+def process_lock(program: str) -> Iterator[None]:
     """Hold the turn for one program: no other process, and no other thread, holds it meanwhile.
 
     Where the file cannot be opened the work goes on without.
