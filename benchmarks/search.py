@@ -110,7 +110,7 @@ def confirm(row: dict[str, Any], ast: Any, device: str, width: int, seconds: flo
 def is_shared(ast: Any, device: str) -> bool:
     """Whether the heuristic has threads share a kernel."""
     from weft.codegen.opt.opts import OptKind
-    from weft.codegen.opt.search import by_heuristic
+    from weft.codegen.opt.search_space import by_heuristic
     from weft.codegen.pipeline import loops_for
     from weft.device import registry
 
@@ -121,7 +121,7 @@ def is_shared(ast: Any, device: str) -> bool:
 def is_known(ast: Any, device: str, width: int) -> bool:
     """Whether a search for this kernel came to its end, and still holds."""
     from weft.device import registry
-    from weft.engine.found import kept, key_of
+    from weft.engine.tuning_database import kept, key_of
 
     opened = registry.open(device)
     found = kept(key_of(ast, opened, width), ast, opened)

@@ -18,11 +18,12 @@ from tests.unit.codegen.test_words import product as product_of_words
 from weft import Tensor
 from weft.base import trace
 from weft.base.dtype import dtypes
-from weft.codegen import coming_rows, coming_windows, expand_memory, running
-from weft.codegen.opt import blanks
+from weft.codegen.loops import zero_elimination
+from weft.codegen.memory.prefetch import row_prefetch, window_prefetch
 from weft.codegen.pipeline import lower
+from weft.codegen.vectorization import prefix_scan, vector_memory
 from weft.device import registry
-from weft.device.pair_dot import PairDot
+from weft.device.packed_dot import PairDot
 from weft.testing import proofs
 from weft.testing.races import races
 from weft.uop import Ops, UOp
@@ -128,8 +129,8 @@ class Case:
     calls: tuple[tuple[object, str], ...] = ()
 
 
-WINDOWS, ROWS = (coming_windows, "pieces"), (coming_rows, "rows")
-TURNED_IN, TURNED_OUT = (expand_memory, "columns_of"), (expand_memory, "_stored_turned")
+WINDOWS, ROWS = (window_prefetch, "pieces"), (row_prefetch, "rows")
+TURNED_IN, TURNED_OUT = (vector_memory, "columns_of"), (vector_memory, "_stored_turned")
 PASSES = {
     "product": Case(lambda: t(603, 515) @ t(515, 517), ("coming",), (COMING,)),
     "product, turned": Case(
@@ -140,7 +141,7 @@ PASSES = {
         lambda: t(2, 128, 56, 56).conv2d(t(33, 128, 3, 3), padding=1),
         ("coming",), (COMING,), (WINDOWS,),
     ),
-    "blanks": Case(lambda: slope(16, 3, 2, 9), calls=((blanks, "left_out"),)),
+    "blanks": Case(lambda: slope(16, 3, 2, 9), calls=((zero_elimination, "left_out"),)),
     "rows": Case(lambda: t(513, 4099).softmax(-1), ("coming", "tails"), (LATER,), (ROWS,)),
     "ahead": Case(lambda: t(1 << 20).sum(), ("ahead",), (AHEAD,)),
     "stream": Case(lambda: t(1_000_003) * 2 + 1, ("stream",)),
@@ -171,7 +172,7 @@ PASSES = {
     "columns": Case(
         lambda: t(2100, 1007).gather(0, t(701, 1007, dtype="int32")), ("lookups", "columns")
     ),
-    "running": Case(lambda: t(30, 320).cumsum(1), calls=((running, "run"),)),
+    "running": Case(lambda: t(30, 320).cumsum(1), calls=((prefix_scan, "run"),)),
     "digits": Case(lambda: t(130, 4099).cumsum(1), ("digits",)),
     "words": Case(
         lambda: product_of_words(67, 132, 69, dtypes.uint8, dtypes.int8, dtypes.int32), ("words",)

@@ -9,9 +9,9 @@ import pytest
 
 from weft import Tensor
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search import Plan
+from weft.codegen.opt.search_space import Plan
 from weft.engine import search as engine
-from weft.engine.found import Found, Try
+from weft.engine.tuning_database import Found, Try
 from weft.uop import Ops
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"

@@ -40,7 +40,7 @@ from weft.device.capabilities import (
 from weft.device.deprecations import successor_of
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.identity import DeviceFamily, DeviceId
-from weft.device.pair_dot import PairDot
+from weft.device.packed_dot import PairDot
 from weft.device.parts import (
     Allocator,
     BufferHints,

@@ -18,7 +18,7 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import Feature, Target
-from weft.device.pair_dot import PairDot
+from weft.device.packed_dot import PairDot
 from weft.device.program import CompiledProgram, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker

@@ -13,38 +13,34 @@ from typing import TypeAlias
 
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
-from weft.codegen import (
-    ahead,
-    by_rows,
-    columns,
-    coming,
-    digits,
-    epilogue,
-    estimate,
-    expander,
-    gates,
-    gather,
-    groups,
+from weft.codegen.analysis import estimate, traversal
+from weft.codegen.decomposition import run as decompose
+from weft.codegen.indexing import (
+    clamped_gather,
     images,
-    launch_dims,
-    lookups,
-    lowerer,
-    merge,
-    puts,
-    ranks,
-    scatter,
-    segments,
-    stream,
-    tails,
-    walk,
-    wide,
-    words,
+    index_widening,
+    indexed_stores,
+    keyed_prefix_count,
+    one_hot_gather,
+    predicate_simplification,
+    scatter_add,
+    table_column_blocking,
 )
-from weft.codegen.decompose import run as decompose
-from weft.codegen.linearize import branches, late, order, skip
-from weft.codegen.opt import heuristic
+from weft.codegen.linearization import (
+    any_lane_branches,
+    iteration_skipping,
+    late_decomposition,
+    linear_order,
+)
+from weft.codegen.loops import delinearization, index_set_splitting, loop_coalescing, loop_peeling
+from weft.codegen.lowering import lowerer, reduction_rows
+from weft.codegen.memory import non_temporal_stores
+from weft.codegen.memory.prefetch import panel_prefetch, stream_prefetch
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt
+from weft.codegen.simd import strategy
+from weft.codegen.vectorization import expander, packed_words, rolled_tile_store
+from weft.codegen.workgroups import group_reduction, launch_dims
 from weft.device.capabilities import Feature, Target
 from weft.device.program import LinearProgram
 from weft.spec import kernel_ast, linear, lowered
@@ -71,7 +67,7 @@ class Context:
 
 
 def _epilogue(ast: UOp, ctx: Context) -> UOp:
-    return epilogue.run(ast, ctx.target) if ctx.prepared else ast
+    return reduction_rows.run(ast, ctx.target) if ctx.prepared else ast
 
 
 def _lowerer(ast: UOp, ctx: Context) -> UOp:
@@ -79,7 +75,7 @@ def _lowerer(ast: UOp, ctx: Context) -> UOp:
 
 
 def _lookups(sink: UOp, ctx: Context) -> UOp:
-    return lookups.run(sink) if _lanes(ctx) else sink
+    return clamped_gather.run(sink) if _lanes(ctx) else sink
 
 
 def _lanes(ctx: Context) -> int:
@@ -89,16 +85,16 @@ def _lanes(ctx: Context) -> int:
 
 
 def _words(sink: UOp, ctx: Context) -> UOp:
-    return words.run(sink, ctx.target) if ctx.prepared else sink
+    return packed_words.run(sink, ctx.target) if ctx.prepared else sink
 
 
 def _columns(sink: UOp, ctx: Context) -> UOp:
-    return columns.run(sink, ctx.target) if ctx.prepared else sink
+    return table_column_blocking.run(sink, ctx.target) if ctx.prepared else sink
 
 
 def _tails(sink: UOp, ctx: Context) -> UOp:
     # part of the heuristic: whoever chooses otherwise is given the loops as they are
-    return tails.run(sink, ctx.target) if ctx.prepared else sink
+    return loop_peeling.run(sink, ctx.target) if ctx.prepared else sink
 
 
 def _optimise(sink: UOp, ctx: Context) -> UOp:
@@ -118,53 +114,69 @@ def _expander(sink: UOp, ctx: Context) -> UOp:
 
 def _groups(sink: UOp, ctx: Context) -> UOp:
     compute = ctx.target.compute
-    return groups.run(sink, compute.warp_size if compute.has(Feature.WARP_REDUCE) else 0)
+    return group_reduction.run(sink, compute.warp_size if compute.has(Feature.WARP_REDUCE) else 0)
 
 
 def _linearize(sink: UOp, ctx: Context) -> tuple[object, list[UOp]]:
-    nodes = order.run(sink, ctx.fused)
+    nodes = linear_order.run(sink, ctx.fused)
     alone = ctx.target.compute.limits.global_size is None
     if ctx.target.compute.has(Feature.ANY_LANE):
-        nodes = branches.run(nodes)
-    return sink.arg, late.run(skip.run(nodes) if alone else nodes, ctx.target)
+        nodes = any_lane_branches.run(nodes)
+    return sink.arg, late_decomposition.run(
+        iteration_skipping.run(nodes) if alone else nodes, ctx.target
+    )
 
 
 def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
     rules = ctx.target.rules
-    return sink if rules is None else graph_rewrite(sink, rules, nodes=walk.nodes_of(sink))
+    return sink if rules is None else graph_rewrite(sink, rules, nodes=traversal.nodes_of(sink))
 
 
 BEFORE = (
-    Pass("epilogue", _epilogue, kernel_ast.verify),
+    Pass("reduction_rows", _epilogue, kernel_ast.verify),
     Pass("lowerer", _lowerer, lowered.verify),
-    Pass("gather", lambda sink, ctx: gather.run(sink), lowered.verify),
-    Pass("ranks", lambda sink, ctx: ranks.run(sink, ctx.target), lowered.verify),
-    Pass("puts", lambda sink, ctx: puts.run(sink, ctx.target), lowered.verify),
-    Pass("scatter", lambda sink, ctx: scatter.run(sink, ctx.target), lowered.verify),
-    Pass("gates", lambda sink, ctx: gates.run(sink), lowered.verify),
-    Pass("lookups", _lookups, lowered.verify),
-    Pass("digits", lambda sink, ctx: digits.run(sink, _lanes(ctx)), lowered.verify),
-    Pass("segments", lambda sink, ctx: segments.run(sink, _lanes(ctx)), lowered.verify),
-    Pass("merge", lambda sink, ctx: merge.run(sink), lowered.verify),
-    Pass("decompose", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
-    Pass("channels", lambda sink, ctx: images.channels(sink), lowered.verify),
+    Pass("one_hot_gather", lambda sink, ctx: one_hot_gather.run(sink), lowered.verify),
+    Pass(
+        "keyed_prefix_count",
+        lambda sink, ctx: keyed_prefix_count.run(sink, ctx.target),
+        lowered.verify,
+    ),
+    Pass("indexed_stores", lambda sink, ctx: indexed_stores.run(sink, ctx.target), lowered.verify),
+    Pass("scatter_add", lambda sink, ctx: scatter_add.run(sink, ctx.target), lowered.verify),
+    Pass(
+        "predicate_simplification",
+        lambda sink, ctx: predicate_simplification.run(sink),
+        lowered.verify,
+    ),
+    Pass("clamped_gather", _lookups, lowered.verify),
+    Pass(
+        "delinearization", lambda sink, ctx: delinearization.run(sink, _lanes(ctx)), lowered.verify
+    ),
+    Pass(
+        "index_set_splitting",
+        lambda sink, ctx: index_set_splitting.run(sink, _lanes(ctx)),
+        lowered.verify,
+    ),
+    Pass("loop_coalescing", lambda sink, ctx: loop_coalescing.run(sink), lowered.verify),
+    Pass("decomposition", lambda sink, ctx: decompose(sink, ctx.target), lowered.verify),
+    Pass("image_channels", lambda sink, ctx: images.channels(sink), lowered.verify),
 )
 AFTER = (
-    Pass("words", _words, lowered.verify),
-    Pass("columns", _columns, lowered.verify),
-    Pass("tails", _tails, lowered.verify),
-    Pass("optimise", _optimise, lowered.verify),
-    Pass("by_rows", lambda sink, ctx: by_rows.run(sink, ctx.target), lowered.verify),
+    Pass("packed_words", _words, lowered.verify),
+    Pass("table_column_blocking", _columns, lowered.verify),
+    Pass("loop_peeling", _tails, lowered.verify),
+    Pass("optimisations", _optimise, lowered.verify),
+    Pass("rolled_tile_store", lambda sink, ctx: rolled_tile_store.run(sink, ctx.target), lowered.verify),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
-    Pass("wide", lambda sink, ctx: wide.run(sink, ctx.target), lowered.verify),
+    Pass("index_widening", lambda sink, ctx: index_widening.run(sink, ctx.target), lowered.verify),
     Pass("expander", _expander, lowered.verify),
-    Pass("groups", _groups, lowered.verify),
-    Pass("pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
-    Pass("ahead", lambda sink, ctx: ahead.run(sink, ctx.target.compute), lowered.verify),
-    Pass("coming", lambda sink, ctx: coming.run(sink, ctx.target.compute), lowered.verify),
-    Pass("stream", lambda sink, ctx: stream.run(sink, ctx.target.compute), lowered.verify),
+    Pass("group_reduction", _groups, lowered.verify),
+    Pass("image_pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
+    Pass("stream_prefetch", lambda sink, ctx: stream_prefetch.run(sink, ctx.target.compute), lowered.verify),
+    Pass("panel_prefetch", lambda sink, ctx: panel_prefetch.run(sink, ctx.target.compute), lowered.verify),
+    Pass("non_temporal_stores", lambda sink, ctx: non_temporal_stores.run(sink, ctx.target.compute), lowered.verify),
     Pass("last_rewrites", _last_rewrites),
-    Pass("linearize", _linearize, lambda result: linear.verify(result[1])),
+    Pass("linearization", _linearize, lambda result: linear.verify(result[1])),
 )  # fmt: skip
 
 
@@ -186,14 +198,14 @@ def lower(
     target cannot compute, OptError for a choice that is not legal.
     """
     if choose is None:
-        choose = nothing if settings.NOOPT else heuristic.choose
+        choose = nothing if settings.NOOPT else strategy.choose
     if settings.SPEC:
         kernel_ast.verify(ast)
     context = _context(target, choose, prepared)
     try:
         info, nodes = run_passes(BEFORE + AFTER, ast, context)
     finally:
-        walk.forget()
+        traversal.forget()
     return LinearProgram.of(
         info.name, nodes, estimates=estimate.run(nodes), source_ast=ast, applied=info.applied
     )
@@ -208,7 +220,7 @@ def loops_for(ast: UOp, target: Target, prepared: bool) -> Kernel:
 
 def _context(target: Target, choose: Choose, prepared: bool | None) -> Context:
     if prepared is None:
-        prepared = choose is heuristic.choose
+        prepared = choose is strategy.choose
     fused = frozenset(d for d in dtypes.floats if d in target.compute.dtypes)
     if Ops.MULACC not in target.native_ops:
         fused = frozenset()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from weft.base.dtype import DType, dtypes
 from weft.device.declared import check, each, freeze, one, sizes, whole
-from weft.device.pair_dot import PairDot
+from weft.device.packed_dot import PairDot
 from weft.device.tensor_core import TensorCore
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from weft.device.capabilities import ComputeCaps, Feature
 from weft.device.opened import OpenDevice
 from weft.device.parts import Runner
 from weft.device.program import CompiledProgram, Estimates, LinearProgram
-from weft.engine import stored
-from weft.engine.compiling import Compilations
+from weft.engine import kernel_cache
+from weft.engine.parallel_compilation import Compilations
 from weft.schedule.cache import schedules
 from weft.uop import UOp
 
@@ -214,14 +214,14 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
         if for_whom == can.compute:
             return program, source
     searching = settings.BEAM > 0 and not settings.NOOPT
-    where = None if searching else stored.key_of(key[0], key[1:], device)
-    made = where and stored.find(where, key[0], lambda: _lower(key[0], device, searching))
+    where = None if searching else kernel_cache.key_of(key[0], key[1:], device)
+    made = where and kernel_cache.find(where, key[0], lambda: _lower(key[0], device, searching))
     if not made:
         program = _lower(key[0], device, searching)
         source = _asked(lambda: device.renderer.render(program), "its renderer", device)
         made = program, _must_be(str, source, "its renderer", device)
         if where is not None:
-            stored.keep(where, *made)
+            kernel_cache.keep(where, *made)
     if can.fingerprint:
         _generated[kind] = (can.compute, *made)
     return made

@@ -27,8 +27,17 @@ from weft.device.parts import Device, SettableGraph
 from weft.device.program import Launch
 from weft.engine.execute import run_steps
 from weft.engine.lower_items import ExecItem
-from weft.engine.recorded import GIVEN, KEPT, OUTPUT, SCRATCH, Argument, Memory, Recorded, Step
-from weft.engine.recorded import variables as _variables
+from weft.engine.recorded_steps import (
+    GIVEN,
+    KEPT,
+    OUTPUT,
+    SCRATCH,
+    Argument,
+    Memory,
+    Recorded,
+    Step,
+)
+from weft.engine.recorded_steps import variables as _variables
 from weft.engine.runners import KernelRunner, concrete
 from weft.engine.stats import stats
 from weft.schedule import Layout

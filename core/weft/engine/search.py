@@ -28,15 +28,15 @@ from weft.base.interrupts import let_through
 from weft.base.intmath import ceildiv
 from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
-from weft.codegen.opt.search import Plan, by_heuristic, near
+from weft.codegen.opt.search_space import Plan, by_heuristic, near
 from weft.codegen.pipeline import loops_for
 from weft.device.calls import failure_text
 from weft.device.opened import OpenDevice
-from weft.engine.found import Found, Try, keep, kept, key_of
-from weft.engine.helpers import HelperFailed, stop_helpers
+from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
+from weft.engine.measurement_workers import RUN_SECONDS, workshop_for
 from weft.engine.progress import Progress
-from weft.engine.trial import WRITTEN_DOWN, Outcome
-from weft.engine.workshop import RUN_SECONDS, workshop_for
+from weft.engine.tuning_database import Found, Try, keep, kept, key_of
+from weft.engine.worker_processes import HelperFailed, stop_helpers
 from weft.uop import UOp
 
 MOST_ROUNDS = 12

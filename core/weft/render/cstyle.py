@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
-from weft.render import parts
-from weft.render.access import Accesses
-from weft.render.crowded import crowded_loops
+from weft.render import grid_loop
+from weft.render.alias_checks import crowded_loops
 from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
 from weft.render.helpers import Helpers
-from weft.render.placing import inlinable
-from weft.render.repeated import Repeated, repeated
+from weft.render.memory_access import Accesses
+from weft.render.outlining import Repeated, repeated
 from weft.render.rules import C_RULES
-from weft.render.turns import TURNS, outer_loops, tile_loops
+from weft.render.statement_placement import inlinable
+from weft.render.unroll_pragmas import TURNS, outer_loops, tile_loops
 from weft.uop import Ops, PatternMatcher, UOp
 from weft.uop.args import ASKED, STREAM
 
@@ -115,7 +115,7 @@ class _Kernel:
     def source(self) -> str:
         uops = self.program.uops
         if self.dialect.parts:
-            uops = parts.index_first(uops)
+            uops = grid_loop.index_first(uops)
         self._declare_storage()
         if self.dialect.apart:
             uops, functions = repeated(uops)
@@ -135,7 +135,7 @@ class _Kernel:
         before += self.helpers.texts.values()
         called = self.dialect.called if self.in_part else ""
         head = f"{called}{self.dialect.kernel_prefix} {name}({self._parameters(types)}) {{"
-        after = [one for line in parts.entry(name, types) for one in _wrapped(line, "")]
+        after = [one for line in grid_loop.entry(name, types) for one in _wrapped(line, "")]
         after = [*after, ""] if self.in_part else [""]
         return "\n".join([*before, *_wrapped(head, ""), *self.lines, "}", *after])
 
@@ -162,7 +162,7 @@ class _Kernel:
             words.append(" ".join(filter(None, (kind, restrict, name))))
         for name, type_name in zip(self.program.variable_names, types[len(slots) :]):
             words.append(self.dialect.variable_parameter.format(type=type_name, name=name))
-        words += parts.PARAMETERS if self.in_part else ()
+        words += grid_loop.PARAMETERS if self.in_part else ()
         return ", ".join(filter(None, [*words, *self.dialect.extra_parameters]))
 
     def _storage_type(self, dtype: DType) -> str:
@@ -322,7 +322,7 @@ class _Kernel:
         prefix, axis = u.arg.rstrip("0123456789"), u.arg[-1]
         if self.dialect.parts and u.arg == "gidx0":
             end = self.values.text(u.src[0])
-            for line in parts.loop(u.arg, self.helpers.type(u.dtype), end):
+            for line in grid_loop.loop(u.arg, self.helpers.type(u.dtype), end):
                 self._line(line)
             self.in_part = True
             self._opened(u, u.arg)

@@ -185,9 +185,9 @@ class CDialect:
         they are; empty: likewise.
     :param apart: the declaration of a function that is to be called, never to be written out where
         it is called; field ``head`` (type, name and parameters); empty: there are no such.
-        See `weft.render.repeated`.
+        See `weft.render.outlining`.
     :param parts: gidx0 is a loop in the kernel, over the part of it that a call is given: for
-        devices with ``Feature.THREADS``. See `weft.render.parts`.
+        devices with ``Feature.THREADS``. See `weft.render.grid_loop`.
     :param called: what stands before a kernel that is called so, by the function beside it: a
         compiler that wrote a short one out there as well would compile it twice.
     :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).

@@ -15,7 +15,7 @@ from weft.base.errors import SpecError
 from weft.render.constants import literal
 from weft.render.dialect import CDialect
 from weft.render.helpers import Helpers
-from weft.render.placing import is_pair
+from weft.render.statement_placement import is_pair
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.bounds import bounds_of
 

@@ -7,8 +7,8 @@ import mmap
 from typing import Any
 
 from weft.plugin import Allocator, BufferHints, OutOfMemory, let_through
-from weft_cpu_clang.mapped import private
-from weft_cpu_clang.room import room
+from weft_cpu_clang.memory_limit import room
+from weft_cpu_clang.mmap_allocator import private
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector register."""

@@ -52,7 +52,7 @@ class ClangCompiler:
         :raises CompileError: if any of them is refused.
         """
         if not self.shared:
-            from weft_cpu_clang.joined import endings, joined
+            from weft_cpu_clang.translation_units import endings, joined
 
             texts = [source for source, _ in sources]
             try:
@@ -63,10 +63,10 @@ class ClangCompiler:
 
     def _objects(self, source: str, endings: Sequence[str] = ("",)) -> list[bytes]:
         """One run; an object for each ending of functions' names."""
-        from weft_cpu_clang.joined import (
+        from weft_cpu_clang.translation_units import (  # where all is known it isn't needed
             FLAGS,
             separated,
-        )  # where all is known it isn't needed
+        )
 
         arguments = (*self.toolchain.arguments, *FLAGS, "-c", "-x", "c", "-", "-o", "-")
         return separated(self._run(arguments, source), endings)

@@ -25,7 +25,7 @@ from weft_cpu_clang.elf_object import (
     Relocation,
     damaged,
 )
-from weft_cpu_clang.mapped import private
+from weft_cpu_clang.mmap_allocator import private
 
 _ABSOLUTE = 0xFFF1
 _LARGEST = 1 << 28

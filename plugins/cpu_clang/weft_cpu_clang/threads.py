@@ -22,7 +22,7 @@ import sys
 from functools import cache
 
 from weft.plugin import ArgumentError, DiskCache
-from weft_cpu_clang import share
+from weft_cpu_clang import cpu_quota
 from weft_cpu_clang.binary import load
 from weft_cpu_clang.compiler import ClangCompiler
 from weft_cpu_clang.toolchain import Toolchain
@@ -47,7 +47,7 @@ _cache = DiskCache("cpu_threads", 1)
 
 def available() -> int:
     """How many threads this process can run at once: its processors, its share of their time."""
-    return min(share.available(), MOST)
+    return min(cpu_quota.available(), MOST)
 
 
 def wanted() -> int:

@@ -10,7 +10,7 @@ from weft.plugin import CompiledProgram, CompileError
 from weft_opencl.declarations import GUARD, declared
 from weft_opencl.driver import OpenCLDevice, bindings
 from weft_opencl.facts import Facts
-from weft_opencl.turns import turn
+from weft_opencl.process_lock import process_lock
 
 
 def options(facts: Facts) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class DriverCompiler:
 
         :raises CompileError: with `source` and the driver's messages as `log`.
         """
-        with _turn(self.device, source):
+        with _locked(self.device, source):
             return self._compile(source, name)
 
     def _compile(self, source: str, name: str) -> bytes:
@@ -96,9 +96,9 @@ class DriverCompiler:
             return ""
 
 
-def _turn(device: OpenCLDevice, source: str) -> AbstractContextManager[None]:
+def _locked(device: OpenCLDevice, source: str) -> AbstractContextManager[None]:
     """Where compilers share files between processes without locks: nobody else has this program."""
-    return turn(source) if device.facts.objects else nullcontext()
+    return process_lock(source) if device.facts.objects else nullcontext()
 
 
 def load(device: OpenCLDevice, program: CompiledProgram) -> Any:
@@ -109,6 +109,6 @@ def load(device: OpenCLDevice, program: CompiledProgram) -> Any:
     cl = bindings()
     if not device.facts.objects:
         return cl.Program(device.context, [device.handle], [program.binary]).build()
-    with _turn(device, program.source):
+    with _locked(device, program.source):
         loaded = cl.Program(device.context, [device.handle], [program.binary])
         return cl.link_program(device.context, [loaded], devices=[device.handle])

@@ -7,8 +7,8 @@ Addresses are computed for the lanes of the first warp, with all loops in their 
 import pytest
 
 from weft import Tensor
-from weft.codegen.opt.banks import BANKS, WORD
 from weft.codegen.pipeline import lower
+from weft.codegen.workgroups.bank_padding import BANKS, WORD
 from weft.device import registry
 from weft.plugin import GroupOp, Ops
 from weft.tools.stand_in import stand_in

@@ -10,8 +10,8 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
-from weft.codegen.decompose import _Decomposer
-from weft.codegen.decompose.ops import Rules
+from weft.codegen.decomposition import _Decomposer
+from weft.codegen.decomposition.ops import Rules
 from weft.device.capabilities import COMMON_DTYPES
 from weft.testing.arrays import evaluate_arrays
 from weft.uop import GroupOp, Ops, UOp, Var, exec_alu

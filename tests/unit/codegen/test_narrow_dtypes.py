@@ -10,7 +10,7 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.base.scalars import from_bits, to_bits
-from weft.codegen.decompose.dtypes import _Narrow, decoded, encoded, run
+from weft.codegen.decomposition.dtypes import _Narrow, decoded, encoded, run
 from weft.testing.arrays import evaluate_arrays
 from weft.uop import Ops, UOp
 

@@ -10,12 +10,12 @@ import pytest
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import SpecError
 from weft.base.settings import settings
-from weft.codegen import lowerer
-from weft.codegen.decompose import dtypes as narrow
+from weft.codegen.analysis.ranges import extent_of, fill_of, loops_of, ranges_of
+from weft.codegen.decomposition import dtypes as narrow
+from weft.codegen.lowering import lowerer
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower, nothing
-from weft.codegen.ranges import extent_of, fill_of, loops_of, ranges_of
 from weft.device.capabilities import ComputeCaps, KernelLimits, Target
 from weft.render.cstyle import CStyleRenderer
 from weft.render.dialect import CDialect, VectorStyle

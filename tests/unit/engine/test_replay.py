@@ -10,7 +10,7 @@ from weft.base.errors import OutOfMemory, PluginError
 from weft.device import Buffer, binding, registry
 from weft.engine import stats
 from weft.engine.capture import recorded
-from weft.engine.recorded import GIVEN, KEPT, OUTPUT, SCRATCH, Unreplayable
+from weft.engine.recorded_steps import GIVEN, KEPT, OUTPUT, SCRATCH, Unreplayable
 from weft.engine.replay import Replay, _Patch
 
 

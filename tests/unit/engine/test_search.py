@@ -12,14 +12,14 @@ from weft import Tensor, Variable, jit
 from weft.base import trace
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search import Plan, by_heuristic
+from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device import Device, DeviceFamily, Registry, registry
 from weft.device.hookspecs import hookimpl
-from weft.engine import forget_programs, program_for, search, stats, workshop
-from weft.engine import found as found_room
-from weft.engine.helpers import Helper, HelperFailed, Helpers
-from weft.engine.trial import WRITTEN_DOWN, Outcome
+from weft.engine import forget_programs, measurement_workers, program_for, search, stats
+from weft.engine import tuning_database as found_room
+from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
+from weft.engine.worker_processes import Helper, HelperFailed, Helpers
 from weft.testing import reference
 from weft.uop import Ops
 
@@ -354,9 +354,9 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
     log = tmp_path / "log"
     helpers = Helpers("X", "bad", parallel=False)
     helpers.all = [Helper("X", "bad", [sys.executable, "-c", LOST, str(log)])]
-    monkeypatch.setattr(workshop, "helpers_for", lambda *_: helpers)
+    monkeypatch.setattr(measurement_workers, "helpers_for", lambda *_: helpers)
     try:
-        shop = workshop.Elsewhere(sums(), registry.open(DEVICE))
+        shop = measurement_workers.Elsewhere(sums(), registry.open(DEVICE))
         assert shop.expect("what is right", 20.0) == ""
         assert "signal 11" in shop.time("what crashes", None)
         assert shop.expect("more of it", 20.0) == ""
@@ -383,9 +383,11 @@ def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
         def ready():
             return None
 
-    monkeypatch.setattr(workshop, "helpers_of", lambda device: type("All", (), {"first": Opens}))
-    monkeypatch.setattr(workshop, "Elsewhere", NoRoom)
-    monkeypatch.setattr(workshop, "Here", lambda *_: pytest.fail("tried here"))
+    monkeypatch.setattr(
+        measurement_workers, "helpers_of", lambda device: type("All", (), {"first": Opens})
+    )
+    monkeypatch.setattr(measurement_workers, "Elsewhere", NoRoom)
+    monkeypatch.setattr(measurement_workers, "Here", lambda *_: pytest.fail("tried here"))
     with settings.override(CACHE=0):
         found = search.search(sums(), registry.open(DEVICE), 1)
     assert found.best == found.heuristic and not found.tries
@@ -394,15 +396,15 @@ def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
 
 def test_here_a_fault_in_one_plan_leaves_the_others(monkeypatch):
     ast, device = sums(), registry.open(DEVICE)
-    build = workshop.build
+    build = measurement_workers.build
 
     def faulty(ast, plan, device):
         if plan.opts:
             raise KeyError("an axis")
         return build(ast, plan, device)
 
-    monkeypatch.setattr(workshop, "build", faulty)
-    shop = workshop.Here(ast, device)
+    monkeypatch.setattr(measurement_workers, "build", faulty)
+    shop = measurement_workers.Here(ast, device)
     bad, good = shop.built([Plan((BEST,)), Plan()])
     assert bad.startswith("fault: KeyError")
     assert shop.expect(good[1], 1.0) == "" and shop.time(good[1], None).equal
@@ -416,7 +418,7 @@ def few(monkeypatch, tmp_path):
     """Real helper processes, and few plans for them."""
     monkeypatch.setattr(search, "MOST_ROUNDS", 1)
     monkeypatch.setattr(search, "MOST_IN_A_ROUND", 4)
-    monkeypatch.setattr(workshop, "_SPENT", 0.0)
+    monkeypatch.setattr(measurement_workers, "_SPENT", 0.0)
     monkeypatch.setattr(search, "_LEAST_SECONDS", 0.0)
     monkeypatch.setattr(search, "_LAST_ROUNDS", 0)
     forget_programs()

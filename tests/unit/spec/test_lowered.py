@@ -2,7 +2,7 @@ import pytest
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import SpecError
-from weft.codegen.ranges import Fill
+from weft.codegen.analysis.ranges import Fill
 from weft.spec import lowered
 from weft.uop import Ops, UOp
 

@@ -34,7 +34,7 @@ def test_a_page_here(tmp_path):
     page = tmp_path / "weft-viz.html"
     assert f"recorded to {page}" in done.stderr
     text = page.read_text(encoding="utf-8")
-    assert '"create_kernels"' in text and '"linearize"' in text
+    assert '"create_kernels"' in text and '"linearization"' in text
 
 
 def test_a_page_there_although_the_program_goes_elsewhere_and_fails(tmp_path):

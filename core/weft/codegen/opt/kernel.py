@@ -12,9 +12,7 @@ from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv, round_up
 from weft.base.sequences import prod
 from weft.base.text import identifiers
-from weft.codegen import puts
-from weft.codegen.opt import blanks, keep, padding, stage, tensor_cores
-from weft.codegen.opt.axes import (
+from weft.codegen.analysis.axes import (
     Access,
     Axis,
     Pad,
@@ -28,13 +26,24 @@ from weft.codegen.opt.axes import (
     turns_of_last,
     written,
 )
-from weft.codegen.opt.division import Division
-from weft.codegen.opt.legal import check, illegal
+from weft.codegen.analysis.ranges import (
+    CLOSING,
+    extent_of,
+    loop_order,
+    loops_of,
+    ranges_of,
+    values_of,
+)
+from weft.codegen.analysis.substitution import substitute_ranges
+from weft.codegen.indexing import indexed_stores
+from weft.codegen.indexing.scatter_add import accumulates, in_order
+from weft.codegen.loops import loop_interchange, loop_padding, zero_elimination
+from weft.codegen.loops.strip_mining import Division
+from weft.codegen.memory import operand_staging
+from weft.codegen.opt import tensor_cores
+from weft.codegen.opt.legality import check, illegal
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of, values_of
-from weft.codegen.scatter import accumulates, in_order
-from weft.codegen.substitute import substitute_ranges
-from weft.codegen.words import words_of
+from weft.codegen.vectorization.packed_words import words_of
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind, KernelInfo
 from weft.uop.node import UOp
@@ -66,7 +75,7 @@ class Kernel:
         self.reduces = [node for node in nodes if node.op is Ops.REDUCE]
         self.fills = [node for node in nodes if node.op is Ops.FILL]
         self.ordered = frozenset[UOp]().union(
-            *map(in_order, self.fills), *map(puts.in_order, sink.src)
+            *map(in_order, self.fills), *map(indexed_stores.in_order, sink.src)
         )
         self.once = frozenset(u for one in self.fills if accumulates(one) for u in loops_of(one))
         self.nests: dict[UOp, frozenset[UOp]] = {}
@@ -397,7 +406,7 @@ class Kernel:
         if before and (axis.kind is not AxisKind.LOOP or limits.global_size is not None):
             raise illegal(opt, "it takes an output loop of one processor")
         graph, ranges = self._graph()
-        found = stage.candidates(graph, ranges[axis.number], before)
+        found = operand_staging.candidates(graph, ranges[axis.number], before)
         if not found:
             raise illegal(opt, "nothing in it is read more than once")
         if self.in_place and any(self._is_written(one.load) for one in found):
@@ -411,7 +420,7 @@ class Kernel:
             room = limits.shared_bytes
             if any(prod(int(extent_of(r)) for r in one.inside) % prod(threads) for one in found):
                 raise illegal(opt, f"its operands are no multiple of {prod(threads)} elements")
-            most = stage.depth_at_most(graph, ranges[axis.number], found)
+            most = operand_staging.depth_at_most(graph, ranges[axis.number], found)
         else:
             most = 1
         depth = 1 if before else max(opt.amount, 1)
@@ -420,7 +429,7 @@ class Kernel:
         nbytes = sum(one.nbytes for one in found)
         if limits.local_size is not None:
             loop, compute = ranges[axis.number], self.target.compute
-            tiles = stage.laid_out(graph, loop, found, depth, compute)
+            tiles = operand_staging.laid_out(graph, loop, found, depth, compute)
             nbytes = sum(one.nbytes * copying.tiles(one) for one, copying in tiles)
         if nbytes > room:
             raise illegal(opt, f"its operands are larger than {room} bytes")
@@ -452,7 +461,7 @@ class Kernel:
         outside = [one for one in self.axes[: opt.axis + 1] if one.kind is AxisKind.REDUCE]
         if len(loops_of(reduce)) == len(outside):
             raise illegal(opt, "nothing is left of the sum inside: SPLIT it first")
-        parts = keep.kept(reduce, [ranges[one.number] for one in inside])
+        parts = loop_interchange.kept(reduce, [ranges[one.number] for one in inside])
         nbytes = prod(int(extent_of(part)) for part in parts) * reduce.dtype.itemsize
         room = self.target.compute.limits.scratch_bytes
         if nbytes > room:
@@ -501,10 +510,10 @@ class Kernel:
         """The lowered kernel with all that was applied."""
         sink, ranges = self._graph()
         if self.target.compute.limits.global_size is None:
-            sink = blanks.left_out(sink)
+            sink = zero_elimination.left_out(sink)
         if self._staged is not None:
             loop, compute = ranges[self._staged], self.target.compute
-            sink = stage.run(sink, loop, self._depth, compute, self._before)
+            sink = operand_staging.run(sink, loop, self._depth, compute, self._before)
         info = self.sink.arg if isinstance(self.sink.arg, KernelInfo) else KernelInfo()
         return sink.replace(arg=KernelInfo(info.name or self.name, tuple(self.applied)))
 
@@ -532,7 +541,7 @@ class Kernel:
         nodes = self._nodes
         if self._division.pads:
             real = self._division.real_turns(new, count, values)
-            nodes = list(padding.run(nodes, real).toposort())
+            nodes = list(loop_padding.run(nodes, real).toposort())
         sink = substitute_ranges(nodes, values, loops)
         for unit in self.units:
             m, n, k = new[unit.m], new[unit.n], new[unit.k]
@@ -540,7 +549,7 @@ class Kernel:
             sink = tensor_cores.run(sink, tensor_cores.Place(unit.core, m, n, k, lanes))
         if self._kept is not None:
             outside, inside = ([new[one] for one in part] for part in self._kept)
-            sink, moved = keep.run(sink, outside, inside)
+            sink, moved = loop_interchange.run(sink, outside, inside)
             new.update((number, moved[new[number]]) for number in self._kept[0])
         return sink, new
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
-from weft.codegen.fold import folded
-from weft.codegen.ranges import CLOSING, Fragment, loops_of, ranges_of, values_of
-from weft.codegen.substitute import replace_nodes, substitute_ranges
+from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.ranges import CLOSING, Fragment, loops_of, ranges_of, values_of
+from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.device.tensor_core import Step, TensorCore
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp

@@ -24,7 +24,7 @@ from weft.base.dtype import DType
 from weft.base.interrupts import let_through
 from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
-from weft.engine.recorded import KEPT, Unreplayable
+from weft.engine.recorded_steps import KEPT, Unreplayable
 from weft.engine.replay import Replay
 from weft.schedule.structure import walk
 from weft.tensor.alias import base_of, is_view

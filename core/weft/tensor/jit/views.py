@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.engine.recorded import Unreplayable
+from weft.engine.recorded_steps import Unreplayable
 from weft.tensor.alias import base_of, is_view
 from weft.tensor.jit.arguments import variables_free
 from weft.tensor.jit.state import State

@@ -13,7 +13,7 @@ from typing import Any
 
 from weft.base.dtype import AddrSpace, DType, dtypes
 from weft.base.scalars import pack, truncate, unpack
-from weft.codegen.linearize import late
+from weft.codegen.linearization import late_decomposition
 from weft.device import Buffer, CompiledProgram, LinearProgram, OpenDevice
 from weft.spec import linear
 from weft.uop import Ops, UOp
@@ -139,7 +139,7 @@ def run(
     name: str = "by_hand",
 ) -> list[list[Any]]:
     """Run a program whose first slots are outputs; their values afterwards."""
-    nodes = late.run(builder.nodes, device.target)
+    nodes = late_decomposition.run(builder.nodes, device.target)
     linear.verify(nodes)
     program = LinearProgram.of(name, nodes)
     runner = device.runner(compiled(device, program))

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import FileError
-from weft.codegen.opt.search import Plan
-from weft.engine.found import Found
+from weft.codegen.opt.search_space import Plan
+from weft.engine.tuning_database import Found
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.table import Roofs, of_limit
 

@@ -15,7 +15,7 @@ from weft.base.provenance import describe
 from weft.base.trace import Event
 from weft.device import registry
 from weft.device.program import LinearProgram
-from weft.engine.trial import Built, Trial
+from weft.engine.candidate_measurement import Built, Trial
 
 EVENTS = ("run",)
 FEW = 3

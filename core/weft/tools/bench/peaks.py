@@ -16,12 +16,12 @@ from weft.base.disk_cache import DiskCache
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import WeftError
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search import Plan, by_heuristic
+from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import Feature
 from weft.device.opened import OpenDevice
-from weft.engine.helpers import patience
-from weft.engine.trial import Trial, build
+from weft.engine.candidate_measurement import Trial, build
+from weft.engine.worker_processes import patience
 from weft.shape.tracker import ShapeTracker
 from weft.uop import AxisKind, Ops, UOp
 

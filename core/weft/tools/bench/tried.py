@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from weft.base.errors import ArgumentError
 from weft.base.text import human_time, plural
-from weft.engine.found import Found
+from weft.engine.tuning_database import Found
 from weft.tools.bench.meter import Measured
 
 

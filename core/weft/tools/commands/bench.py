@@ -29,8 +29,8 @@ from weft.base import trace
 from weft.base.errors import ArgumentError, FileError, WeftError
 from weft.base.settings import settings
 from weft.device import registry
-from weft.engine.helpers import patience
 from weft.engine.search import search
+from weft.engine.worker_processes import patience
 from weft.tools.bench import as_json, perfetto, roofline, table, tried
 from weft.tools.bench.meter import EVENTS, Measured, Meter
 from weft.tools.bench.peaks import Peaks, peaks_of

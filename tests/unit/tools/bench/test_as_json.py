@@ -7,9 +7,9 @@ import pytest
 from weft.base.errors import FileError
 from weft.base.provenance import Metadata
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search import Plan
+from weft.codegen.opt.search_space import Plan
 from weft.device.program import Estimates, LinearProgram
-from weft.engine.found import Found, Try
+from weft.engine.tuning_database import Found, Try
 from weft.tools.bench import as_json
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.peaks import Peaks

@@ -5,10 +5,10 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
-from weft.codegen.opt.search import Plan
+from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.device.capabilities import Feature
-from weft.engine.trial import WRITTEN_DOWN, Trial, build
+from weft.engine.candidate_measurement import WRITTEN_DOWN, Trial, build
 from weft.tools.bench import peaks
 from weft.tools.bench.peaks import Peaks, copies, peaks_of, products
 

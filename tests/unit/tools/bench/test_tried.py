@@ -2,9 +2,9 @@ import pytest
 
 from weft.base.errors import ArgumentError
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.codegen.opt.search import Plan
+from weft.codegen.opt.search_space import Plan
 from weft.device.program import LinearProgram
-from weft.engine.found import Found, Try
+from weft.engine.tuning_database import Found, Try
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.tried import chosen, text
 

@@ -135,7 +135,7 @@ function walk() {
     tab("Runs").click();
     said.runs = document.querySelectorAll("#detail tbody tr").length;
     const search = document.getElementById("search");
-    search.value = "linearize";
+    search.value = "linearization";
     search.dispatchEvent(new Event("input"));
     said.found = document.getElementById("found").textContent;
     press("#search", "Enter");
@@ -201,7 +201,7 @@ def test_in_a_browser(data, tmp_path):
     assert "->" in said["rules"] and said["example"]
     assert said["ir"].startswith("%0 = ") and "DETACH float" in said["ir"]
     assert said["source"] and said["runs"] >= 1
-    assert said["foundStep"] == "linearize" and "steps" in said["found"]
+    assert said["foundStep"] == "linearization" and "steps" in said["found"]
     assert "STORE void" in said["linear"] and said["above"] == "last_rewrites"
     assert said["walked"] == "Node" and " at " in said["moment"]
 

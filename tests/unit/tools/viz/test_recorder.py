@@ -110,7 +110,7 @@ def test_a_whole_computation(record):
     data = record(lambda: ((a + 1) * 1).sum(1).tolist())
     names = [step[2] for step in data["steps"]]
     assert {"realize", "kernelize", "pass", "kernel", "lower", "source"} <= set(names)
-    assert {"clean", "create_kernels", "lowerer", "linearize"} <= {
+    assert {"clean", "create_kernels", "lowerer", "linearization"} <= {
         step[5].get("name") for step in data["steps"]
     }
     (source,) = [step for step in data["steps"] if step[2] == "source"]

@@ -1,0 +1,82 @@
+"""What one launch of a linear program costs: operations, bytes moved, bytes touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
+from weft.base.sequences import prod
+from weft.codegen.analysis.ranges import extent_of
+from weft.device.program import Estimates
+from weft.uop.args import ASKED
+from weft.uop.node import UOp, sint
+from weft.uop.ops import GroupOp, Ops
+
+_TAKES_ADDRESSES = frozenset({Ops.INDEX, Ops.RANGE, Ops.SPECIAL})
+
+
+def _simple(value: sint) -> sint:
+    return value if isinstance(value, int) else value.simplify()
+
+
+def run(nodes: Sequence[UOp]) -> Estimates:
+    """The costs of the nodes of a linear program; index arithmetic does not count as operations.
+
+    Of a buffer no more counts as touched than is loaded and stored: a table of which few rows are
+    read costs those rows.
+    """
+    addressing = _addressing(nodes)
+    times: list[sint] = [1]
+    operations: sint = 0
+    moved: sint = 0
+    touched: dict[UOp, sint] = {}
+    for node in nodes:
+        op = node.op
+        if op is Ops.RANGE:
+            times.append(_simple(times[-1] * extent_of(node)))
+        elif op is Ops.ENDRANGE:
+            times.pop()
+        elif op is Ops.SPECIAL:
+            times[0] = _simple(times[0] * extent_of(node))
+        elif op in GroupOp.ALU and node not in addressing:
+            cost = node.dtype.count * (2 if op is Ops.MULACC else 1)
+            operations = operations + times[-1] * cost
+        elif op is Ops.WMMA:
+            work = prod(node.arg.dims)
+            operations = operations + times[-1] * 2 * work // node.arg.threads
+        elif op is Ops.DOT:
+            operations = operations + times[-1] * 2 * node.arg.terms * node.dtype.count
+        elif (op is Ops.LOAD and node.arg not in ASKED) or op is Ops.STORE:
+            pointer = node.src[0].dtype
+            if isinstance(pointer, PtrDType) and pointer.space is not AddrSpace.REG:
+                value = node.src[1].dtype if op is Ops.STORE else node.dtype
+                part = times[-1] * value.itemsize
+                moved = moved + part
+                memory = node.src[0].src[0] if node.src[0].op is Ops.INDEX else node.src[0]
+                if memory in touched:
+                    touched[memory] = touched[memory] + part
+        elif op is Ops.DEFINE_GLOBAL and isinstance(node.dtype, PtrDType) and node.dtype.size > 0:
+            touched[node] = 0
+    whole = sum(_at_most(part, memory.dtype) for memory, part in touched.items())
+    return Estimates(_simple(operations), _simple(moved), whole)
+
+
+def _at_most(part: sint, memory: DType) -> int:
+    """`part` bytes, or all that the memory has if that is less (or how much is not known)."""
+    whole: int = memory.nbytes  # type: ignore[attr-defined]
+    known = _simple(part)
+    return min(known, whole) if isinstance(known, int) else whole
+
+
+def _addressing(nodes: Sequence[UOp]) -> set[UOp]:
+    """Nodes that only addresses, gates and loop ends are made of."""
+    data: set[UOp] = set()
+    found: set[UOp] = set()
+    for node in reversed(nodes):
+        if node.op in _TAKES_ADDRESSES:
+            continue
+        if node in data or node.dtype is dtypes.void:
+            data.update(node.src)
+        else:
+            found.add(node)
+    return found

@@ -1,0 +1,225 @@
+"""Narrow floats that a target does not compute with: stored as integers, computed in float32.
+
+in:  spec.lowered
+out: spec.lowered without the floats of 8 and 16 bits that the target lacks
+
+A value of such a dtype is a float32 that the narrow dtype can hold exactly. The result of each
+operation is rounded to it once, to nearest with ties to even, which is what computing in the
+narrow dtype means; a float32 has more than twice the digits plus two, so rounding twice is rounding
+once.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
+from weft.base.errors import CapabilityError
+from weft.base.scalars import is_positive_zero
+from weft.codegen.analysis.ranges import values_of
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+_NARROW = (dtypes.half, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2)
+_STORED = {1: dtypes.uchar, 2: dtypes.ushort}
+# these give one of their operands, or its negative: nothing to round
+_EXACT = GroupOp.Comparison | {Ops.WHERE, Ops.MAX, Ops.NEG, Ops.TRUNC}
+_UINT = dtypes.uint
+
+
+def _uint(value: int) -> UOp:
+    return UOp.const(_UINT, value)
+
+
+def _where(condition: UOp, yes: UOp, no: UOp) -> UOp:
+    return UOp(Ops.WHERE, yes.dtype, (condition, yes, no))
+
+
+def decoded(bits: UOp, dtype: DType) -> UOp:
+    """The float32 that the bits of a narrow float stand for."""
+    wide = bits.cast(_UINT)
+    if dtype is dtypes.bfloat16:  # the upper half of a float32
+        return (wide << _uint(16)).bitcast(dtypes.float)
+    info = dtypes.finfo(dtype)
+    width, digits, bias = info.bits - 1, info.mantissa_bits, info.bias
+    sign = (wide >> _uint(width)) << _uint(31)
+    magnitude = wide & _uint((1 << width) - 1)
+    moved = magnitude << _uint(23 - digits)
+    # the exponent is right after a product with a power of two, which also makes subnormals right
+    scaled = moved.bitcast(dtypes.float)
+    if bias != 127:
+        scaled = scaled * UOp.const(dtypes.float, 2.0 ** (127 - bias))
+    result = scaled.bitcast(_UINT)
+    top = ((1 << info.exponent_bits) - 1) << digits
+    if info.has_infinity:
+        special = (magnitude < _uint(top)).logical_not()
+        result = _where(special, moved | _uint(0x7F800000), result)
+    else:
+        special = magnitude.eq(_uint((1 << width) - 1))
+        result = _where(special, _uint(0x7FC00000), result)
+    return (result | sign).bitcast(dtypes.float)
+
+
+def encoded(value: UOp, dtype: DType) -> UOp:
+    """The bits of a float32 rounded to a narrow float, as an unsigned 32-bit integer."""
+    if dtype is dtypes.bfloat16:
+        return _upper_half(value.bitcast(_UINT))
+    info = dtypes.finfo(dtype)
+    width, digits, bias = info.bits - 1, info.mantissa_bits, info.bias
+    infinity = ((1 << info.exponent_bits) - 1) << digits
+    nan = infinity | (1 << (digits - 1)) if info.has_infinity else (1 << width) - 1
+    too_large = infinity if info.has_infinity else nan
+    cut = 23 - digits
+    bits = value.bitcast(_UINT)
+    sign = (bits >> _uint(31)) << _uint(width)
+    magnitude = bits & _uint(0x7FFFFFFF)
+    even = (magnitude >> _uint(cut)) & _uint(1)
+    normal = (magnitude + _uint((1 << (cut - 1)) - 1) + even) >> _uint(cut)
+    normal = normal - _uint((127 - bias) << digits)
+    result = normal
+    if bias != 127:
+        # adding a power of two leaves a subnormal, rounded, in the last digits
+        anchor = UOp.const(dtypes.float, 2.0 ** (23 - (bias - 1 + digits)))
+        raised = magnitude.bitcast(dtypes.float) + anchor
+        subnormal = raised.bitcast(_UINT) - anchor.bitcast(_UINT)
+        smallest = UOp.const(dtypes.float, 2.0 ** (1 - bias)).bitcast(_UINT)
+        result = _where(magnitude < smallest, subnormal, normal)
+    largest = _uint(too_large)
+    # beyond the range the sum above may have wrapped: compared as what it was
+    limit = _uint((127 + (1 << info.exponent_bits) - bias) << 23)
+    result = _where((magnitude < limit) & (result < largest), result, largest)
+    result = _where(_uint(0x7F800000) < magnitude, _uint(nan), result)
+    return result | sign
+
+
+def _upper_half(bits: UOp) -> UOp:
+    """Of a float32, rounded: a carry goes into the exponent, and from the largest to infinity."""
+    even = (bits >> _uint(16)) & _uint(1)
+    result = (bits + (even + _uint(0x7FFF))) >> _uint(16)
+    nan = ((bits >> _uint(31)) << _uint(15)) | _uint(0x7FC0)
+    return _where(_uint(0x7F800000) < (bits & _uint(0x7FFFFFFF)), nan, result)
+
+
+def _is_on_chip(access: UOp) -> bool:
+    """Whether memory holds the float32 that the value is, which need not be encoded."""
+    pointer = access.src[0].dtype
+    return isinstance(pointer, PtrDType) and pointer.space is AddrSpace.REG
+
+
+class _Narrow:
+    def __init__(self, lacking: frozenset[DType], wide: bool) -> None:
+        self.lacking = lacking
+        self.wide = wide
+        self.made: dict[UOp, UOp] = {}
+        self.held: dict[tuple[UOp, DType], UOp] = {}  # the bits that a float32 was decoded from
+
+    def run(self, sink: UOp) -> UOp:
+        for node in sink.toposort():
+            self.made[node] = self.rewrite(node, tuple([self.made[s] for s in node.src]))
+        return self.made[sink]
+
+    def rewrite(self, node: UOp, src: tuple[UOp, ...]) -> UOp:
+        op, dtype = node.op, node.dtype
+        if isinstance(dtype, PtrDType):
+            if dtype.base in self.lacking:
+                on_chip = dtype.space is AddrSpace.REG
+                stored = dtypes.float if on_chip else _STORED[dtype.base.itemsize]
+                dtype = stored.ptr(dtype.size, dtype.space)
+            return UOp(op, dtype, src, node.arg)
+        if op is Ops.STORE:
+            given = node.src[1].dtype
+            if given in self.lacking and not _is_on_chip(node):
+                return UOp(op, dtype, (src[0], self.bits_of(src[1], given)), node.arg)
+        if op is Ops.BITCAST and node.src[0].dtype in self.lacking:
+            given = node.src[0].dtype
+            return self.from_bits(self.bits_of(src[0], given), dtype)
+        if op is Ops.CAST and dtype is src[0].dtype:
+            return src[0]
+        if dtype not in self.lacking:
+            return node if src == node.src else UOp(op, dtype, src, node.arg)
+        if op is Ops.CONST:
+            return UOp.const(dtypes.float, node.arg)
+        if op is Ops.LOAD:
+            return self.load(node, src)
+        if op is Ops.CAST:
+            return self.rounded(self.as_single(src[0]), dtype)
+        if op is Ops.BITCAST:
+            return self.from_bits(src[0], dtype)
+        if op is Ops.REDUCE:
+            assert len(values_of(node)) == 1
+            total = UOp(op, dtypes.float, src, node.arg)
+            return total if node.arg.op is Ops.MAX else self.rounded(total, dtype)
+        if op in GroupOp.ALU:
+            result = UOp(op, dtypes.float, src, node.arg)
+            return result if op in _EXACT else self.rounded(result, dtype)
+        raise CapabilityError(
+            f"{op.name} of {dtype!r} cannot be computed on this device",
+            asked=f"{op.name} of {dtype!r}",
+            because="the device lacks the dtype, and the operation has no form in another",
+        )
+
+    def load(self, node: UOp, src: tuple[UOp, ...]) -> UOp:
+        if _is_on_chip(node):
+            return UOp(Ops.LOAD, dtypes.float, src)
+        stored = _STORED[node.dtype.itemsize]
+        if len(src) == 1:
+            return self.decoded(UOp(Ops.LOAD, stored, src), node.dtype)
+        other = self.bits_of(src[1], node.dtype)
+        if node.src[1].op is Ops.CONST and is_positive_zero(node.src[1].arg):
+            other = UOp.const(stored, 0)
+        return self.decoded(UOp(Ops.LOAD, stored, (src[0], other)), node.dtype)
+
+    def decoded(self, bits: UOp, dtype: DType) -> UOp:
+        value = decoded(bits, dtype)
+        self.held[value, dtype] = bits
+        return value
+
+    def bits_of(self, value: UOp, dtype: DType) -> UOp:
+        """The bits that are stored of a float32: as they were, where it was decoded from some."""
+        known = self.held.get((value, dtype))
+        return encoded(value, dtype).cast(_STORED[dtype.itemsize]) if known is None else known
+
+    def rounded(self, value: UOp, dtype: DType) -> UOp:
+        if (value, dtype) in self.held:
+            return value
+        return self.decoded(self.bits_of(value, dtype), dtype)
+
+    def from_bits(self, bits: UOp, dtype: DType) -> UOp:
+        if dtype not in self.lacking:
+            return bits.bitcast(dtype)
+        return self.decoded(bits.bitcast(_STORED[dtype.itemsize]), dtype)
+
+    def as_single(self, value: UOp) -> UOp:
+        """A value as a float32 whose last digit keeps a later rounding from being a second one."""
+        if value.dtype is dtypes.float:
+            return value
+        if not self.wide or value.dtype.itemsize < 4 or value.dtype is dtypes.bool:
+            return value.cast(dtypes.float)
+        exact = value.cast(dtypes.double)
+        single = exact.cast(dtypes.float)
+        back = single.cast(dtypes.double)
+        bits = single.bitcast(_UINT)
+        zero = exact.const_like(0.0)
+        grown = _where(exact < zero, back < exact, exact < back)
+        odd = (bits - grown.cast(_UINT)) | _uint(1)
+        # NaN differs from itself, and stays what it is
+        inexact = back.ne(exact) & exact.eq(exact)
+        return _where(inexact, odd, bits).bitcast(dtypes.float)
+
+
+def run(sink: UOp, computed: frozenset[DType]) -> UOp:
+    """The kernel without the narrow floats that are not among `computed`.
+
+    CapabilityError for other dtypes that the target lacks.
+    """
+    used = {node.dtype.base.scalar() for node in sink.toposort()}
+    lacking = used - computed - {dtypes.void}
+    if not lacking:
+        return sink
+    if not lacking <= set(_NARROW):
+        worst = next(iter(sorted(lacking - set(_NARROW), key=lambda d: d.name)))
+        raise CapabilityError(
+            f"the device does not compute with {worst!r}",
+            asked=f"a kernel over {worst!r}",
+            because=f"it declares {', '.join(sorted(d.name for d in computed))}",
+            try_="cast to one of these first",
+        )
+    return _Narrow(frozenset(lacking), dtypes.double in computed).run(sink)

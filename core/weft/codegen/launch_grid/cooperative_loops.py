@@ -1,0 +1,223 @@
+"""Loops that a group of a launch grid goes along together: reduces, and rows that are kept on chip.
+
+Two shapes of it:
+
+- **Along memory.** Neighbours in the group read neighbours of a row and combine what they found.
+  How many they are is what costs least (`cost`): few where there are rows enough to keep the device
+  busy, many where one row must be quick.
+- **Across memory.** Where outputs lie side by side and a reduce jumps from row to row, a warp goes
+  along the outputs, and several warps have a part of the reduce each.
+
+A reduce that stands in a loop over elements of a row is not shared where that loop can be: each
+work item then has elements of its own, and nobody waits in every turn.
+"""
+
+from __future__ import annotations
+
+import math
+
+from weft.base.dtype import PtrDType
+from weft.base.intmath import ceildiv
+from weft.codegen.analysis.ranges import extent_of, loops_of
+from weft.codegen.launch_grid.trials import (
+    FEWEST,
+    IN_FLIGHT,
+    PROCESSORS,
+    WARP,
+    GridChoice,
+    fits,
+    turns,
+)
+from weft.codegen.opt.kernel import Access
+from weft.codegen.opt.opts import OptKind
+from weft.codegen.workgroups.private_rows import MOST
+from weft.device.capabilities import Feature
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_SHARED_IN_ALL = 1 << 25  # bytes of shared memory of all processors together
+_INSIDE = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
+_OWN = 256  # bytes of rows that a work item may well keep to itself
+_STACKED = 4  # rows of a group, a warp each
+_SHORT = 16  # turns of a reduce that are not worth sharing among warps
+
+Loops = dict[UOp, UOp | None]
+
+
+class Rows(GridChoice):
+    """The choice of shared loops for one kernel."""
+
+    def choose(self) -> bool:
+        """Rows and reduces by the work items of a group together, where that costs less."""
+        if not self.together or self.kernel.in_place:
+            return False
+        return self.across() or self.along_memory()
+
+    # ---- along memory -------------------------------------------------------------------------
+
+    def along_memory(self) -> bool:
+        kernel = self.kernel
+        loops: Loops = {root: self.along(root) for root in kernel.nests}
+        main = max(kernel.reduces, key=self.size, default=None)
+        if main is None or loops[main] is None:
+            return False
+        extent = turns(extent_of(loops[main]))
+        best = min(self.counts(extent), key=lambda count: self.cost(loops, count), default=1)
+        alone = self.row_bytes() <= _OWN or best == 1
+        if best == 1 or (alone and self.cost(loops, best) >= self.cost(loops, 1)):
+            return False
+        for loop in dict.fromkeys(loop for loop in loops.values() if loop is not None):
+            self.widen(loop, _INSIDE, best)
+        shared = False
+        for root in sorted(kernel.nests, key=self.size, reverse=True):
+            loop = loops[root]
+            place = None if loop is None else kernel.axis_of(loop, _INSIDE)
+            if loop is not None and place is not None:
+                if fits(turns(kernel.axes[place].extent), best):
+                    shared = self.split(OptKind.GROUP, loop, _INSIDE, best) or shared
+        if shared and best == self.compute.warp_size == self.neighbours(best):
+            self.stack()
+        return shared
+
+    def stack(self) -> None:
+        """Several warps to a group, each with a row of its own: none waits for another."""
+        place, axis = next(self.places(AxisKind.GLOBAL), (None, None))
+        if axis is None or self.kernel.fills or self.outputs < _STACKED * 4 * PROCESSORS:
+            return
+        amount = next((n for n in (_STACKED, 2) if turns(axis.extent) % n == 0), 1)
+        self.attempt(OptKind.LOCAL, place, amount)
+
+    def counts(self, extent: int) -> list[int]:
+        """How many work items could share a loop."""
+        most = min(self.most, self.sizes[0])
+        counts = {n for n in range(FEWEST, min(most, extent) + 1) if extent % n == 0}
+        counts |= {n for n in range(WARP, most + 1, WARP) if fits(extent, n)}
+        # what each keeps of a row should be in its registers
+        short = {n for n in counts if self.row_bytes() <= n * _OWN}
+        return sorted(short or counts)
+
+    def row_bytes(self) -> int:
+        """Of all rows on chip of one output."""
+        arrays = (fill.src[0].src[0].src[0].dtype for fill in self.kernel.fills)
+        return sum(array.nbytes for array in arrays if isinstance(array, PtrDType))
+
+    def along(self, root: UOp) -> UOp | None:
+        """The loop of a nest to share: the longest that goes along memory.
+
+        None where there is none: neighbours would each read a cache line of their own. With few
+        outputs any loop will do, for the device has nothing else to be busy with.
+        """
+        kernel = self.kernel
+        own = [
+            loop
+            for loop in kernel.nests[root]
+            if kernel.axis_of(loop, _INSIDE) is not None and isinstance(extent_of(loop), int)
+        ]
+        if root.op is Ops.REDUCE:
+            outside = [u for u in own if u not in loops_of(root) and self.is_row(u)]
+            if outside and max(turns(extent_of(u)) for u in outside) >= WARP:
+                return max(outside, key=lambda u: (extent_of(u), u.arg.id))
+            own = [loop for loop in own if loop in loops_of(root)]
+        accesses = kernel.inside(root)
+        near = [u for u in own if any(abs(access.steps.get(u, 0)) == 1 for access in accesses)]
+        if not near and self.outputs < IN_FLIGHT // 32:
+            near = own
+        return max(near, key=lambda u: (extent_of(u), u.arg.id), default=None)
+
+    def is_row(self, loop: UOp) -> bool:
+        """Whether a loop goes over elements of an output or of a row on chip."""
+        place = self.kernel.axis_of(loop, {AxisKind.LOOP})
+        return place is not None
+
+    def cost(self, loops: Loops, count: int) -> float:
+        """Turns of loops until all outputs are done, with `count` work items to a group."""
+        work_of_all = memory = 0.0
+        for root, loop in loops.items():
+            work = self.size(root) / max(1, self.outputs)
+            extent = 1 if loop is None else turns(extent_of(loop))
+            if loop is not None and count > 1 and fits(extent, count):
+                work *= ceildiv(extent, count) / extent
+                if root.op is Ops.REDUCE and loop in loops_of(root):
+                    again = self.again(root)
+                    work += self.meeting(count) * again
+                    memory += 2 * count // self.neighbours(count) * root.dtype.itemsize
+            elif count == 1 or loop is None:
+                work *= 2  # each work item reads far from its neighbour
+            work_of_all += work
+        for fill in self.kernel.fills:
+            row = fill.src[0].src[0].src[0].dtype
+            if ceildiv(row.size, count) > MOST:  # else it stays in registers
+                memory += row.nbytes
+                work_of_all += 3 * row.size / count  # put down, and read again
+        busy = max(self.outputs * count / IN_FLIGHT, self.outputs * memory / _SHARED_IN_ALL)
+        return work_of_all * max(1.0, busy)
+
+    def again(self, reduce: UOp) -> int:
+        """How often a reduce is carried out for one output."""
+        own = math.prod(turns(extent_of(loop)) for loop in loops_of(reduce))
+        return max(1, self.size(reduce) // (own * max(1, self.outputs)))
+
+    def neighbours(self, count: int) -> int:
+        """How many of a group's work items meet in registers."""
+        warp = self.compute.warp_size if self.compute.has(Feature.WARP_REDUCE) else 0
+        return math.gcd(count, warp) if warp else 1
+
+    def meeting(self, count: int) -> float:
+        """Turns that it takes a group to combine what its work items found, barriers included."""
+        lanes = self.neighbours(count)
+        if lanes == 1:
+            return 2 * math.sqrt(count) + 4
+        steps, warps = 2.0 * (lanes.bit_length() - 1), count // lanes
+        if warps > 1:
+            steps += 4 + (warps if warps & (warps - 1) else 2 * (warps.bit_length() - 1))
+        return steps
+
+    # ---- across memory ------------------------------------------------------------------------
+
+    def across(self) -> bool:
+        """A warp along outputs that lie side by side, and parts of the reduces for several."""
+        kernel = self.kernel
+        if kernel.fills or not kernel.reduces:
+            return False
+        main = max(kernel.reduces, key=self.size)
+        reads = [read for read in kernel.inside(main) if read.node.op is Ops.LOAD]
+        if not reads:
+            return False
+        heaviest = max(reads, key=self.weight)
+        near = [loop for loop, step in heaviest.steps.items() if abs(step) == 1]
+        columns = next((u for u in near if kernel.axis_of(u, {AxisKind.GLOBAL}) is not None), None)
+        loop = max(loops_of(main), key=lambda u: (turns(extent_of(u)), u.arg.id))
+        if columns is None or loop in near or turns(extent_of(columns)) < FEWEST:
+            return False
+        place = kernel.axis_of(columns, {AxisKind.GLOBAL})
+        if place is None or not isinstance(kernel.axes[place].extent, int):
+            return False
+        parts = self.parts(turns(extent_of(loop)))
+        if parts < 2 or not isinstance(extent_of(loop), int):
+            return False
+        width = min(WARP, turns(extent_of(columns)))
+        self.split(OptKind.LOCAL, columns, {AxisKind.GLOBAL}, width)
+        shared = False
+        for root in kernel.reduces:
+            own = max(loops_of(root), key=lambda u: (turns(extent_of(u)), u.arg.id))
+            if kernel.axis_of(own, {AxisKind.REDUCE}) is not None:
+                if turns(extent_of(own)) >= parts:
+                    shared = self.split(OptKind.GROUP, own, {AxisKind.REDUCE}, parts) or shared
+        return shared
+
+    def parts(self, extent: int) -> int:
+        """How many work items share a reduce across memory: until the device is busy."""
+        parts = 1
+        while (
+            self.outputs * parts < IN_FLIGHT // 2
+            and 2 * parts * WARP <= self.most
+            and extent >= 2 * parts * _SHORT
+        ):
+            parts *= 2
+        return parts
+
+    def weight(self, access: Access) -> int:
+        """How many elements are read in all."""
+        loops = access.steps.keys() | access.hidden
+        return math.prod(turns(extent_of(loop)) for loop in loops)

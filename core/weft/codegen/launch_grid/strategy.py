@@ -1,0 +1,108 @@
+"""The hand-written choice for a launch grid: tiles, shared loops, groups.
+
+Three questions, in this order:
+
+1. Does a sum of products read one operand again for many outputs? Then work items and groups have
+   tiles of them, so that what is read serves several (`grid_tiles`).
+2. Else, does a reduce, or the filling of a row, go along memory, or is it long and the outputs few?
+   Then the work items of a group go along it together (`grid_rows`).
+3. Whatever is left of the grid is cut into groups, from its innermost axis outwards (`Groups`).
+
+Numbers and reasons: README.md of this folder.
+"""
+
+from __future__ import annotations
+
+from weft.codegen.launch_grid.cooperative_loops import Rows
+from weft.codegen.launch_grid.tiles import Tiles
+from weft.codegen.launch_grid.trials import FEWEST, WARP, GridChoice, turns
+from weft.codegen.opt.kernel import Access, Kernel
+from weft.codegen.opt.opts import OptKind
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_GLOBAL = frozenset({AxisKind.GLOBAL})
+_SIDE = 16  # work items along each side of a square group
+_RUN = 4  # elements of one work item where reads and writes go along different axes
+
+
+def choose(kernel: Kernel) -> None:
+    """Apply to `kernel` what suits it; nothing where the target has no groups."""
+    if kernel.target.compute.limits.local_size is None:
+        return
+    if not Tiles(kernel).choose() and not Rows(kernel).choose():
+        Groups(kernel).choose()
+
+
+class Groups(GridChoice):
+    """Work items that have nothing to do with each other, in groups."""
+
+    def choose(self) -> None:
+        """Groups from the innermost axis of the grid outwards."""
+        kernel = self.kernel
+        last = next((axis for _, axis in self.places(AxisKind.GLOBAL)), None)
+        if last is None:
+            return
+        if not kernel.reduces and not kernel.fills:
+            if self.squares():
+                return
+            self.widen(last.home, _GLOBAL, WARP)
+        threads = 1
+        homes = dict.fromkeys(axis.home for _, axis in self.places(AxisKind.GLOBAL))
+        for number, home in enumerate(homes):
+            room = min(self.most // threads, self.sizes[min(number, 2)])
+            threads *= self.part(home, room, threads)
+            if threads >= 2 * WARP or number == 2:
+                break
+
+    def part(self, home: UOp, room: int, others: int) -> int:
+        """Work items of a group along an axis: how many there are."""
+        place = self.kernel.axis_of(home, _GLOBAL)
+        if place is None or room < 2:
+            return 1
+        extent = turns(self.kernel.axes[place].extent)
+        amount = next((n for n in range(min(room, extent), 0, -1) if extent % n == 0), 1)
+        if amount * others < 2 * WARP and extent >= room:
+            # nothing divides it: the last group has work items that do nothing
+            round_one = 1 << (room.bit_length() - 1)
+            if self.split(OptKind.LOCAL, home, _GLOBAL, round_one):
+                return round_one
+        if amount * others < FEWEST and extent > amount:
+            return 1
+        return amount if amount > 1 and self.attempt(OptKind.LOCAL, place, amount) else 1
+
+    def squares(self) -> bool:
+        """Square groups where reads go along one axis and writes along another.
+
+        Both then touch whole stretches of memory: each work item writes a run, and the rows of a
+        group read runs.
+        """
+        kernel = self.kernel
+        if kernel.in_place or len(kernel.stores) != 1:
+            return False
+        reads = [access for access in kernel.accesses if access.node.op is Ops.LOAD]
+        (store,) = (access for access in kernel.accesses if access.node.op is Ops.STORE)
+        written, read = _near(store), {_near(access) for access in reads} - {None}
+        other = next((home for home in read if home is not written and home is not None), None)
+        if written is None or other is None or written in read:
+            return False
+        extents = [self.extent(home) for home in (written, other)]
+        if None in extents or min(turns(e) for e in extents if e is not None) < _RUN * _SIDE:
+            return False
+        if self.most < _SIDE * _SIDE:
+            return False
+        if turns(extents[0] or 1) % _RUN == 0 and self.together:
+            self.attempt(OptKind.UPCAST, kernel.axis_of(written, _GLOBAL), _RUN)
+        done = self.split(OptKind.LOCAL, written, _GLOBAL, _SIDE)
+        return self.split(OptKind.LOCAL, other, _GLOBAL, _SIDE) or done
+
+    def extent(self, home: UOp) -> int | None:
+        place = self.kernel.axis_of(home, _GLOBAL)
+        extent = None if place is None else self.kernel.axes[place].extent
+        return extent if isinstance(extent, int) else None
+
+
+def _near(access: Access) -> UOp | None:
+    """The loop along which an access goes from neighbour to neighbour."""
+    return next((loop for loop, step in access.steps.items() if abs(step) == 1), None)

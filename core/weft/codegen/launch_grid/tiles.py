@@ -1,0 +1,331 @@
+"""Tiles of outputs for a launch grid: what is read for one of them serves its neighbours as well.
+
+in:  a kernel whose largest reduce has two sides: output axes of which each moves some operands and
+     leaves others where they are
+out: the same, with tiles of outputs for each work item, tiles of those for each group, the operands
+     of a block of the reduce brought to shared memory, and a matrix unit where one fits
+
+How large the tiles are is what costs least (`_cost`): large tiles read less, small ones keep more
+processors busy, and what rounds up an axis beyond its extent is lost.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weft.base.intmath import ceildiv, round_up
+from weft.codegen.analysis.ranges import extent_of, loops_of
+from weft.codegen.indexing.images import reads_images
+from weft.codegen.launch_grid.trials import CORES, PROCESSORS, WARP, GridChoice, turns
+from weft.codegen.opt import tensor_cores
+from weft.codegen.opt.kernel import Kernel
+from weft.codegen.opt.opts import OptKind
+from weft.device.tensor_core import TensorCore
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_DEPTH = 16  # terms of a sum that are brought to shared memory at once
+_UNIT_DEPTH = 4  # the same in fragments of a matrix unit
+_UPCASTS = (1, 2, 4, 8)
+_GROUPS = (1, 2, 4, 8, 16, 32)
+_WARPS = (1, 2, 4)
+_RESIDENT = 8  # warps of a processor that hide what each of them waits for
+_NARROW = 4  # a side of so few outputs is no side of a tile
+_UNSTAGED = 3.0  # how much dearer a term is where its operands come from far away
+
+
+class Problem(NamedTuple):
+    """A sum of products as numbers.
+
+    rows, columns: of outputs, columns side by side in memory; others: how often there are as many;
+    unit: the rows and columns of one step (a fragment, or one output); held: what one work item
+    holds of it; lanes: how many work items carry it out; processors: how many share the groups.
+    """
+
+    rows: int
+    columns: int
+    others: int
+    terms: int
+    unit: tuple[int, int] = (1, 1)
+    held: int = 1
+    lanes: int = 1
+    processors: int = PROCESSORS
+
+
+class Tile(NamedTuple):
+    """Steps of one work item (or warp), and work items (or warps) of a group, along both sides."""
+
+    tall: int
+    wide: int
+    down: int
+    across: int
+
+    def rows(self, problem: Problem) -> int:
+        """Rows of outputs of a group."""
+        return problem.unit[0] * self.tall * self.down
+
+    def columns(self, problem: Problem) -> int:
+        """Columns of outputs of a group."""
+        return problem.unit[1] * self.wide * self.across
+
+    def threads(self, problem: Problem) -> int:
+        """Work items of a group."""
+        return self.down * self.across * problem.lanes
+
+
+def depth_of(terms: int, deepest: int) -> int:
+    """How many terms make a block; the sum is rounded up to a multiple of it. 1: no blocks."""
+    for depth in (deepest, deepest // 2, deepest // 4):
+        if depth > 1 and terms > depth and terms % depth == 0:
+            return depth
+    for depth in (deepest, deepest // 2):
+        if depth > 1 and terms >= 3 * depth:
+            return depth
+    return 1
+
+
+def best_tile(problem: Problem, upcasts: int, threads: int, depth: int) -> Tile | None:
+    """What costs least of all tiles that a work item and a group have room for."""
+    tiles = _tiles(problem, upcasts, threads)
+    return min(tiles, key=lambda tile: _cost(problem, tile, depth), default=None)
+
+
+def _tiles(problem: Problem, upcasts: int, threads: int) -> Iterator[Tile]:
+    for tall, wide in itertools.product(_UPCASTS, _UPCASTS):
+        if tall * wide * problem.held > max(upcasts, problem.held):
+            continue
+        downs = _parts(problem.rows, problem.unit[0] * tall, problem.lanes)
+        acrosses = _parts(problem.columns, problem.unit[1] * wide, problem.lanes)
+        for down, across in itertools.product(downs, acrosses):
+            count = down * across * problem.lanes
+            if count <= threads and (problem.lanes > 1 or count >= min(WARP, threads)):
+                yield Tile(tall, wide, down, across)
+
+
+def _parts(extent: int, unit: int, lanes: int) -> list[int]:
+    """Into how many parts of a group an axis may be cut: round numbers, and what divides it."""
+    if lanes > 1:
+        return [n for n in _WARPS if n == 1 or unit * n < 2 * extent]
+    parts = [n for n in _GROUPS if n == 1 or unit * n < 2 * extent]
+    if extent % unit == 0:
+        parts += [n for n in range(5, 16) if extent // unit % n == 0 and n not in parts]
+    return parts
+
+
+def _cost(problem: Problem, tile: Tile, depth: int) -> float:
+    """Cycles until all is done, roughly: of a processor that carries out four warps at once."""
+    rows, columns = tile.rows(problem), tile.columns(problem)
+    down, across = ceildiv(problem.rows, rows), ceildiv(problem.columns, columns)
+    threads = tile.threads(problem)
+    warps = ceildiv(threads, WARP)
+    groups = problem.others * down * across
+    turn = tile.tall * tile.wide / 4 + tile.tall / 4 + tile.wide
+    if problem.lanes > 1:
+        turn = tile.tall * tile.wide + 0.6 * (tile.tall + tile.wide)
+    copied = (rows + columns) / threads
+    if depth > 1 and all(side * depth % threads == 0 for side in (rows, columns)):
+        turn += copied + 8 / depth  # and the barriers of a block
+    else:
+        turn = _UNSTAGED * turn
+    busy = max(1.0, groups / problem.processors)
+    resident = min(max(1, groups // problem.processors), max(1, 1024 // threads)) * warps
+    return busy * warps * turn * problem.terms * max(1.0, _RESIDENT / resident)
+
+
+class Tiles(GridChoice):
+    """The choice of tiles for one kernel."""
+
+    def choose(self) -> bool:
+        """Tiles of outputs where operands of the largest reduce lack an axis of each other."""
+        kernel = self.kernel
+        if not kernel.reduces or kernel.fills:
+            return False
+        main = max(kernel.reduces, key=self.size)
+        loop = max(loops_of(main), key=lambda u: (turns(extent_of(u)), u.arg.id))
+        sides = self.sides(main)
+        if sides is None or not isinstance(extent_of(loop), int):
+            return False
+        if self.unit(main, loop):
+            return True
+        rows, columns = sides
+        problem = self.problem(rows, columns, main)
+        depth = depth_of(turns(extent_of(loop)), _DEPTH) if self.together else 1
+        tile = best_tile(problem, self.compute.limits.max_upcast, self.most, depth)
+        if tile is None:
+            return False
+        place = kernel.axis_of(loop, {AxisKind.REDUCE})
+        if depth > 1 and place is not None:
+            self.attempt(OptKind.PADTO, place, depth)
+        self.round_up(rows, tile.rows(problem))
+        self.round_up(columns, tile.columns(problem))
+        self.cut(columns, tile.wide, tile.across)
+        self.cut(rows, tile.tall, tile.down)
+        self.block(loop, depth)
+        return True
+
+    def sides(self, main: UOp) -> tuple[UOp, UOp] | None:
+        """Two output axes of which each moves operands that the other does not; columns last."""
+        kernel = self.kernel
+        reads = [access for access in kernel.inside(main) if access.node.op is Ops.LOAD]
+        homes = [axis.home for _, axis in self.places(AxisKind.GLOBAL)]
+        homes = [home for home in homes if home in kernel.nests[main]]
+        moved = {
+            home: frozenset(i for i, read in enumerate(reads) if read.depends(home))
+            for home in homes
+        }
+        best: tuple[int, UOp, UOp] | None = None
+        for inner, outer in itertools.combinations(homes, 2):
+            if moved[inner] <= moved[outer] or moved[outer] <= moved[inner]:
+                continue
+            extents = [turns(extent_of(home)) for home in (inner, outer)]
+            if min(extents) < _NARROW:
+                continue
+            room = min(extents[0], 64) * min(extents[1], 64)
+            if best is None or room > best[0]:
+                best = (room, outer, inner)
+        return None if best is None else best[1:]
+
+    def problem(self, rows: UOp, columns: UOp, main: UOp) -> Problem:
+        """The numbers of a sum."""
+        tall, wide = turns(extent_of(rows)), turns(extent_of(columns))
+        terms = math.prod(turns(extent_of(loop)) for loop in loops_of(main))
+        others = max(1, self.outputs // (tall * wide))
+        processors = CORES if self.emulated else PROCESSORS
+        return Problem(tall, wide, others, terms, processors=processors)
+
+    # ---- axes ---------------------------------------------------------------------------------
+
+    def round_up(self, home: UOp, multiple: int) -> None:
+        """As many turns as tiles need; where one processor takes its turns, they cost too much."""
+        if self.emulated:
+            return
+        place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
+        if place is not None and turns(self.kernel.axes[place].extent) % multiple:
+            self.attempt(OptKind.PADTO, place, multiple)
+
+    def cut(self, home: UOp, upcast: int, parts: int) -> None:
+        """A tile of each work item, and a tile of those for the group."""
+        for kind, amount in ((OptKind.UPCAST, upcast), (OptKind.LOCAL, parts)):
+            place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
+            if place is not None and amount > 1:
+                extent = turns(self.kernel.axes[place].extent)
+                while extent % amount:
+                    amount -= 1
+                self.attempt(kind, place, amount)
+
+    def block(self, loop: UOp, depth: int) -> None:
+        """The sum in blocks that the group brings to shared memory together, where that can be."""
+        kernel = self.kernel
+        place = kernel.axis_of(loop, {AxisKind.REDUCE})
+        if place is None or reads_images(kernel.accesses):
+            return  # images have a cache of their own, and their channels are written out already
+        # the longest loop goes innermost: it is the one that is cut into blocks
+        inner = next(self.places(AxisKind.REDUCE))[0]
+        if inner != place and self.attempt(OptKind.SWAP, place, inner):
+            place = inner
+        extent = turns(kernel.axes[place].extent)
+        if self.together and 1 < depth < extent and self.attempt(OptKind.SPLIT, place, depth):
+            self.attempt(OptKind.UNROLL, place + 1, min(depth, 4) if depth > 4 else 0)
+            self.stage(place)
+            return
+        self.attempt(OptKind.UNROLL, place, next((n for n in (4, 2) if extent % n == 0), 0))
+        if self.together:
+            outside = (i for i, _ in self.places(AxisKind.REDUCE) if i < place)
+            self.stage(next(outside, None))
+
+    def stage(self, place: int | None) -> bool:
+        """Operands in shared memory: as many tiles at once as the target likes and has room for."""
+        tiles = range(self.compute.tiles, 1, -1)
+        return any(self.attempt(OptKind.STAGE, place, count) for count in (*tiles, 0))
+
+    # ---- matrix units -------------------------------------------------------------------------
+
+    def unit(self, main: UOp, loop: UOp) -> bool:
+        """A matrix unit for the largest sum, if one of those there are takes it."""
+        for number, core in enumerate(self.compute.tensor_cores):
+            found = self.operands(main, core)
+            if found is None:
+                continue
+            terms = turns(extent_of(loop))
+            rows, columns = found
+            problem = self.problem(rows, columns, main)
+            problem = problem._replace(
+                unit=core.dims[:2], held=1 << len(core.c.element), lanes=core.threads
+            )
+            fragments = ceildiv(terms, core.dims[2])
+            depth = depth_of(fragments, _UNIT_DEPTH) if self.together else 1
+            # rounding up must not cost more than the unit saves
+            if round_up(terms, core.dims[2]) > 2 * terms:
+                continue
+            tile = best_tile(problem, self.compute.limits.max_upcast, self.most, depth)
+            if tile is None or tile.rows(problem) > 4 * problem.rows:
+                continue
+            if self.apply_unit(number, core, (rows, columns, loop), problem, tile, depth):
+                return True
+        return False
+
+    def operands(self, main: UOp, core: TensorCore) -> tuple[UOp, UOp] | None:
+        """The longest axes of the left and of the right factor alone."""
+        product = tensor_cores.product_of(main, core)
+        if product is None:
+            return None
+        homes = [axis.home for _, axis in self.places(AxisKind.GLOBAL)][::-1]
+        best = None
+        m, n, _ = core.dims
+        for pair in (product, product.swapped()):
+            rows, columns = tensor_cores.sides(pair, homes)
+            if not rows or not columns:
+                continue
+            found = tuple(
+                max(axes, key=lambda u: (min(turns(extent_of(u)), 64), u.arg.id))
+                for axes in (rows, columns)
+            )
+            tall, wide = (turns(extent_of(home)) for home in found)
+            if 2 * tall < m or 2 * wide < n:
+                continue
+            # columns of the unit go along memory, where they may
+            waste = round_up(tall, m) * round_up(wide, n) / (tall * wide)
+            key = (waste > 1.2, found[1].arg.id < found[0].arg.id)
+            if best is None or key < best[0]:
+                best = (key, found)
+        return None if best is None else (best[1][0], best[1][1])
+
+    def apply_unit(
+        self,
+        number: int,
+        core: TensorCore,
+        homes: tuple[UOp, UOp, UOp],
+        problem: Problem,
+        tile: Tile,
+        depth: int,
+    ) -> bool:
+        """Round up, and let the unit do it: all of that, or nothing."""
+        rows, columns, loop = homes
+        before, self.kernel = self.kernel, self.kernel.copy()
+        self.round_up(rows, tile.rows(problem))
+        self.round_up(columns, tile.columns(problem))
+        place = self.kernel.axis_of(loop, {AxisKind.REDUCE})
+        if place is not None:
+            self.attempt(OptKind.PADTO, place, core.dims[2] * depth)
+        place = self.kernel.axis_of(loop, {AxisKind.REDUCE})
+        done = self.attempt(OptKind.TC, place, number)
+        found = self.kernel.units[-1] if done else None
+        done = found is not None and {found.rows, found.columns} == {rows, columns}
+        trial, self.kernel = self.kernel, before
+        if not done:
+            return False
+        _repeat(self.kernel, trial)
+        self.cut(columns, tile.wide, tile.across)
+        self.cut(rows, tile.tall, tile.down)
+        self.block(loop, depth)
+        return True
+
+
+def _repeat(kernel: Kernel, trial: Kernel) -> None:
+    """Apply to `kernel` what was applied to a copy of it."""
+    for opt in trial.applied[len(kernel.applied) :]:
+        kernel.apply(opt)

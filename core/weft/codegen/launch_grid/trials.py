@@ -1,0 +1,94 @@
+"""What the choices for a launch grid have in common: trying an Opt, finding axes, rounding up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+
+from weft.base.intmath import ceildiv
+from weft.codegen.analysis.ranges import extent_of
+from weft.codegen.opt.kernel import Axis, Kernel
+from weft.codegen.opt.opts import OptKind
+from weft.device.capabilities import Feature
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+UNKNOWN = 64  # taken for an extent that is a variable
+IN_FLIGHT = 1 << 17  # work items that a large device runs at once
+PROCESSORS = 128  # of a large device, each of which runs several groups at once
+CORES = 4  # of one whose groups are emulated
+GROUP = 256  # work items of a group, at most
+FEWEST = 8  # work items that are worth a group
+WARP = 32  # work items that a large device runs in step
+FARTHEST = 1.3  # how many times as many turns as are real are worth rounding up to
+
+
+def turns(extent: int | UOp) -> int:
+    """An extent as a number."""
+    return extent if isinstance(extent, int) else UNKNOWN
+
+
+class GridChoice:
+    """One kernel of a launch grid, to which a choice is applied."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.compute = compute = kernel.target.compute
+        limits = compute.limits
+        self.sizes = limits.local_size or (1, 1, 1)
+        self.most = min(GROUP, limits.local_threads or GROUP)
+        together = compute.has(Feature.BARRIER) and compute.has(Feature.SHARED)
+        self.emulated = compute.has(Feature.EMULATED_GROUPS)
+        self.together = together and not self.emulated
+        self.outputs = math.prod(
+            turns(axis.extent) for axis in kernel.axes if axis.kind is AxisKind.GLOBAL
+        )
+
+    def attempt(self, kind: OptKind, place: int | None, amount: int) -> bool:
+        """Apply an Opt where it is legal."""
+        return self.kernel.attempt(kind, place, amount)
+
+    def places(self, kind: AxisKind) -> Iterator[tuple[int, Axis]]:
+        """The axes of one kind that have a fixed extent, innermost first."""
+        for place in range(len(self.kernel.axes) - 1, -1, -1):
+            axis = self.kernel.axes[place]
+            if axis.kind is kind and isinstance(axis.extent, int):
+                yield place, axis
+
+    def split(self, kind: OptKind, home: UOp, among: Collection[AxisKind], amount: int) -> bool:
+        """A part of this size of what is left of a loop, which is rounded up first if need be."""
+        place = self.kernel.axis_of(home, among)
+        if place is None or amount < 2:
+            return False
+        self.attempt(OptKind.PADTO, place, amount)
+        return self.attempt(kind, place, amount)
+
+    def size(self, root: UOp) -> int:
+        """How often the innermost loop of a STORE or REDUCE turns in all."""
+        return math.prod(turns(extent_of(loop)) for loop in self.kernel.nests[root])
+
+    def widen(self, loop: UOp, kinds: Collection[AxisKind], parts: int) -> int:
+        """Several neighbours at once, where all that moves with a loop lies side by side.
+
+        parts: how many work items the rest of the loop is to be divided among. How many they are.
+        """
+        kernel, compute = self.kernel, self.compute
+        moved = [access for access in kernel.accesses if access.depends(loop)]
+        if not self.together or not moved or kernel.in_place:
+            return 1
+        if any(loop in one.hidden or one.steps[loop] != 1 for one in moved):
+            return 1
+        kinds_of_data = {
+            one.node.src[1].dtype if one.node.op is Ops.STORE else one.node.dtype for one in moved
+        }
+        width = min(max(compute.vector_widths.get(dtype, (1,))) for dtype in kinds_of_data)
+        place, extent = kernel.axis_of(loop, kinds), turns(extent_of(loop))
+        if place is None or width < 2 or extent % width or not fits(extent // width, parts):
+            return 1
+        return width if self.attempt(OptKind.VECTOR, place, width) else 1
+
+
+def fits(extent: int, parts: int) -> bool:
+    """Whether a loop is a multiple of `parts`, or little is lost by rounding it up to one."""
+    return ceildiv(extent, parts) * parts <= FARTHEST * extent or extent % parts == 0

@@ -1,0 +1,142 @@
+"""Which loop stands in which, and in which loop every node stands.
+
+The path of a node is the tuple of loops around it, outermost first: the loops that its value
+depends on and those that these stand in. It is found from the graph alone:
+
+    - the loops of one STORE stand in each other in the order of their kind and number;
+    - a loop that a REDUCE or FILL closes stands in the loops on which the finished reduce or array
+      depends, and in those that the same node closes before it.
+
+What does not depend on a loop therefore stands outside it: nothing is computed twice for want of
+hoisting.
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import AddrSpace
+from weft.base.errors import SpecError
+from weft.codegen.analysis.ranges import (
+    CLOSING,
+    know_ranges,
+    loop_order,
+    loops_of,
+    ranges_of,
+    values_of,
+)
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+Path = tuple[UOp, ...]
+_NESTS = CLOSING | {Ops.STORE, Ops.RANGE}
+_OWN_WAY = CLOSING | {Ops.RANGE, Ops.SINK}
+
+
+def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
+    """The path of each of `nodes`, which are in topological order.
+
+    SpecError where two loops would have to stand in each other, or side by side and inside one
+    another at once: the lowered form that was given is not a nest of loops.
+    """
+    around = _loops_around(nodes)
+    paths: dict[UOp, Path] = {}
+    for node in nodes:
+        op = node.op
+        if op in _OWN_WAY:
+            if op is Ops.RANGE:
+                paths[node] = (*_chain(around[node], around), node)
+                continue
+            if op is Ops.SINK:
+                paths[node] = ()
+                continue
+            if loops_of(node):
+                paths[node] = paths[loops_of(node)[0]][:-1]
+                _keep_inside(node, paths)
+                continue
+        longest: Path = ()
+        several = False
+        for source in node.src:
+            below = paths[source]
+            if below is not longest and below:
+                several = several or bool(longest)
+                if len(below) > len(longest):
+                    longest = below
+        if several:
+            _check_one_nest(node, longest, paths)
+        paths[node] = longest
+        if op is Ops.FILL:
+            _keep_inside(node, paths)
+    return paths
+
+
+def _keep_inside(node: UOp, paths: dict[UOp, Path]) -> None:
+    """What fills shared memory stands between the barriers of its FILL, constants too."""
+    if node.op is not Ops.FILL or node.src[0].src[0].dtype.space is not AddrSpace.LOCAL:
+        return
+    if node.arg.depth > 1:  # its first tiles are filled before the loop
+        return
+    for store in values_of(node):
+        if len(paths[store]) < len(paths[node]):
+            paths[store] = paths[node]
+
+
+def _check_one_nest(node: UOp, longest: Path, paths: dict[UOp, Path]) -> None:
+    for source in node.src:
+        below = paths[source]
+        if below != longest[: len(below)]:
+            raise SpecError(
+                "two loops cross each other",
+                asked=f"one place for a {node.op} node",
+                because=f"it stands in {_names(below)} and in {_names(longest)}",
+            )
+
+
+def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
+    """For every RANGE all loops it stands in."""
+    know_ranges(nodes)
+    direct: dict[UOp, set[UOp]] = {}
+    for node in nodes:
+        if node.op not in _NESTS:
+            continue
+        if node.op in CLOSING:
+            outside: list[UOp] = list(ranges_of(node))
+            for loop in loops_of(node):
+                direct.setdefault(loop, set()).update(outside)
+                outside.append(loop)
+        elif node.op is Ops.STORE and node.src[0].dtype.space is AddrSpace.GLOBAL:
+            outside = []
+            for loop in sorted(ranges_of(node), key=loop_order):
+                direct.setdefault(loop, set()).update(outside)
+                outside.append(loop)
+        elif node.op is Ops.RANGE:
+            direct.setdefault(node, set()).update(ranges_of(node.src[0]))
+    closed: dict[UOp, frozenset[UOp]] = {}
+    for loop in direct:
+        _close(loop, direct, closed)
+    return closed
+
+
+def _close(
+    loop: UOp, direct: dict[UOp, set[UOp]], closed: dict[UOp, frozenset[UOp]]
+) -> frozenset[UOp]:
+    """All loops around `loop`. As deep as loops are nested, which is not deep."""
+    known = closed.get(loop)
+    if known is not None:
+        return known
+    closed[loop] = frozenset()
+    result = frozenset(direct[loop]).union(*(_close(o, direct, closed) for o in direct[loop]))
+    if loop in result:
+        raise SpecError(
+            "a loop would have to stand in itself",
+            asked=f"the nest around {loop.arg}",
+            because=f"it stands in {_names(tuple(direct[loop]))}",
+        )
+    closed[loop] = result
+    return result
+
+
+def _chain(around: frozenset[UOp], all_around: dict[UOp, frozenset[UOp]]) -> Path:
+    return tuple(sorted(around, key=lambda loop: (len(all_around[loop]), *loop_order(loop))))
+
+
+def _names(path: Path) -> str:
+    return ", ".join(f"{loop.arg.kind.name.lower()} {loop.arg.id}" for loop in path) or "no loop"

@@ -1,0 +1,114 @@
+"""A loop along memory in which conditions change is one loop for each stretch where they do not.
+
+    for w < n: out[w] = (w < a ? f(w) : 0) + (a <= w ? g(w) : 0)
+->  for w < a: out[w] = f(w) + 0; for w < n - a: out[w + a] = 0 + g(w + a)
+
+That is padding of any kind, `cat`, `roll`: of the lanes of a vector some would be read here and
+some there, each behind a condition of its own. Only the innermost loop along memory is cut, in
+kernels that store one value and add nothing up; conditions on rows are asked once for a row. Only
+where one processor computes with vectors.
+
+in:  spec.lowered
+out: spec.lowered with a STORE for each stretch, inside of the same outer loops; equal values
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from weft.base.dtype import dtypes
+from weft.base.intmath import ceildiv
+from weft.codegen.analysis.affine import affine
+from weft.codegen.analysis.axes import reads_what_it_writes
+from weft.codegen.analysis.ranges import CLOSING, extent_of, loop_order, most_of, ranges_of
+from weft.codegen.analysis.substitution import settled, substitute_ranges
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_MOST = 24  # stretches
+_SIZE = 4096  # nodes of all of them
+_ROWS = 16  # turns outside that threads can share, beside which a stretch is not long
+_LONG = 1 << 16
+
+
+def run(sink: UOp, lanes: int) -> UOp:
+    """The kernel with such a loop cut; itself where there is none. lanes: of a vector; 0: none."""
+    if not lanes or len(sink.src) != 1:
+        return sink
+    (store,) = sink.src
+    nodes = list(store.toposort())
+    if len(store.src[0].src) > 2 or any(node.op in CLOSING for node in nodes):
+        return sink
+    loop = _along_memory(store)
+    if loop is None or reads_what_it_writes(nodes):
+        return sink  # what is read before it is written is so in one loop
+    cuts = _cuts(nodes, loop)
+    if not cuts or len(cuts) >= _MOST or (len(cuts) + 1) * len(nodes) > _SIZE:
+        return sink
+    rows = math.prod(most_of(r) for r in ranges_of(store) if loop_order(r) < loop_order(loop))
+    if rows < _ROWS and most_of(loop) > _LONG:
+        return sink  # stretches would not be shared by threads
+    ends = [0, *sorted(cuts), most_of(loop)]
+    return UOp.sink(*_stretches(store, nodes, loop, ends), arg=sink.arg)
+
+
+def _along_memory(store: UOp) -> UOp | None:
+    """The loop whose turns are neighbours in memory, if all loops have a fixed number of turns."""
+    loops = ranges_of(store)
+    if any(loop.arg.kind is not AxisKind.LOOP for loop in loops):
+        return None
+    if not all(isinstance(extent_of(loop), int) for loop in loops):
+        return None
+    terms, _ = affine(store.src[0].src[1])
+    return next((loop for loop in loops if terms.get(loop) == 1), None)
+
+
+def _cuts(nodes: list[UOp], loop: UOp) -> set[int]:
+    """The turns at which a condition on nothing but this loop becomes another."""
+    found: set[int] = set()
+    for node in nodes:
+        compares = node.op in (Ops.CMPLT, Ops.CMPEQ, Ops.CMPNE)
+        if not compares or node.src[0].dtype not in (dtypes.int, dtypes.long):
+            continue
+        if ranges_of(node) != {loop}:
+            continue
+        left, right = (affine(side) for side in node.src)
+        terms = dict(left[0])
+        for term, factor in right[0].items():
+            terms[term] = terms.get(term, 0) - factor
+        factor = terms.pop(loop, 0)
+        if factor == 0 or any(terms.values()):
+            continue
+        found |= _changes(node.op, factor, left[1] - right[1])
+    return {turn for turn in found if 0 < turn < most_of(loop)}
+
+
+def _changes(op: Ops, factor: int, constant: int) -> set[int]:
+    """Where factor * turn + constant begins or ceases to be below zero, or zero."""
+    if op is Ops.CMPLT:
+        above = factor > 0
+        return {ceildiv(-constant, factor) if above else constant // -factor + 1}
+    if constant % factor:
+        return set()
+    turn = -constant // factor
+    return {turn, turn + 1}
+
+
+def _stretches(store: UOp, nodes: list[UOp], loop: UOp, ends: list[int]) -> list[UOp]:
+    """The STORE over each stretch, loops inside of it anew."""
+    inside = [r for r in ranges_of(store) if loop_order(r) > loop_order(loop)]
+    inside.sort(key=loop_order)
+    number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
+    made: list[UOp] = []
+    for start, end in itertools.pairwise(ends):
+        turn = UOp.const(loop.dtype, start)
+        if end - start > 1:
+            turn = UOp.range(end - start, number, AxisKind.LOOP, loop.dtype) + turn
+        values = {loop: turn.simplify()}
+        for place, one in enumerate(inside, 1):
+            values[one] = UOp.range(one.src[0], number + place, AxisKind.LOOP, one.dtype)
+        made.append(settled(substitute_ranges(nodes, values, {})))
+        number += 1 + len(inside)
+    return made

@@ -1,0 +1,110 @@
+"""Two loops over what is one stretch of every buffer become one loop.
+
+in:  spec.lowered
+out: spec.lowered with fewer and longer ranges
+
+Loops a and b merge where every address moves with a exactly as it moves with a full turn of b, and
+both are closed by the same REDUCEs and FILLs or stand in the same STOREs. A contiguous (10, 10) is
+then 100.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.base.dtype import dtypes
+from weft.codegen.analysis.affine import affine
+from weft.codegen.analysis.ranges import CLOSING, extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.analysis.substitution import substitute_ranges
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+Factors = list[dict[UOp, int]]
+
+
+def _facts(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]:
+    """The factors of ranges in every address; ranges used otherwise; who closes or stores them."""
+    factors: Factors = []
+    pinned: set[UOp] = set()
+    users: dict[UOp, set[UOp]] = {}
+    for node in sink.toposort(gate=lambda u: u.op is not Ops.INDEX):
+        op = node.op
+        if op is Ops.INDEX:
+            terms, _ = affine(node.src[1])
+            factors.append({term: f for term, f in terms.items() if term.op is Ops.RANGE})
+            for term in terms:
+                if term.op is not Ops.RANGE:
+                    pinned |= _ranges_in(term)
+            if len(node.src) > 2:
+                pinned |= _ranges_in(node.src[2])
+            continue
+        if op in CLOSING:
+            for loop in loops_of(node):
+                users.setdefault(loop, set()).add(node)
+            pinned.update(s for s in node.src[: node.arg.values] if s.op is Ops.RANGE)
+            continue
+        if op is Ops.STORE:
+            for loop in ranges_of(node):
+                users.setdefault(loop, set()).add(node)
+        pinned.update(source for source in node.src if source.op is Ops.RANGE)
+    return factors, pinned, users
+
+
+def _ranges_in(expression: UOp) -> set[UOp]:
+    """All ranges of an expression, those too that a REDUCE in it closes."""
+    return {node for node in expression.toposort() if node.op is Ops.RANGE}
+
+
+def _together(a: UOp, b: UOp, factors: Factors) -> bool:
+    extent = extent_of(b)
+    if not isinstance(extent, int) or not isinstance(extent_of(a), int):
+        return False
+    if extent * extent_of(a) > dtypes.int.max:
+        return False
+    return all(row.get(a, 0) == row.get(b, 0) * extent for row in factors)
+
+
+def _alike(loops: list[UOp], users: dict[UOp, set[UOp]]) -> list[list[UOp]]:
+    """The loops in groups: those of a group are of one kind, and around the same nodes."""
+    groups: dict[tuple[Any, ...], list[UOp]] = {}
+    for loop in loops:
+        key = (loop.dtype, loop.arg.kind, frozenset(users[loop]))
+        groups.setdefault(key, []).append(loop)
+    return list(groups.values())
+
+
+def _pair(loops: list[UOp], factors: Factors) -> tuple[UOp, UOp] | None:
+    for a in loops:
+        for b in loops:
+            if a is not b and _together(a, b, factors):
+                return a, b
+    return None
+
+
+def _merge(a: UOp, b: UOp, loops: list[UOp], factors: Factors, values: dict[UOp, UOp]) -> None:
+    """Put one loop in the place of `b` and of `a`, a full turn of it; `values` is what they are."""
+    merged = UOp.range(extent_of(a) * extent_of(b), b.arg.id, b.arg.kind)
+    for row in factors:
+        if b in row:
+            row[merged] = row.pop(b)
+            row.pop(a, None)
+    loops[loops.index(b)] = merged
+    loops.remove(a)
+    for old, new in list(values.items()):
+        if new is a or new is b:
+            values[old] = merged if new is b else UOp.const(dtypes.int, 0)
+    values[a], values[b] = UOp.const(dtypes.int, 0), merged
+
+
+def run(sink: UOp) -> UOp:
+    """The kernel with every pair of loops merged that can be."""
+    factors, pinned, users = _facts(sink)
+    free = sorted((loop for loop in users if loop not in pinned), key=loop_order)
+    values: dict[UOp, UOp] = {}
+    for loops in _alike(free, users):
+        while (found := _pair(loops, factors)) is not None:
+            _merge(*found, loops, factors, values)
+    if not values:
+        return sink
+    closed = {old: [new] if new.op is Ops.RANGE else [] for old, new in values.items()}
+    return substitute_ranges(list(sink.toposort()), values, closed)

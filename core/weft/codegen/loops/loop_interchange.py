@@ -1,0 +1,98 @@
+"""Loops of a sum go outside the loops over what is summed: KEEP.
+
+in:  a lowered kernel with a REDUCE over `loops` and others, inside output loops `inside`
+out: the same, where `loops` turn outside of `inside`: the sums so far of all their turns are kept
+     in an array, which a FILL adds to once in each turn of `loops`
+
+A stretch of a sum that is as long as a cache has room for is then done for all rows before the next
+stretch is begun, so that what is read again comes from the cache. The loops over the rest of the
+sum stay where they are, and so does all that is done with the finished sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weft.base.dtype import AddrSpace, DType, dtypes
+from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.ranges import (
+    Accumulate,
+    Fill,
+    extent_of,
+    loop_order,
+    loops_of,
+    ranges_of,
+)
+from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
+from weft.uop.args import AxisKind
+from weft.uop.evaluate import identity_element
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+
+def kept(reduce: UOp, inside: Sequence[UOp]) -> list[UOp]:
+    """The ranges that the array has as axes, outermost first: `inside`, instances and lanes."""
+    kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
+    mine = [r for r in ranges_of(reduce) if r in inside or r.arg.kind in kinds]
+    return sorted(mine, key=loop_order)
+
+
+def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, dict[UOp, UOp]]:
+    """The kernel with `loops`, of its one REDUCE over them, outside; and what they are now."""
+    nodes = list(sink.toposort())
+    (reduce,) = (node for node in nodes if node.op is Ops.REDUCE and loops[0] in loops_of(node))
+    number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
+    axes = kept(reduce, inside)
+    places: dict[UOp, UOp] = {}
+    for place, axis in enumerate((*loops, *axes), number):
+        kind = AxisKind.LOOP if axis in loops or axis in inside else axis.arg.kind
+        places[axis] = UOp.range(_end(axis, places), place, kind, axis.dtype)
+    rest = [r for r in loops_of(reduce) if r not in loops]
+    for one in rest:
+        if any(loop in ranges_of(one.src[0]) for loop in loops):
+            places[one] = one.replace(src=(_end(one, places),))
+    array, here, there = array_of(nodes, reduce.dtype, axes, places)
+    values = [
+        substitute_ranges(list(value.toposort()), places, {})
+        for value in reduce.src[: reduce.arg.values]
+    ]
+    terms = [places.get(r, r) for r in rest]
+    part = UOp(Ops.REDUCE, reduce.dtype, (*values, *terms), Accumulate(reduce.arg.op, len(values)))
+    nothing = UOp.const(reduce.dtype, identity_element(reduce.arg.op, reduce.dtype))
+    # the gate is also what says that the array is read anew in every turn
+    turns = UOp.const(dtypes.int, 0)
+    for loop in loops:
+        turns = _plus(turns, places[loop], 1)
+    later = folded(Ops.CMPLT, dtypes.bool, (turns.const_like(0), turns), None)
+    so_far = UOp(Ops.LOAD, reduce.dtype, (array.index(there, later), nothing))
+    total = UOp(reduce.arg.op, reduce.dtype, (so_far, part))
+    store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
+    closed = sorted((places[axis] for axis in (*loops, *axes)), key=loop_order)
+    fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())
+    made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(here), fill))}
+    return replace_nodes(nodes, made), {loop: places[loop] for loop in loops}
+
+
+def array_of(
+    nodes: Sequence[UOp], dtype: DType, axes: Sequence[UOp], places: Mapping[UOp, UOp]
+) -> tuple[UOp, UOp, UOp]:
+    """A new array on chip with these ranges as axes; where an element is read by them, and where it
+    is written by the ranges in their `places`."""
+    name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
+    size, here, there = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
+    for axis in reversed(axes):
+        here, there = _plus(here, axis, size), _plus(there, places[axis], size)
+        size *= int(extent_of(axis))
+    return UOp(Ops.DEFINE_REG, dtype.ptr(size, AddrSpace.REG), (), name), here, there
+
+
+def _end(loop: UOp, places: dict[UOp, UOp]) -> UOp:
+    """The end of a loop, which may depend on one that is another now."""
+    return substitute_ranges(list(loop.src[0].toposort()), places, {})
+
+
+def _plus(total: UOp, axis: UOp, stride: int) -> UOp:
+    place = axis.cast(dtypes.int)
+    if stride != 1:
+        place = folded(Ops.MUL, dtypes.int, (place, place.const_like(stride)), None)
+    return folded(Ops.ADD, dtypes.int, (total, place), None)

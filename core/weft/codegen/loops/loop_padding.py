@@ -1,0 +1,133 @@
+"""Turns that are only there to round a loop up: PADTO.
+
+in:  a lowered kernel, and for some of its RANGEs the condition under which a turn is a real one
+out: the same, where the other turns read nothing, store nothing and add nothing to a reduce
+
+A LOAD and a STORE whose address depends on such a range get the condition into their gate; what a
+LOAD gives instead is what it would give already, else zero. A REDUCE over the range is given the
+identity of its operation, unless its value is known to be zero already and it is a sum: products
+of what was loaded are, so that they stay products, for multiply-adds and matrix units. Arithmetic
+that is undefined at zero (a division, a logarithm) may be carried out, but what it gives is dropped
+by the same condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weft.base.dtype import dtypes
+from weft.codegen.analysis.ranges import loops_of, ranges_of
+from weft.uop.evaluate import identity_element
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_OF_ALL = frozenset({Ops.ADD, Ops.SUB, Ops.MAX, Ops.NEG, Ops.CAST, Ops.MULACC})
+_NONE: frozenset[UOp] = frozenset()
+
+
+class _Padding:
+    def __init__(self, conditions: Mapping[UOp, UOp]) -> None:
+        self.conditions = conditions
+        self.made: dict[UOp, UOp] = {}
+        self.zero: dict[UOp, frozenset[UOp]] = {}  # new node: ranges outside which it is zero
+
+    def run(self, nodes: Sequence[UOp]) -> UOp:
+        made = self.made
+        for node in nodes:
+            src = tuple([made[source] for source in node.src])
+            op = node.op
+            zero: frozenset[UOp] | None = None
+            if op is Ops.LOAD:
+                src, zero = self.load(node, src)
+            elif op is Ops.STORE:
+                src = (self.gated(node.src[0], src[0]), *src[1:])
+            elif op is Ops.REDUCE:
+                src = self.reduce(node, src)
+            same = node if src == node.src else UOp(op, node.dtype, src, node.arg)
+            made[node] = same
+            self.zero[same] = self.zero_of(same) if zero is None else zero
+        return made[nodes[-1]]
+
+    def of(self, node: UOp) -> list[UOp]:
+        """The padded ranges that a node of the old graph depends on."""
+        return [loop for loop in self.conditions if loop in ranges_of(node)]
+
+    def gated(self, old: UOp, index: UOp) -> UOp:
+        gate = index.src[2] if len(index.src) > 2 else None
+        for loop in self.of(old):
+            condition = self.conditions[loop]
+            gate = condition if gate is None else UOp(Ops.AND, dtypes.bool, (gate, condition))
+        return index if gate is None else index.replace(src=(*index.src[:2], gate))
+
+    def load(self, node: UOp, src: tuple[UOp, ...]) -> tuple[tuple[UOp, ...], frozenset[UOp]]:
+        """The sources of a LOAD, and in the idle turns of which ranges it gives zero."""
+        index, *rest = src
+        ranges = self.of(node.src[0])
+        if not ranges:
+            return src, _NONE
+        if len(index.src) < 3:
+            rest = [UOp.const(node.dtype, 0), *rest]
+        empty = rest[0].op is Ops.CONST and rest[0].arg == 0
+        src = (self.gated(node.src[0], index), *rest)
+        return src, frozenset(ranges) if empty else _NONE
+
+    def zero_of(self, node: UOp) -> frozenset[UOp]:
+        op, zero = node.op, self.zero
+        if op is Ops.CONST:
+            return frozenset(self.conditions) if node.arg == 0 else _NONE
+        if op is Ops.MUL:
+            left, right = (zero[source] for source in node.src)
+            # an infinite factor makes a NaN of a zero
+            return left & right if dtypes.is_float(node.dtype) else left | right
+        if op is Ops.WHERE:
+            return zero[node.src[1]] & zero[node.src[2]]
+        if op in _OF_ALL:
+            return frozenset.intersection(*(zero[source] for source in node.src))
+        return _NONE
+
+    def reduce(self, node: UOp, src: tuple[UOp, ...]) -> tuple[UOp, ...]:
+        count = node.arg.values
+        values = list(src[:count])
+        for loop in loops_of(node):
+            if loop in self.conditions:
+                values = [self.masked(node.arg.op, value, loop) for value in values]
+        return (*values, *src[count:])
+
+    def masked(self, op: Ops, value: UOp, loop: UOp) -> UOp:
+        """`value`, or what adds nothing in a turn of `loop` that is not a real one."""
+        if op is not Ops.ADD:
+            return self.chosen(value, identity_element(op, value.dtype), loop)
+        if loop in self.zero[value]:
+            return value
+        factors = value.src
+        if value.op is not Ops.MUL:
+            return self.chosen(value, 0, loop)
+        parts = []
+        for factor in factors:
+            if loop in self.zero[factor]:
+                parts.append(factor)
+            elif factor.op is Ops.CAST:
+                inner = self.chosen(factor.src[0], 0, loop)
+                parts.append(self.noted(factor.over((inner,))))
+            else:
+                parts.append(self.chosen(factor, 0, loop))
+        return self.noted(value.over(tuple(parts)))
+
+    def chosen(self, value: UOp, other: object, loop: UOp) -> UOp:
+        """`value` in the real turns of `loop`, else `other`."""
+        src = (self.conditions[loop], value, UOp.const(value.dtype, other))
+        result = UOp(Ops.WHERE, value.dtype, src)
+        self.zero[result] = self.zero[value] | {loop} if other == 0 else _NONE
+        return result
+
+    def noted(self, node: UOp) -> UOp:
+        self.zero[node] = self.zero_of(node)
+        return node
+
+
+def run(nodes: Sequence[UOp], conditions: Mapping[UOp, UOp]) -> UOp:
+    """The graph of `nodes` (topological order, its root last) with idle turns.
+
+    conditions: for each padded RANGE what is true in its real turns, and in no others.
+    """
+    return _Padding(conditions).run(nodes)

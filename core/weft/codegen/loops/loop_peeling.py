@@ -1,0 +1,189 @@
+"""A reduce over an awkward number of elements becomes a reduce over a round one, and a rest.
+
+in:  spec.lowered
+out: spec.lowered in which such reduces can be turned into vectors: op(reduce of all but the last
+     few, reduce of the last few)
+
+Only where what is reduced lies in a row in memory, so that vectors are worth having. A short row
+is cut where it alone is read: what is read again, as by products, is better off in panels. Of
+several loops the innermost one is cut, and the rests of all rows are a walk of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from weft.base.dtype import dtypes
+from weft.base.sequences import prod
+from weft.codegen.analysis.affine import affine
+from weft.codegen.analysis.ranges import CLOSING, extent_of, loops_of, ranges_of, values_of
+from weft.codegen.analysis.substitution import substitute_ranges
+from weft.device.capabilities import Target
+from weft.uop.args import AxisKind, RangeArg
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_ROUND = 4  # vectors that are accumulated side by side
+_LEAST = 4  # lanes of a vector that is worth having for a short row
+_WORTH = 0.7  # of what a row takes element by element, the most that vectors and a rest may take
+_NEAR = 1 << 14  # bytes that are read for one result, of which the nearest cache keeps the rests
+
+
+def _cut(loop: UOp, lanes: int) -> int:
+    """How many turns are left to the rest; 0 where the extent is round, unknown or short."""
+    extent = extent_of(loop)
+    if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < 4 * lanes:
+        return 0
+    if loop.dtype is not dtypes.int:
+        return 0
+    if extent % lanes == 0:
+        return 0
+    return extent % (lanes * _ROUND) if extent >= 16 * lanes else extent % lanes
+
+
+def _cut_short(loop: UOp, lanes: int) -> int:
+    """Likewise of a row of less than four vectors, by what there is to do: two operations for each
+    vector, each halving of the last one, and each element of the rest."""
+    extent = extent_of(loop)
+    if not isinstance(extent, int) or extent >= 4 * lanes or loop.dtype is not dtypes.int:
+        return 0
+    found, least = 0, 2 * _WORTH * extent
+    width = lanes
+    while width >= max(_LEAST, lanes // 4):
+        rest = extent % width
+        cost = 2 * (extent // width + rest + width.bit_length() - 1)
+        if width <= extent and cost < least:
+            found, least = rest, cost
+        width //= 2
+    return found
+
+
+def _is_read_once(reduce: UOp, loop: UOp) -> bool:
+    """Whether what is read along a loop is read for one result alone, and nothing turns inside."""
+    nest = {*loops_of(reduce), *ranges_of(reduce)}
+    for node in reduce.toposort(gate=lambda u: u is reduce or u.op not in CLOSING):
+        if node is not reduce and node.op in CLOSING and loop in ranges_of(node):
+            return False
+        if node.op is Ops.INDEX and loop in ranges_of(node) and not nest <= ranges_of(node):
+            return False
+    return True
+
+
+def _cut_of(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
+    """Which loop of a REDUCE is cut, and how many turns are left to the rest."""
+    loops, lanes = loops_of(reduce), target.compute.vector_bytes // 4
+    if len(loops) == 1 and (rest := _cut(loops[0], lanes)):
+        found = loops[0], rest
+    else:
+        lanes = target.compute.vector_bytes // reduce.dtype.itemsize
+        extents = [extent_of(loop) for loop in loops]
+        if not all(isinstance(extent, int) for extent in extents):
+            return None
+        near = len(loops) == 1 or prod(extents) * reduce.dtype.itemsize <= _NEAR
+        along = [loop for loop in loops if near and _in_a_row(reduce, loop)]
+        if len(along) != 1 or not _is_read_once(reduce, along[0]):
+            return None
+        found = along[0], _cut_short(along[0], lanes)
+    loop, rest = found
+    return found if rest and _in_a_row(reduce, loop) and not _fills(reduce, loop) else None
+
+
+def _in_a_row(reduce: UOp, loop: UOp) -> bool:
+    """Whether every address inside moves by one, or not at all, with the loop."""
+    found = False
+    for node in reduce.toposort(gate=lambda u: u is reduce or u.op not in CLOSING):
+        if node.op is not Ops.INDEX:
+            continue
+        terms, _ = affine(node.src[1])
+        step = terms.pop(loop, 0)
+        hidden = any(loop in term.toposort() for term in terms)
+        gated = len(node.src) > 2 and loop in node.src[2].toposort()
+        if hidden or gated or step not in (-1, 0, 1):
+            return False
+        found = found or step != 0
+    return found
+
+
+def _agreed(reduces: Sequence[UOp], target: Target) -> dict[UOp, tuple[UOp, int]]:
+    """The cuts of all REDUCEs; where one has several loops, those that turn with it are cut alike,
+    or none is."""
+    cuts = {node: cut for node in reduces if (cut := _cut_of(node, target)) is not None}
+    found = dict(cuts)
+    for node in cuts:
+        loops = loops_of(node)
+        if len(loops) > 1:
+            beside = [one for one in reduces if not set(loops).isdisjoint(loops_of(one))]
+            if any(loops_of(one) != loops or cuts.get(one) != cuts[node] for one in beside):
+                del found[node]
+    return found
+
+
+def run(sink: UOp, target: Target) -> UOp:
+    """The kernel with the rests of its reduces taken off; itself where there are none."""
+    lanes = target.compute.vector_bytes // 4 if target.compute.vector_widths else 0
+    nodes = sink.toposort()
+    reduces = [node for node in nodes if node.op is Ops.REDUCE] if lanes >= 2 else []
+    cuts = _agreed(reduces, target)
+    if not cuts:
+        return sink
+    numbers = max(node.arg.id for node in nodes if node.op is Ops.RANGE)
+    parts: dict[tuple[UOp, ...], tuple[UOp, UOp, dict[UOp, UOp]]] = {}
+    made: dict[UOp, UOp] = {}
+    for node in nodes:
+        src = tuple([made[source] for source in node.src])
+        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+        made[node] = same
+        if node not in cuts:
+            continue
+        (loop, rest), loops = cuts[node], loops_of(node)
+        if loops not in parts:
+            beside = [one for one in loops if one is not loop]
+            again = _renewed(beside, numbers)
+            numbers += len(again) + 2
+            main = UOp.range(extent_of(loop) - rest, numbers - 1, AxisKind.REDUCE)
+            parts[loops] = main, UOp.range(rest, numbers, AxisKind.REDUCE), again
+        main, last, again = parts[loops]
+        others = _renewed(_turning_inside(same, loop), numbers)
+        numbers += len(others)
+        made[node] = _in_two(same, loop, main, last, {**again, **others})
+    return made[sink]
+
+
+def _renewed(loops: Iterable[UOp], last: int) -> dict[UOp, UOp]:
+    """Loops by others of the same turns, with numbers after `last`."""
+    return {
+        loop: UOp(Ops.RANGE, loop.dtype, loop.src, RangeArg(number, loop.arg.kind))
+        for number, loop in enumerate(loops, last + 1)
+    }
+
+
+def _fills(reduce: UOp, loop: UOp) -> bool:
+    """Whether an array is filled anew in every turn: both parts would share it."""
+    return any(node.op is Ops.FILL and loop in ranges_of(node) for node in reduce.toposort())
+
+
+def _turning_inside(reduce: UOp, loop: UOp) -> list[UOp]:
+    """The loops that turn in every turn of `loop`."""
+    (value,) = values_of(reduce)
+    closed = [u for u in value.toposort() if u.op is Ops.REDUCE and loop in ranges_of(u)]
+    return list(dict.fromkeys(inner for node in closed for inner in loops_of(node)))
+
+
+def _in_two(reduce: UOp, loop: UOp, main: UOp, rest: UOp, others: dict[UOp, UOp]) -> UOp:
+    """The reduce as two; in the second one, its further loops and those that turn inside of it are
+    `others`: what both read in one loop would stand in two."""
+    (value,) = values_of(reduce)
+    inside = list(value.toposort())
+    after = rest + UOp.const(dtypes.int, extent_of(main))
+    first = substitute_ranges(inside, {loop: main}, {})
+    own = {inner: (other,) for inner, other in others.items()}
+    second = substitute_ranges(inside, {loop: after, **others}, own)
+    op, dtype = reduce.arg.op, reduce.dtype
+    loops = loops_of(reduce)
+    mine = tuple(main if one is loop else one for one in loops)
+    its = tuple(rest if one is loop else others[one] for one in loops)
+    both = tuple(
+        UOp(Ops.REDUCE, dtype, (part, *own), reduce.arg)
+        for part, own in ((first, mine), (second, its))
+    )
+    return UOp(op, dtype, both)

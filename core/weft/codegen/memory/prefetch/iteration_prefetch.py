@@ -1,0 +1,88 @@
+"""Rows that are picked, and rows that are added up side by side, are asked for one turn before.
+
+A processor fetches ahead of what is read in a row, but starts anew with every row, and at every
+page of one. Where it is known what the next turn of a loop reads, each line asks for the line at
+the same place of that: of a row that is looked up the next one, of several rows that are added to
+sums on chip those that are added next. (Of 4096 rows of 4096, as many picked: 4.8 ms without, 4.4
+with it; 20,000 rows of 1024: 9.5 and 6.6; the sums of the columns 2.43 and 2.13.)
+
+in:  the nodes of an expanded kernel      out: LOADs that nobody uses (LATER)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.codegen.analysis.affine import affine, affine_of_narrow
+from weft.codegen.analysis.ranges import loop_order, loops_of, ranges_of
+from weft.codegen.memory.prefetch.row_prefetch import asked_next, far_loads, lines_of, turns_of
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_LINE = 64  # bytes that are asked for at once
+_LEAST, _MOST = 1 << 10, 1 << 18  # bytes of a turn, which the second-level cache holds
+
+
+def following(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
+    """What is to be asked for. stored: what the kernel writes to; cache_bytes: of the last cache,
+    in which nothing is that is not larger."""
+    if any(node.op is Ops.REDUCE for node in nodes):
+        return []
+    fills = [node for node in nodes if node.op is Ops.FILL]
+    found: list[UOp] = []
+    for loads in far_loads(nodes, stored, cache_bytes).values():
+        around = ranges_of(loads[0])
+        inner = max(around, key=loop_order, default=None)
+        if inner is None or any(ranges_of(load) != around for load in loads):
+            continue
+        row = _row_of_sums(fills[0], inner) if len(fills) == 1 else None
+        if not fills:
+            row = _row_picked(loads, inner)
+        if row is None or turns_of(row) < 2:
+            continue
+        lines = lines_of(loads)
+        if (
+            _is_walked(loads, inner, row)
+            and _LEAST <= turns_of(inner) * len(lines) * _LINE <= _MOST
+        ):
+            found += [asked_next(line, row) for line in lines]
+    return found
+
+
+def _is_walked(loads: Sequence[UOp], inner: UOp, row: UOp) -> bool:
+    """Whether the innermost loop reads whole lines of rows in a row."""
+    first = loads[0]
+    step = affine_of_narrow(first.src[0].src[1])[0].get(inner, 0)
+    itemsize = first.dtype.scalar().itemsize
+    return step * itemsize >= _LINE and step % first.dtype.count == 0 and row is not inner
+
+
+def _row_of_sums(fill: UOp, inner: UOp) -> UOp | None:
+    """The loop over rows of sums that are kept on chip, `inner` being the one along them."""
+    loops = loops_of(fill)
+    array = fill.src[0].src[0].src[0]
+    again = any(
+        node.op is Ops.LOAD and node.src[0].src[0] is array
+        for store in fill.src[: fill.arg.values]
+        for node in store.src[1].toposort()
+    )
+    return loops[0] if again and len(loops) == 2 and loops[1] is inner else None
+
+
+def _row_picked(loads: Sequence[UOp], inner: UOp) -> UOp | None:
+    """The loop of which every turn looks up a row, the same in all turns of `inner`."""
+    found = set()
+    for load in loads:
+        terms, _ = affine(load.src[0].src[1])
+        looked_up = [t for t in terms if any(u.op is Ops.LOAD for u in t.toposort())]
+        if len(looked_up) != 1 or inner in ranges_of(looked_up[0]):
+            return None
+        found.add(looked_up[0])
+    if len(found) != 1:
+        return None
+    (term,) = found
+    loop = max(ranges_of(term), key=loop_order, default=None)
+    if loop is None:  # then threads share it
+        shared = [node for node in term.toposort() if node.op is Ops.SPECIAL]
+        loop = shared[0] if len(shared) == 1 else None
+    return loop

@@ -1,0 +1,131 @@
+"""Whether the axes that a kernel has now can be carried out: nests, groups, memory on chip."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.base.dtype import PtrDType
+from weft.codegen.analysis.axes import Axis
+from weft.codegen.analysis.ranges import loops_of, ranges_of
+from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.vectorization.instances import INSTANTIATED
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+if TYPE_CHECKING:
+    from weft.codegen.opt.kernel import Kernel
+
+MOST_INSTANCES = 1024
+MOST_LANES = 4096  # of all instances
+MOST_ON_CHIP = 1 << 17  # bytes of all copies of one array
+
+
+def illegal(opt: Opt, because: str) -> OptError:
+    """What is raised for an Opt that cannot be applied."""
+    return OptError("this optimisation is not legal here", asked=repr(opt), because=because)
+
+
+def check(kernel: Kernel, opt: Opt) -> None:
+    """OptError where what was noted of a kernel, `opt` last, cannot be carried out."""
+    by_home: dict[UOp, list[Axis]] = {}
+    for axis in kernel.axes:
+        by_home.setdefault(axis.home, []).append(axis)
+    for fill in kernel.fills:
+        _check_fill(opt, fill, by_home)
+    for nest in kernel.nests.values():
+        inside = [axis for home in nest for axis in by_home.get(home, ())]
+        if sum(axis.kind is AxisKind.VECTOR for axis in inside) > 1:
+            raise illegal(opt, "a value would have the lanes of two vectors")
+        if sum(axis.kind is AxisKind.GROUP_REDUCE for axis in inside) > 1:
+            raise illegal(opt, "work items would share two loops, one inside the other")
+        instances = lanes = 1
+        for axis in inside:
+            if axis.kind in INSTANTIATED:
+                assert isinstance(axis.extent, int)
+                lanes *= axis.extent
+                # where arithmetic is scalar lanes are instances like others
+                one = axis.kind is AxisKind.VECTOR and kernel.target.compute.vector_bytes
+                instances *= 1 if one else axis.extent
+        if instances > MOST_INSTANCES or lanes > MOST_LANES:
+            raise illegal(opt, f"more than {MOST_INSTANCES} values side by side")
+    if opt.kind in (OptKind.SWAP, OptKind.SPLIT):
+        _check_nesting(kernel, opt)
+    _check_groups(kernel, opt)
+
+
+def _check_fill(opt: Opt, fill: UOp, by_home: dict[UOp, list[Axis]]) -> None:
+    """Every instance of what stands outside has an array of its own; lanes cannot have one."""
+    array = fill.src[0].src[0].src[0].dtype
+    assert isinstance(array, PtrDType)
+    count = 1
+    for axis in (axis for home in ranges_of(fill) for axis in by_home.get(home, ())):
+        if axis.kind is AxisKind.VECTOR:
+            raise illegal(opt, "the lanes of a vector would each have an array of their own")
+        if axis.kind is AxisKind.UPCAST:
+            assert isinstance(axis.extent, int)
+            count *= axis.extent
+    if count > 1 and count * array.nbytes > MOST_ON_CHIP:
+        raise illegal(opt, f"its arrays would be larger than {MOST_ON_CHIP} bytes")
+
+
+def _check_nesting(kernel: Kernel, opt: Opt) -> None:
+    """A store must not come to stand in a loop that its address does not know."""
+    loops = [axis.home for axis in kernel.axes if axis.kind is AxisKind.LOOP]
+    for store in kernel.stores:
+        mine = kernel.nests[store]
+        for other in kernel.stores:
+            theirs = [home for home in loops if home in kernel.nests[other]]
+            shared = [place for place, home in enumerate(theirs) if home in mine]
+            if shared and any(home not in mine for home in theirs[: shared[-1]]):
+                raise illegal(opt, "a store would be repeated by a loop it does not depend on")
+
+
+def _check_groups(kernel: Kernel, opt: Opt) -> None:
+    limits = kernel.target.compute.limits
+    shared = {axis.extent for axis in kernel.axes if axis.kind is AxisKind.GROUP_REDUCE}
+    if len(shared) > 1:
+        raise illegal(opt, f"the loops that work items share have {sorted(shared)} parts")
+    threads = 1
+    for axis in kernel.axes:
+        if axis.kind is AxisKind.LOCAL:
+            assert isinstance(axis.extent, int)
+            threads *= axis.extent
+    if shared:
+        (parts,) = shared
+        sizes = limits.local_size
+        if sizes is not None and parts > sizes[0]:
+            raise illegal(opt, f"a workgroup is at most {sizes[0]} wide")
+        # `launch_dims` may put them last, behind the others of the group
+        others = sum(axis.kind is AxisKind.LOCAL for axis in kernel.axes)
+        if sizes is not None and parts > min(sizes[: min(others, 2) + 1]):
+            raise illegal(opt, f"a workgroup is at most {sizes} in its dimensions")
+        _check_shared_memory(kernel, opt, threads, parts)
+        threads *= parts
+    if limits.local_threads is not None and threads > limits.local_threads:
+        raise illegal(opt, f"a workgroup has at most {limits.local_threads} work items")
+
+
+def _check_shared_memory(kernel: Kernel, opt: Opt, rows: int, parts: int) -> None:
+    """Arrays that are filled together, and one value of each work item for a shared reduce."""
+    by_home: dict[UOp, list[Axis]] = {}
+    for axis in kernel.axes:
+        by_home.setdefault(axis.home, []).append(axis)
+    total = 0
+    for node in (*kernel.reduces, *kernel.fills):
+        own = [axis for loop in loops_of(node) for axis in by_home.get(loop, ())]
+        if not any(axis.kind is AxisKind.GROUP_REDUCE for axis in own):
+            continue
+        size = 2 * parts * node.dtype.itemsize
+        if node.op is Ops.FILL:
+            array = node.src[0].src[0].src[0].dtype
+            assert isinstance(array, PtrDType)
+            size = array.nbytes
+        for axis in (axis for home in ranges_of(node) for axis in by_home.get(home, ())):
+            if axis.kind in INSTANTIATED:
+                assert isinstance(axis.extent, int)
+                size *= axis.extent
+        total += size
+    limit = kernel.target.compute.limits.shared_bytes
+    if total * rows > limit:
+        raise illegal(opt, f"it would need more than {limit} bytes of shared memory")

@@ -1,0 +1,66 @@
+"""Which loop of a kernel threads of one processor share: the last thing that is chosen.
+
+The outermost loop is spread, so that everything that was made for one thread stays as it is:
+vectors, register tiles, packed operands, the order in which a sum is added up. Where it has few
+turns the loop inside it is spread as well, both as one. How many threads there are is nobody's
+business here: the same kernel runs on one and on many, and gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+
+from weft.codegen.analysis.ranges import extent_of
+from weft.codegen.opt.kernel import Kernel
+from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.device.capabilities import Feature
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import GroupOp, Ops
+
+LEAST = 1 << 19
+"""Operations and accesses of elements below which one thread is done before another has started."""
+ENOUGH = 64
+"""Turns that can be handed out evenly to all threads there may be."""
+GRAIN = 1 << 12
+"""Operations of a turn beside which taking two loops apart by a division is nothing."""
+_COUNTED = frozenset({Ops.LOAD, Ops.STORE, Ops.REDUCE})
+
+
+def spread(kernel: Kernel) -> None:
+    """Have threads share the outermost loops where the target has them and it is worth it."""
+    if not kernel.target.compute.has(Feature.THREADS):
+        return
+    left, turns = work(kernel), 1
+    if left < LEAST:
+        return
+    for axis in [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]:
+        extent = axis.extent if isinstance(axis.extent, int) else ENOUGH
+        left //= extent
+        if turns >= ENOUGH or (turns > 1 and left < GRAIN):
+            return
+        try:
+            kernel.apply(Opt(OptKind.THREAD, kernel.axes.index(axis)))
+        except OptError:
+            return
+        turns *= extent
+
+
+def work(kernel: Kernel) -> int:
+    """Roughly how many operations and accesses a kernel makes, element by element."""
+    total = 0
+    for root, nest in kernel.nests.items():
+        below = root.toposort(gate=lambda u, root=root: u is root or _is_of_a_turn(u))
+        counted = sum(u.op in GroupOp.ALU or u.op in _COUNTED for u in below)
+        total += counted * math.prod(_turns(loop) for loop in nest)
+    return total
+
+
+def _is_of_a_turn(node: UOp) -> bool:
+    """Whether what is below is done in the same loop, and is no address."""
+    return node.op not in (Ops.REDUCE, Ops.FILL, Ops.INDEX)
+
+
+def _turns(loop: UOp) -> int:
+    extent = extent_of(loop)
+    return extent if isinstance(extent, int) else int(extent.vmax)

@@ -1,0 +1,87 @@
+"""The values that one node stands for once ranges are unrolled, and which of them belong together.
+
+A node has one instance for each combination of the unrolled ranges that it depends on, row-major.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from weft.base.dtype import DType
+from weft.base.errors import SpecError
+from weft.codegen.analysis.ranges import extent_of, loop_order, ranges_of
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+UNROLLED = frozenset({AxisKind.UPCAST, AxisKind.UNROLL})
+INSTANTIATED = UNROLLED | {AxisKind.VECTOR}
+
+Ranges = tuple[UOp, ...]
+
+
+class Instances(NamedTuple):
+    """The values of a node, one for each combination of `over`, row-major; lanes are `lane`."""
+
+    over: Ranges
+    lane: UOp | None
+    values: list[UOp]
+
+
+def is_instantiated(node: UOp) -> bool:
+    """Whether the value of a node depends on a range that is instantiated."""
+    for loop in ranges_of(node):
+        if loop.arg.kind in INSTANTIATED:
+            return True
+    return False
+
+
+def width_of(loop: UOp) -> int:
+    extent = extent_of(loop)
+    if not isinstance(extent, int):
+        raise SpecError(
+            "a range of unknown extent cannot be unrolled", asked=f"expanding {loop.arg}"
+        )
+    return extent
+
+
+def count_of(over: Ranges) -> int:
+    total = 1
+    for loop in over:
+        total *= width_of(loop)
+    return total
+
+
+def strides_of(over: Ranges) -> dict[UOp, int]:
+    strides: dict[UOp, int] = {}
+    step = 1
+    for loop in reversed(over):
+        strides[loop] = step
+        step *= width_of(loop)
+    return strides
+
+
+def offsets(over: Ranges, factors: list[int], first: int) -> list[int]:
+    """`first` and what each combination of `over` adds to it, row-major."""
+    result = [first]
+    for loop, factor in zip(over, factors):
+        steps = [turn * factor for turn in range(width_of(loop))]
+        result = [offset + step for offset in result for step in steps]
+    return result
+
+
+def merged(many: Iterable[Ranges]) -> Ranges:
+    found: dict[UOp, None] = {}
+    for ranges in many:
+        for loop in ranges:
+            found[loop] = None
+    return tuple(sorted(found, key=loop_order)) if len(found) > 1 else tuple(found)
+
+
+def vector_of(dtype: DType, row: tuple[UOp, ...]) -> UOp:
+    """A vector of these lanes: the one that they were taken from, where it is that."""
+    whole = row[0].src[0] if row[0].op is Ops.GEP else row[0]
+    if whole.dtype is dtype and row == tuple(whole.gep(lane) for lane in range(len(row))):
+        return whole
+    return UOp(Ops.VECTORIZE, dtype, row)

@@ -1,0 +1,112 @@
+"""Products of narrow numbers are added up two at a time, where the target has a unit for it.
+
+in:  the terms of one sum after expansion, vectors of float32 or int32
+out: as many terms or fewer: DOT of two words for every two terms whose factors are narrow
+
+A term is narrow where both factors are conversions of numbers that 16 bits hold. Which two terms
+meet in a word does not matter to a sum. A word is made by a shift and an OR; factors that all rows
+of a tile share are put together once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.base.dtype import DType, dtypes
+from weft.codegen.analysis.ranges import values_of
+from weft.device.packed_dot import PairDot
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+_SHORT = (dtypes.bool, dtypes.int8, dtypes.uint8, dtypes.int16)
+TAKES_SUM = frozenset({Ops.WMMA, Ops.DOT})
+"""What adds to a sum by itself: the sum so far is its last source."""
+
+
+def packed(terms: list[UOp], units: Sequence[PairDot]) -> list[UOp]:
+    """The terms of a sum, with a DOT for each two that a unit takes."""
+    dtype = terms[0].dtype
+    found = (u for u in units if u.terms == 2 and u.dtype_out is dtype.scalar())
+    fitting = (u for u in found if dtype.count in u.lanes)
+    unit = next(fitting, None)
+    if unit is None or len(terms) < 2:
+        return terms
+    done: list[UOp] = []
+    waiting: tuple[UOp, UOp, UOp] | None = None  # a term and the words of its factors
+    for term in terms:
+        words = _words(term, unit)
+        if words is None:
+            done.append(term)
+        elif waiting is None:
+            waiting = (term, *words)
+        else:
+            first = (_both(waiting[1], words[0]), _both(waiting[2], words[1]))
+            done.append(UOp(Ops.DOT, dtype, first, unit))
+            waiting = None
+    return done if waiting is None else [*done, waiting[0]]
+
+
+def may_pack(reduce: UOp, units: Sequence[PairDot]) -> bool:
+    """Whether the terms of a REDUCE, not expanded yet, are ones that a unit takes."""
+    if reduce.arg.op is not Ops.ADD:
+        return False
+    found = [u for u in units if u.terms == 2 and u.dtype_out is reduce.dtype.scalar()]
+    return any(_words(term, unit) is not None for unit in found for term in values_of(reduce))
+
+
+def _words(term: UOp, unit: PairDot) -> tuple[UOp, UOp] | None:
+    """Both factors of a term in the lower halves of words; None where one is not narrow."""
+    if term.op is not Ops.MUL:
+        return None
+    left, right = (word_of(factor, unit.dtype_in) for factor in term.src)
+    return None if left is None or right is None else (left, right)
+
+
+def word_of(factor: UOp, narrow: DType) -> UOp | None:
+    """The word in whose lower half the bits of a factor are; nothing else is said of the upper.
+
+    Of bfloat16 the bits are the upper half of the float32, of an integer they are its lower half.
+    """
+    if factor.op is Ops.VECTORIZE and all(lane is factor.src[0] for lane in factor.src):
+        one = word_of(factor.src[0], narrow)
+        return None if one is None else one.broadcast(factor.dtype.count)
+    if not factor.src:
+        return None
+    if narrow is dtypes.bfloat16:
+        shifted = factor.src[0]
+        if factor.op is not Ops.BITCAST or shifted.op is not Ops.SHL:
+            return None
+        if _constant(shifted.src[1]) != 16:
+            return None
+        half = shifted.src[0]
+        return half if half.op is Ops.CAST and _scalar(half.src[0]) is dtypes.ushort else None
+    if factor.op is not Ops.CAST or factor.dtype.scalar() is not dtypes.int:
+        return None
+    return factor if narrow is dtypes.int16 and _scalar(factor.src[0]) in _SHORT else None
+
+
+def _both(low: UOp, high: UOp) -> UOp:
+    """One word of two."""
+    if low.op is Ops.VECTORIZE and high.op is Ops.VECTORIZE and _is_splat(low) and _is_splat(high):
+        return _both(low.src[0], high.src[0]).broadcast(low.dtype.count)
+    dtype = low.dtype
+    if dtype.scalar() is dtypes.int:  # the sign is in the upper half
+        low = UOp(Ops.AND, dtype, (low, low.const_like(0xFFFF)))
+    high = UOp(Ops.SHL, dtype, (high, high.const_like(16)))
+    return UOp(Ops.OR, dtype, (low, high))
+
+
+def _is_splat(vector: UOp) -> bool:
+    return all(lane is vector.src[0] for lane in vector.src)
+
+
+def _scalar(node: UOp) -> DType:
+    return node.dtype.scalar()
+
+
+def _constant(node: UOp) -> int | None:
+    if node.op is Ops.VECTORIZE and _is_splat(node):
+        node = node.src[0]
+    if node.op is Ops.VCONST and len(set(node.arg)) == 1:
+        return int(node.arg[0])
+    return int(node.arg) if node.op is Ops.CONST else None

@@ -1,0 +1,178 @@
+"""A running sum over the lanes of vectors: shifted by 1, 2, 4, ... lanes and added to itself.
+
+    for lanes t of n: sum over r < n of where(r <= t, f(r), 0)
+->  x = f(t); x += x shifted by 1 lane; x += x shifted by 2; ...
+
+As it is written every lane looks at all n terms; log2 n steps are enough (Hillis and Steele, Data
+parallel algorithms, 1986). Where n is several vectors side by side, each comes upon the last lane
+of the one before. With r < t it is shifted by one lane at the end. Maxima and products run alike.
+(4096 rows of 4096, running sums: 9.3 ms with all terms for every lane, 4.0 with steps.)
+
+in:  spec.lowered after optimisation
+out: the same with REDUCEs of a `Running`, which the expander writes out by `scanned`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from weft.base.dtype import dtypes
+from weft.codegen.analysis.affine import affine, affine_of_narrow
+from weft.codegen.analysis.ranges import CLOSING, extent_of, loops_of, ranges_of
+from weft.codegen.analysis.substitution import substitute_ranges
+from weft.codegen.analysis.traversal import nodes_of
+from weft.uop.args import AxisKind, RangeArg
+from weft.uop.evaluate import identity_element
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+from weft.uop.text import register_arg
+
+_FEWEST = 4  # lanes, below which steps spare nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """REDUCE of one value over its lanes so far: the operation, and whether a lane's own counts.
+
+    vectors: the unrolled range along which the lanes go on; None where there is one vector.
+    """
+
+    op: Ops
+    whole: bool
+    vectors: RangeArg | None = None
+    values: int = 1
+
+
+register_arg(Running)
+
+
+class _Places(NamedTuple):
+    """Where an output stands among the terms: t, the vectors it is of, and whether t counts."""
+
+    at: UOp
+    vectors: UOp | None
+    whole: bool
+
+
+def run(sink: UOp) -> UOp:
+    """The kernel with such REDUCEs; itself where there are none."""
+    nodes = nodes_of(sink)
+    if not any(node.op is Ops.REDUCE and _is_unrolled(node) for node in nodes):
+        return sink
+    made: dict[UOp, UOp] = {}
+    changed = False
+    for node in nodes:
+        src = tuple([made[source] for source in node.src])
+        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
+        found = _running(same) if node.op is Ops.REDUCE and _is_unrolled(node) else None
+        made[node] = same if found is None else found
+        changed = changed or found is not None
+    return made[sink] if changed else sink
+
+
+def _is_unrolled(reduce: UOp) -> bool:
+    loops = loops_of(reduce)
+    return len(loops) == 1 and loops[0].arg.kind is AxisKind.UNROLL
+
+
+def _running(reduce: UOp) -> UOp | None:
+    (term,), op = loops_of(reduce), reduce.arg.op
+    value = reduce.src[0]
+    if reduce.arg.values != 1 or value.op is not Ops.WHERE or value.src[0].op is not Ops.CMPLT:
+        return None
+    condition, seen, other = value.src
+    nothing = identity_element(op, reduce.dtype)
+    if other.op is not Ops.CONST or other.arg != nothing:
+        return None
+    places = _places(condition, term)
+    if places is None or not _in_a_row(seen, term):
+        return None
+    if not ranges_of(places.at).isdisjoint(ranges_of(seen)):
+        return None
+    here = substitute_ranges(list(seen.toposort()), {term: places.at}, {})
+    vectors = None if places.vectors is None else places.vectors.arg
+    return UOp(Ops.REDUCE, reduce.dtype, (here,), Running(op, places.whole, vectors))
+
+
+def _places(condition: UOp, term: UOp) -> _Places | None:
+    """The lanes that a condition `term < lanes` lets see what is before them; None where it is
+    another one, or they are not as many as there are terms."""
+    (left, first), (right, last) = map(affine_of_narrow, condition.src)
+    own = last - first
+    if left != {term: 1} or own not in (0, 1) or any(u.op is not Ops.RANGE for u in right):
+        return None
+    lane = next((u for u in right if u.arg.kind is AxisKind.VECTOR), None)
+    rest = [u for u in right if u is not lane]
+    if lane is None or right[lane] != 1 or len(rest) > 1:
+        return None
+    width, vectors = extent_of(lane), rest[0] if rest else None
+    if not isinstance(width, int) or width < _FEWEST or width & (width - 1):
+        return None
+    if vectors is None:
+        return _Places(lane, None, own == 1) if extent_of(term) == width else None
+    many = extent_of(vectors)
+    if vectors.arg.kind is not AxisKind.UPCAST or right[vectors] != width:
+        return None
+    if not isinstance(many, int) or extent_of(term) != many * width:
+        return None
+    return _Places(vectors * vectors.const_like(width) + lane, vectors, own == 1)
+
+
+def _in_a_row(seen: UOp, term: UOp) -> bool:
+    """Whether the terms are neighbours wherever they are read, and are no sums themselves."""
+    if term not in ranges_of(seen):
+        return False
+    for node in seen.toposort(gate=lambda u: u.op not in CLOSING):
+        if term not in ranges_of(node):
+            continue
+        if node.op in CLOSING:
+            return False
+        if node.op is Ops.INDEX:
+            steps, _ = affine(node.src[1])
+            hidden = any(term in ranges_of(u) for u in steps if u is not term)
+            if len(node.src) > 2 or hidden or steps.get(term) not in (1, -1):
+                return False
+    return True
+
+
+def scanned(arg: Running, vectors: list[UOp]) -> list[UOp]:
+    """The running values of these vectors, which go on from one to the next.
+
+    What comes first stands first in every operation.
+    """
+    found: list[UOp] = []
+    before: UOp | None = None
+    for vector in vectors:
+        dtype, width = vector.dtype, vector.dtype.count
+        scalar = dtype.scalar()
+        nothing = UOp.const(scalar, identity_element(arg.op, scalar)).broadcast(width)
+        filler = _filler(arg.op, nothing)
+        total, step = vector, 1
+        while step < width:
+            total = UOp(arg.op, dtype, (_shifted(filler, total, step), total))
+            step *= 2
+        result = total if arg.whole else _shifted(nothing, total, 1)
+        last = total.gep(width - 1)
+        if before is not None:
+            result = UOp(arg.op, dtype, (before.broadcast(width), result))
+            last = UOp(arg.op, scalar, (before, last))
+        before = last
+        found.append(result)
+    return found
+
+
+def _filler(op: Ops, nothing: UOp) -> UOp:
+    """What changes nothing, as `nothing` does; not made of zeros alone, for which compilers have
+    instructions that take longer than a shift of two registers."""
+    scalar = nothing.dtype.scalar()
+    if op is not Ops.ADD or not dtypes.is_float(scalar):
+        return nothing
+    return UOp.const(scalar, -0.0).broadcast(nothing.dtype.count)
+
+
+def _shifted(nothing: UOp, vector: UOp, step: int) -> UOp:
+    """Every lane what stands so many before it, the first ones nothing."""
+    width = vector.dtype.count
+    both = UOp(Ops.CAT, vector.dtype.scalar().vec(2 * width), (nothing, vector))
+    return both.gep(tuple(range(width - step, 2 * width - step)))

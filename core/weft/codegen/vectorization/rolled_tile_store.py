@@ -1,0 +1,109 @@
+"""A tile of sums that is stored across its lanes is stored some rows at a time, in a loop.
+
+    sums of 4 x 6 vectors, each of 16 rows of the output; of each row 6 neighbours
+->  the vectors go to an array on chip; for each 16 rows: 6 of them are turned and stored
+
+Turning vectors into rows takes many instructions, of which a tile has as many copies as it has
+vectors of rows: up to nine tenths of a kernel's text, most of what a compiler spends on it, and
+nothing of what it takes to run. Storing and reading the sums once more costs nothing beside loops
+that are as long as they have to be here.
+
+Only on one processor with vectors, where one thing is stored. The sums that KEEP made are in an
+array already.
+
+in:  spec.lowered after optimisation
+out: spec.lowered, in which one UPCAST range is a loop for all that is done with the finished sums.
+     All values are equal
+"""
+
+from __future__ import annotations
+
+from weft.base.dtype import dtypes
+from weft.base.sequences import prod
+from weft.codegen.analysis.affine import affine
+from weft.codegen.analysis.ranges import CLOSING, Fill, extent_of, loop_order, loops_of, ranges_of
+from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
+from weft.codegen.analysis.traversal import nodes_of
+from weft.codegen.loops.loop_interchange import array_of, kept
+from weft.device.capabilities import Target
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+LEAST_TURNS = 256
+"""Of the loops of a sum, beside which another visit to its array is nothing."""
+
+
+def run(sink: UOp, target: Target) -> UOp:
+    """The kernel with a loop over such rows; itself where there are none."""
+    compute = target.compute
+    if compute.limits.global_size is not None or not compute.vector_bytes or len(sink.src) != 1:
+        return sink
+    rows = _rows(sink.src[0])
+    sums = [node for node in _outside(sink) if node.op in CLOSING]
+    if rows is None or len(sums) != 1:
+        return sink
+    is_within = rows in ranges_of(sums[0])
+    if sums[0].op is Ops.REDUCE and is_within and _turns(sums[0]) >= LEAST_TURNS:
+        sink = _in_array(sink, sums[0])
+    elif sums[0].op is Ops.REDUCE or is_within:
+        return sink
+    loop = UOp.range(rows.src[0], _unused(sink), AxisKind.LOOP, rows.dtype)
+    return substitute_ranges(nodes_of(sink), {rows: loop}, {})
+
+
+def _turns(reduce: UOp) -> int:
+    """0 where nobody knows."""
+    extents = [extent_of(loop) for loop in loops_of(reduce)]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    return prod(known) if len(known) == len(extents) else 0
+
+
+def _rows(store: UOp) -> UOp | None:
+    """The instances that are in other rows of memory, where lanes are and others are not."""
+    steps = affine(store.src[0].src[1])[0]
+    kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
+    tile = {term: abs(step) for term, step in steps.items() if _kind(term) in kinds}
+    lanes = [step for term, step in tile.items() if _kind(term) is AxisKind.VECTOR]
+    beside = [term for term, step in tile.items() if step == 1]
+    if len(lanes) != 1 or lanes[0] == 1 or len(beside) != 1:
+        return None
+    others = [t for t in tile if _kind(t) is AxisKind.UPCAST and t not in beside]
+    return max(others, key=lambda term: tile[term], default=None)
+
+
+def _kind(term: UOp) -> AxisKind | None:
+    return term.arg.kind if term.op is Ops.RANGE else None
+
+
+def _outside(sink: UOp) -> list[UOp]:
+    """The nodes outside of all sums and arrays, and these."""
+    found: dict[UOp, None] = {}
+    stack = [sink]
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            stack += () if node.op in CLOSING else node.src
+    return list(found)
+
+
+def _in_array(sink: UOp, reduce: UOp) -> UOp:
+    """The kernel with all sums of a tile in an array, before anything is done with them."""
+    nodes = nodes_of(sink)
+    axes, number = kept(reduce, ()), _unused(sink)
+    places = {
+        axis: UOp.range(axis.src[0], place, axis.arg.kind, axis.dtype)
+        for place, axis in enumerate(axes, number)
+    }
+    array, here, there = array_of(nodes, reduce.dtype, axes, places)
+    total = substitute_ranges(list(reduce.toposort()), places, {})
+    store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
+    closed = sorted(places.values(), key=loop_order)
+    fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())
+    made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(here), fill))}
+    return replace_nodes(nodes, made)
+
+
+def _unused(sink: UOp) -> int:
+    return 1 + max(node.arg.id for node in nodes_of(sink) if node.op is Ops.RANGE)

@@ -1,0 +1,88 @@
+"""Rows of which every work item reads only what it wrote itself.
+
+in:  an array that a group fills together, and the addresses at which it is written and read
+out: the part of it that one work item has to itself, or that there is none
+
+A work item's number has one factor in all of the addresses. If what is added to it stays below that
+factor, or moves by whole rounds of all work items, then whose an element is can be told from its
+place, and the writer is the reader: the array needs no shared memory, and nobody waits for anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from weft.base.dtype import PtrDType
+from weft.base.intmath import ceildiv
+from weft.codegen.analysis.affine import affine, from_affine
+from weft.codegen.analysis.ranges import ranges_of
+from weft.uop.args import AxisKind
+from weft.uop.node import UOp
+from weft.uop.ops import Ops
+
+MOST = 32
+"""Elements that one work item keeps in registers."""
+
+
+def stretch(array: PtrDType, indices: Sequence[UOp], parts: int) -> int | None:
+    """How many neighbouring elements are one work item's; None where others read them.
+
+    indices: of all accesses. parts: how many work items there are.
+    """
+    factors = {_factor(index) for index in indices}
+    (factor,) = factors if len(factors) == 1 else (None,)
+    if not factor or length(array, factor, parts) > MOST:
+        return None
+    own = all(_stays_within(index, factor, factor * parts) for index in indices)
+    return factor if own else None
+
+
+def length(array: PtrDType, factor: int, parts: int) -> int:
+    """How many elements a work item has; in the last round some may have no element any more."""
+    return ceildiv(array.size, factor * parts) * factor
+
+
+def within(index: UOp, factor: int, parts: int, made: Mapping[UOp, UOp]) -> UOp:
+    """An address in what a work item has to itself: `stretch` gave `factor`.
+
+    made: what became of the terms of the address.
+    """
+    terms, constant = affine(index)
+    whole = factor * parts
+    mine = {
+        made[term]: times // parts if times % whole == 0 else times
+        for term, times in terms.items()
+        if not _is_shared(term)
+    }
+    place = constant // whole * factor + constant % whole
+    return from_affine(mine, place, _outermost_first, index.dtype)
+
+
+def _is_shared(term: UOp) -> bool:
+    return term.op is Ops.RANGE and term.arg.kind is AxisKind.GROUP_REDUCE
+
+
+def _factor(index: UOp) -> int | None:
+    terms, _ = affine(index)
+    shared = [times for term, times in terms.items() if _is_shared(term)]
+    hidden = _among(term for term in terms if not _is_shared(term))
+    return shared[0] if len(shared) == 1 and shared[0] > 0 and not hidden else None
+
+
+def _among(terms: Iterable[UOp]) -> bool:
+    return any(_is_shared(loop) for term in terms for loop in ranges_of(term))
+
+
+def _stays_within(index: UOp, factor: int, whole: int) -> bool:
+    terms, constant = affine(index)
+    low = high = constant % whole
+    for term, times in terms.items():
+        if not _is_shared(term) and times % whole:
+            ends = (times * term.vmin, times * term.vmax)
+            low, high = low + min(ends), high + max(ends)
+    return low >= 0 and high < factor
+
+
+def _outermost_first(term: UOp) -> tuple[object, ...]:
+    loops = ranges_of(term)
+    return max(((loop.arg.kind, loop.arg.id) for loop in loops), default=(-1, -1))

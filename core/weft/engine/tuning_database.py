@@ -1,0 +1,123 @@
+"""What a search found, and how it is kept on disk.
+
+Kept by kernel, by what the device's code and times are keyed to, and by width; what was kept by
+another version of the house, or by a heuristic that has chosen otherwise since, is found again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.base.disk_cache import DiskCache
+from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
+from weft.base.settings import settings
+from weft.codegen.opt.opts import Opt, OptError, OptKind
+from weft.codegen.opt.search_space import Plan, by_heuristic
+from weft.codegen.pipeline import loops_for
+from weft.device.calls import failure_text
+from weft.device.opened import OpenDevice
+from weft.engine.kernel_cache import as_text
+from weft.uop import UOp, to_text
+
+cache = DiskCache("search", 2)
+
+
+@dataclass(frozen=True)
+class Try:
+    """One plan that was tried. seconds: its shortest run; because: why it has none."""
+
+    plan: Plan
+    seconds: float | None
+    because: str = ""
+
+
+@dataclass
+class Found:
+    """What a search found. tries: in the order of trying; notes: for people; complete: whether it
+    came to its end."""
+
+    best: Plan
+    heuristic: Plan
+    tries: list[Try] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    complete: bool = True
+
+    def ranked(self) -> list[Try]:
+        """Those that ran, the fastest first, the chosen one before its equals."""
+        ran = [one for one in self.tries if one.seconds is not None]
+        return sorted(ran, key=lambda one: (one.seconds, one.plan != self.best))
+
+
+def kept(key: str, ast: UOp, device: OpenDevice) -> Found | None:
+    """What was found before, as long as all of it still holds."""
+    data = cache.get(key)
+    found = None if data is None else decoded(data)
+    if found is None:
+        return None
+    because = _outdated(found, ast, device)
+    if because and settings.DEBUG >= 1:
+        print(f"search: what was found before is searched for again: {because}", file=sys.stderr)
+    return None if because else found
+
+
+def keep(key: str, found: Found) -> None:
+    """Keep it, unless nothing could be timed."""
+    if any(one.seconds is not None for one in found.tries):
+        cache.put(key, encoded(found))
+
+
+def _outdated(found: Found, ast: UOp, device: OpenDevice) -> str:
+    """Why the plan does not hold any more; nothing where it is legal, and the heuristic still
+    chooses what it was compared with."""
+    try:
+        chosen = by_heuristic(loops_for(ast, device.target, True))
+        kernel = loops_for(ast, device.target, found.best.prepared)
+        for opt in found.best.opts:
+            kernel.apply(opt)
+    except OptError as error:
+        return f"{found.best} is not legal any more ({failure_text(error)})"
+    except Exception as error:  # what is on disk may be anything
+        let_through(error)
+        return f"{found.best} is no plan for it ({failure_text(error)})"
+    return "" if chosen == found.heuristic else "the heuristic chooses otherwise"
+
+
+def key_of(ast: UOp, device: OpenDevice, width: int) -> str:
+    from importlib.metadata import version
+
+    can = device.capabilities
+    compiler = device.compiler
+    by = "" if compiler is None else compiler.fingerprint
+    parts = (version("weft"), can.fingerprint, can.speed, by, as_text(device.compute))
+    return "\0".join(
+        (*parts, str(width), str(settings.FUSE_ARANGE), settings.MATMUL_PRECISION, to_text(ast))
+    )
+
+
+def _plan_data(plan: Plan) -> list[Any]:
+    return [plan.prepared, [[opt.kind.value, opt.axis, opt.amount] for opt in plan.opts]]
+
+
+def _plan_of(data: Any) -> Plan:
+    prepared, opts = data
+    return Plan(tuple(Opt(OptKind(kind), axis, amount) for kind, axis, amount in opts), prepared)
+
+
+def encoded(found: Found) -> bytes:
+    tries = [[_plan_data(one.plan), one.seconds, one.because] for one in found.tries]
+    data = [_plan_data(found.best), _plan_data(found.heuristic), tries, found.notes, found.complete]
+    return json.dumps(data, separators=(",", ":")).encode()
+
+
+def decoded(data: bytes) -> Found | None:
+    """None for what another version of the house has kept."""
+    try:
+        best, heuristic, tries, notes, complete = json.loads(data)
+        made = [Try(_plan_of(plan), seconds, because) for plan, seconds, because in tries]
+        return Found(_plan_of(best), _plan_of(heuristic), made, notes, bool(complete))
+    except (ValueError, TypeError, KeyError, WeftError):
+        return None

@@ -1,0 +1,160 @@
+"""What a helper process does: `python -m weft.engine.worker_main` serves until its input ends.
+
+It builds kernels and tries them on a device that it opens itself, so that a compiler may take its
+time and a kernel may crash or hang without harm to whoever asked. Questions come on its input and
+answers go to its output, each a pickle after its length; what kernels and compilers print is
+dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from weft.base.errors import WeftError
+from weft.base.interrupts import let_through
+from weft.codegen.opt.search_space import Plan
+from weft.device import registry
+from weft.device.calls import failure_text
+from weft.device.opened import OpenDevice
+from weft.engine.candidate_measurement import Built, Trial, build
+from weft.uop import UOp
+
+LENGTH = struct.Struct("<Q")
+
+
+def read_message(stream: BinaryIO) -> Any:
+    """One message. :raises EOFError: where there is none any more."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    (length,) = LENGTH.unpack(head)
+    body = stream.read(length)
+    if len(body) < length:
+        raise EOFError
+    return pickle.loads(body)
+
+
+def write_message(stream: BinaryIO, message: Any) -> None:
+    """One message. :raises OSError: where nobody reads any more."""
+    body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    stream.write(LENGTH.pack(len(body)) + body)
+    stream.flush()
+
+
+class Server:
+    """Answers questions: the name of a method, then its arguments.
+
+    ("ok", value), or ("failed", what went wrong) for what the house or a device raises.
+    """
+
+    def __init__(self) -> None:
+        self.device: OpenDevice | None = None
+        self.trial: Trial | None = None
+
+    def answer(self, question: tuple[Any, ...]) -> tuple[str, Any]:
+        """The answer to one question."""
+        verb, *arguments = question
+        try:
+            return "ok", getattr(self, f"do_{verb}")(*arguments)
+        except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
+            return "failed", failure_text(error)
+        except Exception as error:  # a fault of ours in one candidate is no reason to end the rest
+            let_through(error)
+            return "failed", f"fault: {failure_text(error)}"
+
+    def do_open(self, name: str) -> str:
+        """Open a device; what its code is keyed to."""
+        self.device = registry.open(name)
+        return self.device.capabilities.fingerprint
+
+    def do_build(self, ast: UOp, plan: Plan) -> tuple[bytes, bytes]:
+        """The digest of its source, and what it was built to, packed."""
+        assert self.device is not None
+        built = build(ast, plan, self.device)
+        return built.digest, pickle.dumps(built, pickle.HIGHEST_PROTOCOL)
+
+    def do_begin(self, ast: UOp) -> None:
+        """Memory for a kernel, in the place of that of the last one."""
+        assert self.device is not None
+        self.trial = None
+        self.trial = Trial(ast, self.device)
+
+    def do_expect(self, packed: bytes) -> float:
+        """These results are right; seconds that they took."""
+        assert self.trial is not None
+        return self.trial.expect(_unpacked(packed))
+
+    def do_time(self, packed: bytes, most_seconds: float, good: float | None) -> Any:
+        """The outcome of a trial."""
+        assert self.trial is not None
+        return self.trial.time(_unpacked(packed), most_seconds, good)
+
+    def do_in_turn(self, packed: Sequence[bytes], most_seconds: float) -> list[float]:
+        """The shortest run of each."""
+        assert self.trial is not None
+        return self.trial.in_turn([_unpacked(one) for one in packed], most_seconds)
+
+    def do_end(self) -> None:
+        """Give the memory back."""
+        self.trial = None
+
+
+def _unpacked(packed: bytes) -> Built:
+    built: Built = pickle.loads(packed)
+    return built
+
+
+def serve(questions: BinaryIO, answers: BinaryIO) -> None:
+    """Answer until there are no more questions."""
+    server = Server()
+    while True:
+        try:
+            question = read_message(questions)
+            write_message(answers, server.answer(question))
+        except (EOFError, OSError):
+            return
+
+
+def _end_with_parent(parent: int) -> None:
+    """A kernel that hangs would outlive whoever started it and was ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _is_to_be_lost() -> None:
+    """Where memory gets scarce this process goes and not the program's; what crashes in it leaves
+    no image of its memory on disk."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+            score.write("1000")
+    except OSError:  # a system without it
+        pass
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, OSError, ValueError):
+        pass
+
+
+def main() -> None:
+    """Serve on the standard streams."""
+    _is_to_be_lost()
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, sys.stderr.fileno())
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""The nodes of a kernel are walked once for passes that leave it as it is, and then let go."""
+
+from weft.base.dtype import dtypes
+from weft.codegen.analysis import traversal
+from weft.uop import UOp
+
+
+def test_one_list_for_one_kernel_until_it_is_forgotten():
+    first, second = (UOp.sink(UOp.const(dtypes.int, number)) for number in (1, 2))
+    nodes = traversal.nodes_of(first)
+    assert nodes == list(first.toposort()) and traversal.nodes_of(first) is nodes
+    assert traversal.nodes_of(second) == list(second.toposort())
+    assert traversal.nodes_of(first) == nodes
+    traversal.forget()
+    assert traversal.nodes_of(first) is not nodes
+    traversal.forget()
+    assert not traversal._last
