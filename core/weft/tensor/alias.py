@@ -261,7 +261,8 @@ def cut_gradients(base: TensorBase) -> None:
 
 
 def pass_on_flags(base: TensorBase) -> None:
-    """The base was computed of tensors that require gradients: so were its views."""
+    """Whether the base was computed of tensors that require gradients has changed: so have its
+    views."""
     for view in views_of(base):
         if not is_detached(view._alias[1]):
-            view._requires_grad, view.is_leaf = True, False
+            view._requires_grad, view.is_leaf = base._requires_grad, base.is_leaf

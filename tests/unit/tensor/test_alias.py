@@ -232,6 +232,19 @@ def test_a_view_of_a_leaf():
     assert w.tolist() == [5.0, 7.0] and w.grad.tolist() == [14.0, 10.0]
 
 
+def test_a_computed_value_that_is_overwritten_is_a_constant():
+    w, c = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0]).realize()
+    y, z = w * 2, w * 3
+    view, detached = y[1:], y.detach()
+    y[...] = c
+    z.assign(c)
+    assert not (y.requires_grad or view.requires_grad or z.requires_grad or detached.requires_grad)
+    (w * c * y).sum().backward()
+    assert w.grad.tolist() == [9.0, 16.0]
+    view *= w[:1]
+    assert y.requires_grad and view.requires_grad and not detached.requires_grad
+
+
 def test_a_leaf_is_not_written_with_itself():
     w = Tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(GradientError, match="no_grad"):

@@ -215,6 +215,10 @@ class AssignMixin(TensorBase):
         if value._requires_grad and grad_enabled() and not self._requires_grad:
             self._requires_grad, self.is_leaf = True, False
             pass_on_flags(self)
+        elif self._requires_grad and not self.is_leaf and not value._requires_grad:
+            # nothing is left of what it was computed of
+            self._requires_grad, self.is_leaf = None, True
+            pass_on_flags(self)
         if self._alias is not None:
             changed(self)
 
