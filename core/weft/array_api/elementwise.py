@@ -168,22 +168,28 @@ def minimum(x1: Any, x2: Any, /) -> Array:
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Bounded below and above, in the dtype of x; the bounds broadcast. NaN stays, in all three.
 
-    Numbers that the dtype of x cannot hold bound it at its own limits.
+    A number below the range of an integer dtype is no lower bound, one above it no upper one.
+
+    :raises OutOfRange: for bounds that would be results, and that the dtype of x cannot represent.
     """
     x = as_array(x)
-    if min is not None:
+    if min is not None and not _is_beyond(min, x.dtype, -1):
         x = x.maximum(_bound(min, x))
-    return x if max is None else x.minimum(_bound(max, x))
+    return x if max is None or _is_beyond(max, x.dtype, 1) else x.minimum(_bound(max, x))
+
+
+def _is_beyond(given: Any, dtype: Any, way: int) -> bool:
+    """Whether a number is below all that an integer dtype represents (way -1), or above (1)."""
+    if isinstance(given, Tensor) or not dtypes.is_int(dtype):
+        return False
+    number = number_of(given, "a bound")
+    return number < dtype.min if way < 0 else number > dtype.max
 
 
 def _bound(given: Any, x: Array) -> Array:
     if isinstance(given, Tensor):
         return as_array(given).cast(x.dtype)
-    given, kind = number_of(given, "a bound"), x.dtype
-    if not dtypes.is_float(kind):
-        # outward to whole numbers first: inf is beyond every integer
-        given = sorted((kind.min, given, kind.max))[1]
-    return Array.full((), given, dtype=kind, device=x.device)
+    return Array.full((), number_of(given, "a bound"), dtype=x.dtype, device=x.device)
 
 
 # ---- rounding ------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
         first = [_axis(i, a.ndim) for i in axes[0]]
         second = [_axis(i, b.ndim) for i in axes[1]]
     else:
-        count = whole(axes, "the number of axes", least=0)
+        count = min(whole(axes, "the number of axes", least=0), a.ndim + b.ndim + 1)
         first = list(range(a.ndim - count, a.ndim))
         second = list(range(count))
     fits = len(first) <= a.ndim and len(second) <= b.ndim

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -418,6 +419,8 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
         # a leaf is told from others of its value: it gets memory
         node = moved(from_nested([data], kind), where)
         return UOp(Ops.RESHAPE, node.dtype, (node,), ())
+    if kind is not None:
+        _check_numpy_scalar(data, kind)
     try:
         node = _of_numbers(data, kind, where)
     except OutOfMemory:
@@ -425,6 +428,18 @@ def node_of(data: Any, device: Any, kind: DType | None, unique: bool) -> UOp:
     except MemoryError as error:
         raise OutOfMemory.during(f"a tensor of {kind_of(data)}", error) from error
     return _on(node, where)
+
+
+def _check_numpy_scalar(data: Any, kind: DType) -> None:
+    """A NumPy scalar is a number, of which the dtype is to represent the value; an array is cast.
+
+    :raises OutOfRange: if it cannot.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(data, numpy.generic):
+        value = data.item()
+        if isinstance(value, (int, float)):
+            check_range(value, kind)
 
 
 def _of_numbers(data: Any, kind: DType | None, where: str | tuple[str, ...]) -> UOp:

@@ -157,13 +157,13 @@ class BitsMixin(OperandsMixin):
         """
         dtype = self._uop.dtype
         decimals = min(max(whole(decimals, "decimals"), -300), 300)
-        if decimals and (dtypes.is_float(dtype) or decimals < 0):
+        if not dtypes.is_float(dtype):
+            return self if decimals >= 0 else self._to_multiples(10**-decimals)
+        if decimals:
             scale = 10.0 ** abs(decimals)
             if decimals > 0:
                 return (self * scale).round() / scale
-            return ((self / scale).round() * scale).cast(dtype)
-        if not dtypes.is_float(dtype):
-            return self
+            return (self / scale).round() * scale
         # Adding 2**m to a number below it leaves no room for a fraction: the hardware rounds.
         x = self.detach()
         size = x.abs()
@@ -172,3 +172,14 @@ class BitsMixin(OperandsMixin):
         inside = (size < big) & (0 < size)  # a zero keeps its sign
         nearest = inside.where((x < 0).where(-rounded, rounded), x)
         return sloped_value(nearest, self, "flat")
+
+    def _to_multiples(self, step: int) -> Self:
+        """Integers to the nearest multiple of an even `step`, halves to an even one."""
+        dtype = self._uop.dtype
+        if is_boolean(dtype) or step > dtype.max:
+            return self.zeros_like()  # unless it is a multiple that the dtype cannot represent
+        below = self // step
+        rest = self - below * step
+        half = step // 2
+        up = (rest > half) | ((rest == half) & (below % 2 == 1))
+        return up.where(below + 1, below) * step

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from weft.base.arguments import real
 from weft.tensor.ops.assign import AssignMixin
+from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
 
 
@@ -36,8 +37,9 @@ class InplaceMixin(AssignMixin):
         >>> Tensor([1, 2]).copy_(Tensor([3.5, 4.5])).tolist()
         [3, 4]
         """
-        source = self.__class__._as_tensor(src, self)
-        return self.assign(source.cast(self._uop.dtype).to(self.device))
+        if not isinstance(src, TensorBase):
+            return self.assign(src)
+        return self.assign(src.cast(self._uop.dtype).to(self.device))
 
     def add_(self, other: ArrayLike, *, alpha: float = 1) -> Self:
         """self + alpha * other.

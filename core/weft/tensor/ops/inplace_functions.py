@@ -105,6 +105,8 @@ class InplaceFunctionsMixin(InplaceMixin):
 
         Without arguments all integers from 0 that the dtype represents exactly, below 2**30.
 
+        :raises OutOfRange: for bounds that an integer dtype cannot represent.
+
         >>> Tensor.zeros(3).random_(5, 6).tolist()
         [5.0, 5.0, 5.0]
         """
@@ -114,7 +116,9 @@ class InplaceFunctionsMixin(InplaceMixin):
         elif high is None:
             digits = dtypes.finfo(kind).mantissa_bits + 1 if dtypes.is_float(kind) else kind.bitsize
             high = 1 << min(digits - dtypes.is_int(kind) + dtypes.is_unsigned(kind), 30)
-        drawn = self.__class__.randint(*self.shape, low=low, high=high, device=self.device)
+        drawn_in = kind if dtypes.is_int(kind) else dtypes.int64
+        shape, device = self.shape, self.device
+        drawn = self.__class__.randint(*shape, low=low, high=high, dtype=drawn_in, device=device)
         return self.assign(drawn.cast(kind))
 
     def bernoulli_(self, p: ArrayLike = 0.5) -> Self:

@@ -157,7 +157,9 @@ class PickingMixin(ScatterMixin):
         places = self.__class__.arange(size, device=self.device).unsqueeze(-1)
         named = (from_front(index, size) == places).any(-1)
         shape = tuple(size if i == at else 1 for i in range(len(self.shape)))
-        return named.reshape(shape).where(value, self).cast(self._uop.dtype)
+        dtype = self._uop.dtype
+        value = self.__class__._as_tensor(value, self, dtype=dtype)
+        return named.reshape(shape).where(value, self).cast(dtype)
 
     def index_put(
         self, indices: Sequence[Any], values: ArrayLike, accumulate: bool = False

@@ -8,6 +8,7 @@ from typing import Any, Self, Unpack
 from weft.base.arguments import real, whole
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, DTypeError, OutOfRange
+from weft.base.scalars import check_range
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.tensor import rng
@@ -187,6 +188,8 @@ class RandomMixin(TensorBase):
     ) -> Self:  # fmt: skip
         """Uniform on [low, high); integers for an integer dtype.
 
+        :raises OutOfRange: for bounds that an integer dtype cannot represent.
+
         >>> x = Tensor.uniform(100, low=-1.0, high=1.0)
         >>> -1 <= x.min().item() <= x.max().item() < 1
         True
@@ -194,6 +197,9 @@ class RandomMixin(TensorBase):
         kind = dtypes.default_float if dtype is None else to_dtype(dtype)
         drawn = kind if dtypes.is_float(kind) else dtypes.float32
         low, high = _number(low, "low"), _number(high, "high")
+        if dtypes.is_int(kind):
+            check_range(low, kind)
+            check_range(high, kind)
         made = (cls.rand(*shape, dtype=drawn, **kwargs) * (high - low) + low).cast(kind)
         return made._with_flag(requires_grad)
 
