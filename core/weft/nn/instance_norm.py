@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.base.dtype import DType
+from weft.base.promotion import least_upper_float
 from weft.base.sequences import prod
 from weft.nn.inputs import tensor_for
 from weft.nn.mode import is_training
@@ -49,7 +50,7 @@ class _InstanceNormOf(BatchNorm):
                 flat = [each.detach().reshape(*x.shape[:2]).mean(0) for each in (mean, variance)]
                 self._follow(flat[0], flat[1], prod(x.shape[2:]))
         y = (wide - mean) * (variance + self.eps).rsqrt()
-        return self._scaled(y, x.dtype, shape).cast(x.dtype)
+        return self._scaled(y, x.dtype, shape).cast(least_upper_float(x.dtype))
 
 
 class InstanceNorm1d(_InstanceNormOf):

@@ -11,7 +11,7 @@ from typing import Any
 from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError
-from weft.base.promotion import least_upper_dtype
+from weft.base.promotion import least_upper_dtype, least_upper_float
 from weft.base.sequences import prod
 from weft.nn.inputs import tensor_for
 from weft.nn.mode import is_training
@@ -52,11 +52,12 @@ def scaled(
     kind: DType,
     shape: tuple[int, ...] | None = None,
 ) -> Tensor:
-    """y * weight + bias, both in `shape`, as `kind`, or what it and the weight have in common.
+    """y * weight + bias, both in `shape`, as `kind`, or what it and the weight have in common; as a
+    float, where `kind` is of integers.
 
     A wider `y` is narrowed behind the sum.
     """
-    kind = answered_in(kind)
+    kind = answered_in(least_upper_float(kind))
     for factor, combine in ((weight, Tensor.mul), (bias, Tensor.add)):
         if factor is not None:
             y = combine(y, factor if shape is None else factor.reshape(shape))
@@ -147,7 +148,9 @@ class BatchNorm(_Norm):
         shape, wide = along_channels(x.ndim), widened(x)
         mean, variance = self._statistics(wide)
         scale = (variance + self.eps).rsqrt().reshape(shape)
-        return self._scaled((wide - mean.reshape(shape)) * scale, x.dtype, shape).cast(x.dtype)
+        return self._scaled((wide - mean.reshape(shape)) * scale, x.dtype, shape).cast(
+            least_upper_float(x.dtype)
+        )
 
     def _statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """(mean, variance), each (num_features,)."""

@@ -13,6 +13,7 @@ from weft.nn import (
     LayerNorm,
     LayerNorm2d,
     RMSNorm,
+    functional,
 )
 
 
@@ -129,3 +130,18 @@ def test_wrong_shapes_are_refused(layer, shape: tuple[int, ...]) -> None:
 def test_groups_must_divide_channels() -> None:
     with pytest.raises(ArgumentError):
         GroupNorm(4, 6)
+
+
+def test_integers_are_normalised_as_floats():
+    x = Tensor([[[1, 2, 3, 4]]])
+    one = Tensor([1.0])
+    results = [
+        functional.layer_norm(x, (4,)),
+        functional.rms_norm(x, (4,)),
+        functional.group_norm(x, 1),
+        functional.instance_norm(x),
+        functional.batch_norm(x, one, one),
+        LayerNorm(4, elementwise_affine=False)(x),
+    ]
+    for result in results:
+        assert result.dtype is dtypes.float32 and result.tolist()[0][0][3] not in (0, 1)

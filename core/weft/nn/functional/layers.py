@@ -7,6 +7,7 @@ from typing import Any
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
+from weft.base.promotion import least_upper_float
 from weft.base.sequences import prod
 from weft.nn.embedding import look_up
 from weft.nn.inputs import tensor_of
@@ -94,7 +95,7 @@ def batch_norm(
     else:
         mean, variance = running_mean, running_var
     y = (wide - mean.reshape(shape)) * (variance + eps).rsqrt().reshape(shape)
-    return scaled(y, weight, bias, x.dtype, shape).cast(x.dtype)
+    return scaled(y, weight, bias, x.dtype, shape).cast(least_upper_float(x.dtype))
 
 
 def instance_norm(
