@@ -17,7 +17,7 @@ from weft.base.errors import ArgumentError, CapabilityError, DTypeError, OutOfMe
 from weft.base.interrupts import let_through
 from weft.base.text import human_size
 from weft.device import registry
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.device.parts import NO_HINTS, Allocator, BufferHints
 from weft.device.usage import Usage, usage
 

@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from weft.base.dtype import DType, dtypes
-from weft.device.declared import check, each, freeze, one, sizes, whole
 from weft.device.packed_dot import PairDot
 from weft.device.tensor_core import TensorCore
+from weft.device.validation import check, each, freeze, one, sizes, whole
 
 if TYPE_CHECKING:
     from weft.uop import Ops, PatternMatcher

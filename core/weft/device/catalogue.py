@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weft.device import registry
 from weft.device.discovery import known_names
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 
 
 class Catalogue:

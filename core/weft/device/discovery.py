@@ -24,9 +24,9 @@ from weft.base.settings import settings
 from weft.device import hookspecs
 from weft.device.calls import HookCalls
 from weft.device.deprecations import notes_on
+from weft.device.entry_points import entry_points
 from weft.device.hookspecs import API_VERSION
 from weft.device.identity import DeviceFamily
-from weft.device.installed import entry_points
 
 GROUP = "weft.devices"
 """The entry-point group; an entry's name is the family it serves."""

@@ -19,7 +19,7 @@ from weft.device.discovery import (
     plugin_by_hand,
 )
 from weft.device.identity import DeviceFamily
-from weft.device.refusals import (
+from weft.device.plugin_errors import (
     belongs_to_the_core,
     not_usable,
     only_extended,

@@ -32,7 +32,7 @@ from weft.device.calls import failure_text
 from weft.device.capabilities import Capabilities, Target
 from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, known_names
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
-from weft.device.opened import OpenDevice, all_of
+from weft.device.open_device import OpenDevice, all_of
 from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
 from weft.device.plugin_table import PluginTable
 from weft.uop.sharding import note_sharding

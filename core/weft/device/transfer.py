@@ -15,7 +15,7 @@ from weft.base.errors import ArgumentError, CapabilityError
 from weft.base.interrupts import let_through
 from weft.base.text import human_size
 from weft.device.buffer import Buffer, chunks, host_bytes
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 
 CHUNK = 64 << 20
 """Bytes in flight when a copy goes piece by piece."""

@@ -20,7 +20,7 @@ from weft.base.scalars import from_bits
 from weft.codegen.opt.search_space import Plan
 from weft.codegen.pipeline import lower
 from weft.device.buffer import Buffer
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.device.parts import Runner
 from weft.device.program import CompiledProgram, LinearProgram
 from weft.engine.timing import timed

@@ -25,7 +25,7 @@ from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.device.capabilities import ComputeCaps
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.device.program import Estimates, LinearProgram
 from weft.uop import UOp
 from weft.uop.text import from_text, to_text

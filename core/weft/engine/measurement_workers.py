@@ -14,7 +14,7 @@ from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.device.calls import failure_text
 from weft.device.capabilities import Feature
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.engine.candidate_measurement import Built, Outcome, Trial, build
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers, helpers_for
 from weft.uop import UOp

@@ -26,7 +26,7 @@ from weft.base.weak import WeakKeys
 from weft.device import registry
 from weft.device.calls import failure_text
 from weft.device.capabilities import ComputeCaps, Feature
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.device.parts import Runner
 from weft.device.program import CompiledProgram, Estimates, LinearProgram
 from weft.engine import kernel_cache

@@ -22,7 +22,7 @@ from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device import registry, transfer
 from weft.device.buffer import Buffer
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.device.parts import Device, SettableGraph
 from weft.device.program import Launch
 from weft.engine.execute import run_steps
@@ -41,7 +41,7 @@ from weft.engine.recorded_steps import variables as _variables
 from weft.engine.runners import KernelRunner, concrete
 from weft.engine.stats import stats
 from weft.schedule import Layout
-from weft.schedule.memory import Need, lay_out
+from weft.schedule.memory_planning import Need, lay_out
 from weft.uop import UOp
 
 _debug = settings.getter("DEBUG")

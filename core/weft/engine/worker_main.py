@@ -22,7 +22,7 @@ from weft.base.interrupts import let_through
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.device.calls import failure_text
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.engine.candidate_measurement import Built, Trial, build
 from weft.uop import UOp
 

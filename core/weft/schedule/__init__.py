@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from weft.schedule.context import ScheduleContext
 from weft.schedule.item import ScheduleItem
-from weft.schedule.memory import Layout
+from weft.schedule.item_order import create_schedule_with_vars, in_order, kernel_writes
+from weft.schedule.memory_planning import Layout
 from weft.schedule.multi import placement_of
-from weft.schedule.order import create_schedule_with_vars, in_order, kernel_writes
 from weft.schedule.pipeline import kernelize_map
 
 __all__ = [

@@ -21,7 +21,7 @@ from typing import Any
 from weft.base.dtype import dtypes
 from weft.base.sequences import prod
 from weft.base.settings import settings
-from weft.schedule.uses import LEAVES, Uses
+from weft.schedule.use_def import LEAVES, Uses
 from weft.uop import GroupOp, Ops, UOp
 
 # index arithmetic of more steps than this is stored

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from weft.base.dtype import DType
 from weft.schedule.kernels import storage_under
-from weft.schedule.uses import is_pending, is_stored
+from weft.schedule.use_def import is_pending, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, UOp
 

@@ -13,8 +13,8 @@ from weft.base import trace
 from weft.base.locks import lock
 from weft.base.settings import settings
 from weft.schedule.pipeline import kernelize_map
-from weft.schedule.recipe import Recipe, recipe_for
-from weft.schedule.structure import Structure
+from weft.schedule.schedule_template import Recipe, recipe_for
+from weft.schedule.structural_key import Structure
 
 MOST_NODES = 1 << 18
 """Nodes in all structures that are kept, together."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from weft.base.dtype import DType, dtypes
 from weft.base.promotion import can_safe_cast
 from weft.schedule.constants import constant_like, constant_of
-from weft.schedule.moves import same_moves
+from weft.schedule.movement_lists import same_moves
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
 
 clean_alu = PatternMatcher("clean_alu")

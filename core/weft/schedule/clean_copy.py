@@ -8,7 +8,7 @@ from __future__ import annotations
 from weft.base.sequences import prod
 from weft.schedule.constants import constant_of, full
 from weft.schedule.context import ScheduleContext
-from weft.schedule.moves import same_moves
+from weft.schedule.movement_lists import same_moves
 from weft.uop import Ops, PatternMatcher, UOp, UPat
 
 clean_copy = PatternMatcher("clean_copy")

@@ -11,7 +11,7 @@ from weft.base.promotion import can_safe_cast
 from weft.base.settings import settings
 from weft.device import binding
 from weft.device.capabilities import Capabilities, Feature
-from weft.schedule.versions import Version, written_versions
+from weft.schedule.buffer_versions import Version, written_versions
 from weft.uop import UOp
 
 Lookup = Callable[[str], Capabilities]

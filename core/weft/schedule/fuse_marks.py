@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from weft.schedule.edits import Edit
-from weft.schedule.group_drafts import Group
-from weft.schedule.uses import LEAVES, Uses, is_stored
+from weft.schedule.batched_edits import Edit
+from weft.schedule.fusion_candidates import Group
+from weft.schedule.use_def import LEAVES, Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
 _COMPUTED = GroupOp.Elementwise | {Ops.REDUCE_AXIS}

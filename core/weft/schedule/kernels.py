@@ -12,13 +12,13 @@ from weakref import WeakKeyDictionary
 from weft.base.errors import ScheduleError
 from weft.device import binding, registry
 from weft.schedule.context import ScheduleContext
-from weft.schedule.group_drafts import Group
-from weft.schedule.group_facts import loop_shape
+from weft.schedule.fusion_analysis import loop_shape
+from weft.schedule.fusion_candidates import Group
 from weft.schedule.images import pointer_to
 from weft.schedule.kernel_ast import AstBuilder, KernelSources, elements
 from weft.schedule.metadata import made_at, said_of
 from weft.schedule.storage import check_computes
-from weft.schedule.uses import Uses, is_stored
+from weft.schedule.use_def import Uses, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import BufferView, Kernel, Ops, UOp
 

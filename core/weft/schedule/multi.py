@@ -19,7 +19,7 @@ from weft.schedule.multi_parts import Spread, constant
 from weft.schedule.multi_rules import Found, taken_apart
 from weft.schedule.simplify import constant_of
 from weft.schedule.storage import APART
-from weft.schedule.uses import is_stored
+from weft.schedule.use_def import is_stored
 from weft.uop import GroupOp, Ops, Shard, UOp
 from weft.uop.sharding import parts_of, stacked
 

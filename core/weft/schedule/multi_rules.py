@@ -26,7 +26,7 @@ from weft.schedule.multi_parts import (
     made_on,
     nothing,
 )
-from weft.schedule.uses import is_stored
+from weft.schedule.use_def import is_stored
 from weft.uop import GroupOp, Ops, Shard, UOp, identity_element
 from weft.uop.sharding import parts_of
 

@@ -14,24 +14,24 @@ from weft.base.settings import settings
 from weft.device import registry
 from weft.schedule.arange import is_counter
 from weft.schedule.assigns import pending_writes, separate
+from weft.schedule.batched_edits import Edit, rebuild
+from weft.schedule.buffer_limits import limit_buffers, narrow
 from weft.schedule.context import ScheduleContext
-from weft.schedule.edits import Edit, rebuild
+from weft.schedule.dead_write_elimination import unseen_steps
 from weft.schedule.fuse_marks import NONE, Marks, marked, moved, still_cut, without_marks
-from weft.schedule.group_drafts import Group
-from weft.schedule.grouper import group_reduces
-from weft.schedule.groups import group_kernels
+from weft.schedule.fusion_candidates import Group
 from weft.schedule.images import images
+from weft.schedule.item_order import kernel_writes, waiting_for_each_other
+from weft.schedule.kernel_fusion import group_kernels
 from weft.schedule.kernels import create_kernels, storage_under
-from weft.schedule.limits import limit_buffers, narrow
 from weft.schedule.multi import Expansion, expand
-from weft.schedule.order import kernel_writes, waiting_for_each_other
 from weft.schedule.realize_map import must_realize
+from weft.schedule.reduce_fusion import group_reduces
 from weft.schedule.simplify import simplify
 from weft.schedule.split_reduce import split_reduces
 from weft.schedule.storage import storage
-from weft.schedule.unseen import unseen_steps
-from weft.schedule.uses import Uses, is_pending, is_stored, uses_in
-from weft.schedule.views import tidy_views
+from weft.schedule.use_def import Uses, is_pending, is_stored, uses_in
+from weft.schedule.view_pushdown import tidy_views
 from weft.spec import kernel_graph, tensor
 from weft.spec.check import verify
 from weft.spec.passes import Pass, Picture, run_passes

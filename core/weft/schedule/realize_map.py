@@ -11,7 +11,7 @@ from weft.base.dtype import DType, ImageDType
 from weft.base.sequences import prod
 from weft.schedule.arange import Picks, is_counter, picks_in
 from weft.schedule.fuse_marks import NONE, Marks
-from weft.schedule.uses import Uses, is_stored
+from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp, sint
 
 _ALWAYS = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.BUFFER_VIEW})

@@ -12,10 +12,10 @@ from __future__ import annotations
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.arange import picks_in
+from weft.schedule.batched_edits import Edit
 from weft.schedule.clean_reduce import reduced_as
 from weft.schedule.context import ScheduleContext
-from weft.schedule.edits import Edit
-from weft.schedule.uses import Uses, is_stored
+from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, Reduce, UOp
 
 _MOST_PARTS = 256

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from weft.base.dtype import ImageDType
 from weft.base.errors import CapabilityError
+from weft.schedule.buffer_versions import version_of
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
-from weft.schedule.moves import same_moves
-from weft.schedule.versions import version_of
+from weft.schedule.movement_lists import same_moves
 from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")

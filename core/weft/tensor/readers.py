@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from weft.device import registry
 from weft.schedule.assigns import kept
-from weft.schedule.structure import walk
+from weft.schedule.structural_key import walk
 from weft.tensor.live import live_tensors, put_back, shares_bytes
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of, sharding_seen

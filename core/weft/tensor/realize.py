@@ -15,7 +15,7 @@ from weft.engine.capture import recording
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
 from weft.schedule.cache import prepare
 from weft.schedule.kernels import storage_under
-from weft.schedule.structure import Structure, structure_of, walk
+from weft.schedule.structural_key import Structure, structure_of, walk
 from weft.tensor import checked
 from weft.tensor.halfway import finish, is_any_left, put_back_complete
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors

@@ -14,9 +14,9 @@ from weft.base.dtype import DType, dtypes
 from weft.base.sequences import prod
 from weft.device import numpy_dtype
 from weft.schedule import ScheduleContext
-from weft.schedule.edits import Edit, rebuild
+from weft.schedule.batched_edits import Edit, rebuild
 from weft.schedule.pipeline import CLEAN_WITH_IMAGES
-from weft.schedule.uses import Uses, uses_in
+from weft.schedule.use_def import Uses, uses_in
 from weft.testing.graphs import lookup
 from weft.testing.oracle import evaluate
 from weft.uop import Ops, UOp, rewrite_map, to_text

@@ -5,7 +5,7 @@ from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.schedule.arange import is_counted, is_counter, picks_in
 from weft.schedule.realize_map import must_realize
-from weft.schedule.uses import uses_in
+from weft.schedule.use_def import uses_in
 from weft.testing.graphs import buffer, kernels
 from weft.testing.graphs import lookup as devices
 from weft.uop import Ops, UOp

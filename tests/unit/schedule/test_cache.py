@@ -11,7 +11,7 @@ from weft.base.settings import settings
 from weft.device import registry
 from weft.engine import forget_programs
 from weft.schedule.cache import ScheduleCache, prepare, schedules
-from weft.schedule.structure import structure_of
+from weft.schedule.structural_key import structure_of
 from weft.uop import UOp
 
 

@@ -9,7 +9,7 @@ from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.engine import stats
 from weft.schedule.fuse_marks import marked, without_marks
-from weft.schedule.uses import uses_in
+from weft.schedule.use_def import uses_in
 from weft.testing.graphs import buffer, kernels, lookup
 from weft.uop import Ops, UOp, to_text
 

@@ -9,7 +9,7 @@ import weft
 from weft import Tensor
 from weft.base.errors import ArgumentError
 from weft.device import binding
-from weft.schedule import memory
+from weft.schedule import memory_planning
 from weft.tensor.live import live_tensors
 from weft.uop import Ops
 
@@ -94,14 +94,14 @@ def test_less_is_kept_between_forward_and_backward():
 def room_for(around, monkeypatch):
     """Bytes that the intermediates of a whole step need at once."""
     found = []
-    allocate = memory.Layout.allocate
+    allocate = memory_planning.Layout.allocate
 
     def noted(layout):
         arenas = allocate(layout)
         found.append(sum(arena.nbytes for arena in arenas))
         return arenas
 
-    monkeypatch.setattr(memory.Layout, "allocate", noted)
+    monkeypatch.setattr(memory_planning.Layout, "allocate", noted)
     weights, x = parameters(16), inputs(32)
     loss = network(x, weights, around, each=4).backward()
     Tensor.realize(loss, *(w.grad for w in weights))

@@ -20,7 +20,7 @@ from weft.nn.missing_names import OF_OPTIMISERS
 from weft.nn.mode import take_defaulted
 from weft.nn.optim.param_groups import ParamGroup, Params, groups_of, set_rate
 from weft.nn.optim.saved import load, per_parameter, saved
-from weft.schedule.structure import walk
+from weft.schedule.structural_key import walk
 from weft.tensor import Tensor
 from weft.tensor.jit import Jit
 from weft.tensor.live import waiting_tensors

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from weft.base.errors import CaptureError
-from weft.schedule.recipe import stand_in
+from weft.schedule.schedule_template import stand_in
 from weft.tensor.jit.arguments import PLAIN, Same
 from weft.tensor.jit.lookup import attributes, field, has_member
 from weft.tensor.protocol import TensorBase

@@ -26,7 +26,7 @@ from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
 from weft.engine.recorded_steps import KEPT, Unreplayable
 from weft.engine.replay import Replay
-from weft.schedule.structure import walk
+from weft.schedule.structural_key import walk
 from weft.tensor.alias import base_of, is_view
 from weft.tensor.jit.arguments import Arguments, outline
 from weft.tensor.jit.results import New, Template, has_known, taken_apart, template

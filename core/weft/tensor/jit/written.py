@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from weft.schedule.structure import walk
+from weft.schedule.structural_key import walk
 from weft.tensor.alias import base_of, changed, is_view
 from weft.tensor.jit.state import State, states, states_epoch
 from weft.tensor.live import is_settled, live_tensors

@@ -19,7 +19,7 @@ from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import Feature
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.engine.candidate_measurement import Trial, build
 from weft.engine.worker_processes import patience
 from weft.shape.tracker import ShapeTracker

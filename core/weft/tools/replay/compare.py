@@ -21,7 +21,7 @@ from weft.base.text import plural
 from weft.codegen.pipeline import lower
 from weft.device import binding, registry
 from weft.device.capabilities import Capabilities, ComputeCaps
-from weft.device.opened import OpenDevice
+from weft.device.open_device import OpenDevice
 from weft.schedule import ScheduleContext, kernelize_map
 from weft.tools.replay import capabilities
 from weft.tools.replay.record import KINDS, Record, read

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
 from weft.schedule import in_order, kernel_writes
+from weft.schedule.item_order import written_by
 from weft.schedule.kernels import storage_under
-from weft.schedule.order import written_by
 from weft.uop import Ops, UOp, to_text
 
 PASSED_OVER = frozenset({

@@ -1,0 +1,91 @@
+"""Writes and copies that nobody but the next one sees.
+
+in:  spec.tensor      out: spec.tensor, every value that is asked for equal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weft.base.sequences import prod
+from weft.schedule.batched_edits import Edit
+from weft.schedule.movement_lists import same_moves
+from weft.schedule.use_def import Use, Uses, is_stored
+from weft.uop import GroupOp, Ops, UOp
+
+# how many steps between two writes are looked at
+_MOST_NODES = 64
+
+
+def unseen_steps(uses: Uses) -> dict[UOp, Edit]:
+    """What is to change in a graph; none, nearly always. To be asked again after a change."""
+    edits: dict[UOp, Edit] = {}
+    for node in uses.order:
+        if node.op is Ops.ASSIGN and not is_stored(node):
+            edits.update(write_over_a_write(node, uses, edits))
+        elif node.op is Ops.COPY:
+            edits.update(copy_of_a_copy(node, uses))
+    return edits
+
+
+def write_over_a_write(node: UOp, uses: Uses, edits: Mapping[UOp, Edit]) -> dict[UOp, Edit]:
+    """assign(assign(t, x), f(assign(t, x))) -> assign(t, f(x))   element by element"""
+    first = node.src[0].base
+    if first.op is not Ops.ASSIGN or is_stored(first) or first in edits or first in uses.sinks:
+        return {}
+    if first.arg is not None or node.arg is not None or not _seen_only_by(first, node, uses):
+        return {}
+
+    def value_alone(done: Mapping[UOp, UOp]) -> UOp:
+        return done.get(first.src[1], first.src[1])
+
+    def both(done: Mapping[UOp, UOp]) -> UOp:
+        version = done.get(first.src[0], first.src[0])
+        target = same_moves(node.src[0], first, version)
+        return node.over((target, done.get(node.src[1], node.src[1])))
+
+    return {first: value_alone, node: both}
+
+
+def _seen_only_by(first: UOp, last: UOp, uses: Uses) -> bool:
+    """Whether everything that reads `first` ends in `last`, in the places that it reads."""
+    stack, seen = [first], {first}
+    while stack:
+        node = stack.pop()
+        for use in uses.of[node]:
+            if not _same_places(use, node):
+                return False
+            if use.user is last or use.user in seen:
+                continue
+            if use.user.op not in GroupOp.Elementwise or use.user in uses.sinks:
+                return False
+            seen.add(use.user)
+            stack.append(use.user)
+            if len(seen) > _MOST_NODES:
+                return False
+    return True
+
+
+def _same_places(use: Use, base: UOp) -> bool:
+    if use.source is base:
+        return True
+    return prod(use.source.shape) == prod(base.shape) and use.source.st.simplify().contiguous
+
+
+def copy_of_a_copy(node: UOp, uses: Uses) -> dict[UOp, Edit]:
+    """copy(copy(x)) -> copy(x)   when nobody else reads the inner one"""
+    source = node.src[0]
+    inner = source.base
+    if inner.op is not Ops.COPY or inner in uses.sinks or len(uses.of[inner]) != 1:
+        return {}
+    if not _same_places(uses.of[inner][0], inner):
+        return {}
+    if any(not isinstance(device, str) for device in (node.device, inner.src[0].device)):
+        return {}
+
+    def direct(done: Mapping[UOp, UOp]) -> UOp:
+        value = done.get(inner.src[0], inner.src[0])
+        copied = UOp(Ops.COPY, node.dtype, (value, node.src[1]), node.arg)
+        return copied if copied.shape == node.shape else copied.reshape(node.shape)
+
+    return {node: direct}

@@ -1,0 +1,81 @@
+"""Steps before an expand: what works on one source works on it before it is repeated.
+
+Fewer elements are computed, and what is stored in between is the result, perhaps in fewer bytes.
+
+in:  spec.tensor      out: spec.tensor, every value equal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weft.base.sequences import prod
+from weft.schedule.batched_edits import Change, Edit
+from weft.schedule.clean_copy import MEMORY
+from weft.schedule.movement_lists import REARRANGES, is_static, moves_between, through
+from weft.schedule.use_def import LEAVES, Uses
+from weft.uop import GroupOp, Ops, UOp
+
+_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+# movement that repeats elements and keeps all
+_SPREADS = REARRANGES | {Ops.EXPAND}
+# how long a chain of steps is followed
+_MOST_STEPS = 64
+
+
+def hoisted_steps(uses: Uses) -> list[Change]:
+    """f(expand(x)) -> expand(f(x))   when f has no other source and widens nothing"""
+    found: list[Change] = []
+    seen: set[UOp] = set()
+    for node in uses.order:
+        if node in seen or (source := _only_source(node)) is None:
+            continue
+        base = source.base
+        if base.op in MEMORY or base.op in LEAVES or base in uses.sinks or base.op is Ops.IOTA:
+            continue
+        if source is base or len(uses.of[base]) != 1 or not is_static(source):
+            continue
+        moves = moves_between(source, base)
+        grows = prod(source.shape) > prod(base.shape)
+        if not grows or any(move.op not in _SPREADS for move in moves):
+            continue
+        steps = _steps_from(node, uses)
+        seen.update(steps)
+        if any(use.user.op in GroupOp.Meta for use in uses.of[steps[-1]]):
+            continue  # what a copy reads stands in memory as it is
+        found.append(({steps[-1]: _hoisted(steps, source, moves)}, {*steps, base}))
+    return found
+
+
+def _only_source(node: UOp) -> UOp | None:
+    """The one source of a step that is worth taking early; None if there are others."""
+    if node.op not in GroupOp.Elementwise:
+        return None
+    sources = [source for source in node.src if source.op not in _SCALARS]
+    if len(sources) != 1 or node.dtype.itemsize > sources[0].dtype.itemsize:
+        return None
+    resizes = node.op is Ops.BITCAST and node.dtype.itemsize != sources[0].dtype.itemsize
+    return None if resizes else sources[0]
+
+
+def _steps_from(node: UOp, uses: Uses) -> list[UOp]:
+    """`node` and the steps of the same kind that follow it, as long as nobody else reads them."""
+    steps = [node]
+    while len(steps) < _MOST_STEPS and node not in uses.sinks and len(uses.of[node]) == 1:
+        (use,) = uses.of[node]
+        if use.source is not node or _only_source(use.user) is not node:
+            break
+        node = use.user
+        steps.append(node)
+    return steps
+
+
+def _hoisted(steps: list[UOp], source: UOp, moves: list[UOp]) -> Edit:
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        below, value = source, done[source.base]
+        for step in steps:
+            src = tuple(value if s is below else done.get(s, s) for s in step.src)
+            below, value = step, step.over(src)
+        return through(value, moves)
+
+    return edit

@@ -1,0 +1,204 @@
+"""What is to be known of a kernel before it may share its loops with another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.base.weak import WeakKeys
+from weft.schedule.arange import is_counted
+from weft.schedule.indexed_store_reductions import has_own_places, is_placed
+from weft.schedule.kernel_ast import elements
+from weft.schedule.row_dependence import Allowed, Rows, both, rows_of_shape, rows_of_view
+from weft.schedule.use_def import LEAVES, Uses, is_stored
+from weft.uop import GroupOp, Ops, UOp
+
+_JOINS = frozenset({Ops.CONTIGUOUS, Ops.REDUCE_AXIS, Ops.ASSIGN}) | GroupOp.Elementwise
+
+
+@dataclass(eq=False, slots=True)
+class Facts:
+    """One kernel: the node whose value it stores, and what is computed and read for it.
+
+    shape: its loops. rows: for how many rows its loops can be cut. reads: what it reads from
+    memory, and for how many rows each read stays in its row. nodes: how many steps it has.
+    reduces: shape and axes of the loops that accumulate. tiled: whether one of them uses what it
+    reads again and again, as a product of matrices does, so that its loops want to be blocked.
+    batch: of so many products of matrices it consists, by its leading axes. aside: what it reads
+    below a reduce, or through movement: not, or not only, where it stores its own elements.
+    placed: the operations of those of its sums whose terms go where memory says. put: whether
+    elements of one row go to places of their own.
+    """
+
+    root: UOp
+    shape: tuple[Any, ...]
+    rows: Rows
+    reads: dict[UOp, Allowed] = field(default_factory=dict)
+    nodes: int = 0
+    reduces: frozenset[tuple[Any, ...]] = frozenset()
+    tiled: bool = False
+    batch: int = 0
+    aside: frozenset[UOp] = frozenset()
+    placed: frozenset[Ops] = frozenset()
+    put: bool = False
+
+    @property
+    def size(self) -> int:
+        """How often its outer loops run."""
+        return prod(self.shape)
+
+    @property
+    def work(self) -> int:
+        """About how many steps it takes, with symbolic extents at their upper bound."""
+        reduced = max((elements(shape) for shape, _ in self.reduces), default=0)
+        return reduced + elements(self.shape) * (1 + self.nodes)
+
+
+def loop_shape(root: UOp) -> tuple[Any, ...]:
+    """The shape of what a kernel stores: of the window, where it writes only that."""
+    if root.op is Ops.ASSIGN:
+        return tuple(root.arg.st.shape if root.arg is not None else root.src[0].shape)
+    return tuple(root.shape)
+
+
+def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
+    """The facts of the kernel of `root`, which reads what is `realized` or stored already."""
+    shape = loop_shape(root)
+    known = Facts(root, shape, rows_of_shape(shape))
+    if root.op not in _JOINS or not known.rows:
+        known.rows = frozenset()
+    value = root.src[-1] if root.op is Ops.ASSIGN else root
+    tree = UOp(Ops.SINK, src=(value,)).toposort(
+        gate=lambda u: u is root or not (u in realized or is_stored(u))
+    )
+    allowed: dict[UOp, Allowed] = {value.base: known.rows}
+    if value.base is not value:
+        allowed[value.base] = both(known.rows, rows_of_view(value.st, value.base.size))
+    reduces: dict[tuple[Any, ...], None] = {}
+    aside = set() if _is_in_place(value) else {value.base}
+    for node in reversed(tree):
+        if node.op in GroupOp.Movement or node.op in LEAVES - {Ops.BUFFER} or node.op is Ops.SINK:
+            continue
+        mine = allowed.get(node)
+        if node is not root and (node in realized or is_stored(node)):
+            known.reads[node] = mine
+            continue
+        if node.op in GroupOp.ALU:
+            known.nodes += 1
+        if node.op is Ops.REDUCE_AXIS:
+            mine = both(mine, rows_of_reduce(node))
+            reduces[tuple(node.src[0].shape), node.arg.axes] = None
+            if is_placed(node):
+                known.placed |= {node.arg.op}
+                known.put = known.put or has_own_places(node)
+            if len(operands := reused_operands(node)) > 1:
+                known.tiled = True
+                first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))
+                known.batch = gcd(known.batch, prod(node.src[0].shape[:first]))
+        elif node.op is Ops.ASSIGN and node is not root:
+            mine = frozenset()
+        for source in node.src if node.op is not Ops.ASSIGN else node.src[-1:]:
+            base = source.base
+            if base.op in LEAVES and base.op is not Ops.BUFFER:
+                continue
+            read = mine if source is base else both(mine, rows_of_view(source.st, base.size))
+            allowed[base] = both(allowed[base], read) if base in allowed else read
+            if node in aside or node.op is Ops.REDUCE_AXIS or not _is_in_place(source):
+                aside.add(base)
+    known.reduces = frozenset(reduces)
+    known.aside = frozenset(known.reads) & aside
+    return known
+
+
+def _is_in_place(source: UOp) -> bool:
+    """Whether the elements of a value are those of its base, in their order."""
+    return source is source.base or (source.st.contiguous and source.size == source.base.size)
+
+
+def rows_of_reduce(node: UOp) -> Rows:
+    """Rows of what is reduced that are still rows of the result: those before the first axis."""
+    shape = tuple(node.src[0].shape)
+    first = min((a for a in node.arg.axes if shape[a] != 1), default=len(shape))
+    return rows_of_shape(shape[:first])
+
+
+def is_tiled(reduce: UOp) -> bool:
+    """Whether two of its operands are each used again along axes along which the other moves."""
+    return len(reused_operands(reduce)) > 1
+
+
+_known: WeakKeys[UOp, list[tuple[UOp, frozenset[int]]]] = WeakKeys()
+
+
+def reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
+    """The operands (movement and all) with the result axes along which they do not move.
+
+    Asked for by several passes, and found once. Others get the same list.
+    """
+    known = _known.get(reduce)
+    if known is None:
+        known = _known[reduce] = _reused_operands(reduce)
+    return known
+
+
+def _reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
+    shape = tuple(reduce.src[0].shape)
+    kept = [a for a, extent in enumerate(shape) if a not in reduce.arg.axes and extent != 1]
+    found: dict[frozenset[int], UOp] = {}
+    stack, seen = [reduce.src[0]], set()
+    while stack:
+        node = stack.pop()
+        if node in seen or tuple(node.shape) != shape:
+            continue
+        seen.add(node)
+        if node.op in GroupOp.Movement or node.op is Ops.BUFFER:
+            if is_counted(node):
+                continue  # nothing is read for it
+            strides = node.st.simplify().views[-1].strides
+            still = frozenset(a for a in kept if isinstance(strides[a], int) and strides[a] == 0)
+            if still and not any(known & still for known in found):
+                found[still] = node
+        elif node.op in GroupOp.Elementwise:
+            stack.extend(node.src)
+    return [(node, axes) for axes, node in found.items()]
+
+
+class Roots:
+    """All kernels of a graph before any are united, by their numbers: `nodes` and their `facts`.
+
+    number: of a node. readers: who reads it, or memory. writer: who writes to memory that was
+    there. memory: what stands somewhere when a kernel begins.
+    """
+
+    def __init__(self, uses: Uses, realized: dict[UOp, None]) -> None:
+        self.nodes = list(realized)
+        self.memory = frozenset(realized).union(node for node in uses.order if is_stored(node))
+        self.number = {node: number for number, node in enumerate(self.nodes)}
+        self.facts = [facts_of(node, realized) for node in self.nodes]
+        self.readers: dict[UOp, list[int]] = {}
+        for number, known in enumerate(self.facts):
+            for base in known.reads:
+                self.readers.setdefault(base, []).append(number)
+        self.writer = {
+            node.src[0].base: number
+            for number, node in enumerate(self.nodes)
+            if node.op is Ops.ASSIGN
+        }
+
+    def sources(self, known: Facts) -> list[int]:
+        """The kernels whose results one reads."""
+        return [self.number[base] for base in known.reads if base in self.number]
+
+    def edges(self) -> Iterable[tuple[int, int]]:
+        """What has to be computed before what: sources, and readers of what is overwritten."""
+        for number, (node, known) in enumerate(zip(self.nodes, self.facts)):
+            for base in known.reads:
+                if base in self.number:
+                    yield self.number[base], number
+                if base in self.writer:
+                    yield number, self.writer[base]
+            if node.op is Ops.ASSIGN and node.src[0].base in self.number:
+                yield self.number[node.src[0].base], number

@@ -1,0 +1,74 @@
+"""A kernel to be, and what of it is known while it still grows.
+
+in:  the facts of its members      out: its loops, and what it keeps on chip
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.schedule.fusion_analysis import Facts, loop_shape
+from weft.schedule.row_buffers import RowsKept
+from weft.schedule.row_dependence import Allowed
+from weft.uop import UOp
+
+
+@dataclass(eq=False)
+class Group:
+    """One kernel: its members, sources first, and what of them leaves it.
+
+    stored: the members that somebody outside reads. shapes: the loops of a member or Row where they
+    are not simply its own shape. outer: the leading ones of them that are shared by all. kept: the
+    nodes that stay on chip as Rows, sources first.
+    """
+
+    members: list[UOp]
+    stored: list[UOp] = field(default_factory=list)
+    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
+    outer: tuple[int, ...] = ()
+    kept: list[UOp] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Draft:
+    """A group that still grows. allowed: for how many rows it can be cut, as far as is known.
+    parts: the groups that it carries out one after the other, each in loops of its own.
+    rows_kept: what it keeps where its members have loops of their own in each of these rows."""
+
+    facts: list[Facts]
+    allowed: Allowed
+    device: str | None
+    shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
+    parts: tuple[Draft, ...] = ()
+    rows_kept: RowsKept | None = None
+
+    @property
+    def members(self) -> list[UOp]:
+        """Its nodes, sources first."""
+        return [known.root for known in self.facts]
+
+    @property
+    def work(self) -> int:
+        """About how many steps it takes."""
+        return sum(known.work for known in self.facts)
+
+    @property
+    def likeness(self) -> tuple[Any, ...]:
+        """What is equal for groups that will likely be the same kernel, for other memory."""
+        return tuple((one.shape, one.reduces, one.nodes, len(one.reads)) for one in self.facts)
+
+
+def in_parts(members: list[UOp], stored: list[UOp], parts: Sequence[Group]) -> Group:
+    """The kernel of groups one after the other, of which one at most has an outer loop for all of
+    its members. Each stores along axes of its own, so that no loop of one is taken for another's:
+    what runs in it would be computed again in every turn."""
+    whole, place = Group(members, stored), 0
+    for part in sorted(parts, key=lambda one: not one.outer):
+        own = {node: part.shapes.get(node, loop_shape(node)) for node in part.stored}
+        whole.shapes |= part.shapes | {n: ((1,) * place + shape) for n, shape in own.items()}
+        whole.kept += part.kept
+        whole.outer = whole.outer or part.outer
+        place += max(len(shape) for shape in own.values())
+    return whole

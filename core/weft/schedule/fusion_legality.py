@@ -1,0 +1,140 @@
+"""What speaks for and against one kernel in the place of several, as far as their facts tell.
+
+in:  the facts of kernels, and what their loops read
+out: yes or no, and how loops are laid side by side
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from weft.base.sequences import prod
+from weft.schedule.fusion_analysis import Facts, reused_operands
+from weft.schedule.row_dependence import rows_of_view
+from weft.uop import Ops, UOp
+
+# how much memory a product of matrices may read again for every row that it is given on chip
+_NEAR = 512 * 1024
+
+# steps that are done in a few microseconds
+_SMALL = 1 << 17
+
+# each with its operands, and along which axes those do not move
+Products: TypeAlias = list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]
+
+
+def overwrites_what_it_needs(facts: Sequence[Facts]) -> bool:
+    """Whether an element that one of these kernels, sources first, overwrites is wanted again in
+    another turn of their loops: where it is read below a reduce, or elsewhere."""
+    versions = {known.root.src[0].base for known in facts if known.root.op is Ops.ASSIGN}
+    read: dict[UOp, set[UOp]] = {}  # by member: what it reads of that, itself or through others
+    for known in facts:
+        mine: set[UOp] = set()
+        if known.root.op is not Ops.ASSIGN:  # what was written is not computed again
+            read[known.root] = mine
+        for base in known.reads:
+            below = read.get(base, set()) | ({base} & versions)
+            if below and base in known.aside:
+                return True
+            mine |= below
+    return False
+
+
+def goes_on_with_what_is_put(facts: Sequence[Facts]) -> bool:
+    """Whether something is put where memory says, and read again before all of it is there.
+
+    Of several terms at one place the last one counts, and its turn is a maximum: what that is
+    looked up for may be in the kernel, and nothing that goes on from there. Sums that are put stand
+    alone.
+    """
+    if len(facts) > 1 and any(known.put and Ops.MAX not in known.placed for known in facts):
+        return True
+    turns = {known.root for known in facts if Ops.MAX in known.placed}
+    if not turns:
+        return False
+    own = {known.root for known in facts}
+    own -= {root for root in turns if root.op is Ops.REDUCE_AXIS}
+    return any(base in own for known in facts for base in known.reads)
+
+
+def steps_of(reduce: tuple[Any, ...]) -> int:
+    """How many steps a reduce takes, given as its shape and axes."""
+    return prod(reduce[0])
+
+
+def is_small_sum(facts: Sequence[Facts], work: int) -> bool:
+    """Whether these are sums, or other reduces, of few elements in plain loops."""
+    plain = not any(known.tiled or known.placed for known in facts)
+    return plain and any(known.reduces for known in facts) and work <= _SMALL
+
+
+def is_across(source: UOp, base: UOp) -> bool:
+    """Whether a movement goes through `base` in steps along what is not its innermost axis."""
+    if source is base:
+        return False
+    view = source.st.simplify().views[-1]
+    pairs = zip(reversed(view.shape), reversed(view.strides))
+    inner = next((stride for extent, stride in pairs if extent != 1 and stride != 0), 1)
+    return inner not in (1, -1)
+
+
+def turns_of(reduce: tuple[Any, ...]) -> int:
+    """How many steps it takes for each element of its result."""
+    shape, axes = reduce
+    return prod(shape[axis] for axis in axes)
+
+
+def aligned(small: tuple[Any, ...], large: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """`small` with its axes where `large` has equal ones, last first; None where it has not."""
+    left = [extent for extent in small if extent != 1]
+    shape = [1] * len(large)
+    for axis in reversed(range(len(large))):
+        if left and large[axis] == left[-1]:
+            shape[axis] = left.pop()
+    return None if left else tuple(shape)
+
+
+def products_below(root: UOp, is_read: Callable[[UOp], bool]) -> Products:
+    """The products of matrices in the kernel of `root`, each with its operands."""
+    tree = UOp(Ops.SINK, src=(root,)).toposort(gate=lambda u: u is root or not is_read(u))
+    reduces = (
+        node for node in tree if node.op is Ops.REDUCE_AXIS and (node is root or not is_read(node))
+    )
+    each = ((node, reused_operands(node)) for node in reduces)
+    return [pair for pair in each if len(pair[1]) > 1]
+
+
+def near_products(products: Products, rows: int) -> bool:
+    """Whether every product of matrices reads the same little memory for many rows.
+
+    Of its operands one moves from row to row, and the other is used for several rows, yet not for
+    all of them: it is small, and other rows have another one. That is attention over its heads.
+    An image under a window is none: its lines are too short for vectors, so that a convolution
+    takes them along its channels, which row by row it could not.
+    """
+    return all(
+        any(_is_near(operand, node, axes, rows) for operand, axes in operands)
+        for node, operands in products
+    )
+
+
+def _is_near(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> bool:
+    shape: tuple[Any, ...] = tuple(reduce.src[0].shape)
+    outer = list(itertools.takewhile(lambda n: prod(shape[:n]) < rows, range(len(shape))))
+    moved = [axis for axis in outer if shape[axis] != 1 and axis not in still]
+    stays = [axis for axis in outer if axis in still]
+    read = rows_of_view(operand.st, operand.base.size)
+    if not moved or not stays or read is None or rows in read or _is_under_window(operand, still):
+        return False
+    if stays[-1] < moved[-1]:
+        return False  # one row after the other has another one
+    beside = prod(extent for axis, extent in enumerate(shape) if axis not in still | set(outer))
+    return beside * operand.dtype.itemsize <= _NEAR
+
+
+def _is_under_window(operand: UOp, still: frozenset[int]) -> bool:
+    """Whether elements are read several times for one result: windows that overlap."""
+    moved = prod(extent for axis, extent in enumerate(operand.shape) if axis not in still)
+    return moved > operand.base.size

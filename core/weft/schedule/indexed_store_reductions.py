@@ -1,0 +1,92 @@
+"""Sums whose terms go where memory says: one kernel each, on a device that is not wide.
+
+    sum over t of where(index[t] == v, f(t), 0)                 a scatter, a histogram
+    sum over u of where(u <= t and key[u] == key[t], f(u), 0)   a place among equals
+
+Written down they compare every term with every output. Code generation goes through the terms once
+(`codegen/puts`, `scatter`, `ranks`), which needs a kernel without another loop over the same rows:
+grouped with a neighbour, to spare it what it reads, it would compare again.
+
+in:  a REDUCE_AXIS      out: whether it is one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weft.base.dtype import dtypes
+from weft.base.sequences import prod
+from weft.schedule.arange import is_counted
+from weft.schedule.use_def import LEAVES
+from weft.uop import GroupOp, Ops, UOp
+
+_FEW = 64
+"""Terms up to which comparing all of them is nothing."""
+_EQUALITY = frozenset({Ops.CMPEQ, Ops.CMPNE})
+_CONDITIONS = frozenset({Ops.AND, Ops.CAST, Ops.MUL})
+
+
+def is_placed(reduce: UOp) -> bool:
+    """Whether the terms of a REDUCE_AXIS have places that are read from memory."""
+    return next(_placed(reduce), None) is not None
+
+
+def has_own_places(reduce: UOp) -> bool:
+    """The same, and elements of a row have places of their own: of these no rows can be kept on
+    chip, they are put into the result (`codegen/puts`), in a kernel with nothing else."""
+    axes = reduce.arg.axes
+    kept = [axis for axis in range(len(reduce.src[0].shape)) if axis not in axes]
+    for index, place in _placed(reduce):
+        along = [axis for axis in kept if _moves(place, (axis,), False)]
+        inside = tuple(axis for axis in kept if along and axis > along[0])
+        if _moves(index, inside, True):
+            return True
+    return False
+
+
+def _placed(reduce: UOp) -> Iterator[tuple[UOp, UOp]]:
+    """What is read and says where terms go, and the counter that it is compared with."""
+    shape, axes = reduce.src[0].shape, reduce.arg.axes
+    terms = prod([shape[axis] for axis in axes])
+    if not isinstance(terms, int) or terms <= _FEW:
+        return
+    conditions = list(_conditions(reduce.src[0]))
+    ordered = any(one.op is Ops.CMPLT and all(map(is_counted, one.src)) for one in conditions)
+    for one in conditions:
+        if one.op not in _EQUALITY or not dtypes.is_int(one.src[0].dtype):
+            continue
+        for index, place in (one.src, one.src[::-1]):
+            counts = is_counted(place) or (ordered and not is_counted(index))
+            if counts and _moves(index, axes, True) and not _moves(place, axes, False):
+                yield index, place
+
+
+def _conditions(value: UOp) -> Iterator[UOp]:
+    """The comparisons that a term is chosen by."""
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node.op in _EQUALITY or node.op is Ops.CMPLT:
+            yield node
+            if node.dtype is dtypes.bool and node.src[0].dtype is dtypes.bool:
+                stack.append(node.src[0])  # not equal to true: not
+        elif node.op is Ops.WHERE:
+            stack.append(node.src[0])
+        elif node.op in _CONDITIONS:
+            stack.extend(node.src)
+
+
+def _moves(side: UOp, axes: tuple[int, ...], read: bool) -> bool:
+    """Whether a value is another one along one of these axes. read: what is counted does not
+    count."""
+    stack, seen = [side], set[UOp]()
+    while stack:
+        node = stack.pop()
+        if node in seen or node.base.op in LEAVES - {Ops.BUFFER} or (read and is_counted(node)):
+            continue
+        seen.add(node)
+        if node.op in GroupOp.Elementwise:
+            stack.extend(node.src)
+        elif any(node.st.simplify().views[-1].strides[axis] != 0 for axis in axes):
+            return True
+    return False

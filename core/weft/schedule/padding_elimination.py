@@ -1,0 +1,107 @@
+"""Padding around a product: zeros around one factor are enough, the other goes on as it is.
+
+What stands still along an axis, as the weights of a convolution do along its images, is not padded
+but repeated for longer: then it is read without asking, lies side by side, and can be packed. At
+the rims the product is a zero times such an element, as it is in a convolution with padding.
+
+in:  movement of a product      out: the product of what its factors become
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from weft.schedule.movement_lists import moves_between
+from weft.uop import Ops, UOp
+
+
+def rims_of_one_factor(moved: UOp) -> UOp:
+    """`moved`, with its movement below the product that it is of; itself where it is of none."""
+    product = moved.base
+    moves = moves_between(moved, product)
+    if product.op is not Ops.MUL or not any(move.op is Ops.PAD for move in moves):
+        return moved
+    if any(factor.shape != product.shape for factor in product.src):
+        return moved
+    one, other = product.src
+    for move in moves:
+        if move.op is Ops.PAD:
+            one, other = _padded(one, other, move.arg)
+        else:
+            one = UOp(move.op, one.dtype, (one,), move.arg)
+            other = UOp(move.op, other.dtype, (other,), move.arg)
+    return product.over((one, other))
+
+
+def _padded(one: UOp, other: UOp, pads: Sequence[tuple[int, int]]) -> tuple[UOp, UOp]:
+    """Two factors of which, along each axis that is padded, one is repeated if it can be."""
+    padding: tuple[list[Any], list[Any]] = ([(0, 0)] * len(pads), [(0, 0)] * len(pads))
+    for axis, pad in enumerate(pads):
+        if pad == (0, 0):
+            continue
+        if (longer := repeated(other, axis, sum(pad))) is not None:
+            other = longer
+        elif (longer := repeated(one, axis, sum(pad))) is not None:
+            one = longer
+            padding[1][axis] = pad
+            continue
+        else:
+            padding[1][axis] = pad
+        padding[0][axis] = pad
+    made = []
+    for factor, around in zip((one, other), padding):
+        needed = any(pad != (0, 0) for pad in around)
+        made.append(UOp(Ops.PAD, factor.dtype, (factor,), tuple(around)) if needed else factor)
+    return made[0], made[1]
+
+
+def repeated(node: UOp, axis: int, more: int) -> UOp | None:
+    """`node`, which stands still along an axis, longer by `more`; None where it does not."""
+    shape = node.shape
+    if shape[axis] == 1:
+        return node.expand(_longer(shape, axis, more))
+    place, arg = axis, node.arg
+    if node.op is Ops.EXPAND:
+        arg = _longer(shape, axis, more)
+        if node.src[0].shape[axis] == 1:
+            return UOp(Ops.EXPAND, node.dtype, node.src, arg)
+    elif node.op is Ops.RESHAPE:
+        found = _same_axis(node.src[0].shape, shape, axis)
+        if found is None:
+            return None
+        place, arg = found, _longer(shape, axis, more)
+    elif node.op is Ops.PERMUTE:
+        place = node.arg[axis]
+    elif node.op is Ops.SHRINK:
+        if node.arg[axis] != (0, node.src[0].shape[axis]):
+            return None
+        window = (0, shape[axis] + more)
+        arg = (*node.arg[:axis], window, *node.arg[axis + 1 :])
+    elif node.op is Ops.PAD:
+        if node.arg[axis] != (0, 0):
+            return None
+    elif node.op is not Ops.FLIP and node.op is not Ops.CAST:
+        return None
+    source = repeated(node.src[0], place, more)
+    return None if source is None else UOp(node.op, node.dtype, (source,), arg)
+
+
+def _longer(shape: Sequence[Any], axis: int, more: int) -> tuple[Any, ...]:
+    return (*shape[:axis], shape[axis] + more, *shape[axis + 1 :])
+
+
+def _same_axis(before: Sequence[Any], after: Sequence[Any], axis: int) -> int | None:
+    """Which axis before a reshape is this one after it: as long, and as many elements behind."""
+    behind = _count(after[axis + 1 :])
+    for place, extent in enumerate(before):
+        if extent == after[axis] and _count(before[place + 1 :]) == behind:
+            return place
+    return None
+
+
+def _count(extents: Sequence[Any]) -> int:
+    size = 1
+    for extent in extents:
+        size *= extent
+    return size

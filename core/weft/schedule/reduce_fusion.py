@@ -1,0 +1,125 @@
+"""Which elementwise children a reduce takes along: as many as read it once, element by element.
+
+Each reduce follows its readers, as long as they are elementwise over a reshape of the same elements
+and meet again; where that ends, the value is stored, before a cast that would only make it wider.
+Reduces whose chains meet share a kernel; of long products of matrices only the longest goes on
+where they meet, since what such a product reads again and again is brought near for it alone.
+
+in:  the set of must_realize      out: the same set, and the ends of all chains of reduces
+"""
+
+from __future__ import annotations
+
+from weft.base.sequences import prod
+from weft.schedule.fuse_marks import NONE, Marks
+from weft.schedule.fusion_analysis import is_tiled
+from weft.schedule.use_def import Uses, is_stored
+from weft.uop import GroupOp, Ops, UOp
+
+# what may stand at the end of a chain and store the reduced value itself
+_STORES = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN})
+# how many readers of a value are followed until they meet
+_WIDEST = 64
+# terms that products of matrices may have, together, to share a kernel
+_LONG_PRODUCTS = 2048
+
+
+def group_reduces(uses: Uses, realized: dict[UOp, None], marks: Marks = NONE) -> dict[UOp, None]:
+    """`realized` with the end of every reduce's chain added, sources first.
+
+    marks: reduces inside a mark are computed where they are read; what is marked ends their chain.
+    """
+    place = {node: number for number, node in enumerate(uses.order)}
+    chosen = dict(realized)
+    chains: dict[UOp, list[list[UOp]]] = {}
+    for node in uses.order:
+        inside = node in marks.inside
+        if node in marks.ends or (node.op is Ops.REDUCE_AXIS and not inside):
+            chain = _chain(node, uses, chosen, place)
+            chosen[chain[-1]] = None
+            if node.op is Ops.REDUCE_AXIS and is_tiled(node):
+                chains.setdefault(chain[-1], []).append(chain)
+    for meeting in chains.values():
+        chosen.update(dict.fromkeys(_apart(meeting)))
+    return {node: None for node in uses.order if node in chosen}
+
+
+def _chain(reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]) -> list[UOp]:
+    """What can be computed where `reduce` ends, one after the other, the last of it stored."""
+    chain = [reduce]
+    while (current := chain[-1]) not in realized:
+        joined = _next_join(current, uses, realized, place)
+        if joined is None:
+            return [*chain, _before_widening(current)]
+        if joined.op in _STORES:
+            return [*chain, joined] if _stores_directly(joined, current, reduce) else chain
+        chain.append(joined)
+    return chain
+
+
+def _apart(meeting: list[list[UOp]]) -> list[UOp]:
+    """The ends of chains of products that meet, where they are too long to share a kernel."""
+    turns = [prod(chain[0].src[0].shape[axis] for axis in chain[0].arg.axes) for chain in meeting]
+    if not all(isinstance(n, int) for n in turns) or sum(turns) <= _LONG_PRODUCTS:
+        return []
+    longest = set(meeting[turns.index(max(turns))])
+    alone = ([node for node in chain if node not in longest] for chain in meeting)
+    return [_before_widening(own[-1]) for own in alone if own]
+
+
+def _before_widening(end: UOp) -> UOp:
+    """What is stored where a chain ends: before a cast to a wider dtype, which readers do."""
+    while end.op is Ops.CAST and end.dtype.itemsize > end.src[0].dtype.itemsize:
+        if not _same_elements(end.src[0], end.src[0].base):
+            break
+        end = end.src[0].base
+    return end
+
+
+def _next_join(
+    start: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]
+) -> UOp | None:
+    """The nearest node that everything computed from `start` passes through, element by element.
+
+    relu(x), which reads x twice, is one step: the readers of a value may part, if they meet again.
+    """
+    group, waiting = [start], dict.fromkeys(_readers(start, uses) or ())
+    while waiting and len(group) <= _WIDEST:
+        if len(waiting) == 1:
+            return next(iter(waiting))
+        first = min(waiting, key=place.__getitem__)
+        if first in realized or first.op in _STORES:
+            return None
+        readers = _readers(first, uses)
+        if readers is None:
+            return None
+        del waiting[first]
+        group.append(first)
+        waiting.update(dict.fromkeys(readers))
+    return None
+
+
+def _readers(node: UOp, uses: Uses) -> list[UOp] | None:
+    """Who reads `node` element by element; None if anybody reads it in another way."""
+    for use in uses.of[node]:
+        fits = use.user.op in GroupOp.Elementwise or use.user.op in _STORES
+        if not fits or is_stored(use.user) or not _same_elements(use.source, node):
+            return None
+    return list(dict.fromkeys(use.user for use in uses.of[node]))
+
+
+def _stores_directly(user: UOp, current: UOp, reduce: UOp) -> bool:
+    """An ASSIGN stores its value, unless the reduce reads the memory that it would overwrite."""
+    if user.op is Ops.CONTIGUOUS:
+        return True
+    version = user.src[0].base
+    return version is not current and version not in reduce.toposort(
+        gate=lambda u: not is_stored(u) and u.op not in _STORES
+    )
+
+
+def _same_elements(source: UOp, base: UOp) -> bool:
+    """Whether `source` is a reshape of `base`: the same elements in the same order."""
+    if source is base:
+        return True
+    return prod(source.shape) == prod(base.shape) and source.st.simplify().contiguous

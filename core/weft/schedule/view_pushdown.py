@@ -1,0 +1,425 @@
+"""Movement between reduces and their readers: pushed down, so that it costs no kernel.
+
+A reduce is stored where its reader sees it in another order. Computed in that order from the start
+it joins its reader; a reduce of a reduce is one reduce; what works on one source works before it is
+repeated, on fewer elements.
+
+in:  spec.tensor      out: spec.tensor, every value equal
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from weft.base.sequences import prod
+from weft.base.settings import settings
+from weft.schedule.arange import picks_in
+from weft.schedule.batched_edits import Change, Edit
+from weft.schedule.clean_copy import MEMORY
+from weft.schedule.clean_reduce import reduced_as
+from weft.schedule.expand_hoisting import hoisted_steps
+from weft.schedule.movement_lists import (
+    REARRANGES,
+    is_static,
+    moves_between,
+    same_moves,
+    through,
+    undone,
+)
+from weft.schedule.padding_elimination import rims_of_one_factor
+from weft.schedule.use_def import LEAVES, Use, Uses, is_stored
+from weft.shape import ShapeTracker
+from weft.uop import GroupOp, Ops, Reduce, UOp
+
+_SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
+# how large an expression around a reduce may be to be computed in another order
+_MOST_NODES = 64
+# elements that are in the caches in whichever order they are walked
+_SMALL = 1 << 15
+# how much more one reduce may add than two of which it is made, whatever it adds; and where each
+# element is read for a vector of results at least, as for the channels of an image
+_LITTLE_ADDED, _MOST_ADDED = 1.2, 1.9
+# and with what steps of windows are filled up with, which the loops of a processor leave out
+_MOST_FILLED = 2.5
+_MANY = 16
+# elements that are walked in a row, so that it does not matter where the next row is
+_LONG = 512
+
+
+def tidy_views(uses: Uses) -> dict[UOp, Edit]:
+    """What is to change in a graph; none, nearly always. To be asked again after a change."""
+    edits: dict[UOp, Edit] = {}
+    touched: set[UOp] = set()
+    for rule in (merged_reduces, served_by_copies, rearranged_reduces, hoisted_steps):
+        for changes, region in rule(uses):
+            if touched.isdisjoint(region):
+                edits.update(changes)
+                touched.update(region)
+    return edits
+
+
+# ---- reduces of reduces -------------------------------------------------------------------------
+
+
+def merged_reduces(uses: Uses) -> list[Change]:
+    """reduce(moves(reduce(x))) -> reduce(moves(x))   of one kind, the inner read by nobody else"""
+    found: list[Change] = []
+    # through padding the backward pass of a convolution is one reduce, that adds zeros at the rims
+    pads = settings.FUSE_CONV_BW
+    passable = REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if pads else ())}
+    picks = picks_in(uses).picked
+    for node in uses.order:
+        if node.op is not Ops.REDUCE_AXIS:
+            continue
+        inner = node.src[0].base
+        if inner.op is not Ops.REDUCE_AXIS or inner.arg.op is not node.arg.op:
+            continue
+        if inner in uses.sinks or len(uses.of[inner]) != 1 or not is_static(inner.src[0]):
+            continue
+        moves = moves_between(node.src[0], inner)
+        if any(move.op not in passable for move in moves) or not _adds_zeros(node, moves):
+            continue
+        if any(move.op is Ops.PAD for move in moves):
+            fits = pads > 1 or (_adds_little(node, inner, moves) and _is_product(inner))
+        else:
+            fits = _walks_in_order(node, inner) or _is_picked(inner, picks)
+        if fits:
+            found.append(({node: _merged(node, inner, moves)}, {node, inner}))
+    return found
+
+
+def _is_picked(reduce: UOp, picks: Mapping[tuple[UOp, UOp], Any]) -> bool:
+    """Whether it has no loop in the end, and whole rows are read where an index says, as those of
+    an embedding: they may be added as they are read, in whichever order."""
+    where = reduce.src[0]
+    if where.op is not Ops.WHERE or (where, where.src[1]) not in picks:
+        return False
+    kept = [a for a, n in enumerate(where.shape) if a not in reduce.arg.axes and n != 1]
+    return bool(kept) and where.src[0].st.real_strides()[kept[-1]] == 0
+
+
+def _adds_zeros(node: UOp, moves: list[UOp]) -> bool:
+    """Whether padding in between is what the reduce starts from."""
+    return node.arg.op is Ops.ADD or all(move.op is not Ops.PAD for move in moves)
+
+
+def _adds_little(node: UOp, inner: UOp, moves: list[UOp]) -> bool:
+    """Whether one reduce adds about as much as the two do: few zeros, as at large images' rims.
+
+    Where windows are two elements apart, a third of their places are zeros: still less than what
+    it takes to write all products to memory, and read them again.
+    """
+    before, turns = prod(inner.src[0].shape), prod(inner.src[0].shape[a] for a in inner.arg.axes)
+    after = prod(node.src[0].shape) * turns
+    if after <= _LITTLE_ADDED * before:
+        return True
+    most = max(_MOST_ADDED, min(_MOST_FILLED, _LITTLE_ADDED * _filled_up(moves)))
+    return after <= most * before and _serves_many(node, inner, turns)
+
+
+def _filled_up(moves: list[UOp]) -> float:
+    """How many times larger windows become that are filled up to be whole steps: padded, and then
+    cut into steps."""
+    for move, then in itertools.pairwise(moves):
+        if move.op is Ops.PAD and then.op is Ops.RESHAPE and len(then.shape) > len(move.shape):
+            return float(prod(move.shape)) / prod(move.src[0].shape)
+    return 1.0
+
+
+def _serves_many(node: UOp, reduce: UOp, turns: int) -> bool:
+    """Whether what is moved in a sum of many products is used again along a long axis that stays:
+    all channels of an image are made of the same elements."""
+    source = reduce.src[0]
+    if turns < _MANY or source.base.op is not Ops.MUL:
+        return turns < _MANY
+    after = node.src[0].st.real_strides(ignore_valid=True)
+    whole = ShapeTracker.from_shape(reduce.shape).views[0].strides
+    there = {pair for a, pair in enumerate(zip(node.src[0].shape, after)) if a not in node.arg.axes}
+    kept = [a for a, n in enumerate(source.shape) if a not in reduce.arg.axes and n != 1]
+    moved = [a for a in kept if (source.shape[a], whole[a]) not in there]
+    if not moved:
+        return False
+    longest = max(moved, key=lambda a: source.shape[a])
+    for factor in source.base.src:
+        steps = same_moves(source, source.base, factor).st.real_strides(ignore_valid=True)
+        still = [a for a in kept if a not in moved and source.shape[a] >= _MANY and steps[a] == 0]
+        if still and steps[longest] != 0:
+            return True
+    return False
+
+
+def _is_product(reduce: UOp) -> bool:
+    """Whether it adds products of what is used again and again, in whichever order that is read."""
+    product = reduce.src[0].base
+    return product.op is Ops.MUL and all(
+        prod(source.base.shape) < prod(product.shape) for source in product.src
+    )
+
+
+def _walks_in_order(node: UOp, inner: UOp) -> bool:
+    """Whether both reduces are over the innermost axes of memory, or both over the outermost.
+
+    What lies between would be walked across, and two kernels are quicker than that.
+    """
+    whole = inner.src[0].shape
+    if prod(whole) <= _SMALL or prod(node.shape) == 1:
+        return True
+    view = _tracker(node.src[0], inner)
+    if view is None:
+        return False
+    axes = [(n, s) for n, s in enumerate(view.views[0].strides) if view.shape[n] != 1]
+    reduced = [stride for axis, stride in axes if axis in node.arg.axes]
+    kept = [stride for axis, stride in axes if axis not in node.arg.axes]
+    long = [axis for axis, extent in enumerate(whole) if extent != 1]
+    first = [axis for axis in long if axis in inner.arg.axes]
+    if min(kept) > max(reduced, default=0):
+        return first == long[len(long) - len(first) :]
+    return min(reduced, default=0) > max(kept) and first == long[: len(first)]
+
+
+def _merged(node: UOp, inner: UOp, moves: list[UOp]) -> Edit:
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        source = done[inner.src[0]]
+        if prod(node.shape) == 1 and all(move.op in REARRANGES for move in moves):
+            every = Reduce(node.arg.op, tuple(range(len(source.shape))))
+            return reduced_as(node, source, every).reshape(node.shape)
+        moved, first = _reduced_last(inner, source, moves)
+        axes = (*node.arg.axes, *range(first, len(moved.shape)))
+        if any(move.op is Ops.PAD for move in moves):
+            moved = rims_of_one_factor(moved)
+        reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
+        return reduced.reshape(node.shape)
+
+    return edit
+
+
+def _reduced_last(reduce: UOp, source: UOp, moves: list[UOp]) -> tuple[UOp, int]:
+    """`source` with its reduced axes last, and what is left moved by `moves`; where those start."""
+    axes, shape = reduce.arg.axes, source.shape
+    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    extents = tuple(shape[axis] for axis in axes)
+    moved = source
+    if (order := (*kept, *axes)) != tuple(range(len(shape))):
+        moved = moved.permute(order)
+    moved = moved.reshape((*reduce.shape, *extents))
+    for move in moves:
+        moved = _moved_beside(moved, move, extents)
+    return moved, len(moved.shape) - len(extents)
+
+
+def _moved_beside(node: UOp, move: UOp, extents: tuple[Any, ...]) -> UOp:
+    """A movement of the leading axes; `extents` are those of the axes behind them."""
+    rank = len(node.shape) - len(extents)
+    arg = move.arg
+    if move.op is Ops.RESHAPE:
+        arg = (*arg, *extents)
+    elif move.op is Ops.PERMUTE:
+        arg = (*arg, *range(rank, rank + len(extents)))
+    elif move.op is Ops.FLIP:
+        arg = (*arg, *(False,) * len(extents))
+    elif move.op is Ops.PAD:
+        arg = (*arg, *((0, 0),) * len(extents))
+    else:  # SHRINK
+        arg = (*arg, *((0, extent) for extent in extents))
+    return UOp(move.op, node.dtype, (node,), arg)
+
+
+# ---- reduces in the order of their readers ------------------------------------------------------
+
+
+def rearranged_reduces(uses: Uses) -> list[Change]:
+    """permute(f(reduce(x))) -> f'(reduce(permute'(x)))   when all readers see that order"""
+    found: list[Change] = []
+    for node in uses.order:
+        if node.op is not Ops.REDUCE_AXIS and node.op not in GroupOp.Elementwise:
+            continue
+        readers = uses.of[node]
+        if node in uses.sinks or not readers or not is_static(node):
+            continue
+        if not _seen_rearranged(node, readers):
+            continue
+        region = _region_below(node, uses)
+        if any(u.op is Ops.REDUCE_AXIS for u in region) and _stays_quick(node, readers, region):
+            tops = {use.source for use in readers}
+            changes = {top: _rearranged(top, node, region) for top in tops}
+            found.append((changes, region | tops))
+    return found
+
+
+def _seen_rearranged(node: UOp, readers: list[Use]) -> bool:
+    """Whether all readers, one of them elementwise, see the elements in one other order."""
+    seen = _tracker(readers[0].source, node)
+    if seen is None or seen.contiguous:
+        return False
+    for use in readers:
+        moves = moves_between(use.source, node)
+        if any(move.op not in REARRANGES for move in moves):
+            return False
+        if _flat(_tracker(use.source, node)) is not _flat(seen):
+            return False
+    return any(_joins(use.user) for use in readers)
+
+
+def _joins(user: UOp) -> bool:
+    return not is_stored(user) and (
+        user.op in GroupOp.Elementwise or user.op in (Ops.CONTIGUOUS, Ops.ASSIGN)
+    )
+
+
+def _tracker(source: UOp, base: UOp) -> ShapeTracker | None:
+    """The view of `base` that `source` is, in one view; None where it takes more."""
+    st = ShapeTracker.from_shape(base.shape) if source is base else source.st.simplify()
+    return st if len(st.views) == 1 else None
+
+
+def _flat(st: ShapeTracker | None) -> ShapeTracker | None:
+    return None if st is None else st.reshape((prod(st.shape),))
+
+
+def _region_below(node: UOp, uses: Uses) -> set[UOp]:
+    """`node` and what is computed with it alone: elementwise, down to reduces."""
+    region = {node}
+    waiting = [node]
+    while waiting and len(region) <= _MOST_NODES:
+        current = waiting.pop()
+        if current.op is Ops.REDUCE_AXIS:
+            continue
+        for source in current.src:
+            base = source.base
+            if base in region or base in uses.sinks or is_stored(base):
+                continue
+            if base.op is not Ops.REDUCE_AXIS and base.op not in GroupOp.Elementwise:
+                continue
+            if all(use.user in region and _same_elements(use, base) for use in uses.of[base]):
+                region.add(base)
+                waiting.append(base)
+    return region
+
+
+def _same_elements(use: Use, base: UOp) -> bool:
+    if use.source is base:
+        return True
+    return prod(use.source.shape) == prod(base.shape) and use.source.st.simplify().contiguous
+
+
+def _stays_quick(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
+    """Whether memory is walked as well in the other order.
+
+    Long runs stay runs; or all of it is in the caches anyway; or, where the innermost axis stays
+    innermost, the same memory is read so often that its order does not matter, as in a product of
+    matrices.
+    """
+    reduces = [u for u in region if u.op is Ops.REDUCE_AXIS]
+    if all(prod(u.src[0].shape) <= _SMALL for u in reduces):
+        return True
+    view = _tracker(readers[0].source, node)
+    run = 1
+    for extent, stride in (
+        () if view is None else zip(view.shape[::-1], view.views[0].strides[::-1])
+    ):
+        if extent != 1 and stride != run:
+            break
+        run *= extent
+    return run >= _LONG or (run > 1 and all(_reads_often(u) for u in reduces))
+
+
+def _reads_often(reduce: UOp) -> bool:
+    """Whether something that moves along the reduced axes is read again along others."""
+    stack, seen = [reduce.src[0]], {reduce.src[0]}
+    while stack and len(seen) <= _MOST_NODES:
+        node = stack.pop()
+        if node.op in GroupOp.Elementwise and node.op is not Ops.BITCAST:
+            stack.extend(s for s in node.src if s not in seen)
+            seen.update(node.src)
+        elif node.op not in _SCALARS:
+            strides = node.st.real_strides(ignore_valid=True)
+            still = [a for a, stride in enumerate(strides) if stride == 0 and node.shape[a] != 1]
+            if any(strides[axis] != 0 for axis in reduce.arg.axes) and still:
+                return True
+    return False
+
+
+def _rearranged(top: UOp, node: UOp, region: set[UOp]) -> Edit:
+    moves = moves_between(top, node)
+
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        return _in_order_of(node, moves, region, done, {})
+
+    return edit
+
+
+def _in_order_of(
+    node: UOp,
+    moves: list[UOp],
+    region: set[UOp],
+    done: Mapping[UOp, UOp],
+    made: dict[tuple[UOp, ...], UOp],
+) -> UOp:
+    """`node` seen through `moves`, which are made below it."""
+    key = (node, *moves)
+    if key in made:
+        return made[key]
+    shape = moves[-1].shape
+    if node.op is Ops.REDUCE_AXIS:
+        moved, first = _reduced_last(node, done[node.src[0]], moves)
+        axes = tuple(range(first, len(moved.shape)))
+        reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
+        made[key] = reduced.reshape(shape)
+        return made[key]
+    src = []
+    for source in node.src:
+        if source.op in _SCALARS:
+            src.append(done.get(source, source))
+        elif source.base in region and source.base is not node:
+            below = moves_between(source, source.base)
+            src.append(_in_order_of(source.base, [*below, *moves], region, done, made))
+        else:
+            src.append(through(done.get(source, source), moves))
+    made[key] = node.over(tuple(src))
+    return made[key]
+
+
+# ---- copies in another order --------------------------------------------------------------------
+
+
+def served_by_copies(uses: Uses) -> list[Change]:
+    """f(x), contiguous(permute(x)) -> f(permute back(contiguous)), ...   when x holds a reduce"""
+    found: list[Change] = []
+    for copy in uses.order:
+        if copy.op is not Ops.CONTIGUOUS:
+            continue
+        source = copy.src[0]
+        base = source.base
+        if base.op in MEMORY or base.op in LEAVES or base in uses.sinks or not is_static(base):
+            continue
+        others = [use for use in uses.of[base] if use.user is not copy]
+        if not others or source is base or any(is_stored(use.user) for use in others):
+            continue
+        back = source.st.invert(base.shape)
+        moves = moves_between(source, base)
+        if back is None or any(move.op not in REARRANGES for move in moves):
+            continue
+        region = _region_below(base, uses)
+        if not any(u.op is Ops.REDUCE_AXIS for u in region):
+            continue
+        if not _stays_quick(base, [Use(copy, source)], region):
+            continue
+        users = {use.user for use in others}
+        changes = {user: _served(user, base, copy, moves) for user in users}
+        found.append((changes, users | {base, copy}))
+    return found
+
+
+def _served(user: UOp, base: UOp, copy: UOp, moves: list[UOp]) -> Edit:
+    def edit(done: Mapping[UOp, UOp]) -> UOp:
+        stored = UOp(copy.op, copy.dtype, (through(done[base], moves),), copy.arg)
+        instead = undone(stored, moves)
+        src = tuple(
+            same_moves(source, base, instead) if source.base is base else done.get(source, source)
+            for source in user.src
+        )
+        return user.over(src)
+
+    return edit

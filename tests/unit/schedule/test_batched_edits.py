@@ -1,0 +1,33 @@
+"""Edits of single nodes, made in one walk."""
+
+from weft import Tensor
+from weft.schedule.batched_edits import rebuild
+from weft.schedule.metadata import made_from
+from weft.testing.graphs import buffer
+from weft.uop import UOp
+
+
+def test_what_is_above_an_edit_is_rebuilt_and_the_rest_stays():
+    a, b = buffer(), buffer()
+    step, other = a + 1, b * 2
+    sink = UOp.sink(step.sqrt(), other)
+    done = rebuild(sink, {step: lambda done: done[a] * 3})
+    assert done[sink] is UOp.sink((a * 3).sqrt(), other)
+    assert done[other] is other and done[a] is a
+
+
+def test_edits_are_given_what_became_of_what_is_below():
+    a = buffer()
+    lower, upper = a + 1, (a + 1) * 2
+    edits = {lower: lambda done: done[a] - 1, upper: lambda done: done[lower].sqrt()}
+    assert rebuild(UOp.sink(upper), edits)[upper] is (a - 1).sqrt()
+
+
+def test_what_is_made_says_where_it_is_from():
+    total = Tensor.empty(4, 5, device="REF").sum(1).sum(0)
+    from_sum = total.uop.base
+    (item,) = total.schedule()
+    assert "sum" in [known.name for known in item.metadata]
+    plain = buffer() + 1
+    assert made_from(plain, buffer()) is plain and plain.meta is None
+    assert made_from(plain, from_sum).meta is from_sum.meta
