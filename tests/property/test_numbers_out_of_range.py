@@ -175,3 +175,23 @@ def test_round_to_powers_of_ten(dtype):
     for digits in (1, 2, 3, 9, 18, 19, 20, 400):
         pairs = zip(x.round(-digits).tolist(), [round(value, -digits) for value in values])
         assert all(got == want for got, want in pairs if info.min <= want <= info.max), digits
+
+
+def test_bounds_and_ends_are_checked():
+    for refused in (
+        lambda: weft.Variable("n", 0, 2**31),
+        lambda: weft.Variable("n", -(2**31) - 1, 0),
+        lambda: Tensor.logspace(0, 3, 4, dtype="uint8"),
+        lambda: Tensor.linspace(0, 300, 4, dtype="uint8"),
+        lambda: Tensor.arange(0, 400, 100, dtype="int8"),
+    ):
+        with pytest.raises(OutOfRange):
+            refused()
+    assert Tensor.logspace(0, 2, 3, dtype="uint8").tolist() == [1, 10, 100]
+
+
+@pytest.mark.parametrize("diagonal", [2**31 - 2, 2**31 - 1, 2**40, 3])
+def test_diagonals_beyond_all(diagonal):
+    x = Tensor([[1, 2], [3, 4], [5, 6]])
+    assert x.tril(diagonal).tolist() == x.triu(-diagonal).tolist() == x.tolist()
+    assert x.triu(diagonal).tolist() == x.tril(-diagonal).tolist() == [[0, 0]] * 3

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from weft.base.arguments import shown
 from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, SpecError, WeftError
-from weft.base.scalars import truncate
+from weft.base.scalars import check_range, truncate
 from weft.base.weak import entry_type
 from weft.uop.analyses import Analysed, provided, tell_read
 from weft.uop.args import AxisKind, RangeArg, Reduce, Var
@@ -234,6 +234,8 @@ class UOp(_Open):
                 because="the lower bound must be an int not above the upper one",
                 try_=f"Variable({name!r}, 1, 10)",
             )
+        for bound in (low, high):
+            check_range(bound, dtype)
         return UOp(Ops.DEFINE_VAR, dtype, (), Var(name, low, high))
 
     def bind(self, value: int) -> UOp:

@@ -191,11 +191,15 @@ class CreationMixin(TensorBase):
     ) -> Self:
         """`steps` powers of `base`, with exponents from start to stop; see `linspace`.
 
+        :raises OutOfRange: for an end that an integer `dtype` cannot represent.
+
         >>> Tensor.logspace(0, 2, 3).tolist()
         [1.0, 10.0, 100.0]
         """
         kind = element_dtype(kwargs.pop("dtype", None) or dtypes.default_float)
         wide = _float_for(kind, kwargs.get("device"))
+        for end in (start, stop) if dtypes.is_int(kind) else ():
+            check_range(_power(real(base, "base"), real(end, "an end")), kind)
         powers = cls.linspace(start, stop, steps, dtype=wide, **kwargs).pow(float(base), True)
         if dtypes.is_int(kind):
             # a whole power may come out a little below itself, and is not to lose all of 1 for it
@@ -410,6 +414,14 @@ def _float_for(kind: DType, device: Any) -> DType:
         if all(compute is not None and dtypes.float64 in compute.dtypes for compute in computes):
             return dtypes.float64
     return dtypes.float32
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        power = float(base) ** exponent
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
+    return math.nan if isinstance(power, complex) else power
 
 
 def _counted_through(start: float, stop: float, steps: int) -> tuple[int, int, DType] | None:

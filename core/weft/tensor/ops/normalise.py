@@ -10,6 +10,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike, Axes
+from weft.uop.symbolic.sint import high_of
 
 
 class NormaliseMixin(TensorBase):
@@ -89,8 +90,9 @@ class NormaliseMixin(TensorBase):
     def _upper(self, diagonal: int) -> Any:
         if len(self.shape) < 2:
             raise ShapeError("triangles are of matrices", asked=f"shape {self.shape}")
-        diagonal = whole(diagonal, "diagonal")
         rows, columns = self.shape[-2:]
+        beyond = high_of(rows) + high_of(columns) + 1  # all diagonals from there on are outside
+        diagonal = min(max(whole(diagonal, "diagonal"), -beyond), beyond)
         down = self.__class__.arange(rows, device=self.device).unsqueeze(-1)
         return down + diagonal <= self.__class__.arange(columns, device=self.device)
 
