@@ -142,7 +142,7 @@ class DifferentiationMixin(TensorBase):
         reached = {id(t) for node in paths.reached for t in stood.get(node, ())}
         takers = [t for t in takers if id(t) in reached]
         lost = [t for t in wanting if not t.is_leaf and _is_cut_off(t._uop, paths)]
-        if lost or not paths.reached:
+        if lost or self._uop not in paths.nodes:
             raise GradientError(
                 "the way back to the leaves is gone" if lost else "there is no leaf to reach",
                 asked=f"backward from a tensor of shape {self.shape}",

@@ -162,3 +162,29 @@ def test_beside_pytorch():
     theirs = run(torch.tensor, lambda v: torch.tensor(v, requires_grad=True))
     for mine, expected in zip(ours, theirs):
         assert mine == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x: x.cast("int32").float(),
+        lambda x: (x > 1).float(),
+        lambda x: x.detach() * 2,
+        lambda x: x.argmax().float(),
+        lambda x: x.sort()[1].float(),
+        lambda x: Tensor([1.0, 2.0])[x.cast("int32") - 1],
+    ],
+)
+@pytest.mark.parametrize("read", [False, True])
+def test_a_value_of_which_no_step_is_differentiable_says_so(step, read):
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    loss = step(x).sum()
+    if read:
+        loss.item()
+    with pytest.raises(GradientError, match="there is no leaf to reach"):
+        loss.backward()
+    with pytest.raises(GradientError, match="does not depend on this target"):
+        loss.gradient(x)
+    assert loss.gradient(x, materialize_grads=True)[0].tolist() == [0.0, 0.0]
+    (loss + (x * 2).sum()).backward()
+    assert x.grad.tolist() == [2.0, 2.0]
