@@ -50,16 +50,20 @@ class KernelSources:
         return UOp(Ops.DEFINE_GLOBAL, pointer_to(stored), (), slot)
 
     def bind(self, values: Mapping[UOp, int]) -> None:
-        """These variables are bound. :raises ScheduleError: if one has another value already."""
+        """These variables are bound. :raises TwoValues: if one has another value already."""
         for variable, value in values.items():
             if self.bound.setdefault(variable, value) != value:
                 raise two_values(variable, self.bound[variable], value)
 
 
+class TwoValues(ScheduleError):
+    """One variable is bound to two values in one schedule."""
+
+
 def two_values(variable: UOp, one: int, other: int) -> ScheduleError:
     """What is to be said of a variable that cannot have one value."""
     name = variable.arg.name
-    return ScheduleError(
+    return TwoValues(
         f"variable {name!r} has two values in one schedule",
         asked=f"{name} = {one} and {other}",
         because="one schedule runs with one value for each variable",

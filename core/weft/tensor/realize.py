@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weft.autograd import history, is_checkpoint
@@ -14,6 +14,7 @@ from weft.engine import ExecItem, run_schedule
 from weft.engine.capture import recording
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
 from weft.schedule.cache import prepare
+from weft.schedule.kernel_ast import TwoValues
 from weft.schedule.kernels import storage_under
 from weft.schedule.structural_key import Structure, structure_of, walk
 from weft.tensor import checked
@@ -99,26 +100,38 @@ def _realize(tensors: Sequence[TensorBase]) -> None:
         protected, sink, order = protected_graph(pending)
         if recorder is not None:
             recorder.protected.extend(protected)
-        structure = structure_of(sink, order)
-        if structure is None:
-            _realize_kernels(sink)
-            return
-        plan = bool(settings.MEMORY_PLANNER) and recorder is None  # a replay plans for all steps
-        waiting = waiting_tensors()
-        touched = _touched(structure, waiting)
-        if recorder is None:
-            touched |= _needed_again(structure, pending, waiting)
-        filled = prepare(structure).fill(structure, touched, plan)
-        writes = _writes(structure)
-        done: list[ExecItem] | None = [] if writes else None
         try:
-            run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
-            put_back(filled.becomes, writes)
-        except BaseException:
-            if done:
-                items, values = filled.items, filled.values
-                put_back_complete(filled.becomes, writes, items, values, len(done))
-            raise
+            _compute(pending, sink, order)
+        except TwoValues:
+            if not protected:
+                raise
+            for reader in protected:  # of memory that is overwritten, at an earlier position
+                _realize([reader])
+            _realize(pending)
+
+
+def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]) -> None:
+    structure = structure_of(sink, order)
+    if structure is None:
+        _realize_kernels(sink)
+        return
+    is_recorded = recording() is not None
+    plan = bool(settings.MEMORY_PLANNER) and not is_recorded  # a replay plans for all steps
+    waiting = waiting_tensors()
+    touched = _touched(structure, waiting)
+    if not is_recorded:
+        touched |= _needed_again(structure, pending, waiting)
+    filled = prepare(structure).fill(structure, touched, plan)
+    writes = _writes(structure)
+    done: list[ExecItem] | None = [] if writes else None
+    try:
+        run_schedule(filled.items, filled.values, filled.layout, filled.unneeded, done)
+        put_back(filled.becomes, writes)
+    except BaseException:
+        if done:
+            items, values = filled.items, filled.values
+            put_back_complete(filled.becomes, writes, items, values, len(done))
+        raise
 
 
 def _realize_kernels(sink: UOp) -> None:

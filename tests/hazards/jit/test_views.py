@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft import Tensor, jit
+from weft import Tensor, Variable, jit
 from weft.testing.captured import CALLS, both, numbers
 
 
@@ -115,3 +115,55 @@ def test_bits_take_no_memory_of_their_own():
     for _ in range(CALLS):
         step(x, bits)
         assert bits.uop.src == (x.uop,)
+
+
+def test_a_cache_of_keys_and_values_that_is_written_through_windows():
+    """As language models do it: the position is a variable, the window moves on with each call."""
+
+    def program(wrap):
+        cache = Tensor.zeros(2, 1, 8, 2, 4).contiguous().realize()
+        keys, position = cache[0], Variable("position", 0, 7)
+
+        @wrap
+        def attend(k, v, start):
+            n = k.shape[1]
+            window = cache.shrink((None, None, (start, start + n), None, None))
+            window.assign(Tensor.stack(k, v)).realize()
+            seen = cache[0].shrink((None, (0, start + n), None, None))
+            values = cache[1].shrink((None, (0, start + n), None, None))
+            return (seen * values).sum(1)
+
+        found = []
+        for i in range(CALLS):
+            k, v = (Tensor(numbers(1, 1, 2, 4, seed=s)).realize() for s in (i, i + 100))
+            found += [attend(k, v, position.bind(i)), keys.clone(), cache[1, :, i].clone()]
+        return found
+
+    assert both(program).replays >= CALLS - 2
+
+
+def test_parameters_are_views_of_one_buffer_that_is_updated():
+    def program(wrap):
+        flat = Tensor(numbers(10)).realize()
+        weight, bias = flat[:8].view(4, 2), flat[8:]
+        mean = Tensor.zeros(2).contiguous().realize()
+
+        @wrap
+        def step(x):
+            mean.mul_(0.9).add_((x @ weight + bias).mean(0), alpha=0.1)
+            weight.sub_(weight * 0.5)
+            bias[:1] -= mean[:1]
+            flat.mul_(2)
+            return (x @ weight + bias).sum()
+
+        found = []
+        for i in range(CALLS):
+            found += [
+                step(Tensor(numbers(3, 4, seed=i))),
+                flat.clone(),
+                weight.clone(),
+                mean.clone(),
+            ]
+        return found
+
+    assert both(program).replays >= CALLS - 2
