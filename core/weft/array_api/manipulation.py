@@ -11,6 +11,7 @@ from weft.base.errors import ArgumentError, IndexingError, ShapeError, WrongKind
 from weft.base.promotion import least_upper_dtype
 from weft.shape.movement import broadcast_shapes as _broadcast
 from weft.tensor import Tensor
+from weft.tensor.alias import is_view
 
 
 def broadcast_arrays(*arrays: Array) -> list[Array]:
@@ -120,10 +121,24 @@ def _taken(x: Array, places: list[int], axis: int) -> Array:
 
 
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
-    """The same elements in another shape, one extent of which may be -1."""
+    """The same elements in another shape, one extent of which may be -1.
+
+    :param copy: True: a copy; None: a view where the strides of x allow it; False: nothing else.
+    :raises ArgumentError: (a ValueError) if `copy` is False and a copy is needed.
+    """
     x = as_array(x)
     extents = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    return x.clone().reshape(extents) if copy else x.reshape(extents)
+    if copy:
+        return x.clone().reshape(extents)
+    made = x.reshape(extents)
+    if copy is False and not is_view(made):
+        raise ArgumentError(
+            "this array cannot be reshaped without a copy",
+            asked=f"reshape of shape {x.shape} to {made.shape}, copy=False",
+            because="no strides say where the elements are in the new shape",
+            try_="copy=None",
+        )
+    return made
 
 
 def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:

@@ -138,3 +138,15 @@ def test_an_axis_is_a_whole_number():
 def test_words_are_no_numbers(call):
     with pytest.raises(WrongKind):
         call()
+
+
+def test_reshape_without_a_copy():
+    x = xp.reshape(xp.arange(12), (3, 4))
+    flat = xp.reshape(x, (12,), copy=False)
+    flat[5] = 50
+    assert x[1, 1] == 50 and xp.reshape(x, (3, 4), copy=False).shape == (3, 4)
+    with pytest.raises(ValueError, match="without a copy"):
+        xp.reshape(x.T, (12,), copy=False)
+    copy = xp.reshape(x, (12,), copy=True)
+    copy[0] = 9
+    assert x[0, 0] == 0
