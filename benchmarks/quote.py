@@ -1,9 +1,9 @@
-"""Copy the rows that the README quotes out of what the benchmarks wrote.
+"""Copy the rows that docs/benchmarks.md quotes out of what the benchmarks wrote.
 
     python benchmarks/quote.py
 
 It reads kernels.md, schedule_cost.md, compile_cost.md, results.md and results/limits*.md beside it
-and replaces what stands between the README's marks; nothing is measured.
+and replaces what is between the marks of that page; nothing is measured.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-README = HERE.parent / "README.md"
+PAGE = HERE.parent / "docs" / "benchmarks.md"
 
 KERNELS = [
     "softmax", "layernorm", "softmax backward", "layernorm backward", "sum + max of one input",
@@ -69,19 +69,19 @@ def limits() -> str:
 
     Quoted are LIMITS, every model, and every row in which weft is behind on either.
     """
-    one, two = (_by_name(f"results/limits{suffix}.md") for suffix in ("", "-2-threads"))
+    one, two = (by_name(f"results/limits{suffix}.md") for suffix in ("", "-2-threads"))
     head = ["workload", "in", "weft", "best peer", "weft / best peer, one core", "two cores"]
     peers = one["workload"][3:-2]
     body = []
     for name, cells in one.items():
         ratios = [cells[-2], two.get(name, ["-", "-"])[-2]]
-        behind = any(_number(ratio) > 1 for ratio in ratios)
+        behind = any(number(ratio) > 1 for ratio in ratios)
         if name == "workload" or not (
             name in LIMITS or cells[1] in ("ms", "us a kernel") or behind
         ):
             continue
         rate = cells[1] in ("GFLOP/s", "GB/s")
-        known = [(_number(x), peer) for x, peer in zip(cells[3:-2], peers) if _number(x) > 0]
+        known = [(number(x), peer) for x, peer in zip(cells[3:-2], peers) if number(x) > 0]
         best = (max if rate else min)(known, default=(0.0, "-"))
         body.append([name, cells[1], cells[2], f"{best[0]:.3g} ({best[1]})", *ratios])
     return table(head, body)
@@ -93,11 +93,13 @@ def starts() -> str:
     return table(head, [cells for cells in body if cells[1] in ("weft", "JAX")])
 
 
-def _by_name(name: str) -> dict[str, list[str]]:
+def by_name(name: str) -> dict[str, list[str]]:
+    """The cells of every row of the table in a file, by the first cell."""
     return {cells[0]: cells for cells in rows(name) if not cells[0].startswith("---")}
 
 
-def _number(cell: str) -> float:
+def number(cell: str) -> float:
+    """The number in a cell; 0 where there is none."""
     try:
         return float(cell)
     except ValueError:
@@ -115,8 +117,8 @@ def replaced(text: str, mark: str, content: str) -> str:
 
 
 def main() -> None:
-    """Rewrite the README."""
-    text = README.read_text(encoding="utf-8")
+    """Rewrite the page."""
+    text = PAGE.read_text(encoding="utf-8")
     results = (HERE / "results.md").read_text(encoding="utf-8").split("\n\n", 1)[1].strip()
     for mark, content in (
         ("benchmarks", results),
@@ -126,7 +128,7 @@ def main() -> None:
         ("starts", starts()),
     ):
         text = replaced(text, mark, content)
-    README.write_text(text, encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -162,13 +162,13 @@ def report(workers: list[Worker], cases: list[str], rounds: int) -> str:
 
 
 def quote(text: str) -> None:
-    """Put the report, without its title, between the two marks in the README."""
-    readme = HERE.parent / "README.md"
-    before, mark, rest = readme.read_text().partition("<!-- benchmarks: copied from")
+    """Put the report, without its title, between the two marks of docs/benchmarks.md."""
+    page = HERE.parent / "docs" / "benchmarks.md"
+    before, mark, rest = page.read_text().partition("<!-- benchmarks: copied from")
     mark_end, _, after = rest.partition("<!-- end of benchmarks -->")
     mark += mark_end.partition("\n")[0]
     body = text.partition("\n\n")[2]
-    readme.write_text(f"{before}{mark}\n{body}<!-- end of benchmarks -->{after}")
+    page.write_text(f"{before}{mark}\n{body}<!-- end of benchmarks -->{after}")
 
 
 def machine() -> str:

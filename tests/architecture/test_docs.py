@@ -25,7 +25,7 @@ def blocks(name: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text_of(name), re.M | re.S)
 
 
-EXECUTED = [*DOCUMENTS, "docs/performance.md"]
+EXECUTED = [*DOCUMENTS, "docs/guide.md", "docs/performance.md"]
 PYTHON = [(name, n) for name in EXECUTED for n in range(len(blocks(name, "python")))]
 
 
@@ -101,7 +101,9 @@ def test_links_between_documents_lead_somewhere(name: str) -> None:
 
 def test_the_benchmarks_quoted_are_those_of_the_last_run() -> None:
     quoted = re.search(
-        r"<!-- benchmarks: .*?-->\n(.*)<!-- end of benchmarks -->", text_of("README.md"), re.S
+        r"<!-- benchmarks: .*?-->\n(.*)<!-- end of benchmarks -->",
+        text_of("docs/benchmarks.md"),
+        re.S,
     )
     assert quoted
     table = [line for line in quoted.group(1).splitlines() if line.startswith("|")]
@@ -109,12 +111,20 @@ def test_the_benchmarks_quoted_are_those_of_the_last_run() -> None:
     assert table == [line for line in results if line.startswith("|")]
 
 
+def test_the_plot_is_that_of_the_last_run() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import plot; print(plot.comparison(), end='')"],
+        cwd=ROOT / "benchmarks", capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout == text_of("docs/images/comparison.svg")
+
+
 def test_the_kernels_quoted_are_those_of_the_last_run() -> None:
     counted = {}
     for line in text_of("benchmarks/kernels.md").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         counted[cells[0]] = (cells[1], cells[3]) if len(cells) > 3 else ()
-    quoted = re.search(r"<!-- kernels -->\n(.*?)<!-- end", text_of("README.md"), re.S)
+    quoted = re.search(r"<!-- kernels -->\n(.*?)<!-- end", text_of("docs/benchmarks.md"), re.S)
     assert quoted
     for line in quoted.group(1).splitlines()[2:]:
         name, ours, theirs = (cell.strip() for cell in line.strip("|").split("|")[:3])
