@@ -278,8 +278,10 @@ def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 # ---- functions ----------------------------------------------------------------------------------
 
 
-def _define(outer: _Writer, name: str, shape: tuple[int, ...], kinds: tuple[str, str]) -> None:
-    """A function over two arguments and some names outside, wrapped."""
+def _define(
+    outer: _Writer, name: str, shape: tuple[int, ...], kinds: tuple[str, str]
+) -> list[bool]:
+    """A function over two arguments and some names outside, wrapped: which results are bits."""
     inner = _Writer(outer.chooser, "v", outer.kinds)
     for captured in dict.fromkeys(outer.choice(list(outer.arrays)) for _ in range(2)):
         x = outer.arrays[captured]
@@ -295,6 +297,7 @@ def _define(outer: _Writer, name: str, shape: tuple[int, ...], kinds: tuple[str,
     body = [f"    {line}" for line in inner.lines]
     result = f"    return ({', '.join(given)}{',' if given else ''})"
     outer.line("\n".join([f"@lib.wrap\ndef {name}(a, b):", *body, result]))
+    return [n in inner.bits for n in given]
 
 
 def _argument(outer: _Writer, shape: tuple[int, ...], kind: str) -> str:
@@ -330,14 +333,16 @@ def program(chooser: Chooser, most: int = 12, stored: bool = False) -> list[str]
         outer.step()
     for name in [] if stored else ["f", "g"][: outer.integer(2)]:
         kinds = (outer.choice(outer.kinds), outer.choice(outer.kinds))
-        _define(outer, name, shape, kinds)
+        are_bits = _define(outer, name, shape, kinds)
         given = [_argument(outer, shape, kind) for kind in kinds]
         for call in range(3 + outer.integer(2)):
             if not outer.integer(3):
                 given = [_argument(outer, shape, kind) for kind in kinds]
             outer.line(f"found = {name}({', '.join(given).format(call)})")
-            for place in range(len(outer.names["found"])):
-                outer.line(f"{outer.name()} = found[{place}]")
+            for place, is_bits in enumerate(are_bits):
+                made = outer.name()
+                outer.line(f"{made} = found[{place}]")
+                outer.bits |= {made} if is_bits else set()
             outer.kept |= set(re.findall(r"t\d+", " ".join(given)))
             if not outer.integer(2):
                 outer.step()

@@ -167,3 +167,21 @@ def test_parameters_are_views_of_one_buffer_that_is_updated():
         return found
 
     assert both(program).replays >= CALLS - 2
+
+
+@pytest.mark.parametrize("copy", [Tensor.contiguous, Tensor.clone, lambda x: x.contiguous()[1:]])
+def test_a_contiguous_part_that_waits_keeps_its_value(copy):
+    def program(wrap):
+        x = Tensor(numbers(4, 3)).realize()
+
+        @wrap
+        def step(part, other):
+            other += 1
+            return part
+
+        found = []
+        for _ in range(CALLS):
+            found.append(copy(step(x[1:], x[:-1])))
+        return found
+
+    assert both(program).replays >= CALLS - 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from weft.device import binding
 from weft.schedule.structural_key import walk
 from weft.tensor.alias import base_of, changed, is_view
 from weft.tensor.jit.state import State, states, states_epoch
@@ -69,7 +70,9 @@ def protect(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
     for tensor in readers:
         if not is_settled(tensor._uop):
             realize_tensors([tensor])
-        if not nodes.isdisjoint(walk(tensor._uop)):
+        below = walk(tensor._uop)
+        # a contiguous part is computed as a window of the same memory
+        if not nodes.isdisjoint(below) or any(map(binding.is_shared, below)):
             copy = tensor.detach().clone().realize()
             tensor._uop = copy._uop
             changed(tensor)
