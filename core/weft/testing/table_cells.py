@@ -40,6 +40,7 @@ RESULTS: dict[str, Callable[[DType], DType]] = {
     "float": least_upper_float,
     "sum": sum_dtype,
     "products": lambda d: d if dtypes.is_float(d) else sum_acc_dtype(d),
+    "counts": lambda d: d if dtypes.is_float(d) else dtypes.int64,
     "number": lambda d: dtypes.default_int if d is dtypes.bool else d,
     "single": lambda d: dtypes.float64 if d is dtypes.float64 else dtypes.float32,
 }

@@ -269,7 +269,8 @@ reduces("corrcoef", _grid, result="float")
 reduces("cosine_similarity", lambda m: [m.calm(3, 4), m.calm(3, 4)], result="float")
 reduces("pairwise_distance", lambda m: [m.calm(3, 4), m.calm(3, 4)], result="float")
 reduces("cdist", lambda m: [m.calm(3, 4), m.calm(2, 4)], result="float")
-reduces("histc", lambda m: [m.grid(20, low=0, high=4)], 4, 0, 4, kinds="number")
+reduces("histc", lambda m: [m.grid(20, low=0, high=4)], 4, 0, 4, kinds="number",
+        result="counts")  # fmt: skip
 reduces("bincount", lambda m: [m.grid(12, low=0, high=5)], kinds="integer", result="int64",
         family=INDEXING)  # fmt: skip
 

@@ -277,6 +277,8 @@ class StatisticsMixin(ReduceMixin):
         """How many elements fall into each of `bins` equal parts of [min, max]; those outside do
         not count. With min == max the bounds are those of the elements.
 
+        In the dtype of self for floats, int64 for integers.
+
         >>> Tensor([1.0, 2.0, 1.0]).histc(4, 0, 3).tolist()
         [0.0, 2.0, 1.0, 0.0]
         """
@@ -286,7 +288,9 @@ class StatisticsMixin(ReduceMixin):
                 "at least one bin, and min <= max", asked=f"histc({bins}, {min}, {max})"
             )
         self._no_bool("a histogram")
-        x = self.flatten().detach()
+        own = self._uop.dtype
+        counted = own if dtypes.is_float(own) else dtypes.int64
+        x = self.flatten().detach().cast(least_upper_float(own))
         low, high = (min, max) if min != max or not x.shape[0] else x.aminmax()
         if not isinstance(low, TensorBase):
             low, high = (x.full_like(end)[:1].sum(dtype=x.dtype) for end in (low, high))
@@ -297,7 +301,7 @@ class StatisticsMixin(ReduceMixin):
         inside = (x >= low) & (x <= high)
         wanted = self.__class__.arange(bins, device=self.device).unsqueeze(-1)
         hits = (wanted == place) & inside
-        return hits.sum(-1, dtype=dtypes.int32).cast(self._uop.dtype)
+        return hits.sum(-1, dtype=dtypes.int64).cast(counted)
 
     # ---- sums ---------------------------------------------------------------------------------
 

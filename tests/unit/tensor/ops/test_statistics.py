@@ -106,3 +106,13 @@ def test_a_norm_of_nothing() -> None:
 def test_shares_have_a_slope_where_it_is_interpolated() -> None:
     x, q = Tensor([1.0, 5.0, 2.0]), Tensor([0.3, 0.8])
     assert x.quantile(q).sum().gradient(q)[0].tolist() == pytest.approx([2.0, 6.0])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_a_histogram_of_integers_counts_in_int64(dtype):
+    info = np.iinfo(np.int8 if dtype == "int8" else np.uint8)
+    values = [info.min, info.max, *[3] * 300]
+    got = Tensor(values, dtype=dtype, device="REF").histc(4)
+    want, _ = np.histogram(values, 4)
+    assert got.dtype is dtypes.int64 and got.tolist() == want.tolist()
+    assert Tensor([0, 1, 2], dtype=dtype).histc(2, 0.5, 2.5).tolist() == [1, 1]
