@@ -61,11 +61,11 @@ def test_every_setting_is_in_the_table_as_the_source_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("floor", "passes"), [("scheduler", schedule.PASSES), ("code generator", BEFORE + AFTER)]
+    ("layer", "passes"), [("scheduler", schedule.PASSES), ("code generator", BEFORE + AFTER)]
 )
-def test_the_passes_are_in_the_table_in_their_order(floor: str, passes: tuple[Pass, ...]) -> None:
+def test_the_passes_are_in_the_table_in_their_order(layer: str, passes: tuple[Pass, ...]) -> None:
     table = re.search(
-        rf"^\| pass of the {floor} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text_of("CONTRIBUTING.md"), re.M
+        rf"^\| pass of the {layer} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text_of("CONTRIBUTING.md"), re.M
     )
     assert table
     assert re.findall(r"^\| `(\w+)` \|", table.group(1), re.M) == [step.name for step in passes]
@@ -79,9 +79,9 @@ def test_paths_in_backticks_exist(name: str) -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_every_system_has_its_room_its_golden_and_its_tests() -> None:
+def test_every_system_has_its_module_its_golden_and_its_tests() -> None:
     table = re.search(
-        r"^\| system \| room \|.*\n\|[-|]+\n((?:\|.*\n?)+)", text_of("CONTRIBUTING.md"), re.M
+        r"^\| system \| module \|.*\n\|[-|]+\n((?:\|.*\n?)+)", text_of("CONTRIBUTING.md"), re.M
     )
     assert table
     below = (ROOT / "core" / "weft", None, ROOT / "tests" / "golden", ROOT / "tests")

@@ -1,9 +1,9 @@
-"""Tests mirror the source: every floor has its folder of unit tests, every folder of unit tests a
-folder of the core, and on the floors that others build on every module has a test of its own.
+"""Tests mirror the source: every layer has its folder of unit tests, every folder of unit tests a
+folder of the core, and on the layers that others build on every module has a test of its own.
 
 A module's tests are the file of its name in the mirrored folder; modules that are tested together
-may share one on their floor, which then imports each of them. The passes of scheduling and code
-generation and the mixins of Tensor are tested through their floor's door, since what matters is
+may share one on their layer, which then imports each of them. The passes of scheduling and code
+generation and the mixins of Tensor are tested through their layer's public module, since what matters is
 what they do together.
 """
 
@@ -18,14 +18,14 @@ CORE, UNIT = ROOT / "core" / "weft", ROOT / "tests" / "unit"
 MODULE_BY_MODULE = ("array_api", "base", "device", "host", "io", "nn", "render", "shape", "tools")
 
 
-def floors():
+def layers():
     return sorted(path.parent.name for path in CORE.glob("*/__init__.py"))
 
 
 def modules():
     """Modules that hold code: a package's door that only re-exports has none of its own."""
-    for floor in MODULE_BY_MODULE:
-        for path in sorted((CORE / floor).rglob("*.py")):
+    for layer in MODULE_BY_MODULE:
+        for path in sorted((CORE / layer).rglob("*.py")):
             if path.name != "__init__.py":
                 yield path.relative_to(CORE).as_posix()
 
@@ -39,13 +39,13 @@ def is_tested(module):
     imported = re.compile(
         rf"(from|import) {re.escape(dotted)}\b|from {re.escape(package)} import [^\n]*\b{name}\b"
     )
-    floor = UNIT / path.parts[0]
-    return any(imported.search(test.read_text(encoding="utf-8")) for test in floor.rglob("*.py"))
+    layer = UNIT / path.parts[0]
+    return any(imported.search(test.read_text(encoding="utf-8")) for test in layer.rglob("*.py"))
 
 
-@pytest.mark.parametrize("floor", floors())
-def test_every_floor_has_unit_tests(floor):
-    assert list((UNIT / floor).rglob("test_*.py")), f"there is no tests/unit/{floor}"
+@pytest.mark.parametrize("layer", layers())
+def test_every_layer_has_unit_tests(layer):
+    assert list((UNIT / layer).rglob("test_*.py")), f"there is no tests/unit/{layer}"
 
 
 @pytest.mark.parametrize("module", list(modules()))

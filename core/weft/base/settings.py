@@ -164,7 +164,7 @@ TABLE: tuple[Setting, ...] = (
         "lie in images where there are any",
     ),
     Setting("SCHEDULE_CACHE", 1, "0: every graph is scheduled anew, also where an equal one was"),
-    Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share their room"),
+    Setting("MEMORY_PLANNER", 1, "0: intermediates of a schedule do not share memory"),
     Setting("CACHE_DIR", _default_cache_folder(), "folder of the disk cache"),
     Setting("CACHE", 1, "0: neither read nor write the disk cache"),
     Setting("DISABLE_PLUGINS", "", "families that are not loaded, separated by commas"),

@@ -1,4 +1,4 @@
-"""The floors are a checked contract: see [tool.importlinter] in the root pyproject.toml."""
+"""The layers are a checked contract: see [tool.importlinter] in the root pyproject.toml."""
 
 import subprocess
 import sys
