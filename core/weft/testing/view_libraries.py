@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from weft import array_api
 from weft.base.errors import ArgumentError, CapabilityError
 from weft.engine import run_schedule
 from weft.tensor import Tensor
@@ -192,9 +193,7 @@ class Arrays(Tensors):
 
     def __init__(self, wrap: Callable[[Any], Any] = Numpy.wrap) -> None:
         super().__init__(wrap)
-        import weft.array_api as xp
-
-        self.xp: Any = xp
+        self.xp: Any = array_api
 
     def new(self, shape: tuple[int, ...], kind: str, seed: int) -> Any:  # type: ignore[override]
         return self.xp.asarray(Numpy.new(shape, kind, seed))
