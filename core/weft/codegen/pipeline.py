@@ -98,6 +98,7 @@ def _tails(sink: UOp, ctx: Context) -> UOp:
 
 
 def _optimise(sink: UOp, ctx: Context) -> UOp:
+    """Loop optimisations: apply the chosen splits, unrolls, vector lanes and loop orders."""
     kernel = Kernel(sink, ctx.target)
     tried = kernel.copy()
     chosen = ctx.choose(tried)
@@ -128,6 +129,7 @@ def _linearize(sink: UOp, ctx: Context) -> tuple[object, list[UOp]]:
 
 
 def _last_rewrites(sink: UOp, ctx: Context) -> UOp:
+    """Instruction selection: apply the rewrite rules of the target's renderer."""
     rules = ctx.target.rules
     return sink if rules is None else graph_rewrite(sink, rules, nodes=traversal.nodes_of(sink))
 
@@ -201,7 +203,7 @@ def lower(
         choose = nothing if settings.NOOPT else strategy.choose
     if settings.SPEC:
         kernel_ast.verify(ast)
-    context = _context(target, choose, prepared)
+    context = context_for(target, choose, prepared)
     try:
         info, nodes = run_passes(BEFORE + AFTER, ast, context)
     finally:
@@ -213,12 +215,15 @@ def lower(
 
 def loops_for(ast: UOp, target: Target, prepared: bool) -> Kernel:
     """The loops that a choice is made over: for whoever looks for one. Raises as `lower`."""
-    context = _context(target, nothing, prepared)
+    context = context_for(target, nothing, prepared)
     passes = list(itertools.takewhile(lambda step: step.run is not _optimise, BEFORE + AFTER))
     return Kernel(run_passes(passes, ast, context), target)
 
 
-def _context(target: Target, choose: Choose, prepared: bool | None) -> Context:
+def context_for(
+    target: Target, choose: Choose = strategy.choose, prepared: bool | None = None
+) -> Context:
+    """What the passes need to know to generate code for `target`: arguments as for `lower`."""
     if prepared is None:
         prepared = choose is strategy.choose
     fused = frozenset(d for d in dtypes.floats if d in target.compute.dtypes)

@@ -82,6 +82,7 @@ class Plan:
 
 
 def _expand_shards(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """SPMD partitioning: replace sharded values by one graph per device, with copies."""
     plan.expansion = expand(plan.sink, ctx) if sharding_seen() else None
     if plan.expansion is not None:
         plan.sink = plan.expansion.sink
@@ -89,17 +90,20 @@ def _expand_shards(plan: Plan, ctx: ScheduleContext) -> Plan:
 
 
 def _separate(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Write-after-read hazards: copy old values that no order of kernels can preserve."""
     plan.separated = separate(plan.sink, plan.crossed, ctx.is_shared)
     return plan
 
 
 def _clean(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Algebraic simplification: fold constants, remove copies, turn slices into buffer views."""
     rules = CLEAN_WITH_IMAGES if any_images() else CLEAN
     plan.cleaned = rewrite_map(plan.clean_sink, rules, ctx.about(plan.clean_sink))
     return plan
 
 
 def _views(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """View pushdown: move reshapes and permutes below reduces; eliminate dead writes."""
     plan.uses = uses_in(plan.clean_sink)
     for _ in range(_MOST_ROUNDS):
         if not (edits := unseen_steps(plan.uses) or tidy_views(plan.uses)):
@@ -109,12 +113,14 @@ def _views(plan: Plan, ctx: ScheduleContext) -> Plan:
 
 
 def _split_reduces(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Split reductions: do a long reduce in two steps on parallel devices."""
     if edits := split_reduces(plan.uses, ctx):
         _edit(plan, edits)
     return plan
 
 
 def _fuse_marks(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Fusion marks: keep in one kernel what the user marked with `Tensor.fuse()`."""
     if edits := without_marks(plan.uses):
         marks = marked(plan.uses)
         marks = moved(marks, _edit(plan, edits))
@@ -133,26 +139,31 @@ def _edit(plan: Plan, edits: dict[UOp, Edit]) -> dict[UOp, UOp]:
 
 
 def _must_realize(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Realization: find the values that must be stored whatever is fused."""
     plan.realized = must_realize(plan.uses, plan.marks, ctx.reads_narrow)
     return plan
 
 
 def _group_reduces(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Epilogue fusion: let each reduce compute its elementwise consumers."""
     plan.realized = group_reduces(plan.uses, plan.realized, plan.marks)
     return plan
 
 
 def _limit_buffers(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Buffer limits: store inputs so that no kernel exceeds its device's buffer count."""
     plan.realized = limit_buffers(plan.uses, plan.realized, ctx)
     return plan
 
 
 def _group_kernels(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Kernel fusion: merge kernels that share loops, with several outputs and reduces."""
     plan.groups = group_kernels(plan.uses, plan.realized, ctx)
     return plan
 
 
 def _create_kernels(plan: Plan, ctx: ScheduleContext) -> Plan:
+    """Kernel creation: replace each fused group by ASSIGN(BUFFER, KERNEL)."""
     plan.stored = create_kernels(plan.uses, plan.groups, ctx)
     return plan
 

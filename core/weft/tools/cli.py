@@ -40,6 +40,7 @@ COMMANDS: dict[str, Command] = {
     "new-device": Command(
         "weft.tools.commands.new_device", "write a device plugin to start from, with its tests"
     ),
+    "opt": Command("weft.tools.commands.opt", "run named compiler passes on IR text"),
     "replay": Command(
         "weft.tools.commands.replay",
         "keep schedules and kernels, make them again elsewhere",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
@@ -139,11 +139,25 @@ def arg_text(value: Any) -> str:
     return repr(value) if printer.lines else text
 
 
-def to_text(root: UOp) -> str:
-    """The graph below `root`, one node a line, sources first."""
+def to_text(root: UOp, notes: Mapping[UOp, str] | None = None) -> str:
+    """The graph below `root`, one node a line, sources first.
+
+    notes: about some of its nodes; each follows as a comment line, `# %7 note`.
+    """
     printer = _Printer()
     printer.add(root)
-    return "\n".join(printer.lines) + "\n"
+    about = notes or {}
+    found = [f"# %{n} {about[node]}" for node, n in printer.number.items() if node in about]
+    return "\n".join(printer.lines + found) + "\n"
+
+
+def _not_text(number: int, text: str, because: str) -> FormatError:
+    return FormatError(
+        f"line {number} is not IR text: {text.strip()!r}",
+        asked="reading IR text",
+        because=because,
+        try_="what to_text printed",
+    )
 
 
 class _Reader:
@@ -163,18 +177,20 @@ class _Reader:
         try:
             if words[1] != "=" or words[0] != f"%{len(self.nodes)}":
                 raise ValueError(f"expected '%{len(self.nodes)} = OP dtype sources'")
+            if words[2] not in Ops.__members__:
+                raise ValueError(f"expected an operation, and there is none called {words[2]!r}")
             op, dtype = Ops[words[2]], parse_dtype(words[3])
             src = tuple(self.node(int(word[1:]), number) for word in words[4:])
             value = self.value(ast.parse(arg, mode="eval").body, number) if arg else None
-        except FormatError:
-            raise
-        except (IndexError, KeyError, ValueError, SyntaxError, TypeError) as error:
-            raise FormatError(
-                f"line {number} is not IR text: {text.strip()!r}",
-                asked="reading IR text",
-                because=str(error),
-                try_="what to_text printed",
-            ) from error
+        except FormatError as error:
+            if error.summary.startswith("line "):
+                raise
+            raise _not_text(number, text, error.summary) from error
+        except IndexError as error:
+            expected = f"expected '%{len(self.nodes)} = OP dtype sources'"
+            raise _not_text(number, text, expected) from error
+        except (KeyError, ValueError, SyntaxError, TypeError, AttributeError) as error:
+            raise _not_text(number, text, str(error)) from error
         self.nodes.append(UOp(op, dtype, src, value))
 
     def value(self, tree: ast.expr, line: int) -> Any:
@@ -197,7 +213,8 @@ class _Reader:
                 return float(values[0])
             if name == "Kernel":
                 return args.Kernel(values[0])
-            return _readers[name](*values)
+            if name in _readers:
+                return _readers[name](*values)
         raise ValueError(f"{ast.unparse(tree)} cannot stand in an arg")
 
 

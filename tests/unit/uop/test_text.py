@@ -54,3 +54,25 @@ def test_text_that_is_no_ir_is_refused(text):
 @pytest.mark.parametrize("dtype", [*dtypes.all, dtypes.float.vec(4), dtypes.half.ptr(7)])
 def test_dtypes_round_trip(dtype):
     assert parse_dtype(dtype_text(dtype)) is dtype
+
+
+def test_notes_are_comments_with_the_number_of_their_node():
+    a, b = UOp.const(dtypes.float, 1.0), UOp.const(dtypes.float, 2.0)
+    text = to_text(UOp.sink(a, b), {b: "stored", UOp.const(dtypes.int, 3): "elsewhere"})
+    assert text.endswith("SINK void %0 %1\n# %1 stored\n")
+    assert from_text(text) is UOp.sink(a, b)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("%0 = NOTHING void", "there is none called 'NOTHING'"),
+        ("%0 =", "expected '%0 = OP dtype sources'"),
+        ("%1 = SINK void", "expected '%0 = OP dtype sources'"),
+        ("%0 = CONST flat  arg=1", "'flat' is no dtype"),
+    ],
+)
+def test_errors_name_the_line_and_what_is_expected(text, expected):
+    with pytest.raises(FormatError, match="line 2") as caught:
+        from_text("# comment\n" + text)
+    assert expected in caught.value.because
