@@ -11,22 +11,24 @@ in:  where a file is to be      out: a temporary path to write to
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from weft.base.errors import FileError
 from weft.base.interrupts import let_through
+from weft.base.regular_file import check_regular
 
 try:
     import fcntl
 except ImportError:  # Windows: an open file cannot be removed there anyway
     fcntl = None  # type: ignore[assignment]
 
+_FAILED = "the file could not be saved"
+_KEPT = "what was there before is unchanged"
 _OURS = re.compile(r"\.tmp-\d+-[0-9a-f]{8}")
 
 
@@ -37,8 +39,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Whatever is raised, a file that was there before keeps its content and the temporary one is
     removed. Symbolic links are followed; the permissions of the old file are kept.
 
-    :raises FileError: where the folder cannot be written, the disk is full, or a folder has this
-        name.
+    :raises FileError: where the folder cannot be written, the disk is full, or a folder, a pipe or
+        a device has this name.
 
     >>> from weft.base.atomic_write import replacing
     >>> with replacing("notes.txt") as temporary:
@@ -46,20 +48,24 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> open("notes.txt").read()
     'all of it'
     """
+    written = None
     try:
-        with replaced(path) as temporary:
-            yield temporary
+        with replaced(path) as written:
+            yield written
     except FileError as error:
         error.asked = f"save {os.fspath(path)}"
+        if written is not None and error.filename == str(written):
+            error.summary, error.filename = _FAILED, os.fspath(path)
+            error.because = f"{error.because}; {_KEPT}"
         raise
     except OSError as error:
         let_through(error)
         raise FileError.of(
             error,
-            "the file could not be saved",
+            _FAILED,
             path=path,
             asked=f"save {os.fspath(path)}",
-            because=f"{error.strerror or error}; what was there before is unchanged",
+            because=f"{error.strerror or error}; {_KEPT}",
             try_="add a file name to the path"
             if isinstance(error, IsADirectoryError)
             else "check the folder, its permissions and the free space",
@@ -69,10 +75,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """As `replacing`, with the errors of the operating system as they are."""
+    check_regular(path, exists=False)
     path = Path(os.path.realpath(path))
-    if path.is_dir():
-        because = "a folder has this name, and a file cannot replace it"
-        raise IsADirectoryError(errno.EISDIR, because, str(path))
     _remove_abandoned(path)
     temporary, held = _locked_file(path)
     try:
@@ -83,9 +87,10 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(temporary, path)
         _sync(path.parent)
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        os.close(held)
+        try:
+            _remove(temporary)
+        finally:
+            os.close(held)
 
 
 def _locked_file(path: Path) -> tuple[Path, int]:
@@ -103,23 +108,36 @@ def _remove_abandoned(path: Path) -> None:
     """Remove the temporary files of this name whose writers are gone."""
     if fcntl is None:
         return
-    with suppress(OSError), os.scandir(path.parent) as entries:
-        for entry in entries:
-            name = entry.name
-            if not name.startswith(path.name) or not _OURS.fullmatch(name[len(path.name) :]):
-                continue
-            with suppress(OSError):
-                _remove_if_abandoned(Path(entry.path))
+    try:
+        names = os.listdir(path.parent)
+    except OSError as error:
+        let_through(error)
+        return
+    for name in names:
+        if name.startswith(path.name) and _OURS.fullmatch(name[len(path.name) :]):
+            _remove_if_abandoned(path.with_name(name))
 
 
 def _remove_if_abandoned(temporary: Path) -> None:
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    held = os.open(temporary, flags)
+    try:
+        held = os.open(temporary, flags)
+    except OSError as error:  # it is gone, or somebody else's
+        let_through(error)
+        return
     try:
         if stat.S_ISREG(os.fstat(held).st_mode) and _lock(held, wait=False):
-            temporary.unlink()
+            _remove(temporary)
     finally:
         os.close(held)
+
+
+def _remove(temporary: Path) -> None:
+    """Remove a file, if that is possible."""
+    try:
+        temporary.unlink(missing_ok=True)
+    except OSError as error:
+        let_through(error)
 
 
 def _lock(held: int, wait: bool) -> bool | None:
@@ -130,7 +148,8 @@ def _lock(held: int, wait: bool) -> bool | None:
         fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks: nothing is ever taken for abandoned
+    except OSError as error:  # a file system without locks: nothing is ever taken for abandoned
+        let_through(error)
         return None
     return True
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from weft.base.atomic_write import replaced
 from weft.base.errors import ArgumentError, FileError, FormatError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def _fetch(url: str, path: Path, gunzip: bool, timeout: float) -> None:
             try_="gunzip=False for its bytes as they are",
         ) from None
     except OSError as error:
+        let_through(error)
         raise FileError.of(
             error,
             "this address could not be fetched",

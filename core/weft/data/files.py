@@ -11,6 +11,8 @@ import numpy as np
 from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, FileError, IndexingError, ShapeError
+from weft.base.interrupts import let_through
+from weft.base.regular_file import check_regular
 from weft.data.datasets import Dataset
 from weft.io.safetensors_header import PREFIX, Entry, header_length, parse_header
 
@@ -101,8 +103,10 @@ class SafetensorsDataset(Dataset[dict[str, np.ndarray]]):
 
 def _opened(path: str) -> Any:
     try:
+        check_regular(path)
         return open(path, "rb", buffering=0)
     except OSError as error:
+        let_through(error)
         raise FileError.of(error, "this file cannot be read", path=path, asked=path) from error
 
 

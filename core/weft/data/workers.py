@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from weft.base.errors import ArgumentError, WorkerError
+from weft.base.interrupts import let_through
 from weft.data.datasets import batches_of, is_iterable, samples_of
 from weft.data.samplers import generator, set_epoch
 
@@ -275,6 +276,7 @@ def _check_pickles(*values: Any) -> None:
         try:
             pickle.Pickler(_Nowhere(), pickle.HIGHEST_PROTOCOL).dump(value)
         except Exception as error:
+            let_through(error)
             raise ArgumentError(
                 "this cannot be sent to a worker process",
                 asked='worker_kind="process"',

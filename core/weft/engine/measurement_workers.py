@@ -146,6 +146,7 @@ class Here:
         try:
             self.trial.expect(built)
         except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
+            let_through(error)
             return failure_text(error)
         return ""
 
@@ -153,12 +154,14 @@ class Here:
         try:
             return self.trial.time(built, _SPENT, good)
         except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
+            let_through(error)
             return failure_text(error)
 
     def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
         try:
             return self.trial.in_turn(several, seconds)
         except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
+            let_through(error)
             return failure_text(error)
 
     def end(self) -> None:

@@ -12,6 +12,7 @@ import os
 import sys
 from time import perf_counter
 
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.base.text import human_time
 
@@ -92,6 +93,7 @@ def _is_terminal() -> bool:
 def _columns() -> int:
     try:
         columns = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        let_through(error)
         columns = 0
     return max(20, columns or 80)  # some terminals do not know how wide they are

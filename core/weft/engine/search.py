@@ -109,6 +109,7 @@ def in_turn(
         finally:
             shop.end()
     except (WeftError, HelperFailed, OSError) as error:
+        let_through(error)
         return failure_text(error)
 
 
@@ -146,6 +147,7 @@ class _Search:
                 self.workshop.end()
             result = self.result()
         except (WeftError, HelperFailed, OSError) as error:
+            let_through(error)
             result = self.ended_early(failure_text(error))
         except Exception as error:  # a fault of ours: the program can do without a search
             let_through(error)

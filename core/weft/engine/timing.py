@@ -15,6 +15,8 @@ from collections.abc import Callable
 from time import perf_counter, process_time, thread_time
 from typing import TypeVar
 
+from weft.base.interrupts import let_through
+
 T = TypeVar("T")
 _FILE = "/proc/thread-self/schedstat"
 _COUNTED = os.path.exists(_FILE)
@@ -28,7 +30,8 @@ def waited() -> float:
     try:
         with open(_FILE, "rb", buffering=0) as file:
             return int(file.read(64).split()[1]) * 1e-9
-    except (OSError, ValueError, IndexError):
+    except (OSError, ValueError, IndexError) as error:
+        let_through(error)
         return 0.0
 
 

@@ -163,7 +163,8 @@ def patience() -> float:
     they slow down must not be taken for something that hangs."""
     try:
         load = os.getloadavg()[0]
-    except (AttributeError, OSError):  # a system that does not count
+    except (AttributeError, OSError) as error:  # a system that does not count
+        let_through(error)
         return 1.0
     return min(_MOST_PATIENCE, max(1.0, load / (os.cpu_count() or 1)))
 

@@ -17,6 +17,8 @@ from typing import Any
 from weft.base.arguments import index_of, kind_of, shown
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import ArgumentError, FileError, FormatError, WrongKind
+from weft.base.interrupts import let_through
+from weft.base.regular_file import check_regular
 from weft.io.numpy_file import npy_load, npz_load
 from weft.io.safetensors import safe_load, safe_load_metadata, safe_save
 from weft.io.torch_file import torch_load
@@ -78,9 +80,11 @@ def load(path: str | PathLike[str], map_location: Any = None, weights_only: bool
             "a file has a path", asked=f"load from {kind_of(path)}", try_='weft.load("run.pt")'
         )
     try:
+        check_regular(path)
         with open(path, "rb") as file:
             head = file.read(9)
     except OSError as error:
+        let_through(error)
         raise FileError.of(
             error, "the file cannot be read", path=path, asked=f"load {path}"
         ) from error

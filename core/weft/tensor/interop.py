@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
@@ -26,6 +25,7 @@ from weft.base.errors import (
 )
 from weft.base.interrupts import let_through
 from weft.base.promotion import least_upper_dtype
+from weft.base.regular_file import check_regular
 from weft.base.scalars import check_range, pack
 from weft.base.sequences import prod
 from weft.device import Buffer, binding, numpy_dtype, registry
@@ -285,13 +285,9 @@ def from_file(path: str | os.PathLike[str], dtype: DType | None = None) -> UOp:
     :raises FileError: if there is no such file.
     :raises UnknownDevice: if no installed plugin stores files.
     """
-    device = registry.locate(path)
-    if "\0" in os.fspath(path):
-        raise FileError("no file has this name", asked=shown(path), because="it has a zero in it")
     try:
-        facts = os.stat(path)
-        if stat.S_ISDIR(facts.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        check_regular(path)
+        size = os.stat(path).st_size
         if not os.access(path, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
@@ -306,8 +302,8 @@ def from_file(path: str | os.PathLike[str], dtype: DType | None = None) -> UOp:
             else "the path of a file that this process may read",
         ) from None
     kind = dtype or dtypes.uint8
-    count = _count_of(facts.st_size, kind, f"the bytes of {os.fspath(path)}")
-    return UOp.new_buffer(str(device), count, kind)
+    count = _count_of(size, kind, f"the bytes of {os.fspath(path)}")
+    return UOp.new_buffer(str(registry.locate(path)), count, kind)
 
 
 def from_blob(address: int, shape: Any, dtype: DType, where: str | tuple[str, ...]) -> UOp:

@@ -14,6 +14,7 @@ from typing import Any
 
 from weft.base.dtype import DType, ImageDType
 from weft.base.errors import FileError
+from weft.base.interrupts import let_through
 from weft.device import CompiledProgram
 from weft.tools.stand_in import Allocation, Copied, Planned, Read, Room, StandIn, Step, Written
 from weft.uop import Ops
@@ -34,6 +35,7 @@ def write(folder: Path, target: str, plan: StandIn, with_data: bool = True) -> i
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        let_through(error)
         raise FileError.of(
             error,
             "the kernels cannot be written",

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from weft.base.errors import ArgumentError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 
 USAGE = "FILE.py [arguments], -m MODULE [arguments], or any command"
@@ -32,6 +33,7 @@ def run(words: Sequence[str], **changes: str) -> int:
     try:
         return subprocess.run(line, env=settings.environment(**changes)).returncode
     except OSError as error:
+        let_through(error)
         raise ArgumentError(
             "this program cannot be started", asked=" ".join(line), because=str(error), try_=USAGE
         ) from error

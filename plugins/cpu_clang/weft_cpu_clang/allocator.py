@@ -44,6 +44,7 @@ class ProcessAllocator(Allocator[Memory]):
         try:
             return _mapped(nbytes) if nbytes >= LARGE else _small(nbytes)
         except (MemoryError, OSError, OverflowError, ValueError) as error:
+            let_through(error)
             raise OutOfMemory(
                 "the system has no memory left",
                 asked=f"{nbytes} bytes",

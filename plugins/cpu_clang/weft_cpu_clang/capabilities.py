@@ -16,6 +16,7 @@ from weft.plugin import (
     MemoryCaps,
     PairDot,
     dtypes,
+    let_through,
 )
 from weft_cpu_clang.levels import NATIVE
 from weft_cpu_clang.threads import wanted
@@ -106,7 +107,8 @@ def last_cache() -> int:
         try:
             text = file.read_text().strip()
             sizes.append(int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1], 0))
-        except (OSError, ValueError, IndexError):
+        except (OSError, ValueError, IndexError) as error:
+            let_through(error)
             continue
     return max(sizes)
 
@@ -118,8 +120,8 @@ def processor_name() -> str:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return f"{line.partition(':')[2].strip()}, {os.cpu_count()} threads"
-    except OSError:
-        pass
+    except OSError as error:
+        let_through(error)
     import platform  # where the system says it otherwise, this is not read
 
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} threads"

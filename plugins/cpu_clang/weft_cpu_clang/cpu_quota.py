@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from weft.plugin import let_through
+
 GROUPS = Path("/proc/self/cgroup")
 MOUNT = Path("/sys/fs/cgroup")
 
@@ -15,7 +17,8 @@ def available() -> int:
     """At least 1. Affinity and the limits of control groups (of both kinds) count."""
     try:
         usable = len(os.sched_getaffinity(0))
-    except (AttributeError, OSError):
+    except (AttributeError, OSError) as error:
+        let_through(error)
         usable = os.cpu_count() or 1
     return min([usable, *(max(1, -(-quota // period)) for quota, period in _limits())])
 
@@ -47,5 +50,6 @@ def _and_around(path: str) -> Iterator[str]:
 def _text(path: Path) -> str:
     try:
         return path.read_text()
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        let_through(error)
         return ""

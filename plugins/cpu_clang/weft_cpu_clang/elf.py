@@ -14,7 +14,7 @@ import struct
 import sys
 from functools import cache
 
-from weft.plugin import CompileError
+from weft.plugin import CompileError, let_through
 from weft_cpu_clang.elf_object import (
     ALLOCATE,
     NOBITS,
@@ -183,7 +183,8 @@ def _libraries() -> tuple[ctypes.CDLL, ...]:
     for name in ("libm.so.6", "libgcc_s.so.1"):
         try:
             found.append(ctypes.CDLL(name))
-        except OSError:
+        except OSError as error:
+            let_through(error)
             continue
     return tuple(found)
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from weft.plugin import let_through
+
 SYSTEM = Path("/proc/meminfo")
 GROUPS = Path("/proc/self/cgroup")
 MOUNT = Path("/sys/fs/cgroup")
@@ -47,5 +49,6 @@ def _of_groups() -> Iterator[int]:
 def _text(path: Path) -> str:
     try:
         return path.read_text()
-    except OSError:
+    except OSError as error:
+        let_through(error)
         return ""

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from weft.plugin import let_through
 from weft_cpu_clang.capabilities import ROW_BYTES, SCRATCH_BYTES
 
 NEEDED = SCRATCH_BYTES + ROW_BYTES + (1 << 20)
@@ -54,7 +55,8 @@ def stack_bytes() -> int | None:
             return None
         library.pthread_attr_getstack(attributes, ctypes.byref(start), ctypes.byref(size))
         library.pthread_attr_destroy(attributes)
-    except (AttributeError, OSError, TypeError):
+    except (AttributeError, OSError, TypeError) as error:
+        let_through(error)
         return None
     return size.value
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import pycuda.driver as cuda
 
-from weft.plugin import DeviceError
+from weft.plugin import DeviceError, let_through
 from weft_cuda.chip import Chip, read_chip
 from weft_cuda.driver import (
     PROCESS,
@@ -75,7 +75,8 @@ def _results() -> dict[str, tuple[int, str]]:
         try:
             library = ctypes.CDLL(path)
             break
-        except OSError:
+        except OSError as error:
+            let_through(error)
             continue
     text, name = ctypes.c_char_p(), ctypes.c_char_p()
     for code in range(1, 1000) if library is not None else ():

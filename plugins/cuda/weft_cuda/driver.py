@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from weft.plugin import DeviceError, DeviceUnavailable, OutOfMemory
+from weft.plugin import DeviceError, DeviceUnavailable, OutOfMemory, let_through
 from weft_cuda.chip import Chip
 
 Grid = tuple[int, int, int]
@@ -275,6 +275,7 @@ def find_driver() -> Driver:
             reasons.append(f"{name}: the driver finds no GPU")
         # Whatever a driver's package raises, of its own kinds too, it is no reason to stop.
         except Exception as error:
+            let_through(error)
             reasons.append(f"{name}: {error}")
     raise DeviceUnavailable(
         "there is no NVIDIA GPU to be used",
@@ -290,6 +291,7 @@ def _library_loads() -> bool:
         try:
             ctypes.CDLL(name)
             return True
-        except OSError:
+        except OSError as error:
+            let_through(error)
             continue
     return False

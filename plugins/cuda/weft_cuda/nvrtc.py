@@ -14,7 +14,7 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
 
-from weft.plugin import CompileError, DeviceUnavailable
+from weft.plugin import CompileError, DeviceUnavailable, let_through
 
 NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 _FUNCTIONS: dict[str, tuple[object, ...]] = {
@@ -153,6 +153,7 @@ def find_nvrtc() -> Nvrtc:
         try:
             return Nvrtc(path)
         except (OSError, AttributeError, CompileError) as error:
+            let_through(error)
             reasons.append(f"{path}: {error}")
     raise DeviceUnavailable(
         "there is no compiler for this device",

@@ -115,6 +115,7 @@ class StoredFile:
                     fd, before + nbytes, access=mmap.ACCESS_READ, offset=offset - before
                 )
             except OSError as error:
+                let_through(error)
                 raise file_error("map", self.path, error) from error
             except ValueError as error:
                 raise FileError(

@@ -15,6 +15,8 @@ from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 
+from weft.plugin import let_through
+
 try:
     import fcntl
 except ImportError:  # no locks of this kind on this system, where PoCL 3 is not shipped either
@@ -51,7 +53,8 @@ def process_lock(program: str) -> Iterator[None]:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             opened = os.open(lock_file(), flags, 0o600)
-        except OSError:
+        except OSError as error:
+            let_through(error)
             yield
             return
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from weft.plugin import CompiledProgram, CompileError, DeviceError, Dims, dtypes
+from weft.plugin import CompiledProgram, CompileError, DeviceError, Dims, dtypes, let_through
 from weft_opencl.allocator import Memory, failed
 from weft_opencl.compiler import load
 from weft_opencl.driver import OpenCLDevice, bindings
@@ -39,6 +39,7 @@ class KernelRunner:
             self._loaded = load(device, program)
             self.kernel = self.another()
         except (self.cl.Error, RuntimeError) as error:
+            let_through(error)
             raise CompileError(
                 "the OpenCL driver does not take this binary",
                 asked=f"kernel {program.name}",

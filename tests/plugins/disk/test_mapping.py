@@ -1,6 +1,7 @@
 """One file: checked reads and writes, growing, and everything that can go wrong."""
 
 import errno
+import gc
 import os
 import threading
 
@@ -229,6 +230,7 @@ def test_failed_flushes_are_reported(path, monkeypatch):
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files cannot be counted here")
 def test_files_are_closed_with_their_last_holder(path):
+    gc.collect()  # of what others left
     before = len(os.listdir("/proc/self/fd"))
     files = [StoredFile(path, 200) for _ in range(20)]
     for file in files:

@@ -6,6 +6,7 @@ Formats: IDX (Y. LeCun, http://yann.lecun.com/exdb/mnist/), and CIFAR's binary v
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import zlib
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from weft.base.errors import FileError, FormatError
+from weft.base.interrupts import let_through
 from weft.tensor import Tensor
 
 Split = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -108,16 +110,23 @@ def _read(folder: Path, name: str) -> tuple[bytes, str]:
     tried = [folder / name, folder / f"{name}.gz", folder / name.replace("-idx", ".idx")]
     path = next((each for each in tried if each.is_file()), None)
     if path is None:
-        raise FileError(
+        raise FileError.of(
+            FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)),
             "a file of the data set is missing",
+            path=tried[0],
             asked=str(tried[0]),
             because=f"neither that nor {tried[1].name} is in {folder}",
         )
     try:
         raw = path.read_bytes()
         return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw, str(path)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileError(
+    except OSError as error:
+        let_through(error)
+        raise FileError.of(
+            error, "a file of the data set cannot be read", path=path, asked=str(path)
+        ) from error
+    except (EOFError, zlib.error) as error:
+        raise FormatError(
             "a file of the data set cannot be read", asked=str(path), because=str(error)
         ) from error
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import FileError
+from weft.base.interrupts import let_through
 from weft.codegen.opt.search_space import Plan
 from weft.engine.tuning_database import Found
 from weft.tools.bench.meter import Measured
@@ -92,5 +93,6 @@ def write(data: dict[str, Any], path: str) -> Path | None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     except OSError as error:
+        let_through(error)
         raise FileError.of(error, "it cannot be written", path=target, asked=str(target)) from error
     return target

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from weft.base.interrupts import let_through
 from weft.base.provenance import describe
 from weft.base.trace import Event
 from weft.device import registry
@@ -112,6 +113,7 @@ class Meter:
                 try:
                     one.seconds, one.alone = alone(one), True
                 except Exception as error:
+                    let_through(error)
                     report(f"{one.name} was not run again: {error}")
 
 

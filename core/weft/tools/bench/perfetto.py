@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import FileError
+from weft.base.interrupts import let_through
 from weft.base.trace import Event
 from weft.device.program import LinearProgram
 
@@ -80,6 +81,7 @@ class Timeline:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(json.dumps(self.as_json(), allow_nan=False), encoding="utf-8")
         except OSError as error:
+            let_through(error)
             raise FileError.of(
                 error, "the trace cannot be written", path=target, asked=str(target)
             ) from error

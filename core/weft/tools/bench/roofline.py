@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weft.base.errors import CapabilityError
+from weft.base.interrupts import let_through
 from weft.base.text import cut, human_count, human_time
 from weft.tools.bench import raster
 from weft.tools.bench.meter import Measured
@@ -92,6 +93,7 @@ def png(picture: str) -> bytes:
     try:
         import cairosvg
     except (ImportError, OSError) as error:
+        let_through(error)
         raise CapabilityError(
             "a PNG needs Pillow or CairoSVG",
             asked="the roofline as a PNG",

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from weft.base import trace
 from weft.base.errors import ArgumentError, FileError, WeftError
+from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.search import search
@@ -178,6 +179,7 @@ def pictures(
             try:
                 (folder / file).write_bytes(data)
             except OSError as error:
+                let_through(error)
                 raise FileError.of(
                     error,
                     "the roofline cannot be written",

@@ -17,6 +17,7 @@ from typing import Any
 
 from weft.base.dtype import DType
 from weft.base.errors import DeviceUnavailable, PluginError, UnknownDevice, WeftError
+from weft.base.interrupts import let_through
 from weft.base.members import Member
 from weft.base.text import human_size
 from weft.device import Capabilities, OpenDevice, Plugin, PluginState, registry
@@ -110,6 +111,7 @@ def _row(plugin: Plugin, default: str) -> Row:
     except DeviceUnavailable as error:
         return dataclasses.replace(known, state=UNAVAILABLE, cause=failure_text(error))
     except Exception as error:  # whatever a plugin does is a line about that plugin
+        let_through(error)
         return dataclasses.replace(known, state=BROKEN, cause=failure_text(error))
     return dataclasses.replace(
         known,

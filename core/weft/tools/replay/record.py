@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.base.errors import FileError, FormatError
+from weft.base.interrupts import let_through
 
 VERSION = 1
 KINDS = ("schedule", "kernel")
@@ -141,6 +142,7 @@ def write(record: Record, folder: Path) -> Path:
     except OSError as error:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
+        let_through(error)
         raise FileError.of(
             error,
             f"a {record.kind} could not be kept for replay",
@@ -159,4 +161,5 @@ def read(path: Path) -> Record:
     except UnicodeDecodeError as error:
         raise _damaged(f"it is not text: {error}", path.name) from error
     except OSError as error:
+        let_through(error)
         raise FileError.of(error, "a record cannot be read", path=path, asked=str(path)) from error

@@ -11,11 +11,12 @@ import gzip
 import html
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from weft.base.atomic_write import replaced
 from weft.base.errors import FileError
+from weft.base.interrupts import let_through
 
 FOLDER = Path(__file__).parent
 SCRIPTS = (
@@ -63,17 +64,12 @@ def write_page(data: dict[str, Any], path: str | os.PathLike[str], title: str = 
     """Write the page whole or not at all; the path it has then. Raises FileError."""
     target = Path(path).expanduser().absolute()
     text = page(data, title)
-    temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".weft-viz-", dir=target.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
+        with replaced(target) as temporary:
+            temporary.write_text(text, encoding="utf-8")
     except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        let_through(error)
         raise FileError.of(
             error,
             "the page cannot be written",
