@@ -10,6 +10,7 @@ from weft.nn.inputs import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import Parameter, parameter
 from weft.tensor import Tensor
+from weft.tensor.ops.index_bounds import check_index
 
 
 class Embedding(Layer):
@@ -17,7 +18,8 @@ class Embedding(Layer):
 
     Input integers of any shape (...), output (..., embedding_dim). The row `padding_idx`, counted
     from the end if negative, starts as zeros and is never trained: no gradient reaches it. Raises
-    DTypeError for inputs that are no integers, ArgumentError for a padding_idx that is no row.
+    DTypeError for inputs that are no integers, ArgumentError for a padding_idx that is no row,
+    IndexingError for an input that numbers no row, negative ones included, where that is known.
 
     >>> nn.Embedding(10, 4)(Tensor([[1, 2, 3]])).shape
     (1, 3, 4)
@@ -74,7 +76,10 @@ class Embedding(Layer):
 
 
 def look_up(indices: Tensor, weight: Tensor, padding_idx: int | None) -> Tensor:
-    """weight[indices]; no gradient reaches the row `padding_idx`."""
+    """weight[indices]; no gradient reaches the row `padding_idx`.
+
+    :raises IndexingError: for what numbers no row, where that is known.
+    """
     if not dtypes.is_int(indices.dtype):
         raise DTypeError(
             "an embedding is looked up by integers",
@@ -82,6 +87,7 @@ def look_up(indices: Tensor, weight: Tensor, padding_idx: int | None) -> Tensor:
             because="only integers number the rows of a table",
             try_="cast the indices to dtypes.int first",
         )
+    check_index(indices, weight.shape[0], 0, weight.shape, from_end=False)
     found = weight[indices]
     if padding_idx is None:
         return found

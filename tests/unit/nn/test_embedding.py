@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from weft import Tensor, dtypes
-from weft.base.errors import ArgumentError, DTypeError
-from weft.nn import Embedding
+from weft import Tensor, dtypes, settings
+from weft.base.errors import ArgumentError, DTypeError, IndexingError
+from weft.nn import Embedding, functional
 
 
 @pytest.mark.parametrize("indices", [[3], [0, 4, 4, 1], [[1, 2], [3, 0]]])
@@ -36,3 +36,15 @@ def test_the_row_of_padding_is_zero_and_is_not_trained() -> None:
     np.testing.assert_array_equal(table.weight.grad.numpy(), [[0, 0], [1, 1], [0, 0], [0, 0]])
     with pytest.raises(ArgumentError, match="no such row"):
         Embedding(4, 2, padding_idx=4)
+
+
+@pytest.mark.parametrize("number", [-1, 3])
+def test_what_numbers_no_row_is_refused(number):
+    table = Tensor([[1.0], [2.0], [3.0]])
+    calls = [Embedding(3, 1), lambda i: functional.embedding(i, table)]
+    for look_up in calls:
+        with pytest.raises(IndexingError, match=f"index {number} is out of bounds") as caught:
+            look_up(Tensor([0, number]))
+        assert caught.value.try_ == "numbers from 0 to 2"
+        with settings.override(CHECK=1), pytest.raises(IndexingError, match="out of bounds"):
+            look_up(Tensor([0, number]).realize() + 0).tolist()

@@ -24,25 +24,32 @@ _CHANGES = frozenset({Ops.SHRINK, Ops.CAST})
 
 
 def check_index(
-    index: Any, size: Any, axis: int, shape: tuple[Any, ...], given: Any = None
+    index: Any,
+    size: Any,
+    axis: int,
+    shape: tuple[Any, ...],
+    given: Any = None,
+    from_end: bool = True,
 ) -> None:
-    """Check an index tensor against an axis of `size` elements; what is below zero counts from the
-    end. `given`: what the user passed, for the error.
+    """Check an index tensor against an axis of `size` elements.
+
+    given: what the user passed, for the error. from_end: what is below zero counts from the end.
 
     :raises IndexingError: at once for values that are known; in checked mode, when something is
         next computed, for all others.
     """
     if size.__class__ is not int:
         return
+    first = -size if from_end else 0
     found = _extremes(index._uop)
     if found is None:
         if not _read_check():
             return
-    elif -size <= found[0] and found[1] < size:
+    elif first <= found[0] and found[1] < size:
         return
 
     def error(low: int, high: int, where: str) -> IndexingError | None:
-        if -size <= low and high < size:
+        if first <= low and high < size:
             return None
         what = (
             f"index {shown(given)}" if given is not None else f"index tensor of shape {index.shape}"
@@ -51,7 +58,7 @@ def check_index(
             f"index {high if high >= size else low} is out of bounds",
             asked=f"an {what} into axis {axis} of shape {shape}{where}",
             because=f"the axis has {size} elements",
-            try_=f"numbers from {-size} to {size - 1}" if size else None,
+            try_=f"numbers from {first} to {size - 1}" if size else None,
         )
 
     _raise_or_defer(index, found, error)

@@ -7,7 +7,7 @@ from typing import Any, Self
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
-from weft.base.promotion import least_upper_float
+from weft.base.promotion import least_upper_float, sum_acc_dtype
 from weft.tensor.ops.index_bounds import check_labels
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
@@ -30,6 +30,12 @@ class LossesMixin(TensorBase):
             asked=f"reduction={reduction!r}",
             try_='"mean", "sum" or "none"',
         )
+
+    def _mean_over(self, count: Any) -> Self:
+        """The sum divided by a number: halves are rounded once, after the division."""
+        own = self._uop.dtype
+        wide = sum_acc_dtype(own)
+        return (self.sum(dtype=wide) / count.cast(wide)).cast(own)
 
     def _labels(self, Y: Any) -> Self:
         """The labels as a tensor. :raises ShapeError: if self has no axis of classes."""
@@ -96,15 +102,20 @@ class LossesMixin(TensorBase):
         if label_smoothing:
             loss = loss + counted.where(logs.mean(-1), 0) * label_smoothing
         if reduction == "mean":
-            return -loss.sum() / counted.sum(dtype=dtypes.int32)
+            return (-loss)._mean_over(counted.sum(dtype=dtypes.int32))
         return (-loss)._reduced(reduction)
 
     def cross_entropy(
-        self, Y: ArrayLike, reduction: str = "mean", label_smoothing: float = 0.0
+        self,
+        Y: ArrayLike,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+        *,
+        ignore_index: int = -100,
     ) -> Self:
         """Cross entropy of logits (N, classes, ...) with class numbers (N, ...), or with
-        probabilities of the logits' shape.
-        :raises IndexingError: for a class that does not exist, where that is known.
+        probabilities of the logits' shape. Rows whose class is `ignore_index` do not count.
+        :raises IndexingError: for any other class that does not exist, where that is known.
 
         >>> logits = Tensor([[2.0, 0.0], [0.0, 1.0]])
         >>> logits.cross_entropy(Tensor([0, 1])).item()
@@ -117,15 +128,21 @@ class LossesMixin(TensorBase):
         axis = 1 if len(self.shape) > 1 else 0
         classes = self.shape[axis]
         if dtypes.is_int(Y._uop.dtype) and Y.shape == _without(self.shape, axis):
-            check_labels(Y, classes, "cross_entropy", try_=_ignoring(classes))
+            check_labels(Y, classes, "cross_entropy", ignore_index)
             places = self.__class__.arange(classes, device=self.device)
             places = places.reshape(
                 tuple(classes if i == axis else 1 for i in range(len(self.shape)))
             )
-            logs = self.log_softmax(axis)
-            picked = (Y.unsqueeze(axis) == places).where(logs, 0).sum(axis)
+            logs, counted = self.log_softmax(axis), Y != ignore_index
+            hits = Y.unsqueeze(axis) == places
+            if 0 <= ignore_index < classes:
+                hits = hits & counted.unsqueeze(axis)
+            picked = hits.where(logs, 0).sum(axis)
             if label_smoothing:
-                picked = picked * (1 - label_smoothing) + logs.mean(axis) * label_smoothing
+                even = counted.where(logs.mean(axis), 0)
+                picked = picked * (1 - label_smoothing) + even * label_smoothing
+            if reduction == "mean":
+                return (-picked)._mean_over(counted.sum(dtype=dtypes.int32))
             return (-picked)._reduced(reduction)
         if Y.shape != self.shape:
             raise ShapeError(
@@ -149,7 +166,7 @@ class LossesMixin(TensorBase):
         """Minus the log probability (N, classes, ...) of the classes Y (N, ...).
 
         `weight` has a number for each class; the mean is over the weights. Rows whose class is
-        `ignore_index` do not count.
+        `ignore_index`, -100 by default, do not count.
         :raises IndexingError: for any other class that does not exist, where that is known.
 
         >>> logs = Tensor([[2.0, 0.0], [0.0, 1.0]]).log_softmax()
@@ -167,6 +184,7 @@ class LossesMixin(TensorBase):
                 asked=f"nll_loss of {self.shape} with labels {Y._uop.dtype!r} {Y.shape}",
                 because="labels are class numbers, without the axis of classes",
             )
+        ignore_index = -100 if ignore_index is None else ignore_index
         check_labels(Y, classes, "nll_loss", ignore_index)
         shape = tuple(classes if i == axis else 1 for i in range(len(self.shape)))
         hits = Y.unsqueeze(axis) == self.__class__.arange(classes, device=self.device).reshape(
@@ -176,23 +194,15 @@ class LossesMixin(TensorBase):
             weights = Y.ones_like(dtype=self._uop.dtype)
         else:
             weights = hits.where(self._as_tensor(weight, self).reshape(shape), 0).sum(axis)
-        if ignore_index is not None:
-            weights = (Y == ignore_index).where(0, weights)
+        weights = (Y == ignore_index).where(0, weights)
         loss = -hits.where(self, 0).sum(axis) * weights
         if reduction == "mean":
-            return loss.sum() / weights.sum()
+            return loss._mean_over(weights.sum(dtype=sum_acc_dtype(weights._uop.dtype)))
         return loss._reduced(reduction)
 
 
 def _without(shape: tuple[Any, ...], axis: int) -> tuple[Any, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
-
-
-def _ignoring(classes: int) -> str:
-    return (
-        f"labels from 0 to {classes - 1}; rows that do not count: "
-        "sparse_categorical_crossentropy(labels, ignore_index=...)"
-    )
 
 
 def _check_smoothing(label_smoothing: float) -> None:

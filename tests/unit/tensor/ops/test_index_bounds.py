@@ -132,3 +132,36 @@ def test_what_is_computed_is_checked_in_checked_mode():
         with pytest.raises(IndexingError, match="class 7"):
             loss.item()
         assert X.nll_loss(index.zeros_like().cat(index), ignore_index=7).item() == -1.0
+
+
+@pytest.mark.parametrize("ignored", [-100, -1, 1])
+@pytest.mark.parametrize("smoothing", [0.0, 0.25])
+def test_rows_that_do_not_count(ignored, smoothing):
+    logits = Tensor([[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 0.0]])
+    labels = Tensor([0, ignored, 2])
+    got = logits.cross_entropy(labels, label_smoothing=smoothing, ignore_index=ignored)
+    counted = logits[[0, 2]].cross_entropy(Tensor([0, 2]), label_smoothing=smoothing)
+    assert got.item() == pytest.approx(counted.item(), rel=1e-6)
+    rows = logits.cross_entropy(labels, "none", smoothing, ignore_index=ignored).tolist()
+    assert rows[1] == 0 and rows[0] > 0 and rows[2] > 0
+    losses = logits.log_softmax().nll_loss(labels, ignore_index=ignored)
+    assert losses.item() == pytest.approx(
+        logits[[0, 2]].log_softmax().nll_loss(Tensor([0, 2])).item(), rel=1e-6
+    )
+
+
+def test_minus_100_does_not_count_by_default():
+    logits = Tensor([[1.0, 2.0], [0.0, 1.0]])
+    alone = logits[1:].cross_entropy(Tensor([1])).item()
+    assert logits.cross_entropy(Tensor([-100, 1])).item() == pytest.approx(alone, rel=1e-6)
+    picked = logits.log_softmax().nll_loss(Tensor([-100, 1])).item()
+    assert picked == pytest.approx(alone, rel=1e-6)
+    with pytest.raises(IndexingError, match="class -1 is out of bounds"):
+        logits.cross_entropy(Tensor([-1, 1]))
+
+
+def test_the_mean_over_more_rows_than_a_half_can_count():
+    logits = Tensor.zeros(70_000, 2, dtype="float16").contiguous()
+    labels = Tensor.zeros(70_000, dtype="int32")
+    for loss in (logits.cross_entropy(labels), logits.log_softmax().nll_loss(labels)):
+        assert loss.item() == pytest.approx(0.6931, rel=1e-3)
