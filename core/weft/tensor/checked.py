@@ -8,6 +8,7 @@ tells whether a NaN or an infinity is in it, and one of each value that it was c
 - A method makes a NaN if none of its inputs has one, an infinity if no input has either.
 - A constant that the user gives to an operator or to a placing method (`where`, `masked_fill`,
   `full`, `pad`, ...) is an input: a mask of -inf is no fault, the NaN that comes of it is one.
+- A mean of no elements and a variance of one divide by 0 by definition, whatever the values are.
 - Nodes of a backward pass have the method that they derive, and its line.
 - A value that is much larger than all that is in memory is reduced, and not stored.
 
@@ -47,6 +48,7 @@ _PLACES = frozenset({
     "pad", "clamp", "clip", "clamp_", "maximum", "minimum", "fmax", "fmin", "index_fill", "scatter",
     "index_put", "add", "sub", "mul", "div", "assign",
 })  # fmt: skip
+_AVERAGES = frozenset({"mean", "var", "std", "var_mean", "std_mean", "cov"})
 _MOST_STORED = 1 << 24
 _FINITE, _INFINITE, _NAN = 0, 1, 2
 
@@ -113,7 +115,7 @@ def _search(tensors: Sequence[TensorBase], compute: Compute) -> None:
         found = _worst(value)
         if found == _FINITE:
             continue
-        numbers = _constants(value_node, made)
+        numbers = _NAN if _is_of_too_few(value_node, made) else _constants(value_node, made)
         before = max([numbers, *(_worst(source.to(value.device)) for source in sources)])
         if found > before:
             raise _error(value, made, found)
@@ -192,6 +194,14 @@ def _constants(node: UOp, made: Metadata | None) -> int:
     if any(map(math.isnan, numbers)):
         return _NAN
     return _INFINITE if any(map(math.isinf, numbers)) else _FINITE
+
+
+def _is_of_too_few(node: UOp, made: Metadata | None) -> bool:
+    """Whether this is an average of so few elements that it divides by the number 0."""
+    if made is None or made.name not in _AVERAGES or made.backward:
+        return False
+    own = node.toposort(gate=lambda below: below.meta is None or below.meta == made)
+    return any(u.op is Ops.FDIV and u.src[1].op is Ops.CONST and u.src[1].arg == 0 for u in own)
 
 
 def _is_placing(made: Metadata | None) -> bool:

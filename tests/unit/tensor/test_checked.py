@@ -3,6 +3,7 @@
 import inspect
 import math
 
+import numpy as np
 import pytest
 
 from weft import Tensor, jit, nn, settings
@@ -175,3 +176,23 @@ def test_no_names_are_needed():
 def test_on_every_device(device="REF"):
     x = Tensor([1.0, 0.0], device=device)
     assert fault((1 / x).tolist).operation == "__rtruediv__"
+
+
+@pytest.mark.parametrize(
+    "average",
+    [
+        lambda: Tensor([1.0]).realize().var(),
+        lambda: Tensor([[1.0], [2.0]]).realize().std(1),
+        lambda: (Tensor([1.0]).realize() * 2).var_mean()[0],
+        lambda: Tensor([[1.0]]).realize().cov(),
+        lambda: Tensor.zeros(0).contiguous().mean(),
+        lambda: Tensor([1.0, 2.0]).realize().var(correction=2) * 3,
+    ],
+)
+def test_an_average_of_too_few_elements_is_no_number_by_definition(average):
+    assert not any(math.isfinite(value) for value in np.ravel(average().tolist()))
+
+
+def test_an_average_of_what_is_too_large_is_reported():
+    with pytest.raises(NonFiniteError, match="var makes an infinity"):
+        Tensor([1e30, -1e30]).realize().var().item()
