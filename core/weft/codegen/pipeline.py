@@ -199,8 +199,6 @@ def lower(
     for the heuristic alone. Raises SpecError for an AST that is none, CapabilityError for what the
     target cannot compute, OptError for a choice that is not legal.
     """
-    if choose is None:
-        choose = nothing if settings.NOOPT else strategy.choose
     if settings.SPEC:
         kernel_ast.verify(ast)
     context = context_for(target, choose, prepared)
@@ -221,9 +219,11 @@ def loops_for(ast: UOp, target: Target, prepared: bool) -> Kernel:
 
 
 def context_for(
-    target: Target, choose: Choose = strategy.choose, prepared: bool | None = None
+    target: Target, choose: Choose | None = None, prepared: bool | None = None
 ) -> Context:
     """What the passes need to know to generate code for `target`: arguments as for `lower`."""
+    if choose is None:
+        choose = nothing if settings.NOOPT else strategy.choose
     if prepared is None:
         prepared = choose is strategy.choose
     fused = frozenset(d for d in dtypes.floats if d in target.compute.dtypes)
