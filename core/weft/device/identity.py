@@ -105,7 +105,9 @@ class DeviceId:
                 "this is not a device string",
                 asked=f"device={shown(text)}",
                 because=f"that is {kind_of(text)}",
-                try_='FAMILY or FAMILY:locator; "weft devices" lists the families',
+                try_="Tensor.zeros(2, 3) or Tensor.empty(2, 3) for a tensor of a shape"
+                if isinstance(text, int)
+                else 'FAMILY or FAMILY:locator; "weft devices" lists the families',
             )
         family, _, locator = text.partition(":")
         family = family.strip().upper()

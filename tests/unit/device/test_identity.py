@@ -24,6 +24,12 @@ def test_what_cannot_be_a_family(text):
     assert caught.value.asked == repr(text)
 
 
+def test_a_number_is_taken_for_a_size():
+    with pytest.raises(UnknownDevice) as error:
+        DeviceId.parse(3)
+    assert "Tensor.empty(2, 3)" in error.value.try_
+
+
 def test_the_first_locator_is_not_written():
     assert str(DeviceId("CPU")) == "CPU"
     assert str(DeviceId("CPU", "1")) == "CPU:1"
