@@ -82,8 +82,20 @@ def _flags_of(method: Callable[..., Any]) -> dict[str, int]:
     }
 
 
+def _takes_several_axes(method: Callable[..., Any]) -> bool:
+    """Whether the parameter before `keepdim` takes a tuple of axes."""
+    plain: Any = inspect.unwrap(method)
+    names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+    before = names[names.index("keepdim") - 1] if "keepdim" in names else ""
+    return plain.__annotations__.get(before, "").startswith("Axes")
+
+
 def _check_flags(
-    method: str, flags: dict[str, int], args: tuple[Any, ...], kwargs: dict[str, Any]
+    method: str,
+    flags: dict[str, int],
+    several_axes: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> None:
     """:raises WrongKind: if the value of a flag is no bool."""
     for name, place in flags.items():
@@ -91,9 +103,10 @@ def _check_flags(
         if value is True or value is False:
             continue
         hint = None
-        if name == "keepdim" and 0 < place < len(args):
-            both = f"({shown(args[0])}, {shown(value)})"
-            hint = f"{method}({both}) for both axes, keepdim=True to keep one"
+        before = args[place - 1] if name == "keepdim" and place < len(args) else None
+        if several_axes and isinstance(before, int) and isinstance(value, int) and before != value:
+            given = ", ".join([*map(shown, args[: place - 1]), f"({before}, {value})"])
+            hint = f"{method}({given}) for both axes, keepdim=True to keep one"
         flag(value, name, hint)
 
 
@@ -102,6 +115,7 @@ def _spelled(
 ) -> Callable[..., Any]:
     first = min(flags.values(), default=sys.maxsize)
     with_indices = method.__name__ in WITH_INDICES
+    several_axes = _takes_several_axes(method)
 
     @named_after(method)
     def spelled(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -118,7 +132,7 @@ def _spelled(
                     )
                 kwargs[own] = kwargs.pop(elsewhere)
         if flags and (kwargs or len(args) > first):
-            _check_flags(method.__name__, flags, args, kwargs)
+            _check_flags(method.__name__, flags, several_axes, args, kwargs)
         return method(self, *args, **kwargs)
 
     return spelled

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 from weft.tensor.ops.spellings import SPELLINGS, WITH_INDICES
 
 
@@ -75,3 +75,24 @@ def test_elements_have_an_index_along_one_axis() -> None:
     with pytest.raises(ArgumentError, match="one axis") as error:
         Tensor([[1.0]]).max(dim=(0, 1))
     assert "amax" in str(error.value.try_)
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda x: x.mean(1, 2), "mean((1, 2)) for both axes, keepdim=True to keep one"),
+        (lambda x: x.norm(2, 0, 1), "norm(2, (0, 1)) for both axes, keepdim=True to keep one"),
+        (lambda x: x.sum(0, 0), "keepdim=True or keepdim=False, by name"),
+        # these take one axis
+        (lambda x: x.argmax(1, 2), "keepdim=True or keepdim=False, by name"),
+        (lambda x: x.quantile(0.5, 0, 1), "keepdim=True or keepdim=False, by name"),
+        (lambda x: x.median(0, 1), "keepdim=True or keepdim=False, by name"),
+    ],
+)
+def test_the_hint_for_a_second_axis_is_a_call_that_works(call, hint):
+    x = Tensor.ones(2, 3, 4)
+    with pytest.raises(WrongKind, match="keepdim is True or False") as caught:
+        call(x)
+    assert caught.value.try_ == hint
+    if "(" in hint:
+        eval("x." + hint.split(" for ")[0])
