@@ -1,4 +1,4 @@
-"""Linear programs to source text of C-like languages: one renderer, and a record per language."""
+"""Source rendering: print linear programs as text of C-like languages, one record per language."""
 
 from weft.render.cstyle import CStyleRenderer
 from weft.render.dialect import PLAIN_C, CDialect, ImageStyle, VectorStyle

@@ -1,10 +1,13 @@
-"""Innermost loops with so many stores that a compiler would compare each with each.
+"""Alias-check limits: find innermost loops with too many stores for pairwise alias checks.
 
-in: spec.linear    out: the loops
+A compiler looks for loop-carried dependences by comparing the memory accesses of a loop pair by
+pair. Loops unrolled to hundreds of stores carry none, and the analysis takes longer than the rest
+of the compilation.
 
-What compilers look for in a loop, values that one turn leaves in memory for the next, they look for
-pair by pair of its accesses. Loops that were written out to hundreds of stores have nothing of the
-kind, and the search takes longer than all the rest of their compilation.
+in:  spec.linear
+out: the loops
+
+Source: LLVM, LoopAccessAnalysis (memory dependence checks between pairs of accesses).
 """
 
 from __future__ import annotations

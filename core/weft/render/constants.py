@@ -1,4 +1,7 @@
-"""Literals that give back the exact value: the fewest digits that do, in every dtype."""
+"""Literal printing: write the shortest literal that gives back the exact value, in every dtype.
+
+Source: Steele and White, "How to Print Floating-Point Numbers Accurately", PLDI 1990.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,14 @@
-"""CStyleRenderer: a linear program and a dialect to the source of one kernel.
+"""C code generation: print a linear program as the source of one kernel in a dialect of C.
 
-in: spec.linear, the renderer's rules applied    out: C-like text, one function named as the program
+A value that is used once and has short text is inlined at its use. Every other value gets a
+statement and a name: `val` for loads, `cast` for conversions, `acc` for registers, `alu` for the
+rest.
 
-A value that is used once and is short is written where it is used; every other one gets a
-statement and a name: `val` for what is loaded, `cast` for conversions, `acc` for registers, `alu`
-for the rest.
+in:  spec.linear, with the renderer's rules applied
+out: C-like text, one function with the name of the program
+
+Source: Aho, Lam, Sethi and Ullman, "Compilers: Principles, Techniques, and Tools", 2006, chapter
+8.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""CDialect: one C-like language as a frozen record of its spellings.
+"""Language dialect: describe the syntax of one C-like language as a frozen record, CDialect.
 
-The defaults are plain C99 without vectors. A plugin fills in what its language says differently;
-the text templates are for `str.format`, with the fields that each docstring names.
+The defaults are plain C99 without vectors. A plugin sets what its language writes differently.
+Text templates are for `str.format`, with the fields that each docstring names.
+
+Source: ISO/IEC 9899:1999 (C99).
 """
 
 from __future__ import annotations

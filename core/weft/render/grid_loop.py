@@ -1,10 +1,14 @@
-"""A launch grid as a loop in the kernel, of which every call is given a part: for processors.
+"""Thread loop: run a part of a launch grid as a loop inside the kernel, on processors.
 
-in: spec.linear with gidx0    out: the loop over it, and a second function that threads call
+Call number `part0` of `parts0` runs its share of the iterations. The shares are equal up to one
+iteration and cover all of them. A second function, `NAME_part`, takes all arguments as words, so
+that the caller need not know the signature of the kernel.
 
-A call does the turns of part `part0` of `parts0` parts, which together are all of them; parts are
-equal but for one turn. The second function, `NAME_part`, takes all arguments as words, so that
-whoever hands out parts need not know the kernel's signature.
+in:  spec.linear with gidx0
+out: the loop over it, and a second function that threads call
+
+Source: Stratton, Stone and Hwu, "MCUDA: An Efficient Implementation of CUDA Kernels for Multi-core
+CPUs", LCPC 2008; OpenMP API specification, schedule(static).
 """
 
 from __future__ import annotations

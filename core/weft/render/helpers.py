@@ -1,10 +1,12 @@
-"""The small functions that a kernel's operations need before it, written on demand.
+"""Helper functions: define the C functions that a kernel calls, each only where it is used.
 
-Each is the C of one operation whose plain operator would be undefined, or would differ from
-`weft.uop.evaluate` and `weft.base.scalars`: division by zero, the overflow of the least integer,
-floats that no integer holds, a maximum that keeps NaN, rounding once to narrow floats. The same
-text serves scalars and vectors: comparisons give 0 and 1 for the former, masks for the latter, and
-`?:` and `&` do the right thing with both.
+Each implements one operation whose plain operator is undefined, or differs from
+`weft.uop.evaluate` and `weft.base.scalars`: division by zero, overflow of the least integer,
+floats outside the range of an integer, a maximum that keeps NaN, one rounding to narrow floats.
+The same text serves scalars and vectors: comparisons give 0 and 1 for scalars, masks for vectors,
+and `?:` and `&` accept both.
+
+Source: ISO/IEC 9899:1999, sections 6.5.5 and 6.3.1.4 (what C leaves undefined).
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Reading and writing memory as C expressions: buffers, shared memory, registers.
+"""Memory access: write loads and stores of buffers, shared memory and registers in C.
 
-Vectors go through a type that promises no more alignment than one lane has. Booleans are bytes of
-0 or 1 in memory, masks in registers. Vectors whose length is no power of two are longer in C than
-in memory, so they are read and written lane by lane.
+Vectors are accessed through a type with the alignment of one lane. Booleans are bytes of 0 or 1 in
+memory, masks in registers. Vectors whose length is no power of two are longer in C than in memory:
+they are loaded and stored lane by lane.
+
+Source: GCC manual, common type attributes (aligned) and vector extensions.
 """
 
 from __future__ import annotations

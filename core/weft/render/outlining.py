@@ -1,12 +1,15 @@
-"""Long chains of arithmetic that follow on a loop many times over: each kind as one function.
+"""Outlining: make one function of repeated arithmetic that follows a loop.
 
-in: spec.linear    out: the same with CUSTOMI nodes that call functions, and what those compute
+A tile of reductions may apply the same dozens of operations to each result after its loop. This is
+the longest part of the kernel's text and of its compilation, and the shortest part of its run
+time. Chains that differ in their inputs alone become calls of one function. Chains that follow no
+long loop stay inline, because there a call is expensive. A short loop after a long one, for
+example over the rows of a tile, counts as part of it.
 
-A tile of sums, each of which goes through the same dozens of operations once the loop that adds
-them is done, is the longest part of its kernel's text, and what a compiler spends most time on; it
-is the part that takes the least time to run. Chains that differ only in what they are given become
-calls of one function. Chains that belong to no long loop stay where they are: there a call counts.
-A short loop behind a long one, over the rows of a tile for example, belongs to it.
+in:  spec.linear
+out: the same with CUSTOMI nodes that call functions, and what those compute
+
+Source: LLVM, pass IROutliner.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""The last rewrites that every C wants: less for the renderer to know.
+"""Peephole rules: rewrite operations that no C dialect has to simpler ones.
 
-in: spec.lowered, all passes done                   out: the same, with
-- arithmetic on booleans said as logic;
-- casts from floats to narrow integers going through int32, and to booleans being comparisons;
-- no vectors of one lane, no picking of lanes that are at hand.
+in:  spec.lowered, all passes done
+out: the same, with
+- logic instead of arithmetic on booleans;
+- casts from floats to narrow integers through int32, and casts to booleans as comparisons;
+- no vectors of one lane, and no extraction of a lane that is known.
+
+Source: McKeeman, "Peephole Optimization", Communications of the ACM 8, 1965.
 """
 
 from __future__ import annotations

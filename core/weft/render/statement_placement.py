@@ -1,9 +1,13 @@
-"""Which values are written where they are used, and which get a statement and a name.
+"""Forward substitution: choose the values that are inlined and those that get a statement.
 
-in: spec.linear            out: for each node that may be inlined, how long its text may be for that
+A value that is used once may move to its use. The use must be in the same block, and memory that
+the value reads must not be written in between.
 
-A value that is used once may move down to its use, as long as that is in the same block and, if it
-reads memory, that is not written on the way.
+in:  spec.linear
+out: for each node that may be inlined, how long its text may be for that
+
+Source: Allen and Kennedy, "Optimizing Compilers for Modern Architectures", 2001, chapter 4
+(forward expression substitution).
 """
 
 from __future__ import annotations

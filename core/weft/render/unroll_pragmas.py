@@ -1,16 +1,21 @@
-"""What a compiler is told about writing out the turns of loops: of some a few, of others none.
+"""Unroll pragmas: tell the compiler which loops to unroll by a few iterations and which not at all.
 
-in: spec.linear    out: the loops
+One iteration of such a loop handles one term of a product's tile. A fifth of its instructions are
+loop control and prefetch conditions. They cost nothing where the tile has a core to itself,
+because the multiply-adds take longer. They do where two threads share a core. A compiler that
+unrolls four iterations tests once for all of them, and knows of three that they prefetch nothing.
+Compilers unroll short loops by themselves. Loops with masked loads are not unrolled: all masks
+would be computed first and kept in registers.
 
-A tile of a product takes one turn of such a loop for each term: counting, comparing and asking
-what is to be fetched are a fifth of its instructions. Where the tile is alone on a core that costs
-nothing, since the multiply-adds take longer; where another thread has the other half of that core,
-instructions are what both wait for. A compiler that writes out four turns counts once for all of
-them, and knows of three that nothing is to be fetched; short loops it writes out by itself. Where
-elements are read under gates it would test all of them first, and keep them until their turn.
+A loop with few iterations around one with a large body, such as the windows of a convolution,
+would stay a loop anyway. A pragma says so, because the analysis is a fourth of the compilation
+time.
 
-Around a loop with much in it, such as the windows of a convolution, another with few turns stays
-one in the end; but to find that out costs a compiler a fourth of its time.
+in:  spec.linear
+out: the loops
+
+Source: Dongarra and Hinds, "Unrolling Loops in FORTRAN", Software: Practice and Experience 9,
+1979.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the tensor graph to a list of things to run: kernelize, order, items."""
+"""Kernel scheduling: turn a tensor graph into an ordered list of kernels and copies."""
 
 from __future__ import annotations
 

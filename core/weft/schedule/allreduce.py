@@ -1,12 +1,17 @@
-"""A reduce across devices: every device ends with the same sum, product or largest value.
+"""All-reduce: combine one value per device and give every device the same result.
 
-Plain: everybody gets everybody's value; fewest steps, for small values. Ring: reduce-scatter, then
-all-gather, in as many chunks as there are devices: each device sends 2 (n - 1) / n of the value
-whatever n is (Patarasu and Yuan, 2009), for large ones. Both are COPY and ALU nodes and nothing
-else, and both give every device the same bits: the order of the operations does not depend on the
-device (plain), or each chunk is computed once (ring).
+The naive algorithm sends every value to every device. It takes the fewest steps and serves small
+values. The ring algorithm is a reduce-scatter and an all-gather over as many chunks as there are
+devices. Each of n devices sends 2 (n - 1) / n of the value, so it serves large ones.
 
-in:  one single-device value of one shape on each device      out: the same, all of them reduced
+Both consist of COPY and ALU nodes alone. Both give every device the same bits: the naive algorithm
+uses one order of operations everywhere, the ring computes each chunk once.
+
+in:  one single-device value of one shape on each device
+out: the same, all of them reduced
+
+Source: Patarasu and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations",
+Journal of Parallel and Distributed Computing 69, 2009.
 """
 
 from __future__ import annotations

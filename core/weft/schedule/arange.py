@@ -1,16 +1,19 @@
-"""Index arithmetic: what only says *where* is computed where it is read, never stored.
+"""Index arithmetic rematerialization: recompute masks and indices at each use, never store them.
 
-An index by a tensor, a gather, a one-hot row or the pick of a label is a comparison of an integer
-with a counter, and a sum over the counter. Code generation reads the one element that such a sum
-picks (see `codegen/gather`); here it is seen to that the comparison reaches it in one piece:
+Indexing by a tensor, a gather, a one-hot row and the selection of a label compare an integer with
+a counter and sum over the counter. Code generation replaces such a sum by an indexed load (see
+`codegen/indexing/one_hot_gather`). The comparison must reach it within one kernel. Therefore:
 
-- masks, which are comparisons with counters, and the integers that are compared, are computed again
-  by everyone who reads them, although an expand makes more elements of them;
-- what a sum picks from counts as read as often as something is picked, not as often as compared.
+- masks, which are comparisons with counters, and the integers that they compare are computed again
+  by every reader, even where an expand repeats them;
+- a value that a one-hot sum reads counts as read once per selected element, not per comparison.
 
-A counter itself is like a constant: nothing is ever stored for it alone.
+A counter is treated as a constant and is never stored for itself.
 
-in:  the uses of a graph      out: `Picks`, which `realize_map` asks
+in:  the uses of a graph
+out: `Picks`, which `realize_map` asks
+
+Source: Briggs, Cooper and Torczon, "Rematerialization", PLDI 1992.
 """
 
 from __future__ import annotations

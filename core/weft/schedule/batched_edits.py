@@ -1,7 +1,10 @@
-"""Changes to single nodes of a graph, made in one walk: for rules that look at who reads what.
+"""Batched graph edits: apply many changes of single nodes in one traversal of the graph.
 
-A rule that sees the readers of a node cannot be a rewrite of a pattern. It looks at the graph as it
-is, and leaves an edit: what a node becomes, given what everything below it became.
+A rule that looks at the readers of a node cannot be a rewrite pattern. It analyses the graph as it
+is and records an edit: a function from the new sources of a node to its replacement.
+
+Source: none known; sources are visited before their readers, so that each edit is given
+replacements that are final.
 """
 
 from __future__ import annotations

@@ -1,9 +1,13 @@
-"""No kernel touches more buffers than its device takes: inputs are stored first where it would.
+"""Buffer limits: store inputs of a kernel that would use more buffers than its device allows.
 
-A choice between two values reads three things at once, which is one more than a kernel of three
-buffers may: there it becomes two halves, each zero where the other is not, and their bits together.
+A WHERE of three buffers has four with its output. On a device that allows three it becomes two
+halves, each zero where the other is not, which are combined bit by bit.
 
-in:  the nodes that become kernels      out: the same, and what had to be stored
+in:  the nodes that become kernels
+out: the same, and the inputs that must be stored
+
+Source: XLA, GPU fusion budget (FusionFitsInBudget) limits the operands of a fusion in the same
+way.
 """
 
 from __future__ import annotations

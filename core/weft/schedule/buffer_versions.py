@@ -1,7 +1,10 @@
-"""Versions of memory: what stood in a buffer before and after each of the writes to it.
+"""Buffer versions: name the contents of a buffer before and after each write, as in memory SSA.
 
-A version is a BUFFER (or a copy made to be written to), or an ASSIGN over an earlier version. Rules
-that rebuild the graph change the nodes; what a version is called here stays.
+A version is a BUFFER (or a copy made to be overwritten), or an ASSIGN over an earlier version. A
+version keeps its name while rules rebuild the graph around it.
+
+Source: Novillo, "Memory SSA - A Unified Approach for Sparsely Representing Memory Operations", GCC
+Developers' Summit 2007; LLVM, MemorySSA.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Schedules that were made before, by the structure of their graph: making one again is a look-up.
+"""Schedule cache: look up the schedule of a graph by its structural key.
 
-Bounded, the least recently used going first; safe to use from several threads. While somebody
-watches the passes nothing is looked up, so that there is something to be seen.
+The cache is bounded, evicts the least recently used entry, and is safe to use from several
+threads. It is bypassed while the passes are observed, because a lookup runs no pass.
+
+Source: Michie, "Memo Functions and Machine Learning", Nature 218, 1968.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
-"""Operands that decide a result alone or leave it as it is: no kernel is needed for either.
+"""Algebraic simplification: remove operations that one operand decides or leaves unchanged.
 
-in:  spec.tensor      out: spec.tensor, every value equal: for -0.0, infinities and NaN as well
+in:  spec.tensor
+out: spec.tensor, every value equal, also for -0.0, infinities and NaN
+
+Source: Muchnick, "Advanced Compiler Design and Implementation", 1997, section 12.3; XLA, pass
+AlgebraicSimplifier.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
-"""Copies, contiguous memory and writes that are not needed, or cheaper elsewhere.
+"""Copy elimination: remove copies, CONTIGUOUS and writes that are redundant, or make them smaller.
 
-in:  spec.tensor      out: spec.tensor, every value equal
+in:  spec.tensor
+out: spec.tensor, every value equal
+
+Source: Muchnick, "Advanced Compiler Design and Implementation", 1997, section 12.5 (copy
+propagation).
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
-"""Reduces that need no loop: of nothing, of one element, of constants, of the same element again.
+"""Reduce simplification: replace reduces that need no loop by elementwise operations.
 
-in:  spec.tensor      out: spec.tensor, every value equal (a float sum of n equal terms is n times
-the term, rounded once)
+These are reduces of no element, of one element, of constants, and of repeated elements.
+
+in:  spec.tensor
+out: spec.tensor, every value equal (a float sum of n equal terms is n times the term, rounded once)
+
+Source: XLA, pass AlgebraicSimplifier (rules for Reduce).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Values that are one constant everywhere: found under movement, and made again."""
+"""Constant detection: find values that are one constant everywhere, also below movement ops.
+
+Source: Muchnick, "Advanced Compiler Design and Implementation", 1997, section 12.1 (constant
+folding).
+"""
 
 from __future__ import annotations
 

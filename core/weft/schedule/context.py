@@ -1,4 +1,4 @@
-"""What the scheduler may ask: capabilities by device name, and the settings that matter."""
+"""Schedule context: what passes may ask of devices by name, and the settings that matter."""
 
 from __future__ import annotations
 

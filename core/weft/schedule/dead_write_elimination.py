@@ -1,6 +1,9 @@
-"""Writes and copies that nobody but the next one sees.
+"""Dead write elimination: remove writes and copies that a later write hides from every reader.
 
-in:  spec.tensor      out: spec.tensor, every value that is asked for equal
+in:  spec.tensor
+out: spec.tensor, every requested value equal
+
+Source: LLVM, pass DeadStoreElimination.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""Steps before an expand: what works on one source works on it before it is repeated.
+"""Expand hoisting: apply elementwise operations before an EXPAND instead of after it.
 
-Fewer elements are computed, and what is stored in between is the result, perhaps in fewer bytes.
+Fewer elements are computed. A value that is stored in between may also take fewer bytes.
 
-in:  spec.tensor      out: spec.tensor, every value equal
+in:  spec.tensor
+out: spec.tensor, every value equal
+
+Source: XLA, pass AlgebraicSimplifier (sinking a broadcast after an elementwise operation).
 """
 
 from __future__ import annotations

@@ -1,17 +1,21 @@
-"""FUSE marks: what the user asked to have in one kernel is not cut into several.
+"""Fusion marks: compute in one kernel what the user marked with `Tensor.fuse()`.
 
-Below a mark, down to what has memory of its own (CONTIGUOUS, ASSIGN, COPY, BUFFER), nothing is
-stored because it is reduced or because an expand makes more of it: each consumer computes it again.
-The marked value itself is stored where any reduce would be, at the end of the chain of its readers,
-so that nobody outside computes all of it again. Marks are gone afterwards.
+Values below a mark are recomputed by each consumer instead of stored, although they are reduced or
+expanded. This ends at values with memory of their own (CONTIGUOUS, ASSIGN, COPY, BUFFER). The
+marked value itself is stored where any reduce would be, at the end of the chain of its readers, so
+that readers outside do not recompute all of it. The pass removes the marks.
 
-Where the grouping makes one kernel of it anyhow, with rows kept on chip, it is left to that.
+Where kernel fusion makes one kernel of it anyway, with local row buffers, the mark has no effect.
 
-What is asked for beside, copied, or written to, is stored nevertheless, and so is what would take a
-kernel over the limits of its device; memory that the same graph overwrites is read in the marked
-kernel, not in the one that writes.
+Values that are also requested, copied or written to are stored nevertheless. So are values that
+would exceed the limits of the device. Memory that the same graph overwrites is read by the marked
+kernel, not by the kernel that writes.
 
-in:  spec.tensor with FUSE      out: spec.tensor without, and `Marks`
+in:  spec.tensor with FUSE
+out: spec.tensor without, and `Marks`
+
+Source: Ragan-Kelley et al., "Halide", PLDI 2013 (the user chooses what is inlined into a
+consumer).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What is to be known of a kernel before it may share its loops with another one."""
+"""Fusion analysis: collect loops, reads, reduces and costs of a kernel before it may be fused.
+
+Source: Kennedy and McKinley, "Maximizing Loop Parallelism and Improving Data Locality via Loop
+Fusion and Distribution", LCPC 1993.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
-"""A kernel to be, and what of it is known while it still grows.
+"""Fusion candidates: groups of kernels to be fused, and what is known of each while it grows.
 
-in:  the facts of its members      out: its loops, and what it keeps on chip
+in:  the facts of its members
+out: its loops, and the rows that it keeps in local arrays
+
+Source: Kennedy and McKinley, "Maximizing Loop Parallelism and Improving Data Locality via Loop
+Fusion and Distribution", LCPC 1993.
 """
 
 from __future__ import annotations

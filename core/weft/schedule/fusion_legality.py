@@ -1,7 +1,10 @@
-"""What speaks for and against one kernel in the place of several, as far as their facts tell.
+"""Fusion legality: decide from facts about kernels whether their fusion is legal and profitable.
 
 in:  the facts of kernels, and what their loops read
-out: yes or no, and how loops are laid side by side
+out: yes or no, and how their loops are aligned
+
+Source: Allen and Kennedy, "Optimizing Compilers for Modern Architectures", 2001, section 6.2 (loop
+fusion, fusion-preventing dependences).
 """
 
 from __future__ import annotations

@@ -1,6 +1,12 @@
-"""Which groups of kernels may become one, and what that one is like: see `groups`.
+"""Fusion merging: make one fusion candidate of two, where that is legal and profitable.
 
-in:  drafts of two groups      out: the draft of both as one, None where they stay apart
+See `kernel_fusion` for the kinds of fusion.
+
+in:  drafts of two groups
+out: the draft of both as one, None where they stay separate
+
+Source: Kennedy and McKinley, "Maximizing Loop Parallelism and Improving Data Locality via Loop
+Fusion and Distribution", LCPC 1993.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""Groups of kernels in an order that stays right while groups are united.
+"""Dynamic topological order: keep groups of kernels in order while groups are merged.
 
-Every group has a rank, and whatever it needs has a lower one. Two groups may become one where no
-third stands between them; the ranks of those that are between them in number, though not in need,
-are dealt anew. Only what lies between two ranks is ever looked at, and never more than `_FAR` of
-it: groups that are so far from each other stay apart, which keeps the cost linear.
+Every group has a number, and everything that it needs has a lower one. Two groups may be merged
+where no third one lies on a path between them. The groups with numbers in between are then
+renumbered. Only groups with numbers in between are examined, and at most `_FAR` of them: groups
+that are further apart stay separate, which keeps the cost linear.
+
+Source: Pearce and Kelly, "A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs", ACM
+Journal of Experimental Algorithmics 11, 2006.
 """
 
 from __future__ import annotations

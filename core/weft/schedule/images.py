@@ -1,10 +1,13 @@
-"""Image dtypes: what is stored as an image, and what becomes of what cannot be.
+"""Image storage: store values as images where a cast requests it and the device supports it.
 
-In a tensor graph `cast(x, image)` asks for x to be stored as an image; all that reads it reads its
-base dtype again. Where the device has no images, where the value does not fit into one, or where
-the setting IMAGE is off, the base dtype is left.
+In a tensor graph `cast(x, image)` requests that x is stored as an image. Readers see its base
+dtype. The base dtype is used for storage where the device has no images, where the value does not
+fit into one, or where the setting IMAGE is off.
 
-in:  spec.tensor with casts to images      out: spec.tensor; images only as CONTIGUOUS, in memory
+in:  spec.tensor with casts to images
+out: spec.tensor; images only as CONTIGUOUS, in memory
+
+Source: OpenCL API specification, image objects.
 """
 
 from __future__ import annotations

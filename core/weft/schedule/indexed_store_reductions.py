@@ -1,13 +1,17 @@
-"""Sums whose terms go where memory says: one kernel each, on a device that is not wide.
+"""Scatter detection: find reduces that an indexed store or a running count can replace.
 
     sum over t of where(index[t] == v, f(t), 0)                 a scatter, a histogram
-    sum over u of where(u <= t and key[u] == key[t], f(u), 0)   a place among equals
+    sum over u of where(u <= t and key[u] == key[t], f(u), 0)   a running count per key
 
-Written down they compare every term with every output. Code generation goes through the terms once
-(`codegen/puts`, `scatter`, `ranks`), which needs a kernel without another loop over the same rows:
-grouped with a neighbour, to spare it what it reads, it would compare again.
+Evaluated as written they compare every term with every output. Code generation iterates over the
+terms once (`codegen/indexing/indexed_stores`, `scatter_add`, `keyed_prefix_count`). This needs a
+kernel without another loop over the same rows: a kernel that is fused with a neighbour would
+compare again. Such a reduce gets a kernel of its own, on devices that are not parallel.
 
-in:  a REDUCE_AXIS      out: whether it is one
+in:  a REDUCE_AXIS
+out: whether it is one
+
+Source: none known; the terms are the same, and each goes to the one output whose comparison holds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ScheduleItem: one thing to run, and the memory that it runs on."""
+"""Schedule item: one kernel, copy or view to run, and the memory that it uses."""
 
 from __future__ import annotations
 

@@ -1,11 +1,14 @@
-"""The KERNEL/ASSIGN graph becomes a list: breadth first by in-degree.
+"""Topological sort: order the kernels of a graph breadth first by in-degree.
 
-What is ordered is the KERNEL, which may write several memories: each of them is an
-ASSIGN(memory, KERNEL) of its own in the graph, and all of them are written at once. Besides the
-edges of the graph there is one for every reader of a version that a later ASSIGN overwrites: the
-reader comes first. What is left over when nothing is free is a cycle, and is named.
+The nodes to order are KERNELs. A KERNEL may write several buffers: each is an ASSIGN(memory,
+KERNEL) of its own in the graph. Beside the edges of the graph there is one from every reader of a
+version to the ASSIGN that overwrites it: the reader runs first. Nodes that are never free form a
+cycle, which the error names.
 
-in:  spec.kernel_graph      out: list[ScheduleItem] and the values of the variables
+in:  spec.kernel_graph
+out: list[ScheduleItem] and the values of the variables
+
+Source: Kahn, "Topological Sorting of Large Networks", Communications of the ACM 5, 1962.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""From a node of the tensor graph to the AST of the kernel that computes it.
+"""Kernel construction: build the AST of a kernel from the tensor node that it computes.
 
-Movement is pushed down to the memory that is read: every LOAD carries the view through which it is
-seen, and a padded expression is multiplied out to `where(valid, x, 0)` only where x would not be
-zero by itself. What is reduced keeps its own shape; movement above it stays as a VIEW.
+Movement is pushed down to the loads: every LOAD carries the view through which it reads. A padded
+expression becomes `where(valid, x, 0)` only where x is not zero there by itself. A reduced value
+keeps its own shape; movement above it stays as a VIEW.
 
-in:  spec.tensor, decided      out: spec.kernel_ast
+in:  spec.tensor, with fused groups
+out: spec.kernel_ast
+
+Source: none known; views compose exactly, so that a load through the composed view reads the same
+elements.
 """
 
 from __future__ import annotations

@@ -1,19 +1,22 @@
-"""Kernels that share their loops become one: with several outputs, several reduces, rows on chip.
+"""Kernel fusion: merge kernels that share loops into one with several outputs and reduces.
 
-A *group* is a kernel to be: members are nodes that each were to be a kernel. For every one of its
-rows (see `row_local`) the members are computed one after the other. Two groups are united
+A *group* is a future kernel: its members are nodes that were to be kernels. The group computes its
+members one after the other for every row (see `row_dependence`). Two groups are fused
 
-- up and down, where one reads what the other computes: what is read need not be loaded again, and
-  where nobody else reads it, it need not be stored at all;
-- side by side, where they read the same memory in the same loops;
-- in passing, one after the other, where they are small sums that run soon after each other: what
-  the launches cost is spared, and nothing else changes.
+- vertically (producer and consumer), where one reads what the other computes: the value need not be
+  loaded again, and not be stored if it has no other reader;
+- horizontally (siblings), where they read the same memory in the same loops;
+- in sequence, where they are small sums that run soon after each other: this saves launches only.
 
-Never where a third kernel would have to run between them, where one reads other rows of what the
-other writes, where the rows that must be kept do not fit, or where a product of matrices would lose
-the blocks it is computed in.
+Fusion is illegal where a third kernel would have to run in between, where one group reads other
+rows of what the other writes, or where the rows that must be kept do not fit. It is not profitable
+where a matrix product would lose its blocking.
 
-in:  the nodes that become kernels      out: the same, in groups, sources first
+in:  the nodes that become kernels
+out: the same, in groups, sources first
+
+Source: XLA, passes MultiOutputFusion and HorizontalLoopFusion; Kennedy and McKinley, "Maximizing
+Loop Parallelism and Improving Data Locality via Loop Fusion and Distribution", LCPC 1993.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
-"""KERNEL creation: what groups store becomes ASSIGN(BUFFER, KERNEL) over the memory they read.
+"""Kernel creation: replace what each fused group stores by ASSIGN(BUFFER, KERNEL).
 
-in:  spec.tensor and the groups that become kernels     out: spec.kernel_graph, as a map
+in:  spec.tensor and the groups that become kernels
+out: spec.kernel_graph, as a map
+
+Source: none known; every stored value is replaced by memory that its kernel writes before it is
+read.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Room for the memory that a schedule needs only while it runs.
+"""Memory planning: reuse memory for temporary buffers with disjoint lifetimes.
 
-What is needed at different times may stand in the same place. On devices that take sub-buffers all
-of it goes into one *arena*, a single allocation: the largest first, each at the lowest offset where
-it meets nothing that is in use at the same time (greedy by size, as in Pisarchyk and Lee,
-"Efficient Memory Management for Deep Neural Net Inference", 2020). Elsewhere whole buffers are used
-again for others of their size. Memory that outlives the process is never planned, nor is anything
-that a tensor will hold afterwards: who calls leaves that out.
+On devices with sub-buffers all temporaries go into one *arena*, a single allocation. The largest
+is placed first, each at the lowest offset where it overlaps nothing that is live at the same time.
+Elsewhere whole buffers are reused for others of their size. Memory that outlives the process is
+never planned, nor is memory that a tensor holds afterwards: the caller leaves it out.
 
-in:  what is needed and when      out: `Layout`, where each of it stands
+in:  which memory is needed, and when
+out: `Layout`, the place of each
+
+Source: Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020
+(greedy by size).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Provenance: which Tensor methods a kernel computes, and where in the user's code they stand."""
+"""Provenance: record which Tensor methods a kernel computes, and their lines in user code.
+
+Source: MLIR, builtin dialect, FusedLoc (the locations of fused operations).
+"""
 
 from __future__ import annotations
 

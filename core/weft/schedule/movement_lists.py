@@ -1,4 +1,8 @@
-"""Movement nodes as lists: taken off a value, put on another, taken back."""
+"""Movement lists: take movement ops off a value, apply them to another, or invert them.
+
+Source: none known; each movement op maps indices to indices, so that lists of them compose and
+invert one by one.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""Sharded values: one graph that speaks of whole values becomes one graph per device.
+"""SPMD partitioning: replace a graph over sharded values by one graph per device.
 
-Every value on several devices is replaced by its parts, from the memory up (see `multi_rules`), so
-that all passes that follow see nothing but values on one device, with COPY between them. Afterwards
-the parts that stand in memory are put together to what people hold.
+Every value on several devices is replaced by its parts, from the buffers up (see `multi_rules`).
+All later passes see values on one device, with COPY between devices. Afterwards the stored parts
+are collected into the sharded values that tensors hold.
 
-in:  spec.tensor, values on several devices among them      out: spec.tensor, each value on one
-device, and what the nodes of the old graph have become
+in:  spec.tensor, values on several devices among them
+out: spec.tensor, each value on one device, and what the nodes of the old graph became
+
+Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computation Graphs", 2021.
 """
 
 from __future__ import annotations

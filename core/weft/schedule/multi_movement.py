@@ -1,7 +1,10 @@
-"""Movement of sharded values: of each part by itself wherever the parts stay what they are.
+"""Sharded movement: apply a movement op to each part alone where the sharding allows it.
 
-in:  a movement node and the parts of its source      out: the parts of the result, or None where
-the source has to be whole on every device first (the caller sees to that)
+in:  a movement node and the parts of its source
+out: the parts of the result, or None where every device needs the whole source first (the caller
+gathers it)
+
+Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computation Graphs", 2021.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The parts of a sharded value, and how they get to where they are wanted.
+"""Resharding: slice, copy and concatenate the parts of a sharded value as its readers need them.
 
-A `Spread` is one graph per device. Parts are cut, carried to other devices by COPY, and joined;
-nothing is carried that a device has already, constants and counters are made where they are
-needed, and what repeats elements is repeated after the journey.
+A `Spread` is one graph per device. No device receives data that it has already. Constants and
+counters are computed where they are needed. Expands are applied after the copy.
+
+Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computation Graphs", 2021
+(resharding).
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""What becomes of each kind of node whose sources are on several devices: one walk, sources first.
+"""Sharding propagation: partition each node by the sharding of its sources, sources first.
 
-Elementwise operations work on parts that are laid out alike, movement takes the cut along where it
-can, reduces across the cut end in an all-reduce, and every part stays where its memory is. `multi`
-starts the walk and puts its results back together.
+Elementwise operations work on parts with equal sharding. Movement carries the sharded axis along
+where it can. Reduces over the sharded axis end in an all-reduce. Every part stays on the device of
+its memory. `multi` starts the traversal and collects the results.
+
+Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computation Graphs", 2021.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
-"""Padding around a product: zeros around one factor are enough, the other goes on as it is.
+"""Padding elimination: pad one factor of a product only, and repeat the other one.
 
-What stands still along an axis, as the weights of a convolution do along its images, is not padded
-but repeated for longer: then it is read without asking, lies side by side, and can be packed. At
-the rims the product is a zero times such an element, as it is in a convolution with padding.
+A factor that is constant along an axis, such as the weights of a convolution along its images, is
+expanded further instead of padded. It is then read without a mask, is contiguous, and can be
+packed. In the padding the product is zero times such an element, as in a convolution with zero
+padding.
 
-in:  movement of a product      out: the product of what its factors become
+in:  movement of a product
+out: the product of the moved factors
+
+Source: none known; zero times a finite number is zero, so that one padded factor is enough.
 """
 
 from __future__ import annotations

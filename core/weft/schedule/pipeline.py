@@ -1,6 +1,7 @@
-"""From a tensor graph to kernels: the contents page of this floor.
+"""Scheduler pipeline: the passes from a tensor graph to kernels, in their order.
 
-in:  spec.tensor      out: spec.kernel_graph, as a map from nodes to what holds their value
+in:  spec.tensor
+out: spec.kernel_graph, as a map from nodes to what holds their value
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
-"""What must stand in memory whatever the grouping: sinks, and what cannot be computed in passing.
+"""Realization: find the values that must be stored whatever is fused.
 
-in:  spec.tensor      out: the set of nodes that become kernels, to which `grouper` adds reduces
+These are requested values, inputs of copies and views, and values that an expand would recompute.
+
+in:  spec.tensor
+out: the set of nodes that become kernels, which `reduce_fusion` extends
+
+Source: none known; every other value is recomputed by its readers from the same sources.
 """
 
 from __future__ import annotations

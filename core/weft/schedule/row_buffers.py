@@ -1,12 +1,15 @@
-"""What a kernel that runs row by row keeps on chip: rows are computed once, and read often.
+"""Local row buffers: choose the values that a fused kernel keeps in local arrays, row by row.
 
-Between the members of a group there are values of one element per row (registers, nothing is to be
-done for them), values that are used once where they are computed (they are written out in place),
-and values that several loops of the kernel need, or one loop needs several times. The last kind is
-kept as a Row, as long as it fits; `max(x)`, `exp(x - max)` and the quotient of a softmax are one of
-each kind.
+Some values of a group have one element per row: they stay in registers. Some are used once where
+they are computed: they are inlined. Some are needed by several loops of the kernel, or several
+times by one loop: these are kept as a Row, as long as they fit. In a softmax `max(x)` is of the
+first kind, the quotient of the second and `exp(x - max)` of the third.
 
-in:  the members of a group and its number of rows      out: the nodes that are kept as Rows
+in:  the members of a group and its number of rows
+out: the nodes that are kept as Rows
+
+Source: Ragan-Kelley et al., "Halide", PLDI 2013 (compute_at: compute a producer per iteration of
+an outer loop of its consumer).
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""Which rows of what is read does a row of the reader need: only the same one?
+"""Row dependence: decide whether a row of a reader depends on the same row of its source alone.
 
-A value of n elements has P rows, for every P that divides n: row r is the elements from r * n / P
-on. A read is *row-local* for P where every row of the reader reads within the same row of what is
-read. Where that holds for all reads in a kernel, it can run row by row, one after the other, and
-whatever is read by nobody else need not leave the chip.
+A value of n elements has P rows for every P that divides n: row r is the elements from r * n / P
+on. A read is *row-local* for P where every row of the reader reads within the same row of the
+source. A kernel all of whose reads are row-local can compute row by row, and values that have no
+other reader need no global memory.
 
-Everything here is about integers; symbolic shapes have no rows.
+The analysis is over integers; symbolic shapes have no rows.
+
+Source: Allen and Kennedy, "Optimizing Compilers for Modern Architectures", 2001, chapter 2
+(loop-independent dependences).
 """
 
 from __future__ import annotations

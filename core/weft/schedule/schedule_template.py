@@ -1,11 +1,14 @@
-"""A schedule without its memory: made once for a structure, filled in every time it is run.
+"""Schedule template: a schedule without buffers, made once per structure and bound at each run.
 
-All memory is named by number: first the BUFFERs that stood in the graph, then the new ones. Which
-of the new ones people will hold depends on the tensors that are alive, and is told when the recipe
-is filled in: those get a BUFFER node of their own, the others are the schedule's alone, and may
-share their room (see memory.py).
+All memory is numbered: first the BUFFERs of the graph, then the new ones. Which new ones tensors
+hold afterwards depends on the live tensors and is given when the template is bound. Those get a
+BUFFER node of their own; the others are temporaries and may share memory (see `memory_planning`).
 
-in:  spec.kernel_graph      out: `Recipe`; `fill` gives the items, and what stands for their results
+in:  spec.kernel_graph
+out: `Recipe`; `fill` gives the items, and the values that replace the results
+
+Source: CUDA programming guide, CUDA graphs (definition, instantiation and parameter update are
+separate steps).
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
-"""Clean the tensor graph: what needs no kernel vanishes, what is constant is computed now.
+"""Graph simplification: fold constants and remove operations that need no kernel.
 
-in:  spec.tensor      out: spec.tensor, every value equal
+in:  spec.tensor
+out: spec.tensor, every value equal
+
+Source: Muchnick, "Advanced Compiler Design and Implementation", 1997, chapter 12; XLA, pass
+AlgebraicSimplifier.
 """
 
 from __future__ import annotations

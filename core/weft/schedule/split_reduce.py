@@ -1,10 +1,13 @@
-"""A long reduce to few elements in two steps, so that a wide device has something to do in each.
+"""Two-step reduction: split a long reduce to few elements so that each step runs in parallel.
 
-The first step leaves up to 256 partial results for each element, the second combines them. It is
-worth it where one kernel runs in parallel, and needs an axis along which memory is really walked: a
-repeated element would only be loaded by more hands.
+The first step computes up to 256 partial results for each element, the second combines them. It is
+profitable on devices that run a kernel in parallel, and along an axis that is read from memory: a
+repeated element would only be loaded by more work items.
 
-in:  spec.tensor      out: spec.tensor, every value equal (floats are summed in another order)
+in:  spec.tensor
+out: spec.tensor, every value equal (floats are summed in another order)
+
+Source: XLA, pass TreeReductionRewriter; Harris, "Optimizing Parallel Reduction in CUDA", 2007.
 """
 
 from __future__ import annotations

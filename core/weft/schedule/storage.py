@@ -1,9 +1,12 @@
-"""Windows of memory: a contiguous window of a buffer is a BUFFER_VIEW, on every device that can.
+"""Buffer views: replace a contiguous slice of a buffer by a BUFFER_VIEW where the device can.
 
-On a device that only stores it is the only legal form of work, beside COPY; anything else asked of
-it is a CapabilityError.
+On a device that only stores, BUFFER_VIEW and COPY are the only legal operations; others raise
+CapabilityError.
 
-in:  spec.tensor      out: spec.tensor; what needs a window of memory asks for it by BUFFER_VIEW
+in:  spec.tensor
+out: spec.tensor; slices of memory that can be views are BUFFER_VIEWs
+
+Source: OpenCL API specification, clCreateSubBuffer.
 """
 
 from __future__ import annotations

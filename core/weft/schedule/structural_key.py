@@ -1,12 +1,16 @@
-"""What the schedule of a graph depends on, as a value that can be looked up.
+"""Structural key: describe a graph by a value that is equal for graphs with the same schedule.
 
-A `Structure` numbers the nodes of a graph in the order of one walk and writes down, for each, its
-operation, dtype, argument and the numbers of its sources. What differs from one run of a program to
-the next is left out: which memory a BUFFER is (its number says which other places mean the same
-one), which value a variable is bound to, and the running numbers that keep copies apart. Provenance
-counts by the names of the Tensor methods, not by lines.
+A `Structure` numbers the nodes of a graph in the order of one traversal. It lists the operation,
+dtype, argument and source numbers of each. It leaves out what differs between runs of one program:
+the identity of a BUFFER (equal numbers mean the same one), the value of a bound variable, and the
+numbers that keep copies apart. Of the provenance it holds the names of the Tensor methods, not the
+lines.
 
-in:  spec.tensor      out: `Structure`, or None for graphs that hold kernels already
+in:  spec.tensor
+out: `Structure`, or None for graphs that hold kernels already
+
+Source: de Bruijn, "Lambda Calculus Notation with Nameless Dummies", 1972 (numbers instead of names
+make equal structures equal).
 """
 
 from __future__ import annotations

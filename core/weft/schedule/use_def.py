@@ -1,4 +1,8 @@
-"""Who uses whom in a tensor graph, through movement: the picture that the deciding passes share."""
+"""Def-use chains: map each node of a tensor graph to its users, also through movement ops.
+
+Source: Aho, Lam, Sethi and Ullman, "Compilers: Principles, Techniques, and Tools", 2006, chapter
+9.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""Movement between reduces and their readers: pushed down, so that it costs no kernel.
+"""View pushdown: move movement ops between a reduce and its reader below the reduce.
 
-A reduce is stored where its reader sees it in another order. Computed in that order from the start
-it joins its reader; a reduce of a reduce is one reduce; what works on one source works before it is
-repeated, on fewer elements.
+A reduce must be stored if its reader reads it in another order. A reduce that is computed in that
+order from the start can be fused with its reader. Reduces of reduces are merged into one.
+Elementwise operations are applied before an expand, on fewer elements.
 
-in:  spec.tensor      out: spec.tensor, every value equal
+in:  spec.tensor
+out: spec.tensor, every value equal
+
+Source: XLA, passes ReshapeMover and AlgebraicSimplifier.
 """
 
 from __future__ import annotations
