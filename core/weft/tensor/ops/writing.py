@@ -82,8 +82,12 @@ class WritingMixin(TensorBase):
         spot = self[(*items[:place], None, *items[place + 1 :])]
         rest = (*items[:place], *items[place + 1 :])
         old = self[rest]
-        new = self._value_for(value, spot.shape, "a write").reshape(old.shape)
         chosen = isinstance(flag, TensorBase)  # which need not be computed now
+        if chosen and 0 in getattr(value, "shape", ()):  # no elements, as a false flag selects
+            axis = spot.ndim - len(items) + place if Ellipsis in items[:place] else place
+            self._value_for(value, (*spot.shape[:axis], 0, *spot.shape[axis + 1 :]), "a write")
+            return
+        new = self._value_for(value, spot.shape, "a write").reshape(old.shape)
         self[rest] = flag.to(self.device).where(new, old) if chosen else new
 
     def __delitem__(self, index: Index) -> None:
