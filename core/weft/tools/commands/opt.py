@@ -37,7 +37,7 @@ from weft.spec import kernel_ast, lowered, tensor
 from weft.spec.check import verify
 from weft.spec.passes import Pass, run_passes
 from weft.testing.fakes import fake_capabilities, fake_target
-from weft.uop import UOp, to_text
+from weft.uop import GroupOp, Ops, UOp, to_text
 from weft.uop.text import from_text
 
 ALL_PASSES: dict[str, Pass] = {
@@ -69,6 +69,12 @@ _VERIFIERS: dict[Stage, Callable[[UOp], None]] = {
     Stage.AST: kernel_ast.verify,
     Stage.LOWERED: lowered.verify,
 }
+_ARITIES = (
+    (GroupOp.Unary, 1),
+    (GroupOp.Binary, 2),
+    (GroupOp.Ternary, 3),
+    (frozenset({Ops.RANGE}), 1),
+)
 
 
 @dataclass(frozen=True)
@@ -192,11 +198,34 @@ def optimised(sink: UOp, steps: Sequence[Pass], machine: Machine) -> str:
                     raise _of_another_stage(step, stage)
                 if stage is Stage.TENSOR:
                     _seed(subject)
-                subject = run_passes((step,), subject, context[step.name not in _OF_THE_SCHEDULER])
+                ours = context[step.name not in _OF_THE_SCHEDULER]
+                subject = _run(step, subject, ours)
                 stage = _leaves(step)
     finally:
         traversal.forget()
     return _printed(subject)
+
+
+def _run(step: Pass, subject: Any, context: Any) -> Any:
+    """One pass; what it raises that is no error of ours becomes one."""
+    try:
+        return run_passes((step,), subject, context)
+    except WeftError:
+        raise
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as e:
+        raise SpecError(
+            f"{step.name} failed on this IR",
+            asked=f"--pass {step.name}",
+            because=f"{type(e).__name__}: {e}",
+            try_="WEFT_DEBUG=1 shows the traceback; is the arg of every node of the right kind?",
+        ) from e
 
 
 def _takes(step: Pass) -> Stage:
@@ -243,6 +272,7 @@ def _objection(sink: UOp, stage: Stage) -> str | None:
     if stage is not Stage.TENSOR and sink.op.name != "SINK":
         return f"the last node is {sink.op.name}, and a kernel ends in a SINK"
     try:
+        verify(sink.toposort(), _arity_objection, stage.name.lower())
         _VERIFIERS[stage](sink)
     except SpecError as error:
         return f"{error.asked}: {error.because}"
@@ -250,6 +280,14 @@ def _objection(sink: UOp, stage: Stage) -> str | None:
         return str(error)
     except (IndexError, AttributeError, TypeError, ValueError, AssertionError) as error:
         return f"a node has not the sources that its operation takes ({error})"
+    return None
+
+
+def _arity_objection(node: UOp) -> str | None:
+    """Why a node has too few or too many sources for its operation; None where it has not."""
+    for ops, count in _ARITIES:
+        if node.op in ops and len(node.src) != count:
+            return f"{node.op.name} takes {count} sources, and has {len(node.src)}"
     return None
 
 

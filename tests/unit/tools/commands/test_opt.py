@@ -156,6 +156,19 @@ def test_nodes_without_their_sources(opt, line, name):
     assert code == 1 and f"{name} takes" in errors and "because" in errors
 
 
+def test_a_node_with_too_many_sources_is_named(opt):
+    code, _, errors = opt(
+        TENSOR.replace("ADD float %5 %3", "ADD float %5 %3 %3"), "--pass", "clean"
+    )
+    assert code == 1 and "ADD takes 2 sources, and has 3" in errors
+
+
+def test_an_arg_of_the_wrong_kind_is_an_error_of_ours(opt):
+    text = opt(AST, "--pass", "lowerer")[1].replace("CONST int  arg=10", "CONST int")
+    code, _, errors = opt(text, "--pass", "loop_coalescing")
+    assert code == 1 and "loop_coalescing failed on this IR" in errors
+
+
 def test_a_file_that_is_not_there(capsys):
     assert cli.main(["opt", "--pass", "lowerer", "nowhere.ir"]) == 1
     assert "cannot be read" in capsys.readouterr().err
