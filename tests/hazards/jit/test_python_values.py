@@ -1,5 +1,13 @@
 """Python values are never frozen: another value is another recording, or a warning says why not."""
 
+import array
+import contextvars
+import ctypes
+import os
+import types
+import weakref
+
+import numpy as np
 import pytest
 
 from weft import Tensor, jit
@@ -111,3 +119,85 @@ def test_a_counter_in_python_goes_on():
         return [*found, model.calls]
 
     both(program, quiet=False)
+
+
+# ---- where a Python value may stand --------------------------------------------------------------
+
+
+class Box:
+    value = 0
+
+
+def _in_a_module():
+    config = types.ModuleType("config")
+    config.value = 0
+    return (lambda x: x * config.value), lambda value: setattr(config, "value", value)
+
+
+def _in_a_module_of_a_module():
+    config = types.ModuleType("config")
+    config.inner = types.ModuleType("config.inner")
+    config.inner.value = 0
+    return (lambda x: x * config.inner.value), lambda value: setattr(config.inner, "value", value)
+
+
+def _behind_a_weak_reference():
+    box = Box()
+    weak = weakref.ref(box)
+    return (lambda x: x * weak().value), lambda value: setattr(box, "value", value)
+
+
+def _in_a_read_only_mapping():
+    held = {"value": 0}
+    shown = types.MappingProxyType(held)
+    return (lambda x: x * shown["value"]), lambda value: held.update(value=value)
+
+
+def _in_a_context_variable():
+    variable = contextvars.ContextVar("variable", default=0)
+    return (lambda x: x * variable.get()), variable.set
+
+
+def _in_the_environment():
+    name = "WEFT_HAZARD_VALUE"
+    read = lambda x: x * int(os.environ.get(name, "0"))  # noqa: E731
+    return read, lambda value: os.environ.update({name: str(value)})
+
+
+def _in_an_array():
+    numbers = array.array("i", [0])
+    return (lambda x: x * numbers[0]), lambda value: numbers.__setitem__(0, value)
+
+
+def _in_a_number_of_c():
+    number = ctypes.c_int(0)
+    return (lambda x: x * number.value), lambda value: setattr(number, "value", value)
+
+
+def _in_numpys_memory_with_steps():
+    numbers = np.zeros(4)[::2]
+    return (lambda x: x * float(numbers[1])), lambda value: numbers.__setitem__(1, value)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        _in_a_module,
+        _in_a_module_of_a_module,
+        _behind_a_weak_reference,
+        _in_a_read_only_mapping,
+        _in_a_context_variable,
+        _in_the_environment,
+        _in_an_array,
+        _in_a_number_of_c,
+        _in_numpys_memory_with_steps,
+    ],
+)
+def test_a_value_that_changes_is_seen_wherever_it_stands(place, monkeypatch):
+    monkeypatch.setenv("WEFT_HAZARD_VALUE", "0")
+    function, set_to = place()
+    step = jit(function)
+    for value in (0, 0, 0, 3, 3, 3, 0, 5):
+        set_to(value)
+        assert step(Tensor([1.0, 2.0]).realize()).tolist() == [value, 2.0 * value]
+    assert step.replays > 0

@@ -10,12 +10,23 @@ from __future__ import annotations
 
 import enum
 import itertools
+import os
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, is_, itemgetter
-from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import (
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any
+from weakref import ref
 
 from weft.base.members import Member
 from weft.base.weak import WeakMembers
@@ -27,7 +38,7 @@ from weft.uop import UOp
 _MOST_BYTES = 1 << 16
 _MISSING = object()
 
-DICT, LIST, CELL, NAME, SLOT = "dict", "list", "cell", "name", "slot"
+DICT, LIST, CELL, NAME, SLOT, VARIABLE = "dict", "list", "cell", "name", "slot", "variable"
 
 _node_of, _grad_of, _flag_of = map(attrgetter, ("_uop", "grad", "_requires_grad"))
 
@@ -67,12 +78,16 @@ class Container:
             return self.keys, (_cell(self.of),)
         if self.kind is NAME:
             return self.keys, tuple([self.of.get(key, _MISSING) for key in self.keys])
+        if self.kind is VARIABLE:
+            return self.keys, (self.of.get(_MISSING),)
         return self.keys, tuple([getattr(self.of, key, _MISSING) for key in self.keys])
 
     def put(self, key: Any, value: Any) -> None:
         """Change one of its places."""
         if self.kind is CELL:
             self.of.cell_contents = value
+        elif self.kind is VARIABLE:
+            self.of.set(value)
         elif self.kind is SLOT:
             setattr(self.of, key, value)
         elif self.kind is LIST and key == len(self.of):
@@ -148,7 +163,7 @@ class State:
         for c in self.containers:
             if c.kind is DICT or c.kind is LIST or not c.keys:
                 continue
-            if any(value is _MISSING for value in c.values):
+            if c.kind is VARIABLE or any(value is _MISSING for value in c.values):
                 self._others.append(c)
             elif c.kind is CELL:
                 self._cells.append((c.of, c.values[0]))
@@ -230,8 +245,8 @@ class State:
         for c in self._others:
             if not all(map(is_, c.now()[1], c.values)):
                 return False
-        for array, raw in self._arrays:
-            if bytes(memoryview(array).cast("B")) != raw:
+        for shown, raw in self._arrays:
+            if memoryview(shown).tobytes() != raw:
                 return False
         tensors = self.signature.tensors
         return not tensors or (
@@ -328,12 +343,24 @@ class State:
         used = [name for name in names if name in there]
         if used:
             self._enter_names(NAME, there, "", used)
-        for module in {id(there[n]): there[n] for n in used}.values():
-            if isinstance(module, ModuleType) and is_walked(module.__name__):
-                within = [name for name in names if name in vars(module)]
-                self._enter_names(NAME, vars(module), module.__name__, within)
+        self._visit_modules([*map(_cell, (c for _, c in cells)), *(there[n] for n in used)], names)
         if function.__defaults__ or function.__kwdefaults__:
             self._enter_names(SLOT, function, path, ["__defaults__", "__kwdefaults__"])
+
+    def _visit_modules(self, values: Iterable[Any], names: list[str]) -> None:
+        """What these names are in the modules among `values`, and in the modules in those."""
+        stack, met = list(values), set[int]()
+        while stack:
+            module = stack.pop(0)
+            if type(module) is not ModuleType or id(module) in met:
+                continue
+            met.add(id(module))
+            if is_walked(module.__name__):
+                within = [name for name in names if name in vars(module)]
+                self._enter_names(NAME, vars(module), module.__name__, within)
+                stack += [vars(module)[name] for name in within]
+            elif module is os and not {"environ", "getenv"}.isdisjoint(names):
+                self._visit(attributes(os.environ), "os.environ")
 
     def _visit_class(self, kind: type, path: str) -> None:
         self.signature.key.append(Same(kind))
@@ -358,7 +385,16 @@ class State:
         if (inner := wrapped(value)) is not None and not is_walked(kind.__module__):
             self._visit(inner, path)  # as functools.lru_cache does
             return
-        if is_array := has_member(kind, "__array_interface__"):
+        if kind is ref:
+            self._visit(value(), f"{path}()")
+            return
+        if kind is MappingProxyType:
+            self._enter(DICT, value, path, [f"{path}[{key!r}]" for key in value])
+            return
+        if kind is ContextVar:
+            self._enter_names(VARIABLE, value, "", [value.name])
+            return
+        if is_array := has_member(kind, "__array_interface__") or _is_plain_memory(kind):
             self._visit_array(value)
         if (
             kind is SimpleNamespace
@@ -390,8 +426,10 @@ class State:
     def _visit_array(self, value: Any) -> None:
         """An array: its bytes where they are few, else no more than that it is this one."""
         try:
-            small = memoryview(value).nbytes <= _MOST_BYTES
-            raw = bytes(memoryview(value).cast("B")) if small else None
+            seen = memoryview(value)
+            is_small = seen.nbytes <= _MOST_BYTES and "O" not in seen.format  # no Python objects
+            raw = seen.tobytes() if is_small else None
+            how = (seen.format, seen.shape)
         except (TypeError, ValueError, BufferError):
             raw = None
         if raw is None:
@@ -399,7 +437,12 @@ class State:
             self.signature.key.append(Same(value))
             return
         self._arrays.append((value, raw))
-        self.signature.key.append((str(value.dtype), value.shape, raw))
+        self.signature.key.append((*how, raw))
+
+
+def _is_plain_memory(kind: type) -> bool:
+    """Whether this is a type of the standard library's that shows its memory."""
+    return kind is array or any(base.__module__ == "_ctypes" for base in kind.__mro__)
 
 
 def _names_in(code: CodeType) -> set[str]:
