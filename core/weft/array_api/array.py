@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, Self
 
 from weft.array_api.remainders import exact_remainder
+from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import promote_with_scalar
@@ -158,7 +159,7 @@ def as_array(x: Any, like: Tensor | None = None) -> Array:
         return Array.full((), x, dtype=kind, device=like.device)
     raise DTypeError(
         f"a {type(x).__name__} is no array",
-        asked=f"an array function of {x!r}"[:120],
+        asked=f"an array function of {shown(x)}",
         try_="asarray(...)",
     )
 

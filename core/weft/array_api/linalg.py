@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from weft.array_api.array import Array, as_array, as_indices, both, index_dtype, must_be
 from weft.array_api.manipulation import _axis, permute_dims
 from weft.array_api.statistics import _wide
-from weft.base.arguments import whole
+from weft.base.arguments import shown, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
@@ -295,7 +295,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Arr
         sums = x.abs().sum(-2 if ord in (1, -1) else -1)
         value = sums.max(-1) if ord > 0 else sums.min(-1)
     else:
-        raise ArgumentError(f"there is no norm {ord!r} of matrices", asked=f"ord={ord!r}")
+        raise ArgumentError(f"there is no norm {shown(ord)} of matrices", asked=f"ord={shown(ord)}")
     return value.reshape((*value.shape, 1, 1)) if keepdims else value
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft.base.arguments import shown
 from weft.base.atomic_write import replaced
 from weft.base.errors import ArgumentError, FileError, FormatError
 from weft.base.interrupts import let_through
@@ -31,7 +32,7 @@ def download(url: str, gunzip: bool = False, timeout: float = 60.0) -> Path:
     if scheme not in _SCHEMES:
         raise ArgumentError(
             "this address cannot be fetched",
-            asked=f"a download of {url!r}",
+            asked=f"a download of {shown(url)}",
             because="it begins with none of " + ", ".join(f"{s}://" for s in _SCHEMES),
             try_="a file of this machine: Tensor(pathlib.Path(...))",
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.base.arguments import kind_of, shown
+from weft.base.arguments import kind_of, shown, too_deep
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor import Tensor
 
@@ -23,12 +23,19 @@ def default_collate(batch: Sequence[Any]) -> Any:
     int32 (int64 where one needs it), float32, bool.
 
     :raises ShapeError: if arrays differ in shape, or structures in length.
-    :raises ArgumentError: for what cannot be joined.
+    :raises ArgumentError: for what cannot be joined, or is nested too deep.
 
     >>> batch = data.default_collate([(1.0, "a"), (2.0, "b")])
     >>> batch[0].tolist(), batch[1]
     ([1.0, 2.0], ['a', 'b'])
     """
+    try:
+        return _joined(batch)
+    except RecursionError as error:
+        raise too_deep(batch, "samples", error) from None
+
+
+def _joined(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Tensor):
         return Tensor.stack(*batch)
@@ -39,10 +46,10 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, str | bytes):
         return list(batch)
     if isinstance(first, Mapping):
-        return {key: default_collate([each[key] for each in batch]) for key in first}
+        return {key: _joined([each[key] for each in batch]) for key in first}
     if dataclasses.is_dataclass(first) and not isinstance(first, type):
         names = [field.name for field in dataclasses.fields(first)]
-        joined = {name: default_collate([getattr(e, name) for e in batch]) for name in names}
+        joined = {name: _joined([getattr(e, name) for e in batch]) for name in names}
         return dataclasses.replace(first, **joined)
     if isinstance(first, tuple | list):
         if any(len(each) != len(first) for each in batch):
@@ -51,7 +58,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
                 asked=f"a batch of samples of {sorted({len(each) for each in batch})} parts",
                 try_="collate_fn=..., a function of a list of samples",
             )
-        parts = [default_collate(each) for each in zip(*batch)]
+        parts = [_joined(each) for each in zip(*batch)]
         return _like(first, parts)
     if hasattr(first, "__array__"):
         return _stacked([np.asarray(each) for each in batch])

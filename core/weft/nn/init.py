@@ -221,8 +221,8 @@ def gain(nonlinearity: str, negative_slope: float = 0.01) -> float:
                             "conv_transpose2d", "conv_transpose3d"), 1.0)  # fmt: skip
     if not isinstance(nonlinearity, str) or nonlinearity not in known:
         raise ArgumentError(
-            f"no gain is known for {nonlinearity!r}",
-            asked=f"gain({nonlinearity!r})",
+            f"no gain is known for {shown(nonlinearity)}",
+            asked=f"gain({shown(nonlinearity)})",
             because=f"known are {', '.join(sorted(known))}",
             try_="give the number yourself",
         )
@@ -239,7 +239,7 @@ def _kaiming_deviation(
     if mode not in ("fan_in", "fan_out"):
         raise ArgumentError(
             "a spread is kept forwards or backwards",
-            asked=f"mode={mode!r}",
+            asked=f"mode={shown(mode)}",
             because="'fan_in' counts what goes in, 'fan_out' what comes out",
             try_="'fan_in'",
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.arguments import whole
+from weft.base.arguments import shown, whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, least_upper_float
@@ -33,9 +33,9 @@ class _Norm(Layer):
         if not isinstance(affine, bool):
             raise ArgumentError(
                 "whether scale and shift are learnt is a yes or a no",
-                asked=f"{type(self).__name__} with affine={affine!r}",
+                asked=f"{type(self).__name__} with affine={shown(affine)}",
                 because="affine comes right behind eps here, and momentum last",
-                try_=f"give it by its name: momentum={affine!r}",
+                try_=f"give it by its name: momentum={shown(affine)}",
             )
         where: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = parameter(Tensor.ones(*shape, **where)) if affine else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.arguments import real
+from weft.base.arguments import real, shown
 from weft.base.errors import ArgumentError
 from weft.nn import functional as F
 from weft.nn.activations import Activation
@@ -198,7 +198,7 @@ class _Padding(Layer):
         if len(sizes) != 2 * self.axes:
             raise ArgumentError(
                 "padding needs one number, or two per spatial axis",
-                asked=f"{type(self).__name__}({padding})",
+                asked=f"{type(self).__name__}({shown(padding)})",
                 try_=f"give {2 * self.axes} numbers, from the last axis on",
             )
         self.padding = sizes

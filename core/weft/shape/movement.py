@@ -426,7 +426,7 @@ def _said_values(*values: sint) -> str:
 
 def flip_arg(shape: Shape, axes: Any) -> tuple[bool, ...]:
     """One bool per axis from the axes to turn round (None: all of them)."""
-    turned = normalise_axes(axes, len(shape), f"flip {shape} along {axes}")
+    turned = normalise_axes(axes, len(shape), f"flip {shape} along {shown(axes)}")
     return tuple([axis in turned for axis in range(len(shape))])
 
 
@@ -524,7 +524,7 @@ def _symbolic(*values: sint) -> bool:
 def say_shape(shape: Any) -> str:
     """A shape, window or padding as people write it: symbolic sizes by their expressions."""
     if isinstance(shape, list | tuple):
-        if not any(isinstance(item, UOp | list | tuple) for item in shape):
+        if not any(isinstance(item, UOp | list | tuple | dict) for item in shape):
             return str(tuple(shape))
         if is_deep(shape, 2):
             return shown(shape)  # no shape, window or padding
@@ -534,4 +534,4 @@ def say_shape(shape: Any) -> str:
 
 
 def _say(value: Any) -> str:
-    return value.render() if isinstance(value, UOp) else str(value)
+    return value.render() if isinstance(value, UOp) else shown(value)

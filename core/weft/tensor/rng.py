@@ -39,7 +39,7 @@ def manual_seed(seed: int) -> None:
     """
     global _seed
     if not isinstance(seed, int):
-        raise ArgumentError("a seed is an integer", asked=f"manual_seed({seed!r})")
+        raise ArgumentError("a seed is an integer", asked=f"manual_seed({shown(seed)})")
     _seed = seed & _MASK
     _drawn.clear()
     if (recorder := recording()) is not None:

@@ -1,9 +1,11 @@
 """Lists, tuples and dicts nested hundreds deep: values, or an error of ours, never Python's own."""
 
+import inspect
+
 import pytest
 
 import weft
-from weft import Tensor, Variable, array_api, io, jit, nn, settings
+from weft import Tensor, Variable, array_api, data, io, jit, nn, settings
 from weft.base.arguments import DEEPEST, is_deep, shown, too_deep
 from weft.base.errors import ArgumentError, ShapeError, WeftError
 
@@ -150,3 +152,56 @@ def test_joining_what_is_no_tensor(call, value):
     with pytest.raises(TypeError) as caught:
         call(value)
     assert isinstance(caught.value, WeftError)
+
+
+def test_samples_nested_deep():
+    assert data.default_collate([lists(60), lists(60)]) != []
+    for depth in (500, 20_000):
+        for made in (lists(depth), dicts(depth, 1)):
+            with pytest.raises(ArgumentError, match="samples are nested too deep"):
+                data.default_collate([made, made])
+            with pytest.raises(ArgumentError, match="samples are nested too deep"):
+                next(iter(data.DataLoader([made, made], batch_size=2)))
+
+
+def callables():
+    """All that people call with values: the methods of a tensor, and the functions of packages."""
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]]).realize()
+    for name in dir(Tensor):
+        if not name.startswith("_") and callable(found := getattr(x, name, None)):
+            yield f"Tensor.{name}", found
+    for package in (weft, nn, nn.functional, nn.init, nn.optim, data, array_api, array_api.linalg):
+        for name in dir(package):
+            found = getattr(package, name)
+            is_ours = (getattr(found, "__module__", None) or "").startswith(package.__name__)
+            if callable(found) and not name.startswith("_") and is_ours:
+                yield f"{package.__name__}.{name}", found
+
+
+OF_PYTHON = ("weft.device", "weft.nn.Transformer")
+"""Names of devices are texts, and layers are copied by Python."""
+
+
+@pytest.mark.parametrize("container", [lists, lambda depth: dicts(depth, 1)], ids=["list", "dict"])
+def test_no_method_ends_in_pythons_own_error(container, tmp_path, monkeypatch):
+    """Whatever it says of such an argument."""
+    monkeypatch.chdir(tmp_path)
+    deep, found = container(5000), []
+    for name, call in callables():
+        arguments = [((deep,), {}), ((Tensor([1.0, 2.0]), deep), {})]
+        try:
+            parameters = list(inspect.signature(call).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+        arguments += [((), {p.name: deep}) for p in parameters if p.kind not in VARIADIC]
+        for positional, named in arguments:
+            try:
+                call(*positional, **named)
+            except RecursionError:
+                found.append(name)
+            except Exception:  # said in whatever words
+                pass
+    assert not {name for name in found if not name.startswith(OF_PYTHON)}
+
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

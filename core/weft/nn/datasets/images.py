@@ -120,14 +120,14 @@ def _read(folder: Path, name: str) -> tuple[bytes, str]:
     try:
         raw = path.read_bytes()
         return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw, str(path)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FormatError(
+            "a file of the data set cannot be read", asked=str(path), because=str(error)
+        ) from error
     except OSError as error:
         let_through(error)
         raise FileError.of(
             error, "a file of the data set cannot be read", path=path, asked=str(path)
-        ) from error
-    except (EOFError, zlib.error) as error:
-        raise FormatError(
-            "a file of the data set cannot be read", asked=str(path), because=str(error)
         ) from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.base.arguments import real
+from weft.base.arguments import real, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
@@ -171,7 +171,7 @@ def group_norm(
     if x.ndim < 2 or num_groups < 1 or x.shape[1] % num_groups:
         raise ShapeError(
             "the groups do not divide the channels",
-            asked=f"group_norm of {x.shape} in {num_groups} groups",
+            asked=f"group_norm of {x.shape} in {shown(num_groups)} groups",
             because="axis 1 holds the channels, and each group has the same number of them",
         )
     grouped = widened(x).reshape(x.shape[0], num_groups, -1)

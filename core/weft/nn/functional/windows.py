@@ -278,7 +278,7 @@ def interpolate(
         raise ArgumentError(
             "this cannot be interpolated",
             asked=f"interpolate of {x.shape}, size={size}, scale_factor={scale_factor}, "
-            f"mode={mode!r}",
+            f"mode={shown(mode)}",
             because=f"one of size and scale_factor is given, and the mode is 'nearest', "
             f"'nearest-exact' or {linear!r} for {axes} spatial axes",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from weft.base.arguments import real
+from weft.base.arguments import real, shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.param_groups import Params
@@ -55,7 +55,7 @@ class Adam(Optimizer):
         if not isinstance(betas, tuple | list) or len(betas) != 2:
             raise ArgumentError(
                 "the weights of the two averages are given together",
-                asked=f"{type(self).__name__}(betas={betas})",
+                asked=f"{type(self).__name__}(betas={shown(betas)})",
                 because="there are two of them",
                 try_="betas=(0.9, 0.999), or b1=0.9, b2=0.999",
             )
@@ -65,7 +65,7 @@ class Adam(Optimizer):
         if not all(0.0 <= beta < 1.0 for beta in betas):
             raise ArgumentError(
                 "a moving average needs a weight from 0 to below 1",
-                asked=f"{type(self).__name__}(betas={betas})",
+                asked=f"{type(self).__name__}(betas={shown(betas)})",
                 because="with 1 the average would never move",
                 try_="(0.9, 0.999) is usual",
             )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from weft.base.arguments import real, whole
+from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.schedules import only_one
@@ -40,7 +40,7 @@ class ReduceLROnPlateau:
         if mode not in ("min", "max") or not 0 <= real(factor, "factor") < 1:
             raise ArgumentError(
                 "a plateau is left downwards",
-                asked=f"ReduceLROnPlateau(mode={mode!r}, factor={factor})",
+                asked=f"ReduceLROnPlateau(mode={shown(mode)}, factor={factor})",
                 because="mode is 'min' or 'max', the factor from 0 to below 1",
             )
         self.optimizer = only_one(optimizer, "ReduceLROnPlateau")

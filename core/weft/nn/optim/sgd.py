@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.param_groups import Params
@@ -50,7 +51,7 @@ class SGD(Optimizer):
         if not isinstance(nesterov, bool):
             raise ArgumentError(
                 "whether the step looks ahead is a yes or a no",
-                asked=f"{type(self).__name__} with nesterov={nesterov!r}",
+                asked=f"{type(self).__name__} with nesterov={shown(nesterov)}",
                 because="weight_decay comes right behind the momentum here, and nesterov behind it",
                 try_="give what follows the momentum by its name",
             )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from weft.base.arguments import too_deep
+from weft.base.arguments import shown, too_deep
 from weft.base.errors import ArgumentError, CaptureError
 from weft.base.interrupts import let_through
 from weft.base.locks import reentrant_lock
@@ -112,7 +112,7 @@ class Jit(Generic[P, R]):
     def __init__(self, function: Callable[P, R], limit: int = 16, quiet: bool = False) -> None:
         if not callable(function) or isinstance(function, type):
             raise ArgumentError(
-                "jit takes a function", asked=f"jit({function!r})", try_="@jit above a def"
+                "jit takes a function", asked=f"jit({shown(function)})", try_="@jit above a def"
             )
         self._function = function
         self._limit = limit

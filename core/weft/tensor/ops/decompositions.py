@@ -11,6 +11,7 @@ import math
 from typing import Any, Self
 
 from weft.autograd import AGAIN
+from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
@@ -40,7 +41,7 @@ class DecompositionsMixin(TensorBase):
         if mode not in ("complete", "reduced"):
             raise ArgumentError(
                 "QR has two forms",
-                asked=f"qr(mode={mode!r})",
+                asked=f"qr(mode={shown(mode)})",
                 because="Q is square, or has as many columns as R has rows that matter",
                 try_="'complete' or 'reduced'",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from weft.base.arguments import flag, real
+from weft.base.arguments import flag, real, shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
@@ -94,8 +94,8 @@ class ElementwiseMixin(OperandsMixin):
             return self._binary(Ops.FDIV, x, reverse, least_upper_float(mixed))
         if rounding_mode not in ("trunc", "floor"):
             raise ArgumentError(
-                f"there is no rounding mode {rounding_mode!r}",
-                asked=f"div(rounding_mode={rounding_mode!r})",
+                f"there is no rounding mode {shown(rounding_mode)}",
+                asked=f"div(rounding_mode={shown(rounding_mode)})",
                 try_='None, "trunc" or "floor"',
             )
         if rounding_mode == "floor":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.tensor.protocol import TensorBase
@@ -35,7 +36,7 @@ class HashingMixin(TensorBase):
         if not isinstance(cfg, str) or cfg not in _FORMS:
             raise ArgumentError(
                 "this hash is not known",
-                asked=f"keccak({cfg!r})",
+                asked=f"keccak({shown(cfg)})",
                 try_=f"one of {', '.join(_FORMS)}",
             )
         if self.dtype is not dtypes.uint8:

@@ -163,12 +163,12 @@ class JoiningMixin(TensorBase):
         [[1, 2], [1, 2]]
         """
         times = as_tuple(repeats, args)
-        times = tuple(as_size(t, f"repeat{times} of shape {self.shape}") for t in times)
+        times = tuple(as_size(t, f"repeat{shown(times)} of shape {self.shape}") for t in times)
         own = (1,) * (len(times) - len(self.shape)) + self.shape
         if len(times) < len(own):
             raise ShapeError(
                 "repeat needs a number for every axis",
-                asked=f"repeat{times} of shape {self.shape}",
+                asked=f"repeat{shown(times)} of shape {self.shape}",
             )
         between = tuple(x for s in own for x in (1, s))
         wide = tuple(x for r, s in zip(times, own) for x in (r, s))
@@ -299,7 +299,7 @@ class JoiningMixin(TensorBase):
         """
         if indexing not in ("ij", "xy"):
             raise ArgumentError(
-                'indexing is "ij" or "xy"', asked=f"meshgrid(indexing={indexing!r})"
+                'indexing is "ij" or "xy"', asked=f"meshgrid(indexing={shown(indexing)})"
             )
         axes = all_of(self, args, "meshgrid")
         swap = indexing == "xy" and len(axes) > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from weft.base.arguments import real
+from weft.base.arguments import real, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
@@ -26,8 +26,8 @@ class LossesMixin(TensorBase):
         if reduction == "mean":
             return self.mean()
         raise ArgumentError(
-            f"there is no reduction {reduction!r}",
-            asked=f"reduction={reduction!r}",
+            f"there is no reduction {shown(reduction)}",
+            asked=f"reduction={shown(reduction)}",
             try_='"mean", "sum" or "none"',
         )
 

@@ -93,7 +93,9 @@ class MovementMixin(TensorBase):
 
     def _resolve_dim(self, dim: int, *, extra: int = 0) -> int:
         """An axis counted from the front. :raises IndexingError: if there is no such axis."""
-        return normalise_axis(dim, len(self.shape) + extra, f"axis {dim!r} of shape {self.shape}")
+        return normalise_axis(
+            dim, len(self.shape) + extra, f"axis {shown(dim)} of shape {self.shape}"
+        )
 
     def _resolve_dims(self, dims: Any) -> tuple[int, ...]:
         """Axes counted from the front, ascending, each once; all of them for None."""
@@ -261,8 +263,8 @@ class MovementMixin(TensorBase):
             return self._constant_pad(pairs, value)
         if mode not in ("reflect", "replicate", "circular"):
             raise UnknownChoice(
-                f"there is no padding mode {mode!r}",
-                asked=f"pad(mode={mode!r})",
+                f"there is no padding mode {shown(mode)}",
+                asked=f"pad(mode={shown(mode)})",
                 try_='"constant", "reflect", "replicate" or "circular"',
             )
         cut = tuple((min(b, 0), min(a, 0)) for b, a in pairs)

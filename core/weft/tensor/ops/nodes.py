@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError
 from weft.base.promotion import least_upper_dtype
@@ -38,8 +39,8 @@ class NodesMixin(OperandsMixin):
         """
         if not isinstance(arg, Ops) or _ARITY.get(arg) != 1 + len(src):
             raise ArgumentError(
-                f"{arg} is no operation of {1 + len(src)} operands",
-                asked=f"alu({arg}, ...) of {1 + len(src)} operands",
+                f"{shown(arg)} is no operation of {1 + len(src)} operands",
+                asked=f"alu({shown(arg)}, ...) of {1 + len(src)} operands",
                 because=f"it takes {_ARITY[arg]}"
                 if isinstance(arg, Ops) and arg in _ARITY
                 else "it does not compute element by element",

@@ -12,7 +12,7 @@ import sys
 from functools import lru_cache
 from typing import Any
 
-from weft.base.arguments import flag
+from weft.base.arguments import flag, shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DeviceError, DTypeError
 from weft.base.promotion import (
@@ -149,7 +149,7 @@ class OperandsMixin(TensorBase):
         except DTypeError as error:
             raise DTypeError(
                 f"a tensor does not compute with a {type(other).__name__}",
-                asked=f"{self._uop.dtype!r} {self.shape} with {other!r}"[:200],
+                asked=f"{self._uop.dtype!r} {self.shape} with {shown(other)}",
                 because=error.summary,
                 try_="x.detach()"
                 if isinstance(other, DataMethod)

@@ -134,7 +134,7 @@ class ShardingMixin(TensorBase):
         if not isinstance(devices, (tuple, list)):
             raise ArgumentError(
                 "a tensor is sharded over several devices",
-                asked=f"shard({devices!r})",
+                asked=f"shard({shown(devices)})",
                 because="that is no sequence of them",
                 try_="a tuple of device strings, or x.to(device) for one",
             )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from weft.base.arguments import shown
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.tensor.protocol import TensorBase
@@ -179,7 +180,7 @@ class TorchNamesMixin(TensorBase):
         if len(shape) < least or (isinstance(parts, int) and (parts < 1 or shape[axis] % parts)):
             raise ShapeError(
                 f"{name} does not divide this shape",
-                asked=f"{name}({parts}) of shape {shape}",
+                asked=f"{name}({shown(parts)}) of shape {shape}",
                 because=f"axis {axis} has size {shape[axis]}"
                 if len(shape) > axis
                 else f"it has {len(shape)} axes, and {least} are needed",
