@@ -1,1 +1,1 @@
-"""launch_grid"""
+"""Optimisation strategy for launch grids of work items and groups."""

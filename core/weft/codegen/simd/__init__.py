@@ -1,1 +1,1 @@
-"""simd"""
+"""Optimisation strategy for one processor with vector registers."""

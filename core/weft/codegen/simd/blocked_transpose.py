@@ -1,8 +1,12 @@
-"""The order in which a large copy turns pieces of memory: small matrices, one after the other.
+"""Blocked transpose: copy a large permuted array one small matrix at a time.
 
-Where every matrix of a stack is turned, and they may change places besides, reading goes along
-memory, matrix by matrix, and writing as it comes: stores past the cache take as long wherever they
-go, and reading waits. What is read next is then known (`codegen/memory/prefetch/block_prefetch.py`).
+A piece is one matrix of a stack that is transposed. A second-level cache holds several pieces. The
+loops follow the order of the reads, with the two loops of a piece innermost. Non-temporal stores
+take the same time in any order, but loads wait for memory. The addresses that are read next are
+then known to `codegen/memory/prefetch/block_prefetch.py`.
+
+Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms"
+(ASPLOS 1991), for blocking.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The order in which a large copy goes through rows that change places.
+"""Traversal order of permuting copies: choose the loop order of a large copy that moves whole rows.
 
-Rows of whole cache lines are moved one after the other: either those that are read lie in a row, or
-those that are written. Writing does not wait and reading does, so that reading goes along memory,
-unless more rows than in the other order would then be under way at once (64 x 128 x 12 x 64 with
-the axes in the middle exchanged: 1.2 to 1.4 times as fast; 8 x 1024 x 16 x 64: 1.2 times). Where a
-processor likes several walks two such rows are read side by side (1.02 to 1.09 times as fast).
+A row has at least one cache line. Either the reads or the writes of rows can be contiguous. Loads
+wait for memory and stores do not, so contiguous reads are preferred. They are not used if they
+need more open rows at once than the other order. A processor that prefetches several access
+streams (`ComputeCaps.walks`) reads two rows at once.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), loop interchange.
 """
 
 from __future__ import annotations

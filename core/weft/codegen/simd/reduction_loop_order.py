@@ -1,8 +1,10 @@
-"""In which order the loops of a sum turn: along memory, the largest steps outermost.
+"""Reduction loop order: order the loops of a reduction by stride, largest outermost.
 
-The order that a graph gives is that of its axes, which may be that of memory or not: the gradient
-of a convolution comes with its channels innermost, each of them an image away from the next.
-Exchanged where everything that is read agrees; the same terms are added in another order.
+The graph gives the loops in the order of its axes, which may differ from the order in memory. Two
+loops are interchanged only if all accesses with known strides agree. The same terms are then added
+in another order.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), loop interchange.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""Short rows that a near cache holds are gone through several at a time.
+"""Row batching: process several short rows at once to hide the latency of their reductions.
 
-What is added up along a row waits at its end: for the last of its sums, for their lanes, which are
-added to each other, for a division or a root of that; and what is done with the row next waits for
-it. Rows have nothing to do with each other, but the processor sees too little ahead to begin with
-the next meanwhile. Side by side they wait together (a layernorm of 128 x 768 takes 12.2 us where it
-took 15.5, the index of the largest of each row 11.0 of 12.9, softmax of 1024 x 100 56 of 66).
+The end of a row waits for its last sums, for the sum across lanes, and for a division or a root.
+Rows are independent, but the processor does not look far enough ahead to start the next one.
+Unroll-and-jam of the row loop lets them wait together.
 
-From further away one row is a walk through memory, which on some processors is faster than several
-are: a layernorm of 2730 x 768 would take 1.6 times as long. Others fetch ahead of several walks
-(`ComputeCaps.walks`), where all of it comes from memory: the index of the largest of each row of
-4096 x 4096 then takes 5.5 ms where it took 7.1, a layernorm of 16384 x 1024 6.9 of 8.7.
+This applies to rows that a second-level cache holds. For rows from memory it applies only if the
+processor prefetches several access streams (`ComputeCaps.walks`).
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), unroll-and-jam.
 """
 
 from __future__ import annotations
@@ -71,9 +69,10 @@ def together(
 
 
 def _pieces(kernel: Kernel) -> bool:
-    """The same for sums of short pieces of rows, level by level (`weft.codegen.vectorization.prefix_scan`), each of
-    which waits for the one before. Of simple ones only: what is compared, or needs conditions and
-    exponentials, is not waited for."""
+    """Batch rows of a multi-level prefix scan (`weft.codegen.vectorization.prefix_scan`).
+
+    Each level waits for the one before. Only additions with few operations qualify: comparisons,
+    conditions and exponentials hide that latency."""
     shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
     if len(shared) != 1 or len(kernel.reduces) < _LEVELS or not kernel.fills:
         return False

@@ -1,12 +1,14 @@
-"""A product with few rows reads a large matrix once: it is walked row by row of memory.
+"""Skinny GEMM: read the large matrix of a product with few rows once, in the order of memory.
 
-in:  a kernel whose vectors and tiles are chosen, for which no panel is worth its cost
-out: SPLIT and KEEP, so that some rows of a run of columns are read after one another for all rows
-     of the result, whose sums are kept meanwhile
+in:  a kernel whose vectors and tiles are chosen, and for which no packing is profitable
+out: SPLIT and KEEP: a run of columns is read row by row for all rows of the result, and the partial
+     sums stay in a local array
 
-Column by column, as tiles are done else, every vector of the matrix would lie in another page than
-the one before it: that is slower than memory is. A run is as long as there is room to keep the sums
-of, and as threads can still share.
+The usual tile order reads column by column, and each vector of the matrix is then in another page.
+The length of a run is bounded by the bytes of the partial sums, and by the number of runs that
+threads need.
+
+Source: none known; sound because SPLIT and KEEP only reorder the terms of a sum.
 """
 
 from __future__ import annotations

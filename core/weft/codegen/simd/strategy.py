@@ -1,8 +1,11 @@
-"""The hand-written choice of optimisations: vectors, register tiles, unrolling, loop order.
+"""Optimisation strategy for one processor: vectors, register tiles, packing, loop order, threads.
 
-This is the choice for one processor, in the order in which it is made; `grid` is that for a launch
-grid. What is known and what it costs: `nests`. The parts: `lanes`, `register_tiles`, and here the
-order of loops.
+The decisions are made in the order of `choose`. A kernel for a launch grid goes to
+`launch_grid/strategy.py`. `loop_nest_costs` holds the cost model. `vector_lanes` chooses vectors.
+`register_tiling` chooses tiles and unrolling. This module chooses the order of output loops.
+
+Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms"
+(ASPLOS 1991), for the strips of an operand that stay in cache.
 """
 
 from __future__ import annotations
