@@ -1,15 +1,14 @@
-"""Loops that a group of a launch grid goes along together: reduces, and rows that are kept on chip.
+"""Cooperative loops: divide reductions, and rows in shared memory, among the work items of a group.
 
-Two shapes of it:
+- **Along memory.** Adjacent work items read adjacent elements of a row, then combine their results.
+  `cost` selects their number: few if many rows keep the device busy, many if there are few rows.
+- **Across memory.** If outputs are adjacent and the reduction has a stride, a warp covers the
+  outputs, and several warps reduce a part each.
 
-- **Along memory.** Neighbours in the group read neighbours of a row and combine what they found.
-  How many they are is what costs least (`cost`): few where there are rows enough to keep the device
-  busy, many where one row must be quick.
-- **Across memory.** Where outputs lie side by side and a reduce jumps from row to row, a warp goes
-  along the outputs, and several warps have a part of the reduce each.
+If a reduction is nested in a loop over the elements of a row, that loop is divided where possible,
+and not the reduction. No barrier is then needed in each iteration.
 
-A reduce that stands in a loop over elements of a row is not shared where that loop can be: each
-work item then has elements of its own, and nobody waits in every turn.
+Source: Harris, "Optimizing parallel reduction in CUDA" (NVIDIA 2007).
 """
 
 from __future__ import annotations

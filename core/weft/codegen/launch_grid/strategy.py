@@ -1,14 +1,13 @@
-"""The hand-written choice for a launch grid: tiles, shared loops, groups.
+"""Launch-grid strategy: choose tiles, cooperative loops and groups of work items, in this order.
 
-Three questions, in this order:
+1. If a sum of products reads an operand again for many outputs, work items and groups get tiles
+   (`tiles`).
+2. Otherwise, if a reduction or the filling of a row is contiguous in memory, or is long with few
+   outputs, a group divides it (`cooperative_loops`).
+3. The rest of the grid is divided into groups, from the innermost axis outwards (`Groups`).
 
-1. Does a sum of products read one operand again for many outputs? Then work items and groups have
-   tiles of them, so that what is read serves several (`grid_tiles`).
-2. Else, does a reduce, or the filling of a row, go along memory, or is it long and the outputs few?
-   Then the work items of a group go along it together (`grid_rows`).
-3. Whatever is left of the grid is cut into groups, from its innermost axis outwards (`Groups`).
-
-Numbers and reasons: README.md of this folder.
+Source: Volkov, "Better performance at lower occupancy" (GTC 2010), for several outputs for each
+work item.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Tiles of outputs for a launch grid: what is read for one of them serves its neighbours as well.
+"""Tiles of a launch grid: choose work-item and group tiles so that outputs share their operands.
 
-in:  a kernel whose largest reduce has two sides: output axes of which each moves some operands and
-     leaves others where they are
-out: the same, with tiles of outputs for each work item, tiles of those for each group, the operands
-     of a block of the reduce brought to shared memory, and a matrix unit where one fits
+in:  a kernel whose largest reduction has two sides: output axes that each move some operands and
+     not the others
+out: the same, with a tile of outputs for each work item, a tile of those for each group, blocks of
+     both operands in shared memory, and a matrix unit where one fits
 
-How large the tiles are is what costs least (`_cost`): large tiles read less, small ones keep more
-processors busy, and what rounds up an axis beyond its extent is lost.
+`_cost` selects the tile. Large tiles read less, and small tiles occupy more processors. Iterations
+that only round up an extent are wasted.
+
+Source: Volkov & Demmel, "Benchmarking GPUs to tune dense linear algebra" (SC 2008).
 """
 
 from __future__ import annotations

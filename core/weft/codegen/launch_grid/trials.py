@@ -1,4 +1,7 @@
-"""What the choices for a launch grid have in common: trying an Opt, finding axes, rounding up."""
+"""Trial of Opts: attempt an Opt, find axes and round up extents, for all launch-grid choices.
+
+Source: none known; sound because `Kernel.attempt` checks every Opt.
+"""
 
 from __future__ import annotations
 

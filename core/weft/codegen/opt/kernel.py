@@ -1,7 +1,9 @@
-"""A lowered kernel whose loops can be split, reordered and given another kind.
+"""Loop transformations: split, reorder and annotate the loops of a lowered kernel.
 
-Optimisations are only noted; `finish` rewrites the graph once. Every RANGE of the lowered kernel is
-kept as a sum of axes, and an axis that is split becomes two.
+`apply` only records an Opt. `finish` rewrites the graph once. Each RANGE of the lowered kernel is a
+sum of axes, and a split replaces one axis by two.
+
+Source: Halide (Ragan-Kelley et al., PLDI 2013), schedules apart from the algorithm.
 """
 
 from __future__ import annotations

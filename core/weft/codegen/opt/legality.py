@@ -1,4 +1,8 @@
-"""Whether the axes that a kernel has now can be carried out: nests, groups, memory on chip."""
+"""Legality: check loop nests, groups and shared memory of the axes of a kernel.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), legality of loop
+transformations.
+"""
 
 from __future__ import annotations
 

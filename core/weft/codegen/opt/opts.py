@@ -1,6 +1,8 @@
-"""What can be done to the loops of a kernel, as data.
+"""Opts: describe one loop transformation as data.
 
-A heuristic or a search chooses, `Kernel` applies.
+A heuristic or a search chooses Opts. `Kernel` applies them.
+
+Source: Halide (Ragan-Kelley et al., PLDI 2013), scheduling directives.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""What a search may try: ways to optimise a kernel, and what comes next after each of them.
+"""Search space: enumerate the plans of a kernel and the neighbours of each plan.
 
-Pure: nothing is compiled nor timed here. A `Plan` is one way to lower a kernel; `near` gives the
-legal plans one step from it: one optimisation more, one less, or one with another amount. Steps
-that help only together count as one: a loop that is cut and exchanged, a loop that is cut so that
-what it reads can be staged.
+Nothing is compiled or timed here. A `Plan` is one way to lower a kernel. `near` gives the legal
+plans one step away: one Opt more, one less, or one with another amount. Opts that help only
+together are one step: a split and an interchange, or a split and the staging of what the inner loop
+reads.
 
 in: a `Kernel` without optimisations, a `Plan` for it    out: legal plans, each once
+
+Source: none known; sound because every plan passes the legality checks of `Kernel.attempt`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,16 @@
-"""A sum of products by a matrix unit: TC.
+"""Tensor cores: compute a sum of products with a matrix unit (TC).
 
-in:  a lowered kernel with a REDUCE of products over one fragment's worth of each of three ranges:
-     `m`, on which the left factor depends, `n`, on which the right one does, and `k`
-out: the same with a WMMA in place of the product, and the numbers of the lanes of a warp, and of
-     the elements that each of them holds, in place of the three
+in:  a lowered kernel with a REDUCE of products over one fragment of each of three ranges: `m`, on
+     which the left factor depends, `n`, on which the right factor depends, and `k`
+out: the same with a WMMA in place of the product; the lane number and the element number within a
+     lane replace the three ranges
 
-Where an element of a fragment sits is linear in the bits of both numbers (`TensorCore`), so m, n
-and k become sums of bits: ranges of two turns for the lanes and for what a lane has of a factor,
-and one VECTOR range for what it has of the result.
+The position of an element in a fragment is linear in the bits of both numbers (`TensorCore`). So m,
+n and k become sums of bits: ranges of two iterations for the lanes and for the factor elements of a
+lane, and one VECTOR range for the result elements of a lane.
+
+Source: none known; sound because each `TensorCore` maps lanes and elements one to one to a
+fragment.
 """
 
 from __future__ import annotations

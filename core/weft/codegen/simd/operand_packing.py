@@ -1,13 +1,14 @@
-"""Which operands are copied to panels first, so that lanes read what lies side by side.
+"""Operand packing: copy operands that are read again into contiguous panels.
 
-A panel is filled once and read in many turns: the columns of one strip of a matrix for all rows,
-the weights of some channels for all pixels. It is worth its cost for three reasons, each of them
-enough: what lanes would have to gather one by one is gathered once; what is read in jumps lies
-in few sets of a cache and in many pages; gates are asked once.
+A panel is filled once and read in many iterations: a strip of matrix columns serves all rows.
+Packing is profitable for each of three reasons. Gathered lanes are gathered once. Strided reads
+that use few cache sets and many pages become contiguous. Conditions are tested once.
 
-Where the whole of a sum is too long for a panel that stays in the second-level cache, the sum is
-done in stretches (KEEP), as libraries of linear algebra do (Goto and van de Geijn, "Anatomy of
-high-performance matrix multiplication", 2008).
+A panel must fit the second-level cache. If the whole reduction is too long for that, KEEP splits it
+into parts and holds the partial sums in a local array.
+
+Source: Goto & van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 2008);
+Van Zee & van de Geijn, "BLIS" (ACM TOMS 2015).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What a turn of a sum does side by side: tiles of outputs in registers, terms written out."""
+"""Register tiling: choose the tiles of outputs in registers and the unrolling of reductions.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), unroll-and-jam;
+Goto & van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 2008).
+"""
 
 from __future__ import annotations
 

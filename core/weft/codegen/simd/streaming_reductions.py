@@ -1,15 +1,14 @@
-"""Sums over a matrix of which every element is read once: what counts is how memory is walked.
+"""Streaming reductions: order the accesses of a reduction that reads each matrix element once.
 
-A product with a vector, at the speed of memory. Where vectors lie along the sum, one row after the
-other is a single walk, and as many accumulators as hide the latency of an addition stand side by
-side in it. Rows side by side are as many walks: some processors fetch ahead of each of them, and
-all of them together a third faster than a single one (`ComputeCaps.walks`); others follow one walk
-from page to page, and would begin anew with every row.
+Memory bandwidth bounds such a reduction. If vectors lie along the reduction, one row after the
+other is a single access stream, with enough accumulators to hide the latency of an addition.
+Several rows at once are several streams, which some processors prefetch (`ComputeCaps.walks`).
 
-Where vectors lie along the output, a row of memory is read in runs: the longer they are, the fewer
-pages and stops; but there should be enough of them left to share them out evenly. A run is longer
-than there are registers where its sums are kept on chip: they are added to by several rows at a
-time.
+If vectors lie along the output, each row is read in runs. Long runs touch fewer pages, but enough
+runs must be left to divide among threads. If a run needs more sums than there are registers, the
+sums stay in a local array (KEEP), and several rows are added at once.
+
+Source: none known; sound because only the order of the terms of a sum changes.
 """
 
 from __future__ import annotations

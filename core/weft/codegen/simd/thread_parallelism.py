@@ -1,9 +1,11 @@
-"""Which loop of a kernel threads of one processor share: the last thing that is chosen.
+"""Thread parallelism: divide the outermost loops of a kernel among threads.
 
-The outermost loop is spread, so that everything that was made for one thread stays as it is:
-vectors, register tiles, packed operands, the order in which a sum is added up. Where it has few
-turns the loop inside it is spread as well, both as one. How many threads there are is nobody's
-business here: the same kernel runs on one and on many, and gives the same bits.
+This is the last decision. Vectors, register tiles, packed operands and the order of additions stay
+as they are. If the outermost loop has few iterations, the next loop is divided as well. The kernel
+does not depend on the number of threads, and gives the same bits for any number.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), coarse-grained
+parallelism.
 """
 
 from __future__ import annotations

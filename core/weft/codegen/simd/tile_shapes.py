@@ -1,12 +1,14 @@
-"""Register tiles: which are tried, and what the stores of one cost beside its arithmetic.
+"""Tile shapes: enumerate register tiles and estimate the memory costs of one.
 
-Lanes that lie far apart are stored one by one, each into a cache line of its own, which is fetched
-for it; so a tile had better have the neighbours of an element in it. That matters where sums are
-short, and where lanes lie so that their lines get in each other's way: those are fetched and
-written again for every piece of them.
+Lanes with a stride are stored one by one, each into its own cache line. A tile that also covers the
+neighbours of an element fills these lines. This matters for short sums, and for lanes whose lines
+conflict in one cache set.
 
-What a tile reads again a tile later is fetched from further away where a strip of it, as long as
-the sum, is more than the nearest cache holds; then few rows of many vectors wait for that.
+A strip of an operand that is longer than the first-level cache is fetched again for each tile. A
+tile of few rows and many vectors then waits for the second-level cache.
+
+Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms"
+(ASPLOS 1991), for cache conflicts of tiles.
 """
 
 from __future__ import annotations

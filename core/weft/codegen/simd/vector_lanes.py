@@ -1,4 +1,9 @@
-"""Which loops become the lanes of vectors, and the blocks in which lanes that jump are read."""
+"""Vectorisation: choose the loops that become vector lanes, and blocks for strided loads.
+
+At most one loop of each nest gets lanes. The cost model compares the candidates.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), vectorisation.
+"""
 
 from __future__ import annotations
 
