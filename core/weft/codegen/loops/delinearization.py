@@ -1,14 +1,16 @@
-"""A loop whose turns are used as quotient and remainder becomes a loop over each.
+"""Delinearization: split a loop whose index is used as quotient and remainder into two loops.
 
     for r < 4096: a[r // 16] + b[r % 16]   ->   for q < 256: for m < 16: a[q] + b[m]
 
-A value that was computed block by block is used so where it is stored under another shape. With
-loops of their own its addresses are sums again, which lanes and register tiles can work with. Only
-where the inner loop is long enough for lanes, and for loops over elements: a sum is added up in the
-order in which it was written.
-
 in:  spec.lowered
 out: spec.lowered, all values equal
+
+A blocked value that is stored under another shape has such a loop. After the split its addresses
+are affine, so vectorization and register tiling apply. The pass splits a loop only if the inner
+loop fills the vector lanes. It splits output loops only: a reduction keeps its order.
+
+Source: the inverse of C. D. Polychronopoulos, 'Loop coalescing' (ICPP 1987); LLVM's Delinearization
+analysis recovers array subscripts in the same sense.
 """
 
 from __future__ import annotations
@@ -26,14 +28,14 @@ def run(sink: UOp, lanes: int) -> UOp:
     """The kernel with such loops in two, as often as that goes; itself where there are none."""
     while lanes > 1:
         nodes = list(sink.toposort())
-        found = _taken_apart(nodes, lanes)
+        found = _split_factors(nodes, lanes)
         if not found:
             break
-        sink = _in_two(nodes, found)
+        sink = _split_loops(nodes, found)
     return sink
 
 
-def _taken_apart(nodes: list[UOp], lanes: int) -> dict[UOp, int]:
+def _split_factors(nodes: list[UOp], lanes: int) -> dict[UOp, int]:
     """The loops that are divided, and by what: the least of several divisors."""
     found: dict[UOp, int] = {}
     summed = {loop for node in nodes if node.op is Ops.REDUCE for loop in loops_of(node)}
@@ -49,7 +51,7 @@ def _taken_apart(nodes: list[UOp], lanes: int) -> dict[UOp, int]:
     return found
 
 
-def _in_two(nodes: list[UOp], found: dict[UOp, int]) -> UOp:
+def _split_loops(nodes: list[UOp], found: dict[UOp, int]) -> UOp:
     ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
     values: dict[UOp, UOp] = {}
     loops: dict[UOp, list[UOp]] = {}

@@ -1,15 +1,18 @@
-"""A loop along memory in which conditions change is one loop for each stretch where they do not.
+"""Index-set splitting: divide a loop at the indices where its conditions change.
 
     for w < n: out[w] = (w < a ? f(w) : 0) + (a <= w ? g(w) : 0)
 ->  for w < a: out[w] = f(w) + 0; for w < n - a: out[w + a] = 0 + g(w + a)
 
-That is padding of any kind, `cat`, `roll`: of the lanes of a vector some would be read here and
-some there, each behind a condition of its own. Only the innermost loop along memory is cut, in
-kernels that store one value and add nothing up; conditions on rows are asked once for a row. Only
-where one processor computes with vectors.
-
 in:  spec.lowered
-out: spec.lowered with a STORE for each stretch, inside of the same outer loops; equal values
+out: spec.lowered with a STORE for each segment, inside the same outer loops; equal values
+
+Padding, `cat` and `roll` produce such conditions. Without the split, each vector lane evaluates
+them. The pass splits only the innermost contiguous loop of a kernel that stores one value and has
+no reduction. A condition on an outer loop is evaluated once per row. The pass applies only where
+one processor computes with vectors.
+
+Source: M. Griebl, P. Feautrier, C. Lengauer, 'Index set splitting' (International Journal of
+Parallel Programming, 2000).
 """
 
 from __future__ import annotations
@@ -41,20 +44,20 @@ def run(sink: UOp, lanes: int) -> UOp:
     nodes = list(store.toposort())
     if len(store.src[0].src) > 2 or any(node.op in CLOSING for node in nodes):
         return sink
-    loop = _along_memory(store)
+    loop = _contiguous_loop(store)
     if loop is None or reads_what_it_writes(nodes):
         return sink  # what is read before it is written is so in one loop
-    cuts = _cuts(nodes, loop)
+    cuts = _split_points(nodes, loop)
     if not cuts or len(cuts) >= _MOST or (len(cuts) + 1) * len(nodes) > _SIZE:
         return sink
     rows = math.prod(most_of(r) for r in ranges_of(store) if loop_order(r) < loop_order(loop))
     if rows < _ROWS and most_of(loop) > _LONG:
         return sink  # stretches would not be shared by threads
     ends = [0, *sorted(cuts), most_of(loop)]
-    return UOp.sink(*_stretches(store, nodes, loop, ends), arg=sink.arg)
+    return UOp.sink(*_segment_stores(store, nodes, loop, ends), arg=sink.arg)
 
 
-def _along_memory(store: UOp) -> UOp | None:
+def _contiguous_loop(store: UOp) -> UOp | None:
     """The loop whose turns are neighbours in memory, if all loops have a fixed number of turns."""
     loops = ranges_of(store)
     if any(loop.arg.kind is not AxisKind.LOOP for loop in loops):
@@ -65,7 +68,7 @@ def _along_memory(store: UOp) -> UOp | None:
     return next((loop for loop in loops if terms.get(loop) == 1), None)
 
 
-def _cuts(nodes: list[UOp], loop: UOp) -> set[int]:
+def _split_points(nodes: list[UOp], loop: UOp) -> set[int]:
     """The turns at which a condition on nothing but this loop becomes another."""
     found: set[int] = set()
     for node in nodes:
@@ -81,11 +84,11 @@ def _cuts(nodes: list[UOp], loop: UOp) -> set[int]:
         factor = terms.pop(loop, 0)
         if factor == 0 or any(terms.values()):
             continue
-        found |= _changes(node.op, factor, left[1] - right[1])
+        found |= _change_points(node.op, factor, left[1] - right[1])
     return {turn for turn in found if 0 < turn < most_of(loop)}
 
 
-def _changes(op: Ops, factor: int, constant: int) -> set[int]:
+def _change_points(op: Ops, factor: int, constant: int) -> set[int]:
     """Where factor * turn + constant begins or ceases to be below zero, or zero."""
     if op is Ops.CMPLT:
         above = factor > 0
@@ -96,7 +99,7 @@ def _changes(op: Ops, factor: int, constant: int) -> set[int]:
     return {turn, turn + 1}
 
 
-def _stretches(store: UOp, nodes: list[UOp], loop: UOp, ends: list[int]) -> list[UOp]:
+def _segment_stores(store: UOp, nodes: list[UOp], loop: UOp, ends: list[int]) -> list[UOp]:
     """The STORE over each stretch, loops inside of it anew."""
     inside = [r for r in ranges_of(store) if loop_order(r) > loop_order(loop)]
     inside.sort(key=loop_order)

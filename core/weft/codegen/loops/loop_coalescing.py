@@ -1,11 +1,14 @@
-"""Two loops over what is one stretch of every buffer become one loop.
+"""Loop coalescing: merge two nested loops over one contiguous range of every buffer into one.
 
 in:  spec.lowered
 out: spec.lowered with fewer and longer ranges
 
-Loops a and b merge where every address moves with a exactly as it moves with a full turn of b, and
-both are closed by the same REDUCEs and FILLs or stand in the same STOREs. A contiguous (10, 10) is
-then 100.
+Loops a and b merge if, in every address, the stride of a equals the stride of b times the extent of
+b. The same REDUCEs and FILLs must close both, or the same STOREs must contain both. A contiguous
+(10, 10) becomes one loop of 100.
+
+Source: C. D. Polychronopoulos, 'Loop coalescing: a compiler transformation for parallel machines'
+(ICPP 1987).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from weft.uop.ops import Ops
 Factors = list[dict[UOp, int]]
 
 
-def _facts(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]:
+def _collect_factors(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]:
     """The factors of ranges in every address; ranges used otherwise; who closes or stores them."""
     factors: Factors = []
     pinned: set[UOp] = set()
@@ -55,7 +58,7 @@ def _ranges_in(expression: UOp) -> set[UOp]:
     return {node for node in expression.toposort() if node.op is Ops.RANGE}
 
 
-def _together(a: UOp, b: UOp, factors: Factors) -> bool:
+def _is_contiguous_pair(a: UOp, b: UOp, factors: Factors) -> bool:
     extent = extent_of(b)
     if not isinstance(extent, int) or not isinstance(extent_of(a), int):
         return False
@@ -64,7 +67,7 @@ def _together(a: UOp, b: UOp, factors: Factors) -> bool:
     return all(row.get(a, 0) == row.get(b, 0) * extent for row in factors)
 
 
-def _alike(loops: list[UOp], users: dict[UOp, set[UOp]]) -> list[list[UOp]]:
+def _loops_by_users(loops: list[UOp], users: dict[UOp, set[UOp]]) -> list[list[UOp]]:
     """The loops in groups: those of a group are of one kind, and around the same nodes."""
     groups: dict[tuple[Any, ...], list[UOp]] = {}
     for loop in loops:
@@ -73,10 +76,10 @@ def _alike(loops: list[UOp], users: dict[UOp, set[UOp]]) -> list[list[UOp]]:
     return list(groups.values())
 
 
-def _pair(loops: list[UOp], factors: Factors) -> tuple[UOp, UOp] | None:
+def _find_contiguous_pair(loops: list[UOp], factors: Factors) -> tuple[UOp, UOp] | None:
     for a in loops:
         for b in loops:
-            if a is not b and _together(a, b, factors):
+            if a is not b and _is_contiguous_pair(a, b, factors):
                 return a, b
     return None
 
@@ -98,11 +101,11 @@ def _merge(a: UOp, b: UOp, loops: list[UOp], factors: Factors, values: dict[UOp,
 
 def run(sink: UOp) -> UOp:
     """The kernel with every pair of loops merged that can be."""
-    factors, pinned, users = _facts(sink)
+    factors, pinned, users = _collect_factors(sink)
     free = sorted((loop for loop in users if loop not in pinned), key=loop_order)
     values: dict[UOp, UOp] = {}
-    for loops in _alike(free, users):
-        while (found := _pair(loops, factors)) is not None:
+    for loops in _loops_by_users(free, users):
+        while (found := _find_contiguous_pair(loops, factors)) is not None:
             _merge(*found, loops, factors, values)
     if not values:
         return sink

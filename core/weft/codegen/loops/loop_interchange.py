@@ -1,12 +1,15 @@
-"""Loops of a sum go outside the loops over what is summed: KEEP.
+"""Loop interchange: move reduction loops outside output loops; an array holds partial sums (KEEP).
 
 in:  a lowered kernel with a REDUCE over `loops` and others, inside output loops `inside`
-out: the same, where `loops` turn outside of `inside`: the sums so far of all their turns are kept
-     in an array, which a FILL adds to once in each turn of `loops`
+out: the same, where `loops` enclose `inside`: an array holds the partial results of all iterations
+     of `inside`, and a FILL adds to it once in each iteration of `loops`
 
-A stretch of a sum that is as long as a cache has room for is then done for all rows before the next
-stretch is begun, so that what is read again comes from the cache. The loops over the rest of the
-sum stay where they are, and so does all that is done with the finished sum.
+A block of the reduction that fits in a cache is computed for all rows before the next block. Data
+that is read again then comes from the cache. The other reduction loops keep their places. So does
+the code that uses the finished result.
+
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): loop
+interchange and scalar expansion.
 """
 
 from __future__ import annotations

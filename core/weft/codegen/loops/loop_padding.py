@@ -1,14 +1,15 @@
-"""Turns that are only there to round a loop up: PADTO.
+"""Loop padding: round the extent of a loop up and mask the added iterations (PADTO).
 
-in:  a lowered kernel, and for some of its RANGEs the condition under which a turn is a real one
-out: the same, where the other turns read nothing, store nothing and add nothing to a reduce
+in:  a lowered kernel, and for some of its RANGEs the condition under which an iteration is valid
+out: the same, where the added iterations load nothing, store nothing and do not change a REDUCE
 
-A LOAD and a STORE whose address depends on such a range get the condition into their gate; what a
-LOAD gives instead is what it would give already, else zero. A REDUCE over the range is given the
-identity of its operation, unless its value is known to be zero already and it is a sum: products
-of what was loaded are, so that they stay products, for multiply-adds and matrix units. Arithmetic
-that is undefined at zero (a division, a logarithm) may be carried out, but what it gives is dropped
-by the same condition.
+A LOAD or STORE whose address depends on such a range gets the condition in its gate. A masked LOAD
+returns its existing alternative, or zero. A REDUCE over the range takes the identity of its
+operation. A sum whose value is zero in the added iterations needs no mask: products of loads are
+such sums, so they remain multiply-adds for matrix units. Arithmetic that is undefined at zero may
+run, but the same condition discards its result.
+
+Source: none known; sound because every added iteration contributes the identity.
 """
 
 from __future__ import annotations

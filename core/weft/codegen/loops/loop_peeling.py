@@ -1,12 +1,14 @@
-"""A reduce over an awkward number of elements becomes a reduce over a round one, and a rest.
+"""Loop peeling: split a reduction into a main loop of round length and a remainder loop.
 
 in:  spec.lowered
-out: spec.lowered in which such reduces can be turned into vectors: op(reduce of all but the last
-     few, reduce of the last few)
+out: spec.lowered in which such reductions vectorize: op(reduce of all but the last few, reduce of
+     the last few)
 
-Only where what is reduced lies in a row in memory, so that vectors are worth having. A short row
-is cut where it alone is read: what is read again, as by products, is better off in panels. Of
-several loops the innermost one is cut, and the rests of all rows are a walk of their own.
+The pass applies only if the reduced elements are contiguous in memory. It peels a short row only if
+the row is read once: operand packing serves data that is read again. Of several loops it peels the
+innermost. The remainders of all rows are a separate loop nest.
+
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): loop peeling.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _WORTH = 0.7  # of what a row takes element by element, the most that vectors an
 _NEAR = 1 << 14  # bytes that are read for one result, of which the nearest cache keeps the rests
 
 
-def _cut(loop: UOp, lanes: int) -> int:
+def _peel_point(loop: UOp, lanes: int) -> int:
     """How many turns are left to the rest; 0 where the extent is round, unknown or short."""
     extent = extent_of(loop)
     if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < 4 * lanes:
@@ -41,7 +43,7 @@ def _cut(loop: UOp, lanes: int) -> int:
     return extent % (lanes * _ROUND) if extent >= 16 * lanes else extent % lanes
 
 
-def _cut_short(loop: UOp, lanes: int) -> int:
+def _short_peel_point(loop: UOp, lanes: int) -> int:
     """Likewise of a row of less than four vectors, by what there is to do: two operations for each
     vector, each halving of the last one, and each element of the rest."""
     extent = extent_of(loop)
@@ -69,10 +71,10 @@ def _is_read_once(reduce: UOp, loop: UOp) -> bool:
     return True
 
 
-def _cut_of(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
+def _choose_peel(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
     """Which loop of a REDUCE is cut, and how many turns are left to the rest."""
     loops, lanes = loops_of(reduce), target.compute.vector_bytes // 4
-    if len(loops) == 1 and (rest := _cut(loops[0], lanes)):
+    if len(loops) == 1 and (rest := _peel_point(loops[0], lanes)):
         found = loops[0], rest
     else:
         lanes = target.compute.vector_bytes // reduce.dtype.itemsize
@@ -80,15 +82,15 @@ def _cut_of(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
         if not all(isinstance(extent, int) for extent in extents):
             return None
         near = len(loops) == 1 or prod(extents) * reduce.dtype.itemsize <= _NEAR
-        along = [loop for loop in loops if near and _in_a_row(reduce, loop)]
+        along = [loop for loop in loops if near and _is_contiguous(reduce, loop)]
         if len(along) != 1 or not _is_read_once(reduce, along[0]):
             return None
-        found = along[0], _cut_short(along[0], lanes)
+        found = along[0], _short_peel_point(along[0], lanes)
     loop, rest = found
-    return found if rest and _in_a_row(reduce, loop) and not _fills(reduce, loop) else None
+    return found if rest and _is_contiguous(reduce, loop) and not _fills(reduce, loop) else None
 
 
-def _in_a_row(reduce: UOp, loop: UOp) -> bool:
+def _is_contiguous(reduce: UOp, loop: UOp) -> bool:
     """Whether every address inside moves by one, or not at all, with the loop."""
     found = False
     for node in reduce.toposort(gate=lambda u: u is reduce or u.op not in CLOSING):
@@ -104,10 +106,10 @@ def _in_a_row(reduce: UOp, loop: UOp) -> bool:
     return found
 
 
-def _agreed(reduces: Sequence[UOp], target: Target) -> dict[UOp, tuple[UOp, int]]:
+def _consistent_peels(reduces: Sequence[UOp], target: Target) -> dict[UOp, tuple[UOp, int]]:
     """The cuts of all REDUCEs; where one has several loops, those that turn with it are cut alike,
     or none is."""
-    cuts = {node: cut for node in reduces if (cut := _cut_of(node, target)) is not None}
+    cuts = {node: cut for node in reduces if (cut := _choose_peel(node, target)) is not None}
     found = dict(cuts)
     for node in cuts:
         loops = loops_of(node)
@@ -123,7 +125,7 @@ def run(sink: UOp, target: Target) -> UOp:
     lanes = target.compute.vector_bytes // 4 if target.compute.vector_widths else 0
     nodes = sink.toposort()
     reduces = [node for node in nodes if node.op is Ops.REDUCE] if lanes >= 2 else []
-    cuts = _agreed(reduces, target)
+    cuts = _consistent_peels(reduces, target)
     if not cuts:
         return sink
     numbers = max(node.arg.id for node in nodes if node.op is Ops.RANGE)
@@ -138,18 +140,18 @@ def run(sink: UOp, target: Target) -> UOp:
         (loop, rest), loops = cuts[node], loops_of(node)
         if loops not in parts:
             beside = [one for one in loops if one is not loop]
-            again = _renewed(beside, numbers)
+            again = _fresh_loops(beside, numbers)
             numbers += len(again) + 2
             main = UOp.range(extent_of(loop) - rest, numbers - 1, AxisKind.REDUCE)
             parts[loops] = main, UOp.range(rest, numbers, AxisKind.REDUCE), again
         main, last, again = parts[loops]
-        others = _renewed(_turning_inside(same, loop), numbers)
+        others = _fresh_loops(_turning_inside(same, loop), numbers)
         numbers += len(others)
-        made[node] = _in_two(same, loop, main, last, {**again, **others})
+        made[node] = _peeled_reduce(same, loop, main, last, {**again, **others})
     return made[sink]
 
 
-def _renewed(loops: Iterable[UOp], last: int) -> dict[UOp, UOp]:
+def _fresh_loops(loops: Iterable[UOp], last: int) -> dict[UOp, UOp]:
     """Loops by others of the same turns, with numbers after `last`."""
     return {
         loop: UOp(Ops.RANGE, loop.dtype, loop.src, RangeArg(number, loop.arg.kind))
@@ -169,7 +171,7 @@ def _turning_inside(reduce: UOp, loop: UOp) -> list[UOp]:
     return list(dict.fromkeys(inner for node in closed for inner in loops_of(node)))
 
 
-def _in_two(reduce: UOp, loop: UOp, main: UOp, rest: UOp, others: dict[UOp, UOp]) -> UOp:
+def _peeled_reduce(reduce: UOp, loop: UOp, main: UOp, rest: UOp, others: dict[UOp, UOp]) -> UOp:
     """The reduce as two; in the second one, its further loops and those that turn inside of it are
     `others`: what both read in one loop would stand in two."""
     (value,) = values_of(reduce)

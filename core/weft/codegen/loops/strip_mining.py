@@ -1,5 +1,6 @@
-"""How the loops of a lowered kernel were divided: which axes each RANGE became, and its value in
-terms of theirs.
+"""Strip mining: record the axes that each loop is split into, and its index in terms of theirs.
+
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): strip mining.
 """
 
 from __future__ import annotations

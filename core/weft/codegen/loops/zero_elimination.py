@@ -1,15 +1,17 @@
-"""Products that are zero whatever is read, by where a few short loops stand: they are left out.
+"""Structural-zero elimination: skip products that the loop indices alone prove to be zero.
 
-Where windows are `s` elements apart and not a multiple of `s` long, the gradient goes over whole
-steps: element r of a step meets place k = 2 j + r - 1 of the window, for a number of j that is the
-same for each r, and where k is beyond the window the weight is a zero. With the loops over r and j
-written out these gates are known for every instance, and its zeros are neither read nor multiplied:
-of the 16 products of a window of 3 x 3 and steps of 2 there are 9.
+The gradient of a convolution with stride `s`, whose window length is not a multiple of `s`, has
+such products. Element r of a step uses index k = 2 j + r - 1 of the window. The number of j is the
+same for each r. Where k is outside the window, the weight is zero. Unrolling the loops over r and j
+makes these gates constant, so the zeros are neither loaded nor multiplied. For a 3 x 3 window and
+stride 2, 9 of 16 products remain.
 
-Only such gates count, of steps of two or more: zeros that were asked for otherwise, by padding or a
-mask, are multiplied, for what is no finite number times zero is NaN.
+Only gates of strides of two or more count. Zeros of padding or of a mask are multiplied, because
+zero times a value that is not finite is NaN.
 
-`Blanks` says which loops these are, before there is a choice; `left_out` does it, once it is made.
+`blanks_of` finds the loops before optimization; `left_out` removes the products after it.
+
+Source: none known; sound because the removed products have a structurally zero factor.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def blanks_of(reduce: UOp) -> Blanks | None:
     conditions = [
         one
         for one in _conditions(values_of(reduce)[0])
-        if all(_is_short(loop) for loop in ranges_of(one)) and _is_of_steps(one, own)
+        if all(_is_short_loop(loop) for loop in ranges_of(one)) and _is_strided_condition(one, own)
     ]
     loops = sorted({u for one in conditions for u in ranges_of(one)}, key=lambda u: u.arg.id)
     if not loops or math.prod(map(most_of, loops)) > _MOST_POINTS:
@@ -61,7 +63,7 @@ def blanks_of(reduce: UOp) -> Blanks | None:
     while conditions:
         mine = _connected(conditions)
         conditions = [one for one in conditions if one not in mine]
-        share *= _share(mine)
+        share *= _true_fraction(mine)
     if not 0.0 < share <= _WORTH:
         return None
     terms = tuple(loop for loop in loops if loop in own)
@@ -81,7 +83,7 @@ def left_out(sink: UOp) -> UOp:
                 one
                 for one in _conditions(product)
                 if all(loop.arg.kind in UNROLLED for loop in ranges_of(one))
-                and _is_of_steps(one, own)
+                and _is_strided_condition(one, own)
             ]
             if known:
                 gate = known[0]
@@ -103,7 +105,7 @@ def _conditions(product: UOp) -> Iterator[UOp]:
             yield from conjuncts(gate)
 
 
-def _is_of_steps(condition: UOp, own: frozenset[UOp]) -> bool:
+def _is_strided_condition(condition: UOp, own: frozenset[UOp]) -> bool:
     """Whether it says where windows end, by an element of a step and the number of the step."""
     order = condition.src[0] if condition.op is Ops.CMPNE else condition
     if order.op is not Ops.CMPLT or not dtypes.is_int(order.src[0].dtype):
@@ -122,7 +124,7 @@ def _connected(conditions: list[UOp]) -> list[UOp]:
     return mine
 
 
-def _share(conditions: list[UOp]) -> float:
+def _true_fraction(conditions: list[UOp]) -> float:
     """The share of all turns of their loops in which conditions hold."""
     loops = list(frozenset[UOp]().union(*map(ranges_of, conditions)))
     points = list(itertools.product(*(range(most_of(loop)) for loop in loops)))
@@ -133,7 +135,7 @@ def _share(conditions: list[UOp]) -> float:
     return real / len(points)
 
 
-def _is_short(loop: UOp) -> bool:
+def _is_short_loop(loop: UOp) -> bool:
     extent = extent_of(loop)
     return isinstance(extent, int) and extent <= _LONGEST
 
