@@ -212,8 +212,8 @@ class StatisticsMixin(ReduceMixin):
             return found.reshape((*found.shape, *ones)) if keepdim else found
         if how not in _INTERPOLATIONS:
             raise ArgumentError(
-                f"there is no interpolation {how!r}",
-                asked=f"quantile(interpolation={how!r})",
+                f"there is no interpolation {shown(how)}",
+                asked=f"quantile(interpolation={shown(how)})",
                 try_=", ".join(map(repr, _INTERPOLATIONS)),
             )
         if not dtypes.is_float(self._uop.dtype):
@@ -403,7 +403,7 @@ class StatisticsMixin(ReduceMixin):
         p = 2 if p is None or (isinstance(p, str) and p == "fro") else p
         if not isinstance(p, (int, float)):
             raise ArgumentError(
-                f"there is no norm {p!r}", asked=f"norm({p!r})", try_='a number, or "fro"'
+                f"there is no norm {shown(p)}", asked=f"norm({shown(p)})", try_='a number, or "fro"'
             )
         x = self if dtype is None else self.cast(dtype)
         own = least_upper_float(x._uop.dtype)
