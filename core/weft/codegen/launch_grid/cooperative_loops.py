@@ -25,7 +25,7 @@ from weft.codegen.launch_grid.trials import (
     WARP,
     GridChoice,
     fits,
-    turns,
+    trip_count,
 )
 from weft.codegen.opt.kernel import Access
 from weft.codegen.opt.opts import OptKind
@@ -61,7 +61,7 @@ class Rows(GridChoice):
         main = max(kernel.reduces, key=self.size, default=None)
         if main is None or loops[main] is None:
             return False
-        extent = turns(extent_of(loops[main]))
+        extent = trip_count(extent_of(loops[main]))
         best = min(self.counts(extent), key=lambda count: self.cost(loops, count), default=1)
         alone = self.row_bytes() <= _OWN or best == 1
         if best == 1 or (alone and self.cost(loops, best) >= self.cost(loops, 1)):
@@ -73,7 +73,7 @@ class Rows(GridChoice):
             loop = loops[root]
             place = None if loop is None else kernel.axis_of(loop, _INSIDE)
             if loop is not None and place is not None:
-                if fits(turns(kernel.axes[place].extent), best):
+                if fits(trip_count(kernel.axes[place].extent), best):
                     shared = self.split(OptKind.GROUP, loop, _INSIDE, best) or shared
         if shared and best == self.compute.warp_size == self.neighbours(best):
             self.stack()
@@ -84,7 +84,7 @@ class Rows(GridChoice):
         place, axis = next(self.places(AxisKind.GLOBAL), (None, None))
         if axis is None or self.kernel.fills or self.outputs < _STACKED * 4 * PROCESSORS:
             return
-        amount = next((n for n in (_STACKED, 2) if turns(axis.extent) % n == 0), 1)
+        amount = next((n for n in (_STACKED, 2) if trip_count(axis.extent) % n == 0), 1)
         self.attempt(OptKind.LOCAL, place, amount)
 
     def counts(self, extent: int) -> list[int]:
@@ -115,7 +115,7 @@ class Rows(GridChoice):
         ]
         if root.op is Ops.REDUCE:
             outside = [u for u in own if u not in loops_of(root) and self.is_row(u)]
-            if outside and max(turns(extent_of(u)) for u in outside) >= WARP:
+            if outside and max(trip_count(extent_of(u)) for u in outside) >= WARP:
                 return max(outside, key=lambda u: (extent_of(u), u.arg.id))
             own = [loop for loop in own if loop in loops_of(root)]
         accesses = kernel.inside(root)
@@ -134,12 +134,12 @@ class Rows(GridChoice):
         work_of_all = memory = 0.0
         for root, loop in loops.items():
             work = self.size(root) / max(1, self.outputs)
-            extent = 1 if loop is None else turns(extent_of(loop))
+            extent = 1 if loop is None else trip_count(extent_of(loop))
             if loop is not None and count > 1 and fits(extent, count):
                 work *= ceildiv(extent, count) / extent
                 if root.op is Ops.REDUCE and loop in loops_of(root):
                     again = self.again(root)
-                    work += self.meeting(count) * again
+                    work += self.combine_cost(count) * again
                     memory += 2 * count // self.neighbours(count) * root.dtype.itemsize
             elif count == 1 or loop is None:
                 work *= 2  # each work item reads far from its neighbour
@@ -154,7 +154,7 @@ class Rows(GridChoice):
 
     def again(self, reduce: UOp) -> int:
         """How often a reduce is carried out for one output."""
-        own = math.prod(turns(extent_of(loop)) for loop in loops_of(reduce))
+        own = math.prod(trip_count(extent_of(loop)) for loop in loops_of(reduce))
         return max(1, self.size(reduce) // (own * max(1, self.outputs)))
 
     def neighbours(self, count: int) -> int:
@@ -162,7 +162,7 @@ class Rows(GridChoice):
         warp = self.compute.warp_size if self.compute.has(Feature.WARP_REDUCE) else 0
         return math.gcd(count, warp) if warp else 1
 
-    def meeting(self, count: int) -> float:
+    def combine_cost(self, count: int) -> float:
         """Turns that it takes a group to combine what its work items found, barriers included."""
         lanes = self.neighbours(count)
         if lanes == 1:
@@ -186,22 +186,22 @@ class Rows(GridChoice):
         heaviest = max(reads, key=self.weight)
         near = [loop for loop, step in heaviest.steps.items() if abs(step) == 1]
         columns = next((u for u in near if kernel.axis_of(u, {AxisKind.GLOBAL}) is not None), None)
-        loop = max(loops_of(main), key=lambda u: (turns(extent_of(u)), u.arg.id))
-        if columns is None or loop in near or turns(extent_of(columns)) < FEWEST:
+        loop = max(loops_of(main), key=lambda u: (trip_count(extent_of(u)), u.arg.id))
+        if columns is None or loop in near or trip_count(extent_of(columns)) < FEWEST:
             return False
         place = kernel.axis_of(columns, {AxisKind.GLOBAL})
         if place is None or not isinstance(kernel.axes[place].extent, int):
             return False
-        parts = self.parts(turns(extent_of(loop)))
+        parts = self.parts(trip_count(extent_of(loop)))
         if parts < 2 or not isinstance(extent_of(loop), int):
             return False
-        width = min(WARP, turns(extent_of(columns)))
+        width = min(WARP, trip_count(extent_of(columns)))
         self.split(OptKind.LOCAL, columns, {AxisKind.GLOBAL}, width)
         shared = False
         for root in kernel.reduces:
-            own = max(loops_of(root), key=lambda u: (turns(extent_of(u)), u.arg.id))
+            own = max(loops_of(root), key=lambda u: (trip_count(extent_of(u)), u.arg.id))
             if kernel.axis_of(own, {AxisKind.REDUCE}) is not None:
-                if turns(extent_of(own)) >= parts:
+                if trip_count(extent_of(own)) >= parts:
                     shared = self.split(OptKind.GROUP, own, {AxisKind.REDUCE}, parts) or shared
         return shared
 
@@ -219,4 +219,4 @@ class Rows(GridChoice):
     def weight(self, access: Access) -> int:
         """How many elements are read in all."""
         loops = access.steps.keys() | access.hidden
-        return math.prod(turns(extent_of(loop)) for loop in loops)
+        return math.prod(trip_count(extent_of(loop)) for loop in loops)

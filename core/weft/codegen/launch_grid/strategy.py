@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from weft.codegen.launch_grid.cooperative_loops import Rows
 from weft.codegen.launch_grid.tiles import Tiles
-from weft.codegen.launch_grid.trials import FEWEST, WARP, GridChoice, turns
+from weft.codegen.launch_grid.trials import FEWEST, WARP, GridChoice, trip_count
 from weft.codegen.opt.kernel import Access, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.uop.args import AxisKind
@@ -60,7 +60,7 @@ class Groups(GridChoice):
         place = self.kernel.axis_of(home, _GLOBAL)
         if place is None or room < 2:
             return 1
-        extent = turns(self.kernel.axes[place].extent)
+        extent = trip_count(self.kernel.axes[place].extent)
         amount = next((n for n in range(min(room, extent), 0, -1) if extent % n == 0), 1)
         if amount * others < 2 * WARP and extent >= room:
             # nothing divides it: the last group has work items that do nothing
@@ -87,11 +87,11 @@ class Groups(GridChoice):
         if written is None or other is None or written in read:
             return False
         extents = [self.extent(home) for home in (written, other)]
-        if None in extents or min(turns(e) for e in extents if e is not None) < _RUN * _SIDE:
+        if None in extents or min(trip_count(e) for e in extents if e is not None) < _RUN * _SIDE:
             return False
         if self.most < _SIDE * _SIDE:
             return False
-        if turns(extents[0] or 1) % _RUN == 0 and self.together:
+        if trip_count(extents[0] or 1) % _RUN == 0 and self.together:
             self.attempt(OptKind.UPCAST, kernel.axis_of(written, _GLOBAL), _RUN)
         done = self.split(OptKind.LOCAL, written, _GLOBAL, _SIDE)
         return self.split(OptKind.LOCAL, other, _GLOBAL, _SIDE) or done

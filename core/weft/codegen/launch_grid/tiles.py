@@ -21,7 +21,7 @@ from typing import NamedTuple
 from weft.base.intmath import ceildiv, round_up
 from weft.codegen.analysis.ranges import extent_of, loops_of
 from weft.codegen.indexing.images import reads_images
-from weft.codegen.launch_grid.trials import CORES, PROCESSORS, WARP, GridChoice, turns
+from weft.codegen.launch_grid.trials import CORES, PROCESSORS, WARP, GridChoice, trip_count
 from weft.codegen.opt import tensor_cores
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
@@ -147,7 +147,7 @@ class Tiles(GridChoice):
         if not kernel.reduces or kernel.fills:
             return False
         main = max(kernel.reduces, key=self.size)
-        loop = max(loops_of(main), key=lambda u: (turns(extent_of(u)), u.arg.id))
+        loop = max(loops_of(main), key=lambda u: (trip_count(extent_of(u)), u.arg.id))
         sides = self.sides(main)
         if sides is None or not isinstance(extent_of(loop), int):
             return False
@@ -155,7 +155,7 @@ class Tiles(GridChoice):
             return True
         rows, columns = sides
         problem = self.problem(rows, columns, main)
-        depth = depth_of(turns(extent_of(loop)), _DEPTH) if self.together else 1
+        depth = depth_of(trip_count(extent_of(loop)), _DEPTH) if self.together else 1
         tile = best_tile(problem, self.compute.limits.max_upcast, self.most, depth)
         if tile is None:
             return False
@@ -183,7 +183,7 @@ class Tiles(GridChoice):
         for inner, outer in itertools.combinations(homes, 2):
             if moved[inner] <= moved[outer] or moved[outer] <= moved[inner]:
                 continue
-            extents = [turns(extent_of(home)) for home in (inner, outer)]
+            extents = [trip_count(extent_of(home)) for home in (inner, outer)]
             if min(extents) < _NARROW:
                 continue
             room = min(extents[0], 64) * min(extents[1], 64)
@@ -193,8 +193,8 @@ class Tiles(GridChoice):
 
     def problem(self, rows: UOp, columns: UOp, main: UOp) -> Problem:
         """The numbers of a sum."""
-        tall, wide = turns(extent_of(rows)), turns(extent_of(columns))
-        terms = math.prod(turns(extent_of(loop)) for loop in loops_of(main))
+        tall, wide = trip_count(extent_of(rows)), trip_count(extent_of(columns))
+        terms = math.prod(trip_count(extent_of(loop)) for loop in loops_of(main))
         others = max(1, self.outputs // (tall * wide))
         processors = CORES if self.emulated else PROCESSORS
         return Problem(tall, wide, others, terms, processors=processors)
@@ -206,7 +206,7 @@ class Tiles(GridChoice):
         if self.emulated:
             return
         place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
-        if place is not None and turns(self.kernel.axes[place].extent) % multiple:
+        if place is not None and trip_count(self.kernel.axes[place].extent) % multiple:
             self.attempt(OptKind.PADTO, place, multiple)
 
     def cut(self, home: UOp, upcast: int, parts: int) -> None:
@@ -214,7 +214,7 @@ class Tiles(GridChoice):
         for kind, amount in ((OptKind.UPCAST, upcast), (OptKind.LOCAL, parts)):
             place = self.kernel.axis_of(home, {AxisKind.GLOBAL})
             if place is not None and amount > 1:
-                extent = turns(self.kernel.axes[place].extent)
+                extent = trip_count(self.kernel.axes[place].extent)
                 while extent % amount:
                     amount -= 1
                 self.attempt(kind, place, amount)
@@ -229,7 +229,7 @@ class Tiles(GridChoice):
         inner = next(self.places(AxisKind.REDUCE))[0]
         if inner != place and self.attempt(OptKind.SWAP, place, inner):
             place = inner
-        extent = turns(kernel.axes[place].extent)
+        extent = trip_count(kernel.axes[place].extent)
         if self.together and 1 < depth < extent and self.attempt(OptKind.SPLIT, place, depth):
             self.attempt(OptKind.UNROLL, place + 1, min(depth, 4) if depth > 4 else 0)
             self.stage(place)
@@ -252,7 +252,7 @@ class Tiles(GridChoice):
             found = self.operands(main, core)
             if found is None:
                 continue
-            terms = turns(extent_of(loop))
+            terms = trip_count(extent_of(loop))
             rows, columns = found
             problem = self.problem(rows, columns, main)
             problem = problem._replace(
@@ -283,10 +283,10 @@ class Tiles(GridChoice):
             if not rows or not columns:
                 continue
             found = tuple(
-                max(axes, key=lambda u: (min(turns(extent_of(u)), 64), u.arg.id))
+                max(axes, key=lambda u: (min(trip_count(extent_of(u)), 64), u.arg.id))
                 for axes in (rows, columns)
             )
-            tall, wide = (turns(extent_of(home)) for home in found)
+            tall, wide = (trip_count(extent_of(home)) for home in found)
             if 2 * tall < m or 2 * wide < n:
                 continue
             # columns of the unit go along memory, where they may

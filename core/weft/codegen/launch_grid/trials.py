@@ -27,7 +27,7 @@ WARP = 32  # work items that a large device runs in step
 FARTHEST = 1.3  # how many times as many turns as are real are worth rounding up to
 
 
-def turns(extent: int | UOp) -> int:
+def trip_count(extent: int | UOp) -> int:
     """An extent as a number."""
     return extent if isinstance(extent, int) else UNKNOWN
 
@@ -45,7 +45,7 @@ class GridChoice:
         self.emulated = compute.has(Feature.EMULATED_GROUPS)
         self.together = together and not self.emulated
         self.outputs = math.prod(
-            turns(axis.extent) for axis in kernel.axes if axis.kind is AxisKind.GLOBAL
+            trip_count(axis.extent) for axis in kernel.axes if axis.kind is AxisKind.GLOBAL
         )
 
     def attempt(self, kind: OptKind, place: int | None, amount: int) -> bool:
@@ -69,7 +69,7 @@ class GridChoice:
 
     def size(self, root: UOp) -> int:
         """How often the innermost loop of a STORE or REDUCE turns in all."""
-        return math.prod(turns(extent_of(loop)) for loop in self.kernel.nests[root])
+        return math.prod(trip_count(extent_of(loop)) for loop in self.kernel.nests[root])
 
     def widen(self, loop: UOp, kinds: Collection[AxisKind], parts: int) -> int:
         """Several neighbours at once, where all that moves with a loop lies side by side.
@@ -86,7 +86,7 @@ class GridChoice:
             one.node.src[1].dtype if one.node.op is Ops.STORE else one.node.dtype for one in moved
         }
         width = min(max(compute.vector_widths.get(dtype, (1,))) for dtype in kinds_of_data)
-        place, extent = kernel.axis_of(loop, kinds), turns(extent_of(loop))
+        place, extent = kernel.axis_of(loop, kinds), trip_count(extent_of(loop))
         if place is None or width < 2 or extent % width or not fits(extent // width, parts):
             return 1
         return width if self.attempt(OptKind.VECTOR, place, width) else 1

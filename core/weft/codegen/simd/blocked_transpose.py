@@ -49,7 +49,7 @@ def _is_large(kernel: Kernel) -> bool:
     return 0 < kernel.target.compute.cache_bytes < total
 
 
-def along_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
+def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
     """Bring the loops into the order of what is read, those of a piece innermost; whether it was
     done."""
     loads = [access for access in kernel.accesses if access.node.op is Ops.LOAD]

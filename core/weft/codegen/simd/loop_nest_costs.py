@@ -39,12 +39,12 @@ _LONG_SUM = 32  # terms, beside which it does not matter how what else there is 
 _SHORT_ROW = 7  # terms: too few for lanes along the sum
 
 
-def turns(loop: UOp) -> int:
+def trip_count(loop: UOp) -> int:
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else _UNKNOWN
 
 
-class Nests:
+class LoopNestCosts:
     """One kernel, and the loops that have lanes so far."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -61,7 +61,8 @@ class Nests:
         self.registers = compute.vector_registers if self.lanes else compute.limits.max_upcast
         self.operations = max(1.0, len(arithmetic) / max(1, len(kernel.nests)))
         self.sizes = {
-            root: math.prod(turns(loop) for loop in nest) for root, nest in kernel.nests.items()
+            root: math.prod(trip_count(loop) for loop in nest)
+            for root, nest in kernel.nests.items()
         }
         self.inside = {root: kernel.inside(root) for root in kernel.nests}
         alone = (one[0].node for one in self.inside.values() if len(one) == 1)
@@ -73,12 +74,12 @@ class Nests:
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
-        self.terms = max((math.prod(map(turns, loops_of(r))) for r in self.reduces), default=0)
+        self.terms = max((math.prod(map(trip_count, loops_of(r))) for r in self.reduces), default=0)
         self.blanks = {reduce: blanks_of(reduce) for reduce in kernel.reduces}
-        self.short_rows = self.is_of_short_rows()
+        self.short_rows = self.has_only_short_rows()
         self.panels = Panels(kernel, self.inside, self.reduces, self.lanes)
 
-    def is_of_short_rows(self) -> bool:
+    def has_only_short_rows(self) -> bool:
         """Whether all there is are sums of a few neighbours, the next ones right behind them.
 
         Lanes would be rows, every element picked by itself; of a plain loop over rows the compiler
@@ -88,10 +89,10 @@ class Nests:
             return False
         (reduce,) = self.reduces
         nest, own = self.kernel.nests[reduce], loops_of(reduce)
-        if len(own) != 1 or len(nest) != 2 or turns(own[0]) > _SHORT_ROW:
+        if len(own) != 1 or len(nest) != 2 or trip_count(own[0]) > _SHORT_ROW:
             return False
         (row,) = nest.difference(own)
-        whole = {row: turns(own[0]), own[0]: 1}
+        whole = {row: trip_count(own[0]), own[0]: 1}
         reads = [access for access in self.reads_of(reduce) if access.depends(row)]
         rows = [access for access in reads if access.depends(own[0])]
         stored = all(self.kernel.nests[store] <= {row} for store in self.kernel.stores)
@@ -121,7 +122,7 @@ class Nests:
         mine = (u for u in below if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST))
         return sum(not ranges_of(u).isdisjoint(own) for u in mine)
 
-    def present(self, nest: frozenset[UOp]) -> int:
+    def unrolled_instances(self, nest: frozenset[UOp]) -> int:
         """How many instances there are in a nest already."""
         return math.prod(
             axis.extent
@@ -131,12 +132,12 @@ class Nests:
 
     def longest(self, nest: frozenset[UOp]) -> int:
         """The most instances that there are already along one loop of a nest."""
-        return max((self.present(frozenset((loop,))) for loop in nest), default=1)
+        return max((self.unrolled_instances(frozenset((loop,))) for loop in nest), default=1)
 
     def is_output(self, loop: UOp) -> bool:
         return any(loop in self.kernel.nests[store] for store in self.kernel.stores)
 
-    def is_after_a_long_sum(self, store: UOp) -> bool:
+    def is_dominated_by_reduction(self, store: UOp) -> bool:
         """Whether what is stored takes so long to add up that the loops had better suit the sum."""
         return any(
             self.sizes[reduce] >= _LONG_SUM * self.sizes[store]
@@ -153,7 +154,7 @@ class Nests:
             for access in self.inside[root]
         )
 
-    def is_turned(self, lane: UOp) -> bool:
+    def is_transposed(self, lane: UOp) -> bool:
         """Whether a store along these lanes loads something that lies along another loop."""
         return any(
             self.lies_along(access, lane) is not None
@@ -182,10 +183,10 @@ class Nests:
         if place is None or loop not in self.kernel.changing or not self.is_output(loop):
             return False
         fixed = self.kernel.once | self.kernel.ordered
-        long = all(map(self.is_after_a_long_sum, self.kernel.stores))
+        long = all(map(self.is_dominated_by_reduction, self.kernel.stores))
         return long and loop not in fixed and not self.kernel.fills
 
-    def may_round(self, loop: UOp) -> bool:
+    def may_be_ragged(self, loop: UOp) -> bool:
         """Whether parts need not divide an extent."""
         return self.may_overlap(loop) or self.may_pad(loop)
 
@@ -205,23 +206,23 @@ class Nests:
     def nest_cost(self, root: UOp, loop: UOp, width: int) -> float:
         nest = self.kernel.nests[root]
         size = self.sizes[root] / width
-        if width > 1 and self.is_far(root, loop):
+        if width > 1 and self.prevents_packing(root, loop):
             size *= _UNPACKED
         total = size * self.operations
         for access in self.inside[root]:
             total += size * self.access_cost(access, loop, width)
         if root.op is Ops.REDUCE and loop in loops_of(root) and width > 1:
-            done = self.sizes[root] / math.prod(turns(own) for own in loops_of(root))
+            done = self.sizes[root] / math.prod(trip_count(own) for own in loops_of(root))
             total += done * 2.0 * math.log2(width)
             total += size * _FAR * sum(self.is_read_again(a, nest) for a in self.inside[root])
         return total
 
     def is_read_again(self, access: Access, nest: frozenset[UOp]) -> bool:
         """Whether many turns read the same, which a panel could hold for lanes along the output."""
-        again = math.prod(turns(loop) for loop in nest if not access.depends(loop))
+        again = math.prod(trip_count(loop) for loop in nest if not access.depends(loop))
         return self.panels.possible and again >= REUSED
 
-    def is_far(self, root: UOp, loop: UOp) -> bool:
+    def prevents_packing(self, root: UOp, loop: UOp) -> bool:
         """Whether lanes along a long sum of products would keep its operands from being packed.
 
         Rows are then read as they lie, each of them longer than a cache is deep, and again for
@@ -231,8 +232,8 @@ class Nests:
             return False
         own = loops_of(root)
         loads = [access for access in self.inside[root] if access.node.op is Ops.LOAD]
-        again = [self.panels.turns_again(access, root) for access in loads]
-        terms = math.prod(map(turns, own))
+        again = [self.panels.reuse_count(access, root) for access in loads]
+        terms = math.prod(map(trip_count, own))
         return terms >= _LONG_PRODUCT and len(loads) > 1 and min(again) >= REUSED
 
     def access_cost(self, access: Access, loop: UOp, width: int) -> float:
@@ -246,14 +247,14 @@ class Nests:
             step = access.step_within(loop, width)
             if step == 1 or (step == 0 and access.node.op is Ops.LOAD):
                 return 1.0
-            if self.terms >= _WINDOW and self.is_beside(access, loop):
+            if self.terms >= _WINDOW and self.is_contiguous(access, loop):
                 return _TESTS + _NEIGHBOUR * width
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
             once = apart % tile_shapes.SAME_SET or self.run(access) >= BLOCK
             return (1.5 if once else 6.0) * _SCATTER * width
-        packed = 1.0 + _SCATTER * width / self.panels.turns_for(access, loop)
-        overlap = self.is_tested(access, loop) and turns(loop) % width
+        packed = 1.0 + _SCATTER * width / self.panels.gather_reuse(access, loop)
+        overlap = self.is_tested(access, loop) and trip_count(loop) % width
         return min((_TESTED_LANE if overlap else _SCATTER) * width, packed)
 
     def is_tested(self, access: Access, loop: UOp) -> bool:
@@ -266,7 +267,7 @@ class Nests:
         return loop in self.gates[access.node.src[0]] and 1 not in steps
 
     @staticmethod
-    def is_beside(access: Access, loop: UOp) -> bool:
+    def is_contiguous(access: Access, loop: UOp) -> bool:
         """Whether neighbours along a loop read neighbours, under tests or not."""
         return access.node.op is Ops.LOAD and access.steps.get(loop) == 1
 
@@ -274,6 +275,6 @@ class Nests:
         """How many neighbours are stored by loops short enough to be written out."""
         length = 1
         for loop, step in sorted(store.steps.items(), key=lambda pair: abs(pair[1])):
-            if abs(step) == length and turns(loop) <= MOST_PARTS:
-                length *= turns(loop)
+            if abs(step) == length and trip_count(loop) <= MOST_PARTS:
+                length *= trip_count(loop)
         return length

@@ -54,34 +54,34 @@ class Panels:
         self.room = kernel.target.compute.limits.scratch_bytes
         self.possible = self.room > 0 and not kernel.sums_in_place and not kernel.fills
 
-    def turns_for(self, access: Access, lane: UOp) -> int:
+    def gather_reuse(self, access: Access, lane: UOp) -> int:
         """How many turns read what a panel would put side by side for these lanes; 1: none."""
         if not self.possible or self._is_summed(lane):
             return 1
         reduce = next((r for r in self.reduces if access in self.inside[r]), None)
-        if reduce is None or self._stretch(reduce, lane) is None:
+        if reduce is None or self._reduction_block(reduce, lane) is None:
             return 1
-        return math.prod(_turns(loop) for loop in self._shared(access, reduce, lane))
+        return math.prod(_trip_count(loop) for loop in self._shared(access, reduce, lane))
 
-    def turns_again(self, access: Access, reduce: UOp) -> int:
+    def reuse_count(self, access: Access, reduce: UOp) -> int:
         """How many turns of output loops read what an access of a sum reads again."""
         loops = self.kernel.nests[reduce].difference(loops_of(reduce))
-        return math.prod(_turns(loop) for loop in loops if not access.depends(loop))
+        return math.prod(_trip_count(loop) for loop in loops if not access.depends(loop))
 
     def fill(self, lane: UOp) -> bool:
         """Apply what fills panels for these lanes; False where it is not worth it or not legal."""
         if not self.possible or self._is_summed(lane):
             return False
         trial = self.kernel.copy()
-        loops, largest = self._turning(lane), 0
+        loops, largest = self._reuse_loops(lane), 0
         for reduce in self.reduces:
-            terms = math.prod(_turns(loop) for loop in loops_of(reduce))
-            largest = max(largest, terms * self._beside(lane) * reduce.dtype.itemsize)
-        if not loops or (largest < _SMALL and not self._gathered(lane)):
+            terms = math.prod(_trip_count(loop) for loop in loops_of(reduce))
+            largest = max(largest, terms * self._instances(lane) * reduce.dtype.itemsize)
+        if not loops or (largest < _SMALL and not self._needs_gather(lane)):
             return False
         if self._is_near(lane, loops):
             return False
-        first = _innermost(trial, loops)
+        first = _move_innermost(trial, loops)
         if first is None or not self._fill(trial, lane, first):
             return False
         self.kernel.become(trial)
@@ -104,9 +104,9 @@ class Panels:
             and not access.depends(loop)
             and isinstance(extent_of(loop), int)
         ]
-        return loops if math.prod(_turns(loop) for loop in loops) >= REUSED else []
+        return loops if math.prod(_trip_count(loop) for loop in loops) >= REUSED else []
 
-    def _turning(self, lane: UOp) -> list[UOp]:
+    def _reuse_loops(self, lane: UOp) -> list[UOp]:
         """The loops that are left and share what the lanes read, in every sum that has such."""
         shared: list[UOp] | None = None
         for reduce in self.reduces:
@@ -116,7 +116,7 @@ class Panels:
                 shared = mine if shared is None else [loop for loop in shared if loop in mine]
         return [u for u in shared or () if self.kernel.axis_of(u, _LOOP) is not None]
 
-    def _gathered(self, lane: UOp) -> bool:
+    def _needs_gather(self, lane: UOp) -> bool:
         """Whether lanes read what does not lie side by side, or is not there for all of them, or
         words that have to be made."""
         return any(
@@ -130,9 +130,15 @@ class Panels:
         """Whether what lanes read in a product is as well read as it lies: in vectors, of rows that
         do not get in each other's way, and from a cache that holds all of it. Only many tiles
         after that would pay for packing it."""
-        if self._gathered(lane) or len(self.reduces) != 1 or len(loops_of(self.reduces[0])) != 1:
+        if (
+            self._needs_gather(lane)
+            or len(self.reduces) != 1
+            or len(loops_of(self.reduces[0])) != 1
+        ):
             return False
-        tiles = math.prod(_left(a) for a in self.kernel.axes if a.home in loops and a.kind in _LOOP)
+        tiles = math.prod(
+            _remaining_extent(a) for a in self.kernel.axes if a.home in loops and a.kind in _LOOP
+        )
         mine = [access for access in self.inside[self.reduces[0]] if access.depends(lane)]
         (term,) = loops_of(self.reduces[0])
         for access in mine:
@@ -141,17 +147,17 @@ class Panels:
             own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
             if term in access.hidden or row % SAME_SET == 0:
                 return False
-            if math.prod(map(_turns, own)) * itemsize > _NEAR:
+            if math.prod(map(_trip_count, own)) * itemsize > _NEAR:
                 return False
         return bool(mine) and tiles < _MANY_TILES
 
-    def _beside(self, home: UOp) -> int:
+    def _instances(self, home: UOp) -> int:
         """How many elements of a loop are done side by side."""
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
         mine = (axis for axis in self.kernel.axes if axis.home is home and axis.kind in kinds)
-        return math.prod(_left(axis) for axis in mine)
+        return math.prod(_remaining_extent(axis) for axis in mine)
 
-    def _stretch(self, reduce: UOp, lane: UOp) -> tuple[int, int] | None:
+    def _reduction_block(self, reduce: UOp, lane: UOp) -> tuple[int, int] | None:
         """Which loop of a sum is split for a panel, and how many of its turns a panel has.
 
         All loops outside of that one are outside of the panel as well. (0, all turns): nothing has
@@ -163,14 +169,14 @@ class Panels:
         beside = [a for a in self.inside[reduce] if self._is_across(a, reduce, lane)]
         across = bool(beside)
         itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
-        column = itemsize * max(self.lanes, self._beside(lane))
+        column = itemsize * max(self.lanes, self._instances(lane))
         room = _ROWS if across else _PANEL
         if len(self.kernel.reduces) > 1:
             room = self.room // len(self.kernel.reduces)
         alone = not across and len(self.kernel.reduces) == 1
         whole = max(room, min(_WHOLE, self.room)) if alone else room
         if across and len(self.kernel.reduces) == 1:
-            if _in_the_way(beside, reduce):
+            if _has_cache_conflicts(beside, reduce):
                 room = whole = room // 2
             else:
                 whole = max(room, min(_PANEL, self.room))  # better not to take up a short sum again
@@ -199,21 +205,23 @@ class Panels:
     def _fill(self, kernel: Kernel, lane: UOp, first: int) -> bool:
         """Fill panels before the loops from `first` on, in stretches where there have to be."""
         reduce = self.reduces[0]
-        found = self._stretch(reduce, lane)
+        found = self._reduction_block(reduce, lane)
         if found is None:
             return False
         deep, part = found
         home = in_order(kernel, loops_of(reduce))[deep]
-        if len(self.kernel.reduces) > 1 or (not deep and part == _turns(home)):
+        if len(self.kernel.reduces) > 1 or (not deep and part == _trip_count(home)):
             first = self._strips_inside(kernel, lane, first)
-            first = _outside_for_threads(kernel, first, 4 * REUSED)
+            first = _fill_place_for_threads(kernel, first, 4 * REUSED)
             return kernel.attempt(OptKind.PACK, first, 0)
-        first = _outside_for_threads(kernel, first, REUSED)
-        inner = self._kept(kernel, reduce, first)
+        first = _fill_place_for_threads(kernel, first, REUSED)
+        inner = self._partial_sum_place(kernel, reduce, first)
         place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
         if inner is None or place is None:
             return False
-        written_out = _turns(home) // _left(kernel.axes[place])  # terms of one turn of the loop
+        written_out = _trip_count(home) // _remaining_extent(
+            kernel.axes[place]
+        )  # terms of one turn of the loop
         if part % written_out:
             return False
         if kernel.axes[place].extent == part // written_out:
@@ -235,9 +243,9 @@ class Panels:
         beside = [a for a in reads if not a.depends(lane)]
         if len(strip) != 1 or not any(map(self._is_long, beside)):
             return first
-        terms = math.prod(map(_turns, loops_of(self.reduces[0])))
-        nbytes = terms * self._beside(lane) * strip[0].node.dtype.itemsize
-        strips = _left(kernel.axes[place])
+        terms = math.prod(map(_trip_count, loops_of(self.reduces[0])))
+        nbytes = terms * self._instances(lane) * strip[0].node.dtype.itemsize
+        strips = _remaining_extent(kernel.axes[place])
         most = min(strips, _PANEL // nbytes)
         if most < 2:
             return first
@@ -260,22 +268,25 @@ class Panels:
         nest, loops = self.kernel.nests[self.reduces[0]], loops_of(self.reduces[0])
         if len(loops) != 1 or access.steps.get(loops[0]) != 1:
             return False
-        whole = math.prod(_turns(loop) for loop in nest if access.depends(loop))
+        whole = math.prod(_trip_count(loop) for loop in nest if access.depends(loop))
         return whole * access.node.dtype.itemsize > _AFAR
 
-    def _kept(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
+    def _partial_sum_place(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
         """The outermost of the loops whose sums are kept beside a panel: as many as have room."""
         kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
-        tile = math.prod(_left(axis) for axis in kernel.axes if axis.kind in kinds)
-        nbytes, turns = tile * reduce.dtype.itemsize, 1
+        tile = math.prod(_remaining_extent(axis) for axis in kernel.axes if axis.kind in kinds)
+        nbytes, trip_count = tile * reduce.dtype.itemsize, 1
         inner = sum(axis.kind <= AxisKind.LOOP for axis in kernel.axes)  # behind the last of them
-        while inner > first and turns * _left(kernel.axes[inner - 1]) * nbytes <= _PANEL:
+        while (
+            inner > first
+            and trip_count * _remaining_extent(kernel.axes[inner - 1]) * nbytes <= _PANEL
+        ):
             inner -= 1
-            turns *= _left(kernel.axes[inner])
-        if turns >= REUSED or inner == first:
+            trip_count *= _remaining_extent(kernel.axes[inner])
+        if trip_count >= REUSED or inner == first:
             return inner
-        rows = _left(kernel.axes[inner - 1])
-        block = ceildiv(rows, ceildiv(rows * turns * nbytes, _PANEL))
+        rows = _remaining_extent(kernel.axes[inner - 1])
+        block = ceildiv(rows, ceildiv(rows * trip_count * nbytes, _PANEL))
         if kernel.in_place:  # parts may not overlap
             block = max(n for n in range(1, block + 1) if rows % n == 0)
         if not 1 < block < rows or not kernel.attempt(OptKind.SPLIT, inner - 1, block):
@@ -283,7 +294,7 @@ class Panels:
         return inner
 
 
-def _innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
+def _move_innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
     """Exchange loops until these are inside of all others; the place of the first of them."""
     places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
     inner = [kernel.axes[i].number for i in places if kernel.axes[i].home in loops]
@@ -295,7 +306,7 @@ def _innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
     return places[len(outer)] if inner else None
 
 
-def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
+def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
     """The place before which a panel is filled: a loop that threads can share is left outside.
 
     Where those have few turns the first of those inside is split as well, and each part fills its
@@ -304,12 +315,14 @@ def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
     rows = kernel.axes[first].extent
     if not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
         return first
-    outside = math.prod(_left(axis) for axis in kernel.axes[:first])
-    turns = math.prod(_left(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP)
+    outside = math.prod(_remaining_extent(axis) for axis in kernel.axes[:first])
+    trip_count = math.prod(
+        _remaining_extent(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP
+    )
     wanted = ceildiv(_PARTS, outside)
-    if turns // least < wanted:
+    if trip_count // least < wanted:
         # two parts that are a little short are better than one that no other thread can share
-        whole = turns / least if outside == 1 else turns // least
+        whole = trip_count / least if outside == 1 else trip_count // least
         wanted = 1 << round(math.log2(max(1, whole)))
     parts = min(wanted, rows)
     if parts < 2:
@@ -319,14 +332,14 @@ def _outside_for_threads(kernel: Kernel, first: int, least: int) -> int:
     def cost(length: int) -> tuple[int, int]:
         return round_up(outside * ceildiv(rows, length), even) * length, -length
 
-    most = min(rows, max(parts, min(2 * parts, turns // least)))
+    most = min(rows, max(parts, min(2 * parts, trip_count // least)))
     part = min(range(ceildiv(rows, most), ceildiv(rows, parts) + 1), key=cost)
     if part > 1 and not kernel.attempt(OptKind.SPLIT, first, part) and outside > 1:
         return first
     return first + 1
 
 
-def _in_the_way(accesses: Sequence[Access], reduce: UOp) -> bool:
+def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp) -> bool:
     """Whether rows lie so far apart that the next piece of each throws the others out of the
     nearest cache, and with many of them out of the second one."""
     apart = (
@@ -337,10 +350,10 @@ def _in_the_way(accesses: Sequence[Access], reduce: UOp) -> bool:
     return any(nbytes > 0 and nbytes % (2 * SAME_SET) == 0 for nbytes in apart)
 
 
-def _turns(loop: UOp) -> int:
+def _trip_count(loop: UOp) -> int:
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else 1
 
 
-def _left(axis: Axis) -> int:
+def _remaining_extent(axis: Axis) -> int:
     return axis.extent if isinstance(axis.extent, int) else 1

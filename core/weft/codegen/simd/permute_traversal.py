@@ -20,7 +20,7 @@ from weft.uop.ops import Ops
 _LINE = 64  # bytes of a row, at least
 
 
-def along_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
+def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
     """Exchange the two loops over rows where that is better; whether it was done."""
     if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or len(lanes) != 1:
         return False

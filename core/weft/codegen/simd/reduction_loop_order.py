@@ -20,7 +20,7 @@ from weft.uop.node import UOp
 _SUM = frozenset({AxisKind.REDUCE})
 
 
-def along_memory(kernel: Kernel, reduce: UOp, accesses: Sequence[Access]) -> None:
+def order_by_stride(kernel: Kernel, reduce: UOp, accesses: Sequence[Access]) -> None:
     """Exchange the loops of a REDUCE until none has smaller steps than one inside of it."""
     wanted: list[UOp] = []
     given = in_order(kernel, loops_of(reduce))

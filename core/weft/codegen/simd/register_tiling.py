@@ -19,7 +19,7 @@ from weft.codegen.simd import (
     streaming_reductions,
     tile_shapes,
 )
-from weft.codegen.simd.loop_nest_costs import LONG_CHAIN, MOST_PARTS, Nests, turns
+from weft.codegen.simd.loop_nest_costs import LONG_CHAIN, MOST_PARTS, LoopNestCosts, trip_count
 from weft.codegen.simd.vector_lanes import share
 from weft.codegen.vectorization.packed_dot import may_pack
 from weft.uop.args import AxisKind
@@ -36,23 +36,23 @@ _FEW = 16  # turns of a loop that is written out whole
 _WINDOW_BODY = 160  # values written out, of windows of which those of a tile have rows in common
 
 
-class RegisterTiles(Nests):
+class RegisterTiles(LoopNestCosts):
     """The part of the choice that follows the lanes."""
 
     def tile(self, reduce: UOp) -> None:
         """UPCAST the output loops over which what is loaded can be used again."""
         nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
         own = set(loops_of(reduce))
-        if self.short_rows or math.prod(turns(loop) for loop in own) < 4:
+        if self.short_rows or math.prod(trip_count(loop) for loop in own) < 4:
             return
-        walk = self.kernel, reduce, self.lanes_of, accesses
-        if streaming_reductions.short_rows(*walk, self.registers) or streaming_reductions.strips(
-            *walk
-        ):
+        apply_skinny_gemm = self.kernel, reduce, self.lanes_of, accesses
+        if streaming_reductions.short_rows(
+            *apply_skinny_gemm, self.registers
+        ) or streaming_reductions.strips(*apply_skinny_gemm):
             return
-        if self.is_walked(reduce, accesses):
+        if self.is_streaming_reduction(reduce, accesses):
             return
-        fixed = self.written_out_for(reduce)
+        fixed = self.loops_unrolled_for_zeros(reduce)
         loops = []
         for loop in sorted(nest - own, key=lambda u: u.arg.id):
             known = self.axis(loop, frozenset({AxisKind.LOOP}))
@@ -62,14 +62,14 @@ class RegisterTiles(Nests):
             if loop in fixed:
                 continue
             # what another reduce put side by side is enough for this one
-            if self.present(frozenset((loop,))) == 1 and self.is_worth_a_tile(loop):
+            if self.unrolled_instances(frozenset((loop,))) == 1 and self.is_tiling_profitable(loop):
                 loops.append((loop, known[1]))
         # three loops, and the one that vectors are of
         loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
-        loops += [(loop, turns(loop)) for loop in fixed]
+        loops += [(loop, trip_count(loop)) for loop in fixed]
         if not loops:
             return
-        present, tiled = self.present(nest), [loop for loop, _ in loops]
+        unrolled_instances, tiled = self.unrolled_instances(nest), [loop for loop, _ in loops]
         reads = self.reads(accesses, tiled)
         strips, scattered = self.strips(reduce, accesses, tiled), self.scattered(tiled)
         # single elements that have gates are in registers before their use
@@ -82,13 +82,17 @@ class RegisterTiles(Nests):
         waiting, spare = self.longest(nest), 4 if asked else 2
         for factors in self.tilings(loops, fixed):
             room = self.registers - max(waiting, *factors) - spare
-            cost = self.tile_cost(reads, factors, present, self.together[loops_of(reduce)], room)
+            cost = self.tile_cost(
+                reads, factors, unrolled_instances, self.together[loops_of(reduce)], room
+            )
             if cost is not None:
                 if strips:
-                    nbytes = tile_shapes.strip_bytes(strips, math.prod(map(turns, own)), factors)
-                    work = math.prod(factors) * present * self.together[loops_of(reduce)]
+                    nbytes = tile_shapes.strip_bytes(
+                        strips, math.prod(map(trip_count, own)), factors
+                    )
+                    work = math.prod(factors) * unrolled_instances * self.together[loops_of(reduce)]
                     cost = tile_shapes.fetched_cost(cost, nbytes, work, self.registers)
-                cost += self.put_down(reduce, scattered, factors)
+                cost += self.scattered_store_cost(reduce, scattered, factors)
                 cost /= math.prod(share(e, f) for (_, e), f in zip(loops, factors))
             if cost is not None and (best is None or cost < best[0] - 1e-9):
                 best = (cost, factors)
@@ -98,9 +102,9 @@ class RegisterTiles(Nests):
             if factor > 1:
                 self.split(OptKind.UPCAST, loop, factor)
 
-    def is_walked(self, reduce: UOp, accesses: list[Access]) -> bool:
+    def is_streaming_reduction(self, reduce: UOp, accesses: list[Access]) -> bool:
         """Whether there is nothing to use again in a sum over a matrix, which is read in runs."""
-        loop = streaming_reductions.walked(self.kernel, reduce, accesses)
+        loop = streaming_reductions.streaming_output_loop(self.kernel, reduce, accesses)
         if loop is None:
             return False
         if any(own in self.lanes_of for own in loops_of(reduce)):
@@ -114,7 +118,7 @@ class RegisterTiles(Nests):
         )
         return run > 0 and self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), run)
 
-    def is_worth_a_tile(self, loop: UOp) -> bool:
+    def is_tiling_profitable(self, loop: UOp) -> bool:
         """Whether most of what is done in a loop reads something that does not move with it.
 
         In a kernel that goes over its rows several times, with little that all rows share, rows
@@ -129,14 +133,14 @@ class RegisterTiles(Nests):
                     alone += self.sizes[root]
         return 2 * alone <= shared
 
-    def written_out_for(self, reduce: UOp) -> tuple[UOp, ...]:
+    def loops_unrolled_for_zeros(self, reduce: UOp) -> tuple[UOp, ...]:
         """The output loops that are written out whole, so that blanks can be left out."""
         blanks = self.blanks[reduce]
         if blanks is None:
             return ()
         kinds = frozenset({AxisKind.LOOP})
-        fits = math.prod(map(turns, blanks.outputs)) <= self.registers // 2
-        whole = all(self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), turns(loop))
+        fits = math.prod(map(trip_count, blanks.outputs)) <= self.registers // 2
+        whole = all(self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), trip_count(loop))
                     and self.is_output(loop) for loop in blanks.outputs)  # fmt: skip
         if not fits or not whole:
             self.blanks[reduce] = None
@@ -148,7 +152,7 @@ class RegisterTiles(Nests):
     ) -> Iterator[tuple[int, ...]]:
         choices = [
             [extent] if loop in fixed else
-            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_round(loop))]
+            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_be_ragged(loop))]
             for loop, extent in loops
         ]  # fmt: skip
         return tile_shapes.tilings(choices, self.registers)
@@ -180,7 +184,7 @@ class RegisterTiles(Nests):
                 found.append((itemsize, apart, self.lanes_of[lane], steps))
         return found
 
-    def put_down(
+    def scattered_store_cost(
         self,
         reduce: UOp,
         stores: list[tuple[int, int, int, list[int]]],
@@ -190,7 +194,7 @@ class RegisterTiles(Nests):
         cost = 0.0
         for itemsize, apart, lanes, steps in stores:
             cost += tile_shapes.scattered_cost(itemsize, apart, lanes, list(zip(steps, factors)))
-        return cost / math.prod(turns(loop) for loop in loops_of(reduce))
+        return cost / math.prod(trip_count(loop) for loop in loops_of(reduce))
 
     def reads(
         self, accesses: list[Access], loops: list[UOp]
@@ -207,7 +211,7 @@ class RegisterTiles(Nests):
         self,
         reads: Counter[tuple[float, tuple[int, ...]]],
         factors: tuple[int, ...],
-        present: int,
+        unrolled_instances: int,
         sums: int,
         room: int,
     ) -> float | None:
@@ -215,12 +219,12 @@ class RegisterTiles(Nests):
 
         room: how many there are for sums.
         """
-        work = math.prod(factors) * present * sums
+        work = math.prod(factors) * unrolled_instances * sums
         if work > max(room, 1):
             return None
         loads = 0.0
         for (cost, of), times in reads.items():
-            count: float = present * times
+            count: float = unrolled_instances * times
             for i in of:
                 count *= factors[i]
             loads += count * cost
@@ -246,7 +250,7 @@ class RegisterTiles(Nests):
         """Accumulators side by side along the output's lanes, so that rows are read in runs."""
         nest = self.kernel.nests[reduce]
         lane = next((u for u in nest if u in self.lanes_of and u not in loops_of(reduce)), None)
-        if lane is None or self.present(nest) > 1:
+        if lane is None or self.unrolled_instances(nest) > 1:
             return False
         known = self.axis(lane, frozenset({AxisKind.LOOP}))
         if known is None or known[1] < 4 or not self.is_output(lane):
@@ -256,41 +260,41 @@ class RegisterTiles(Nests):
         factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
         return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
 
-    def leave_out_blanks(self, reduce: UOp, work: int) -> int:
+    def unroll_structural_zeros(self, reduce: UOp, work: int) -> int:
         """Write out the loops over which products are blank. What is in a loop body after that."""
         blanks = self.blanks[reduce]
         for loop in blanks.terms if blanks is not None else ():
             place = self.kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
             if self.kernel.attempt(OptKind.UNROLL, place, 0):
-                work *= turns(loop)
+                work *= trip_count(loop)
         return max(1, round(work * (1.0 if blanks is None else blanks.share)))
 
-    def share_rows(self, reduce: UOp, most: int) -> int:
+    def unroll_shared_rows(self, reduce: UOp, most: int) -> int:
         """Write out the rows of small windows, as those of each channel by itself have, where the
         windows of a tile have some of them in common: each is then read once (4 windows of 7 rows:
         10 instead of 28). How many there are; 1 where there are none, or more than `most`."""
-        loops = [loop for loop in loops_of(reduce) if turns(loop) > 1]
-        if len(loops) < 2 or any(turns(loop) > _FEW for loop in loops):
+        loops = [loop for loop in loops_of(reduce) if trip_count(loop) > 1]
+        if len(loops) < 2 or any(trip_count(loop) > _FEW for loop in loops):
             return 1
         reads = self.reads_of(reduce)
         if not reads:
             return 1  # a sum of what is computed from the indices alone, such as a count of places
         nest = self.kernel.nests[reduce] - self.lanes_of.keys()
-        tile = [u for u in nest if self.present(frozenset((u,))) > 1]
+        tile = [u for u in nest if self.unrolled_instances(frozenset((u,))) > 1]
         shared = {
             loop: max(
-                _shared(access, loop, u, self.present(frozenset((u,))))
+                _shared(access, loop, u, self.unrolled_instances(frozenset((u,))))
                 for access in reads
                 for u in tile
             )
             for loop in loops
-            if tile and turns(loop) <= most
+            if tile and trip_count(loop) <= most
         }
         best = max(shared, key=lambda loop: shared[loop], default=None)
         if best is None or shared[best] <= 1.0:
             return 1
         place = self.kernel.axis_of(best, frozenset({AxisKind.REDUCE}))
-        return turns(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
+        return trip_count(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
 
     def unroll(self, reduce: UOp) -> None:
         """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
@@ -299,11 +303,11 @@ class RegisterTiles(Nests):
         # lanes picked one by one gain nothing by more of them: the terms are enough side by side
         outside = nest.difference(loops)
         alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
-        if not scattered or not 8 <= max(math.prod(map(turns, own)) for own in alike) <= 16:
+        if not scattered or not 8 <= max(math.prod(map(trip_count, own)) for own in alike) <= 16:
             self.widen(reduce)
-        work = self.present(nest) * self.together[loops]
-        work = self.leave_out_blanks(reduce, work)
-        work *= self.share_rows(reduce, _WINDOW_BODY // work)
+        work = self.unrolled_instances(nest) * self.together[loops]
+        work = self.unroll_structural_zeros(reduce, work)
+        work *= self.unroll_shared_rows(reduce, _WINDOW_BODY // work)
         room = _MOST_BODY // (4 if scattered else 1) // work
         if not scattered and self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
             room = min(room, max(1, _CHAINS // work))
@@ -313,13 +317,13 @@ class RegisterTiles(Nests):
             if known is None or known[1] == 1:
                 continue
             # to pick lanes takes longer than a sum waits for the one before
-            picked = scattered and loop in self.lanes_of
-            if known[1] <= min(room, _FEW) and not picked:
+            batch_gathered_rows = scattered and loop in self.lanes_of
+            if known[1] <= min(room, _FEW) and not batch_gathered_rows:
                 if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
                     room //= known[1]
                     work *= known[1]
                 continue
-            most = 4 if not picked else 2 if known[1] > _FEW else 1
+            most = 4 if not batch_gathered_rows else 2 if known[1] > _FEW else 1
             wanted = max(min(room, max(1, 8 // work), most), 2 if in_pairs else 1)
             parts = range(wanted & ~1, 1, -2) if in_pairs else range(wanted, 1, -1)
             amount = next((n for n in parts if known[1] % n == 0), 1)
@@ -331,6 +335,6 @@ class RegisterTiles(Nests):
 def _shared(access: Access, loop: UOp, window: UOp, windows: int) -> float:
     """How often so many windows side by side read, in the turns of a loop, what is read once."""
     step, apart = access.steps.get(loop, 0), access.steps.get(window, 0)
-    if step == 0 or apart % step or not 0 < apart // step < turns(loop):
+    if step == 0 or apart % step or not 0 < apart // step < trip_count(loop):
         return 1.0
-    return windows * turns(loop) / ((windows - 1) * (apart // step) + turns(loop))
+    return windows * trip_count(loop) / ((windows - 1) * (apart // step) + trip_count(loop))

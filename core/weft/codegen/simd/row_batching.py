@@ -47,17 +47,21 @@ def together(
         return False
     row = _row(kernel, lanes_of)
     if row is None:
-        return _pieces(kernel)
+        return _batch_prefix_scans(kernel)
     rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
     if place is None or not isinstance(rows, int) or rows < _FEWEST:
         return False
-    nbytes = _of_a_row(kernel, inside, row)
+    nbytes = _row_bytes(kernel, inside, row)
     each = sum(nbytes.values())
     if not each:
         return False
     read = (access.node.src[0].src[0] for access in kernel.accesses if access.node.op is Ops.LOAD)
-    whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _is_far(buffer))
-    most = min(_TOGETHER, (NEAREST - 1) // each) if whole <= _NEAR else _walks(kernel, whole, each)
+    whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _exceeds_cache(buffer))
+    most = (
+        min(_TOGETHER, (NEAREST - 1) // each)
+        if whole <= _NEAR
+        else _rows_from_memory(kernel, whole, each)
+    )
     if registers < _REGISTERS:
         most = min(most, _TOGETHER // 2)
     waste = 1.0 if kernel.in_place or row in kernel.once else _WASTE
@@ -68,7 +72,7 @@ def together(
     return kernel.attempt(OptKind.UPCAST, place, amount)
 
 
-def _pieces(kernel: Kernel) -> bool:
+def _batch_prefix_scans(kernel: Kernel) -> bool:
     """Batch rows of a multi-level prefix scan (`weft.codegen.vectorization.prefix_scan`).
 
     Each level waits for the one before. Only additions with few operations qualify: comparisons,
@@ -79,7 +83,7 @@ def _pieces(kernel: Kernel) -> bool:
     if _steps(kernel) > _SIMPLE * len(kernel.reduces):
         return False
     for reduce in kernel.reduces:
-        if reduce.arg.op is not Ops.ADD or math.prod(map(_turns, loops_of(reduce))) > _PIECE:
+        if reduce.arg.op is not Ops.ADD or math.prod(map(_trip_count, loops_of(reduce))) > _PIECE:
             return False
     (row,) = shared
     rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
@@ -89,7 +93,7 @@ def _pieces(kernel: Kernel) -> bool:
     return any(kernel.attempt(OptKind.UPCAST, place, count) for count in counts)
 
 
-def _walks(kernel: Kernel, whole: int, each: int) -> int:
+def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
     """How many rows may be side by side, of `each` bytes of `whole` that no near cache holds."""
     compute = kernel.target.compute
     if whole <= (compute.cache_bytes or _FROM_MEMORY):
@@ -117,12 +121,16 @@ def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
         summed = loops_of(root) if root in kernel.reduces else ()
         if row in summed or (summed and own != frozenset(summed)):
             return None
-        if own and not any(loop in lanes_of for loop in own) and math.prod(map(_turns, own)) > _FEW:
+        if (
+            own
+            and not any(loop in lanes_of for loop in own)
+            and math.prod(map(_trip_count, own)) > _FEW
+        ):
             return None
-    return row if any(_waits(kernel, root) for root in kernel.nests) else None
+    return row if any(_has_dependent_use(kernel, root) for root in kernel.nests) else None
 
 
-def _waits(kernel: Kernel, root: UOp) -> bool:
+def _has_dependent_use(kernel: Kernel, root: UOp) -> bool:
     """Whether something that goes along the row needs a sum over it first."""
     if len(kernel.nests[root]) < 2:
         return False
@@ -130,7 +138,7 @@ def _waits(kernel: Kernel, root: UOp) -> bool:
     return any(reduce is not root and reduce in below for reduce in kernel.reduces)
 
 
-def _of_a_row(
+def _row_bytes(
     kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], row: UOp
 ) -> dict[UOp, int]:  # fmt: skip
     """The bytes of one row by where they are kept, as many as the loops go over; nothing where what
@@ -141,21 +149,21 @@ def _of_a_row(
             buffer = access.node.src[0].src[0]
             if not access.depends(row):
                 continue
-            if row in access.hidden and _is_far(buffer):
+            if row in access.hidden and _exceeds_cache(buffer):
                 return {}
             value = access.node if access.node.op is Ops.LOAD else access.node.src[1]
             along = math.prod(
-                _turns(loop) for loop in nest if loop is not row and access.depends(loop)
+                _trip_count(loop) for loop in nest if loop is not row and access.depends(loop)
             )
             found[buffer] = max(found.get(buffer, 0), along * value.dtype.itemsize)
     return found
 
 
-def _is_far(buffer: UOp) -> bool:
+def _exceeds_cache(buffer: UOp) -> bool:
     """Whether it is memory, and not kept on chip."""
     return buffer.op is Ops.DEFINE_GLOBAL
 
 
-def _turns(loop: UOp) -> int:
+def _trip_count(loop: UOp) -> int:
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else 1 << 20

@@ -33,7 +33,7 @@ _FEWEST = 12  # rows of the result: with less it is memory that is waited for in
 _LOOP, _SUM = frozenset({AxisKind.LOOP}), frozenset({AxisKind.REDUCE})
 
 
-def walk(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence[Access]) -> bool:
+def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence[Access]) -> bool:
     """Apply what has such a matrix read row by row; False where there is none."""
     loops, nest = loops_of(reduce), kernel.nests[reduce]
     rows = [one for one in nest if one is not lane and one not in loops]
@@ -43,22 +43,22 @@ def walk(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence[Access]) -> 
     whole = [extent_of(one) for one in (loop, lane, row)]
     if not all(isinstance(extent, int) for extent in whole) or lane not in nest:
         return False
-    turns, columns, height = map(int, whole)
+    trip_count, columns, height = map(int, whole)
     matrix = next((a for a in accesses if _is_matrix(a, loop, lane, row)), None)
-    if matrix is None or height < _FEWEST or turns < 8 * _ROWS or not _room(kernel):
+    if matrix is None or height < _FEWEST or trip_count < 8 * _ROWS or not _has_local_array(kernel):
         return False
     size = matrix.node.dtype.itemsize
-    if turns * columns * size < _LARGE or matrix.steps[loop] * size < _APART:
+    if trip_count * columns * size < _LARGE or matrix.steps[loop] * size < _APART:
         return False
     trial = kernel.copy()
-    if not _walked(trial, loop, lane, row, height * reduce.dtype.itemsize):
+    if not _apply_opts(trial, loop, lane, row, height * reduce.dtype.itemsize):
         return False
     for opt in trial.applied[len(kernel.applied) :]:
         kernel.apply(opt)
     return True
 
 
-def _room(kernel: Kernel) -> bool:
+def _has_local_array(kernel: Kernel) -> bool:
     return kernel.target.compute.limits.scratch_bytes >= _KEPT and not kernel.in_place
 
 
@@ -68,7 +68,7 @@ def _is_matrix(access: Access, loop: UOp, lane: UOp, row: UOp) -> bool:
     return plain and access.steps.get(lane) == 1 and access.steps.get(loop, 0) > 0
 
 
-def _walked(kernel: Kernel, loop: UOp, lane: UOp, row: UOp, nbytes: int) -> bool:
+def _apply_opts(kernel: Kernel, loop: UOp, lane: UOp, row: UOp, nbytes: int) -> bool:
     """nbytes: of the sums of one column."""
     first, second = kernel.axis_of(lane, _LOOP), kernel.axis_of(row, _LOOP)
     if first is None or kernel.axis_of(loop, _SUM) is None:

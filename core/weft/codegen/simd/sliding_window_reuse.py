@@ -62,10 +62,10 @@ def _rows(access: Access, loop: UOp | None, own: Sequence[UOp], count: int) -> f
     """How many elements a window reads where so many along a loop stand side by side."""
     if access.node.op is not Ops.LOAD:
         return 0.0
-    turns = {one: extent_of(one) for one in own if access.depends(one)}
-    alone = math.prod(turn for turn in turns.values() if isinstance(turn, int))
+    trip_counts = {one: extent_of(one) for one in own if access.depends(one)}
+    alone = math.prod(count for count in trip_counts.values() if isinstance(count, int))
     apart = access.steps.get(loop, 0) if loop is not None else 0
-    for one, extent in turns.items():
+    for one, extent in trip_counts.items():
         step = access.steps.get(one, 0)
         if not step or not isinstance(extent, int) or extent < _SHORTEST:
             continue

@@ -26,9 +26,9 @@ from weft.codegen.simd import (
     skinny_gemm,
     thread_parallelism,
 )
-from weft.codegen.simd.loop_nest_costs import turns
+from weft.codegen.simd.loop_nest_costs import trip_count
 from weft.codegen.simd.register_tiling import RegisterTiles
-from weft.codegen.simd.vector_lanes import Lanes
+from weft.codegen.simd.vector_lanes import VectorLanes
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 
@@ -42,10 +42,10 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
     else:
         choice = _Choice(kernel)
         for reduce in choice.reduces:
-            reduction_loop_order.along_memory(kernel, reduce, choice.reads_of(reduce))
+            reduction_loop_order.order_by_stride(kernel, reduce, choice.reads_of(reduce))
         choice.vectors()
         choice.blocks()
-        choice.picked()
+        choice.batch_gathered_rows()
         for reduce in choice.reduces:
             choice.tile(reduce)
         row_batching.together(kernel, choice.inside, choice.lanes_of, choice.registers)
@@ -55,23 +55,23 @@ def choose(kernel: Kernel) -> Sequence[Opt]:
             choice.unroll(reduce)
         if not any(choice.panels.fill(lane) for lane in choice.lanes_of):
             for reduce in choice.reduces:
-                if not choice.walk(reduce):
+                if not choice.apply_skinny_gemm(reduce):
                     choice.order(reduce)
-        if not permute_traversal.along_reads(kernel, choice.lanes_of):
-            blocked_transpose.along_reads(kernel, choice.lanes_of)
-        thread_parallelism.spread(kernel)
+        if not permute_traversal.order_by_reads(kernel, choice.lanes_of):
+            blocked_transpose.order_by_reads(kernel, choice.lanes_of)
+        thread_parallelism.parallelize(kernel)
     return kernel.applied
 
 
-class _Choice(Lanes, RegisterTiles):
+class _Choice(VectorLanes, RegisterTiles):
     """All of it, and which loop goes outside."""
 
-    def walk(self, reduce: UOp) -> bool:
+    def apply_skinny_gemm(self, reduce: UOp) -> bool:
         """Read a large matrix row by row where few rows of a result need it."""
         lane = next((u for u in self.kernel.nests[reduce] if u in self.lanes_of), None)
         if lane is None or lane in loops_of(reduce):
             return False
-        return skinny_gemm.walk(self.kernel, reduce, lane, self.inside[reduce])
+        return skinny_gemm.apply_skinny_gemm(self.kernel, reduce, lane, self.inside[reduce])
 
     def order(self, reduce: UOp) -> None:
         """The loop over strips of the operand that is read again goes outermost.
@@ -96,13 +96,15 @@ class _Choice(Lanes, RegisterTiles):
             return
         if any(loops_of(r) != own and outer.home in kernel.nests[r] for r in kernel.reduces):
             return  # the other would be carried out again and again
-        terms = math.prod(turns(loop) for loop in loops_of(reduce))
+        terms = math.prod(trip_count(loop) for loop in loops_of(reduce))
         for access in self.inside[reduce]:
             if access.depends(outer.home) or not access.depends(inner.home):
                 continue
-            side = math.prod(_side_by_side(axis) for axis in kernel.axes if axis.home is inner.home)
+            side = math.prod(
+                _unrolled_extent(axis) for axis in kernel.axes if axis.home is inner.home
+            )
             strip = terms * side * access.node.dtype.itemsize
-            whole = terms * turns(inner.home) * access.node.dtype.itemsize
+            whole = terms * trip_count(inner.home) * access.node.dtype.itemsize
             if not strip <= _STATIONARY < 4 * whole:
                 return
             if along:
@@ -115,6 +117,6 @@ class _Choice(Lanes, RegisterTiles):
             return
 
 
-def _side_by_side(axis: Axis) -> int:
+def _unrolled_extent(axis: Axis) -> int:
     inside = axis.kind in (AxisKind.UPCAST, AxisKind.VECTOR)
     return axis.extent if inside and isinstance(axis.extent, int) else 1

@@ -38,7 +38,7 @@ _WASTE = 1.03
 _BESIDE = 4  # registers for what is not a sum
 
 
-def walked(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | None:
+def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | None:
     """The loop over the outputs of such a sum; None where it is none, or small."""
     own = frozenset(loops_of(reduce))
     outputs = kernel.nests[reduce] - own
@@ -92,10 +92,12 @@ def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequenc
         return False
     loads = [access for access in reads if access.node.op is Ops.LOAD]
     rows = [access for access in loads if access.depends(own[0]) and access.depends(lane)]
-    if any(access.hidden for access in loads) or not _are_rows(kernel, rows, nest, own[0], lane):
+    if any(access.hidden for access in loads) or not _are_streamed_rows(
+        kernel, rows, nest, own[0], lane
+    ):
         return False
     trial = kernel.copy()
-    if not _in_strips(trial, own[0], lane, reduce.dtype.itemsize * lanes_of[lane], len(rows)):
+    if not _split_into_runs(trial, own[0], lane, reduce.dtype.itemsize * lanes_of[lane], len(rows)):
         return False
     for opt in trial.applied[len(kernel.applied) :]:
         kernel.apply(opt)
@@ -123,12 +125,14 @@ def short_rows(
         not access.hidden and access.steps.get(lane) == 1 and access.steps.get(own[0]) == columns
         for access in loads
     )
-    if len(loads) != 1 or not one_walk or not _is_far(kernel, nest, loads[0]):
+    if len(loads) != 1 or not one_walk or not _exceeds_cache(kernel, nest, loads[0]):
         return False
     return kernel.attempt(OptKind.UPCAST, place, vectors)
 
 
-def _is_far(kernel: Kernel, nest: frozenset[UOp], access: Access, least: int | None = None) -> bool:
+def _exceeds_cache(
+    kernel: Kernel, nest: frozenset[UOp], access: Access, least: int | None = None
+) -> bool:
     """Whether every turn of a nest reads another element, more than a cache holds, or than `least`
     bytes."""
     extents = [extent_of(one) for one in nest]
@@ -140,7 +144,7 @@ def _is_far(kernel: Kernel, nest: frozenset[UOp], access: Access, least: int | N
     return math.prod(known) * access.node.dtype.itemsize > least
 
 
-def _are_rows(
+def _are_streamed_rows(
     kernel: Kernel, rows: Sequence[Access], nest: frozenset[UOp], loop: UOp, lane: UOp
 ) -> bool:
     """Whether vectors are read once, of long rows of large matrices."""
@@ -149,14 +153,14 @@ def _are_rows(
         step = access.steps.get(loop)
         if access.steps.get(lane) != 1 or step is None:
             return False
-        if not _is_far(kernel, nest, access, least):
+        if not _exceeds_cache(kernel, nest, access, least):
             return False
         if abs(step) * access.node.dtype.itemsize < _ROW:
             return False
     return bool(rows)
 
 
-def _in_strips(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int) -> bool:
+def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int) -> bool:
     """nbytes: of the sums of one vector. matrices: how many are read for each term."""
     place = kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
     across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
@@ -173,7 +177,7 @@ def _in_strips(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int)
         if vectors % _FEWEST or not kernel.attempt(OptKind.UPCAST, place, _FEWEST):
             return False
         vectors, nbytes = vectors // _FEWEST, nbytes * _FEWEST
-    most = min(_STRIP, _longest(vectors * nbytes, beside))
+    most = min(_STRIP, _max_run_bytes(vectors * nbytes, beside))
     narrowest = _NARROWER if kernel.target.compute.walks > 1 else _NARROWEST
     least = max(1, min(vectors, narrowest // nbytes))
     runs = range(most // nbytes, least - 1, -1)
@@ -187,7 +191,7 @@ def _in_strips(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int)
     return kernel.attempt(OptKind.KEEP, across, place + (run < vectors))
 
 
-def _longest(row: int, beside: int) -> int:
+def _max_run_bytes(row: int, beside: int) -> int:
     """How many bytes a run of a row of so many may have, so that enough are left to share out.
 
     What fetches memory ahead of its use starts anew with each page, so that runs are rather a whole

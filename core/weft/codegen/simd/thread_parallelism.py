@@ -29,40 +29,40 @@ GRAIN = 1 << 12
 _COUNTED = frozenset({Ops.LOAD, Ops.STORE, Ops.REDUCE})
 
 
-def spread(kernel: Kernel) -> None:
+def parallelize(kernel: Kernel) -> None:
     """Have threads share the outermost loops where the target has them and it is worth it."""
     if not kernel.target.compute.has(Feature.THREADS):
         return
-    left, turns = work(kernel), 1
+    left, trip_count = work(kernel), 1
     if left < LEAST:
         return
     for axis in [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]:
         extent = axis.extent if isinstance(axis.extent, int) else ENOUGH
         left //= extent
-        if turns >= ENOUGH or (turns > 1 and left < GRAIN):
+        if trip_count >= ENOUGH or (trip_count > 1 and left < GRAIN):
             return
         try:
             kernel.apply(Opt(OptKind.THREAD, kernel.axes.index(axis)))
         except OptError:
             return
-        turns *= extent
+        trip_count *= extent
 
 
 def work(kernel: Kernel) -> int:
     """Roughly how many operations and accesses a kernel makes, element by element."""
     total = 0
     for root, nest in kernel.nests.items():
-        below = root.toposort(gate=lambda u, root=root: u is root or _is_of_a_turn(u))
+        below = root.toposort(gate=lambda u, root=root: u is root or _is_in_same_iteration(u))
         counted = sum(u.op in GroupOp.ALU or u.op in _COUNTED for u in below)
-        total += counted * math.prod(_turns(loop) for loop in nest)
+        total += counted * math.prod(_trip_count(loop) for loop in nest)
     return total
 
 
-def _is_of_a_turn(node: UOp) -> bool:
+def _is_in_same_iteration(node: UOp) -> bool:
     """Whether what is below is done in the same loop, and is no address."""
     return node.op not in (Ops.REDUCE, Ops.FILL, Ops.INDEX)
 
 
-def _turns(loop: UOp) -> int:
+def _trip_count(loop: UOp) -> int:
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else int(extent.vmax)

@@ -11,7 +11,7 @@ from weft.base.intmath import ceildiv
 from weft.codegen.analysis.ranges import extent_of
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.simd.blocked_transpose import is_piece
-from weft.codegen.simd.loop_nest_costs import BLOCK, LONG_CHAIN, Nests
+from weft.codegen.simd.loop_nest_costs import BLOCK, LONG_CHAIN, LoopNestCosts
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -25,7 +25,7 @@ def share(extent: int, part: int) -> float:
     return extent / (ceildiv(extent, part) * part)
 
 
-class Lanes(Nests):
+class VectorLanes(LoopNestCosts):
     """The part of the choice that comes first."""
 
     def vectors(self) -> None:
@@ -74,13 +74,13 @@ class Lanes(Nests):
         picked up by indices that fill a register as the elements do.
         """
         extent = extent_of(loop)
-        if 2 * width > self.registers and (self.is_turned(loop) or self.is_hidden(loop)):
+        if 2 * width > self.registers and (self.is_transposed(loop) or self.is_hidden(loop)):
             # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
             return [max(2, self.registers // 2), width]
-        if self.are_rows_picked(loop):
+        if self.are_rows_gathered(loop):
             return [min(width, self.kernel.target.compute.vector_bytes // _ADDRESS), width]
         waits = self.operations >= LONG_CHAIN or (
-            4 * width == self.kernel.target.compute.vector_bytes and self.is_picked(loop)
+            4 * width == self.kernel.target.compute.vector_bytes and self.is_gathered(loop)
         )
         assert isinstance(extent, int)
         if self.kernel.reduces and width == self.lanes and self.is_long(loop):
@@ -100,7 +100,7 @@ class Lanes(Nests):
             return False
         return max(self.steps(root, frozenset((loop,))) for root in roots) >= LONG_CHAIN
 
-    def is_picked(self, lane: UOp) -> bool:
+    def is_gathered(self, lane: UOp) -> bool:
         """Whether something is read from places that are read themselves, another for each lane."""
         return any(
             lane in access.hidden
@@ -111,17 +111,17 @@ class Lanes(Nests):
             for access in self.inside[root]
         )
 
-    def are_rows_picked(self, lane: UOp) -> bool:
+    def are_rows_gathered(self, lane: UOp) -> bool:
         """Likewise, in a kernel that does nothing else, where a processor likes several walks."""
         kernel = self.kernel
-        walks = kernel.target.compute.walks > 1 and self.is_picked(lane)
+        walks = kernel.target.compute.walks > 1 and self.is_gathered(lane)
         return walks and not kernel.reduces and not kernel.fills and len(kernel.stores) == 1
 
-    def picked(self) -> None:
+    def batch_gathered_rows(self) -> None:
         """Rows side by side of what is picked up along them: each is a walk through its indices and
         one through what is stored. Their lanes are as many as a register holds addresses."""
         for lane in self.lanes_of:
-            if self.are_rows_picked(lane):
+            if self.are_rows_gathered(lane):
                 loops = [(i, a) for i, a in enumerate(self.kernel.axes) if a.kind is AxisKind.LOOP]
                 rows = [place for place, axis in loops if axis.home is not lane]
                 place = rows[-1] if rows else self.kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
@@ -157,7 +157,11 @@ class Lanes(Nests):
         while width > 1 and extent % width:
             width //= 2
         enough = width * 4 >= self.lanes
-        if width == self.lanes or not self.may_round(loop) or (enough and not self.kernel.reduces):
+        if (
+            width == self.lanes
+            or not self.may_be_ragged(loop)
+            or (enough and not self.kernel.reduces)
+        ):
             return width if enough else 0
         wide = 1 << (min(self.lanes, extent).bit_length() - 1)
         if wide > 1 and wide * share(extent, wide) > (width if enough else 1):
@@ -177,25 +181,25 @@ class Lanes(Nests):
         for store in self.kernel.stores:
             nest = self.kernel.nests[store]
             lane = next((loop for loop in nest if loop in self.lanes_of), None)
-            if lane is None or self.is_after_a_long_sum(store):
+            if lane is None or self.is_dominated_by_reduction(store):
                 continue
             for access in self.inside[store]:
                 across = self.lies_along(access, lane)
                 if across is None:
                     continue
                 known = self.axis(across, frozenset({AxisKind.LOOP}))
-                if known is None or self.present(nest) > 1:
+                if known is None or self.unrolled_instances(nest) > 1:
                     continue
                 side = self.lanes_of[lane]
                 if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
                     if self.kernel.attempt(OptKind.UPCAST, known[0], side):
                         wide = 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes
                         if wide and not is_piece(self.kernel, access, across, lane):
-                            self.two_lines(lane, across)
+                            self.unroll_two_cache_lines(lane, across)
                 elif known[1] >= BLOCK:
                     self.kernel.attempt(OptKind.UPCAST, known[0], BLOCK)
 
-    def two_lines(self, lane: UOp, across: UOp) -> None:
+    def unroll_two_cache_lines(self, lane: UOp, across: UOp) -> None:
         """Squares side by side along what is stored, so that two cache lines in a row are whole;
         inside a walk along what is loaded."""
         kinds = frozenset({AxisKind.LOOP})

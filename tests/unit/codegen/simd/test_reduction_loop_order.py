@@ -7,7 +7,7 @@ from weft.codegen.analysis.axes import access_of
 from weft.codegen.analysis.ranges import Accumulate, loops_of
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import OptKind
-from weft.codegen.simd.reduction_loop_order import along_memory, in_order
+from weft.codegen.simd.reduction_loop_order import in_order, order_by_stride
 from weft.device.capabilities import ComputeCaps, Target
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 
@@ -35,7 +35,7 @@ def kernel(*steps):
 def order(made):
     reduce = made.reduces[0]
     accesses = [access_of(node) for node in made._nodes if node.op is Ops.LOAD]
-    along_memory(made, reduce, accesses)
+    order_by_stride(made, reduce, accesses)
     return tuple(loop.arg.id - 1 for loop in in_order(made, loops_of(reduce)))
 
 
