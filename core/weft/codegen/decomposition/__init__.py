@@ -1,9 +1,11 @@
-"""Operations and dtypes that a target lacks, made of those it has.
+"""Legalization: replace operations and dtypes that a target lacks by those that it has.
 
 in:  spec.lowered
 out: spec.lowered in the operations and dtypes of the target
 
 This is done before anything is unrolled, while the graph is small.
+
+Source: LLVM, SelectionDAG legalization of types and operations.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Operations that a target lacks, one rule for each, made of simpler ones.
+"""Operation legalization: one expansion rule for each operation that a target lacks.
 
 A rule answers with an expression that may itself need rules; None leaves the node as it is.
+
+Source: LLVM, LegalizeDAG (operation legalization).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""EXP2, LOG2, SIN and POW in arithmetic, shifts and comparisons.
+"""Transcendental functions: compute EXP2, LOG2, SIN and POW by argument reduction and polynomials.
 
 Polynomials are our own minimax fits (Remez exchange in high precision) on ranges reduced exactly:
 exp2 to [-1/2, 1/2], log2 to [sqrt(1/2), sqrt(2)], sine to [-pi/4, pi/4]. The argument of sine is
@@ -8,6 +8,8 @@ bits of 2/pi that its exponent leaves anything of. Where there is a multiply-add
 once, arguments of up to some ten thousand turns (in double precision a hundred million) are
 reduced by subtraction, after W. Cody and W. Waite, "Software Manual for the Elementary Functions"
 (1980): quarter turns in three parts. Subnormals, infinities and NaN are exact cases.
+
+Source: Payne and Hanek; Cody and Waite, as above.
 """
 
 from __future__ import annotations

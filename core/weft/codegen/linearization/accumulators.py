@@ -1,15 +1,18 @@
-"""REDUCE becomes an accumulator: set before its loops, added to in the innermost, read after them.
+"""Reduction lowering: replace REDUCE by an accumulator with its initialization, update and result.
 
 in:  the expanded graph and the path of every node
 out: the same without REDUCE and FILL, with DEFINE_REG and the STOREs that belong to each
 
-A FILL becomes its STOREs, and what reads the array that they fill comes after their loops. Where
-the array is shared by a workgroup there is a barrier between, and in a loop another one before the
-STOREs: what they overwrite may still be read by a work item that is one turn behind.
+A FILL becomes its STOREs, and the reads of its array follow their loops. If a workgroup shares the
+array, a barrier separates them. In a loop another barrier precedes the STOREs, because a work item
+that is one iteration behind may still read the old elements.
 
-Where such an array holds several tiles one barrier is enough, at the start of a turn: the STOREs
-after it fill what was read in the turn before. They come last, so that what they store has the
-whole turn to arrive; copies that arrive later come at once, and are waited for before the barrier.
+If such an array holds several tiles, one barrier at the start of an iteration is enough. The STOREs
+after it overwrite what the previous iteration read. They come last, so that the loads have the
+whole iteration to complete. Asynchronous copies start at once, and the wait for them precedes the
+barrier.
+
+Source: none known; sound because the accumulator takes the terms in the order of the loops.
 """
 
 from __future__ import annotations

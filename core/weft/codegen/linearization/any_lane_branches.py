@@ -1,17 +1,18 @@
-"""Costly alternatives that no lane of a vector asks for are left out.
+"""Any-lane branches: skip an expensive alternative of a select if no lane of the vector needs it.
 
     x = near ? cheap : costly
 ->  x = cheap; if (any lane is not near) { x = near ? cheap : costly }
 
-A chosen value is computed for every lane, whichever it takes. Where one of the two costs much and
-is there for rare cases (the reduction of a large argument of sine), a branch over all lanes costs
-next to nothing. Values chosen by one condition share a branch; what more than that one alternative
-needs is computed before it, as is all that reads memory. Where the other alternative is a constant
-or what the costly one is computed from (a logarithm beside its argument at infinity), it is the
-other that is rare, and there is no branch.
-
 in:  spec.linear
 out: spec.linear with IF and ENDIF around such alternatives, which pass on their values in registers
+
+A select computes both alternatives for every lane. Where one is expensive and rare (the reduction
+of a large argument of sine), a branch on all lanes is cheap. Selects with the same condition share
+a branch. Values that have other users, and all loads, are computed before the branch. There is no
+branch where the other alternative is a constant or a source of the expensive one (a logarithm and
+its argument at infinity): there the other alternative is the rare one.
+
+Source: J. Shin, "Introducing control flow into vectorized code" (PACT 2007).
 """
 
 from __future__ import annotations

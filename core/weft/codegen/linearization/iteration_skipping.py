@@ -1,14 +1,16 @@
-"""Turns of a loop in which nothing would be added are skipped.
+"""Iteration skipping: branch around loop iterations that change no accumulator.
 
     for t: sum0 = at == v ? sum0 + x : sum0; sum1 = at == v + 1 ? sum1 + x : sum1
 ->  for t: if (at - v is 0 or 1) { the same }
 
-Where many sums are side by side, each for rows or columns of its own that an index is compared
-with, next to no turn adds to any of them: the gradient of an embedding beside a product. What the
-conditions need is done first, everything else in a branch.
-
 in:  spec.linear
 out: spec.linear with IF and ENDIF in such loops
+
+Where each of many accumulators compares an index with a constant row or column, almost no iteration
+changes any of them. An example is the gradient of an embedding. The sources of the conditions are
+computed first, and the rest of the body is in a branch.
+
+Source: none known; sound because a skipped iteration would store every accumulator unchanged.
 """
 
 from __future__ import annotations

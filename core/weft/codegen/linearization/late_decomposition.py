@@ -1,11 +1,13 @@
-"""Operations that came in after `decompose`, made of those that the target has.
-
-A maximum that is accumulated, the turns of a loop that was cut and the places of a launch grid are
-written when nothing is left of the graph that was decomposed. Here each becomes what its rule says;
-what is new stands right behind the last of its sources, and so in the loop where it belongs.
+"""Late decomposition: legalize operations that later passes add, by the rules of the target.
 
 in:  spec.linear
 out: spec.linear in operations of the target
+
+Accumulated maxima, split loops and launch indices are created after `decomposition`. Here each
+becomes what its rule returns. New nodes follow the last of their sources directly, and so are in
+the correct loop.
+
+Source: LLVM, LegalizeDAG (operation legalization).
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""The graph becomes a list: every node once, sources first, each in the loop where it belongs.
+"""Linearization: order the graph as a list, sources before users, each node in its loop.
 
 in:  spec.lowered after expansion
 out: spec.linear, without the names and sizes of the program
 
-A loop is one item in the list of the loop around it. Items keep the order in which a depth-first
-walk meets them, as far as dependencies allow; stores come last in their loop. Where a kernel reads
-and writes the same buffer, reads come before the write.
+A loop is one item in the list of its parent loop. Items keep the order of a depth-first traversal
+as far as dependencies permit. Stores come last in their loop. If a kernel reads and writes one
+buffer, the reads precede the write.
+
+Source: S. Muchnick, "Advanced Compiler Design and Implementation" (1997), code scheduling.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Which loop stands in which, and in which loop every node stands.
+"""Loop nesting: find the parent loops of every loop and of every node.
 
-The path of a node is the tuple of loops around it, outermost first: the loops that its value
-depends on and those that these stand in. It is found from the graph alone:
+The path of a node is the tuple of loops around it, outermost first. It contains the loops that the
+value depends on and their parents. The graph alone determines it. The loops of one STORE are nested
+in the order of their kind and number. A loop that a REDUCE or FILL closes is nested in the loops on
+which the finished value depends, and in the loops that the same node closes before it.
 
-    - the loops of one STORE stand in each other in the order of their kind and number;
-    - a loop that a REDUCE or FILL closes stands in the loops on which the finished reduce or array
-      depends, and in those that the same node closes before it.
+A node that does not depend on a loop is outside of it. This makes a pass for loop-invariant code
+motion unnecessary.
 
-What does not depend on a loop therefore stands outside it: nothing is computed twice for want of
-hoisting.
+Source: C. Click, "Global code motion / global value numbering" (PLDI 1995), early scheduling.
 """
 
 from __future__ import annotations

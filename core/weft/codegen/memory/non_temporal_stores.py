@@ -1,10 +1,13 @@
-"""Large outputs go to memory past the caches, where whole registers of them are written at once.
+"""Non-temporal stores: write large outputs to memory without allocating cache lines.
 
 in:  spec.lowered after expansion
 out: the same, with STREAM as the argument of such STOREs
 
-A line that is written in part is first read; one that is stored past the cache is not, and pushes
-nothing out. What is larger than the last cache would not be found there by who reads it next.
+A regular store reads a cache line before it writes to it. A non-temporal store of full vectors does
+not, and it evicts nothing from the cache. An output that exceeds the last-level cache would not be
+in the cache for its next reader.
+
+Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, non-temporal stores.
 """
 
 from __future__ import annotations

@@ -1,14 +1,17 @@
-"""Operands that a loop reads again and again are brought on chip first: STAGE and PACK.
+"""Operand packing and staging: copy reused operands to shared memory or to a packed local array.
 
 in:  a lowered kernel whose loops are what they will be, one of them `loop`
 out: the same, where what is read inside `loop` and serves several of the turns or work items in it
      is copied to an array by a FILL, once in each turn of `loop` (or less often: where it depends
      on none), and read from there; by PACK, what serves several turns of `loop` itself, before it
 
-On a launch grid the work items of a group copy together (`copies`) and the array is shared memory,
-which may hold several tiles, those of turns to come under way while one is used; elsewhere
-it is an array of its own, packed in the order in which it will be read. Both are one thing here:
-what is inside the loop and what is outside it decides what an array holds.
+On a launch grid the work items of a group copy together (`tile_copies`), and the array is in shared
+memory. It may hold several tiles: those of later iterations are copied while one is used. On other
+targets the array is private and packed in the order in which it is read. In both cases the loops
+inside and outside of `loop` decide what the array holds.
+
+Source: K. Goto, R. van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS
+2008).
 """
 
 from __future__ import annotations

@@ -1,17 +1,20 @@
-"""Ranges that are unrolled become instances, ranges that are lanes become vectors.
+"""Unrolling and vectorization: replace unrolled ranges by instances and lane ranges by vectors.
 
 in:  spec.lowered after optimisation: ranges of kind UPCAST, UNROLL and VECTOR among the others
 out: spec.lowered without them: one node for each instance, vector dtypes where a VECTOR range was
 
-Every node is instantiated directly, once for each value of the unrolled ranges that it depends on,
-and for no others: what does not depend on an unrolled range stays one node. Nothing is matched or
-rewritten afterwards. Addresses are kept as sums (see `affine`), so that an instance differs from
-its neighbour by a constant; a load whose address moves by one with the lane is one vector load.
+Every node is instantiated once for each value of the unrolled ranges that it depends on. A node
+that depends on none stays one node. Addresses are kept as affine sums (see `affine`), so that an
+instance differs from its neighbour by a constant. A load whose address grows by one with the lane
+is one vector load.
 
-Where the target's arithmetic is scalar, lanes are instances like the others, and whatever instances
-of one load or store turn out to be neighbours are vectors (see `neighbours`).
+Where the arithmetic of the target is scalar, lanes are instances too. Adjacent instances of one
+load or store are then merged to vectors (see `neighbours`).
 
-An array on chip is one for each combination of the unrolled ranges that its FILL stands in.
+A local array has one copy for each combination of the unrolled ranges around its FILL.
+
+Source: R. Allen, K. Kennedy, "Optimizing Compilers for Modern Architectures" (2001), vectorization
+and unroll-and-jam.
 """
 
 from __future__ import annotations

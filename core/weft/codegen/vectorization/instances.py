@@ -1,6 +1,8 @@
-"""The values that one node stands for once ranges are unrolled, and which of them belong together.
+"""Unrolled instances: the values of one node, one for each combination of its unrolled ranges.
 
-A node has one instance for each combination of the unrolled ranges that it depends on, row-major.
+The instances are in row-major order of the unrolled ranges that the node depends on.
+
+Source: none known; this is the data structure of `expander`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Single accesses of memory: where one is, how it is loaded or stored, which lie side by side."""
+"""Access merging: group scalar accesses to adjacent addresses into vector loads and stores.
+
+An Address is an affine address in parts. A Place is an address with its mask and the FILL before
+it.
+
+Source: LLVM, LoadStoreVectorizer pass.
+"""
 
 from __future__ import annotations
 

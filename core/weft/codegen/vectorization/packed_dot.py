@@ -1,11 +1,13 @@
-"""Products of narrow numbers are added up two at a time, where the target has a unit for it.
+"""Packed dot product: add unrolled products of narrow numbers with dot-accumulate instructions.
 
 in:  the terms of one sum after expansion, vectors of float32 or int32
 out: as many terms or fewer: DOT of two words for every two terms whose factors are narrow
 
-A term is narrow where both factors are conversions of numbers that 16 bits hold. Which two terms
-meet in a word does not matter to a sum. A word is made by a shift and an OR; factors that all rows
-of a tile share are put together once for all of them.
+A term is narrow if both factors are converted from numbers of at most 16 bits. The order of the
+terms does not affect the sum, so any two terms may share a word. A shift and an OR build each word.
+Factors that all rows of a tile share are packed once.
+
+Source: Intel 64 and IA-32 Architectures Software Developer's Manual, VPDPWSSD and VDPBF16PS.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
-"""Long sums of products of narrow numbers go over words of two or four of them.
+"""Packed dot product over words: a reduction loop reads words of two or four narrow numbers.
 
 in:  spec.lowered, decomposed
 out: the same; where a target adds several such products at once (PairDot) and a panel of the one
      factor will serve many rows, that sum is one of DOTs over as many turns fewer. The words are
      values like others, made of their numbers by shifts, so that a panel holds whole words
 
-A unit may want one factor without a sign and the other one with it. Where both have one, or none,
-the rows' factor is shifted by 128: ``sum(a*b) = sum((a+128)*b) - 128*sum(b)``, in integers that
-go round. The second sum is one for each column, not for each product.
+A unit may require one unsigned and one signed factor. If both factors have the same signedness, the
+factor of the rows is offset by 128: ``sum(a*b) = sum((a+128)*b) - 128*sum(b)``, in wrapping
+integers. The second sum is computed once for each column, not for each product.
 
-Sums that this leaves alone may still be added up two at a time once they are written out (`pairs`).
+Reductions that this module does not change may still be packed after unrolling (`packed_dot`).
+
+Source: Intel 64 and IA-32 Architectures Software Developer's Manual, VPDPBUSD and VPDPWSSD.
 """
 
 from __future__ import annotations

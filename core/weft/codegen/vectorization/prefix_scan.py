@@ -1,15 +1,16 @@
-"""A running sum over the lanes of vectors: shifted by 1, 2, 4, ... lanes and added to itself.
+"""Prefix scan: compute running sums over vector lanes in log2(n) shift-and-add steps.
 
     for lanes t of n: sum over r < n of where(r <= t, f(r), 0)
 ->  x = f(t); x += x shifted by 1 lane; x += x shifted by 2; ...
 
-As it is written every lane looks at all n terms; log2 n steps are enough (Hillis and Steele, Data
-parallel algorithms, 1986). Where n is several vectors side by side, each comes upon the last lane
-of the one before. With r < t it is shifted by one lane at the end. Maxima and products run alike.
-(4096 rows of 4096, running sums: 9.3 ms with all terms for every lane, 4.0 with steps.)
-
 in:  spec.lowered after optimisation
 out: the same with REDUCEs of a `Running`, which the expander writes out by `scanned`
+
+Without this pass every lane reads all n terms. If n spans several vectors, each vector starts from
+the last lane of the vector before it. The exclusive scan (r < t) is the inclusive scan shifted by
+one lane. Running maxima and products work alike.
+
+Source: W. D. Hillis, G. L. Steele, "Data parallel algorithms" (CACM 1986).
 """
 
 from __future__ import annotations

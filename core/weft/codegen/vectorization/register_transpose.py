@@ -1,13 +1,16 @@
-"""Parts of a matrix that are turned in registers: rows come in, columns go out.
+"""Register transpose: load the rows of a matrix block and interleave them into columns.
 
-Lanes that lie a row apart would be read one by one, each line of memory as many times as columns of
-it are needed. Here each row is one load, and `log2 n` rounds of interleaving exchange the rows of
-an n x n square for its columns: a round interleaves row k with row k + n / 2, which moves the
-highest bit of an element's row to be the lowest of its place in the row. Of a part that has fewer
-columns than rows, rows that follow one another are put together first: all vectors are full then.
+A strided access by lanes would load each element alone, and each cache line once for each column.
+Here each row is one load, and `log2 n` rounds of interleaving transpose an n x n square. A round
+interleaves row k with row k + n / 2. This moves the highest bit of the row number to the lowest bit
+of the lane number. If a block has fewer columns than rows, consecutive rows are concatenated first,
+so that all vectors are full.
 
-Vectors that are stored across memory, each lane in a row of its own, are turned as well where they
-are neighbours there: one store then takes what several of them have for a row.
+Vectors whose lanes are stored to different rows are transposed too, if they are adjacent in memory.
+One store then writes the elements that several vectors hold of one row.
+
+Source: none known; each round is a perfect shuffle, and `log2 n` of them exchange row bits for lane
+bits.
 """
 
 from __future__ import annotations

@@ -1,19 +1,20 @@
-"""A tile of sums that is stored across its lanes is stored some rows at a time, in a loop.
+"""Rolled tile store: transpose and store a tile of sums in a loop, some rows in each iteration.
 
     sums of 4 x 6 vectors, each of 16 rows of the output; of each row 6 neighbours
-->  the vectors go to an array on chip; for each 16 rows: 6 of them are turned and stored
-
-Turning vectors into rows takes many instructions, of which a tile has as many copies as it has
-vectors of rows: up to nine tenths of a kernel's text, most of what a compiler spends on it, and
-nothing of what it takes to run. Storing and reading the sums once more costs nothing beside loops
-that are as long as they have to be here.
-
-Only on one processor with vectors, where one thing is stored. The sums that KEEP made are in an
-array already.
+->  the vectors go to a local array; for each 16 rows: 6 of them are transposed and stored
 
 in:  spec.lowered after optimisation
 out: spec.lowered, in which one UPCAST range is a loop for all that is done with the finished sums.
      All values are equal
+
+A transpose takes many instructions, and an unrolled tile repeats them for each vector of rows. This
+can be up to nine tenths of the text of a kernel and most of its compile time. The additional store
+and load of the sums are cheap beside the long reduction loops that this pass requires.
+
+This applies on one processor with vectors, where one output is stored. The sums of KEEP are in an
+array already.
+
+Source: none known; sound because the loop stores the same values to the same addresses.
 """
 
 from __future__ import annotations

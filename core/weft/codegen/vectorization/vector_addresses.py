@@ -1,7 +1,9 @@
-"""The instances of addresses and gates, and which instance of a source belongs to which of a user.
+"""Vector addresses: instantiate the addresses and masks of unrolled accesses as affine sums.
 
-Addresses are kept as sums (see `affine`), so that an instance differs from its neighbour by a
-constant.
+It also maps each instance of a node to the instances of its sources. Addresses are kept as affine
+sums (see `affine`), so that an instance differs from its neighbour by a constant.
+
+Source: none known; sound because each instance is the address with constants for its ranges.
 """
 
 from __future__ import annotations

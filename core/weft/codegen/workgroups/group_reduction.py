@@ -1,20 +1,21 @@
-"""Loops that the work items of a group share: partial results meet in shared memory.
+"""Group reduction: work items of a group reduce parts of a loop and combine them in shared memory.
 
 in:  the expanded graph, with ranges of kind GROUP_REDUCE
 out: the same with the work item's number in their place, DEFINE_LOCAL arrays and their FILLs
 
-A REDUCE over such a range becomes three steps: every work item accumulates its own part, stores it
-in an array that the group shares, and adds up what all stored. An array on chip that a group fills
-together becomes shared as well, unless each work item reads only what it wrote (`private`). A store
-that does not depend on the range is made by the first work item alone. All shared loops of a kernel
-have one extent: they are one index of the launch.
+A REDUCE over such a range has three steps. Every work item accumulates its own part, stores it to a
+shared array, and adds the parts of all. An array that a group fills together becomes shared too,
+unless each work item reads only what it wrote (`private_rows`). The first work item alone executes
+a store that does not depend on the range. All shared loops of a kernel have one extent, and they
+are one index of the launch.
 
-Where lanes of a warp exchange registers, those of one warp meet without memory: each adds what its
-neighbour holds, then what the lane two further holds, and so on, until all hold the sum of all.
-What the warps found meets in shared memory. All work items of a group come to every such exchange
-together, as they come to a barrier.
+Where lanes of a warp exchange registers, a butterfly reduction combines the parts of one warp: each
+lane adds the value of the lane 1, then 2, then 4 further. The results of the warps are combined in
+shared memory. All work items of a group execute every exchange, as they execute a barrier.
 
-A FILL of shared memory stands for its STOREs and the barrier after them (see `reduce`).
+A FILL of shared memory represents its STOREs and the barrier after them (see `reduce`).
+
+Source: M. Harris, "Optimizing parallel reduction in CUDA" (NVIDIA, 2007).
 """
 
 from __future__ import annotations

@@ -1,16 +1,18 @@
-"""Axes of the launch grid become the indices that the hardware provides.
+"""Launch dimensions: map the axes of the launch grid to hardware indices.
 
 in:  spec.lowered with ranges of kind GLOBAL and LOCAL
 out: spec.lowered with SPECIAL in their place: gidx0 to gidx2, lidx0 to lidx2, 0 the fastest
 
-Where work items share loops (see `groups`) lidx0 is their number, and the others begin at lidx1;
-unless it is the others that go along memory: then these are the fastest, and the number comes last.
+If work items share loops (see `group_reduction`), lidx0 is their number and the others begin at
+lidx1. If the other axes access contiguous memory, these come first and the number comes last.
 
-Where threads of one processor share a kernel, its GLOBAL ranges are one index, gidx0.
+If threads of one processor share a kernel, its GLOBAL ranges are one index, gidx0.
 
-Where there are more axes than dimensions, or one is too long, the axes of that kind are one flat
-index, cut up to fit the limits and taken apart again by division. Where no cut is exact, the work
-items beyond the last do what the last does.
+If there are more axes than dimensions, or one is too long, the axes of that kind become one flat
+index. It is split to fit the limits and delinearized by division. If no split is exact, the surplus
+work items repeat the work of the last one.
+
+Source: NVIDIA, "CUDA C++ Programming Guide", thread hierarchy.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
-"""Rows of which every work item reads only what it wrote itself.
+"""Privatization: find arrays of which every work item reads only what it wrote.
 
 in:  an array that a group fills together, and the addresses at which it is written and read
 out: the part of it that one work item has to itself, or that there is none
 
-A work item's number has one factor in all of the addresses. If what is added to it stays below that
-factor, or moves by whole rounds of all work items, then whose an element is can be told from its
-place, and the writer is the reader: the array needs no shared memory, and nobody waits for anybody.
+The number of the work item has one factor in all of the addresses. If the rest of the address stays
+below that factor, or is a multiple of the stride of all work items, then the address determines the
+owner. The writer is then the reader, and the array needs neither shared memory nor a barrier.
+
+Source: R. Allen, K. Kennedy, "Optimizing Compilers for Modern Architectures" (2001), privatization.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""How the work items of a group bring a tile to shared memory: who copies what, and when.
+"""Cooperative tile copies: the work items of a group copy a tile to shared memory.
 
-Neighbours copy what lies side by side, each several elements at once where these are neighbours in
-memory. A tile may be held several times over: while the group works on one, those of the next turns
-are under way. Then there is one barrier in a turn. After it the tile of this turn is there, and
-nobody reads the one of the turn before any more, whose place is filled next.
+Adjacent work items copy adjacent elements, and each copies a vector where elements are contiguous.
+With several buffers for a tile (multi-buffering) the tiles of later iterations are copied while the
+group uses one. There is one barrier in each iteration. After it the current tile is complete, and
+no work item reads the previous tile any more. Its buffer is filled next.
+
+Source: NVIDIA, "CUDA C++ Programming Guide", asynchronous data copies.
 """
 
 from __future__ import annotations

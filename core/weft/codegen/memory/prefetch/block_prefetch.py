@@ -1,11 +1,13 @@
-"""A copy that turns one piece of memory after the other asks for a later one, line by line.
-
-The rows of a square that is turned lie apart, which is no order in which memory is quick. So each
-square first asks for as many lines as it has rows, which lie one after the other, of a piece that
-is some pieces away: when the loops over a piece are done they have asked for all of another.
-((64, 64, 64, 64) by 3, 1, 0, 2 on one core: 7.4 ms without, 4.4 with them.)
+"""Software prefetch of blocks: a blocked transpose loads cache lines of a later block.
 
 in:  the nodes of an expanded kernel      out: LOADs that nobody uses (LATER)
+
+The rows of a transposed square are far apart in memory, and the hardware prefetcher does not follow
+them. Each square loads as many contiguous cache lines as it has rows. These lines belong to a block
+that is read some blocks later. The loops over one block together prefetch one whole later block.
+
+Source: T. Mowry, M. Lam, A. Gupta, "Design and evaluation of a compiler algorithm for prefetching"
+(ASPLOS 1992).
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""A product whose factor is packed asks for what it packs and reads next.
-
-While a panel is used nothing of the next one is read, and then all of it at once: where few rows
-share a panel, a third of the time is spent waiting for that. So the loop of the sum asks, every few
-turns, for a piece of what the next panel is filled from, and for the rows of the next tile.
+"""Software prefetch of packed panels: load what the next panel is packed from during the product.
 
 in:  spec.lowered after expansion
 out: the same, with LOADs that nobody uses (COMING) among the sources of the SINK
+
+While a panel is used, nothing of the next panel is read. If few rows share a panel, packing then
+waits for memory. The reduction loop therefore prefetches a piece of the source of the next panel
+every few iterations. It also prefetches the rows of the next tile.
+
+Source: T. Mowry, M. Lam, A. Gupta, "Design and evaluation of a compiler algorithm for prefetching"
+(ASPLOS 1992).
 """
 
 from __future__ import annotations

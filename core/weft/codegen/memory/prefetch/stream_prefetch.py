@@ -1,12 +1,14 @@
-"""A sum over one long stretch of memory asks for what it will read a little later.
-
-A processor sees by itself that memory is read in a row, but starts anew at every page, and a sum
-waits there. Where there is one stretch, larger than the last cache, and nothing else to read, the
-loads say where they go on: what is there is brought closer meanwhile, and nothing waits.
-What such a load is written down as is the dialect's: not every processor wants to be told.
+"""Software prefetch of streams: a streaming reduction loads a fixed distance ahead of its reads.
 
 in:  spec.lowered after expansion
 out: the same, with AHEAD as the argument of such LOADs
+
+A hardware prefetcher restarts at every page, and the reduction waits there. Where a loop reads one
+contiguous stream that exceeds the last-level cache, its loads are marked. The renderer writes a
+prefetch for each marked load, if the processor profits from it.
+
+Source: T. Mowry, M. Lam, A. Gupta, "Design and evaluation of a compiler algorithm for prefetching"
+(ASPLOS 1992).
 """
 
 from __future__ import annotations
