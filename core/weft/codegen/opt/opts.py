@@ -17,21 +17,21 @@ from weft.uop.text import register_arg
 class OptKind(StrEnum):
     """One kind of optimisation."""
 
-    UPCAST = "upcast"  # split an output loop; the inner part is computed side by side
-    UNROLL = "unroll"  # split a reduce loop; the inner part is written out
+    UPCAST = "upcast"  # split an output loop; unroll-and-jam the inner part
+    UNROLL = "unroll"  # split a reduce loop; unroll the inner part
     VECTOR = "vector"  # split a loop; the inner part becomes the lanes of vectors
     SPLIT = "split"  # split a loop into two loops
-    SWAP = "swap"  # exchange two loops of the same kind
+    SWAP = "swap"  # interchange two loops of the same kind
     LOCAL = "local"  # split a launch-grid axis; the inner part is the work items of a group
     NOLOCALS = "nolocals"  # no workgroups
-    GROUP = "group"  # split a loop; work items of a group share it, neighbours read neighbours
-    GROUPTOP = "grouptop"  # the same, but each of them has a stretch of its own
-    STAGE = "stage"  # what is read in a loop for several of its turns or work items goes on chip
-    PACK = "pack"  # what all turns of a loop read again goes to an array of its own, once before it
-    KEEP = "keep"  # loops of a sum go outside output loops; the sums so far are kept on chip
+    GROUP = "group"  # split a loop; the work items of a group divide it, interleaved
+    GROUPTOP = "grouptop"  # the same, with a contiguous part for each work item
+    STAGE = "stage"  # copy reused operands to shared memory or a local array
+    PACK = "pack"  # copy a reused operand to a local array before the loop
+    KEEP = "keep"  # interchange a reduction with output loops; partial sums in an array
     PADTO = "padto"  # round an extent up to a multiple
-    THREAD = "thread"  # a loop is gone through by threads of one processor, each a part of it
-    TC = "tc"  # a matrix unit does the sum of this axis; amount: which of those there are
+    THREAD = "thread"  # divide a loop among the threads of one processor
+    TC = "tc"  # reduce this axis with a matrix unit; amount: its index
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Opt:
     """One optimisation: `axis` counts in Kernel.axes at the time it is applied.
 
     amount: size of the inner part (0: the whole axis); for SWAP the other axis, for KEEP the
-    outermost of the output loops that come to stand inside, for STAGE how many tiles of each
-    operand there are at once (0: one).
+    outermost of the output loops that become inner loops, for STAGE the number of tiles of each
+    operand at once (0: one).
     """
 
     kind: OptKind

@@ -186,7 +186,7 @@ class LoopNestCosts:
         long = all(map(self.is_dominated_by_reduction, self.kernel.stores))
         return long and loop not in fixed and not self.kernel.fills
 
-    def may_be_ragged(self, loop: UOp) -> bool:
+    def allows_tail(self, loop: UOp) -> bool:
         """Whether parts need not divide an extent."""
         return self.may_overlap(loop) or self.may_pad(loop)
 

@@ -152,7 +152,7 @@ class RegisterTiles(LoopNestCosts):
     ) -> Iterator[tuple[int, ...]]:
         choices = [
             [extent] if loop in fixed else
-            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.may_be_ragged(loop))]
+            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.allows_tail(loop))]
             for loop, extent in loops
         ]  # fmt: skip
         return tile_shapes.tilings(choices, self.registers)

@@ -159,7 +159,7 @@ class VectorLanes(LoopNestCosts):
         enough = width * 4 >= self.lanes
         if (
             width == self.lanes
-            or not self.may_be_ragged(loop)
+            or not self.allows_tail(loop)
             or (enough and not self.kernel.reduces)
         ):
             return width if enough else 0
