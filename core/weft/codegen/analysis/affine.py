@@ -1,7 +1,10 @@
-"""Index expressions as sums: {term: factor} and a constant.
+"""Affine analysis: write an index expression as {term: factor} and a constant.
 
 Everything that asks how an address moves with a loop (vectorising, merging loops, the expander)
 asks it here. A term is a RANGE, a variable, or whatever is not a sum or a product with a constant.
+
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): affine
+subscripts.
 """
 
 from __future__ import annotations

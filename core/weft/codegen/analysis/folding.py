@@ -1,7 +1,9 @@
-"""Building one node, folded as far as is known at once: the laws that instantiation needs.
+"""Constant folding: build one node and simplify it at once.
 
 Integers and booleans only; floats are left alone, since most of their laws are none (x + -0.0 is
 x, which `cat` needs).
+
+Source: S. Muchnick, 'Advanced Compiler Design and Implementation' (1997), chapter 12.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""By how much numbers move from lane to lane of a vector, where loops are divided as well.
+"""Lane stride analysis: find the stride of an expression between the lanes of a vector.
 
 Lanes are a run of `width` neighbours along a loop that begins at a multiple of `width`. With 16 of
 them `(x + 32 k) // 64` is one number for all lanes, `(x + 32 k) % 64` moves with x, and `x < 48`
 holds for all lanes or for none.
+
+Source: none known; sound because lanes start at a multiple of the vector width.
 """
 
 from __future__ import annotations

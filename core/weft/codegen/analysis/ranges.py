@@ -1,7 +1,9 @@
-"""Which loops a lowered node stands in.
+"""Loop dependence: find the loops that each lowered node depends on.
 
 A lowered kernel holds RANGE nodes instead of axes. A node depends on the ranges below it; a REDUCE
 and a FILL close their own, so that what uses them stands outside these.
+
+Source: none known; sound because a node depends on the union of the loops of its sources.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The nodes of a kernel, which one pass after the other asks for.
+"""Graph traversal: cache the node list of the kernel that was traversed last.
 
 Most passes find nothing to do and leave the kernel as it is: of the last one that was walked the
 nodes are kept, until the kernel is through.
+
+Source: none known; sound because nodes are immutable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is looked up at a computed place is read at a place that is always there, and chosen after.
+"""Clamped gather: read a computed index at a valid address and select the result afterwards.
 
     gate ? table[f(i)] : other   ->   where(gate, table[where(gate, f(i), 0)], other)
 
@@ -9,6 +9,9 @@ that exists whatever is asked for, and compares and chooses for a vector at once
 in:  spec.lowered
 out: spec.lowered in which no gate of a load depends on what is in memory, as far as can be shown
      that the place without its computed part is in its buffer
+
+Source: none known; sound because the clamped address is in bounds and the select restores the
+value.
 """
 
 from __future__ import annotations

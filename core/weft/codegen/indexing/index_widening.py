@@ -1,4 +1,4 @@
-"""Indices in 64 bits where addresses are: what is narrower would be widened at every access.
+"""Index widening: compute loops and addresses in 64 bits.
 
 in:  spec.lowered after optimisation: loops and addresses in 32 bits wherever those do
 out: the same with loops, addresses and gates in 64 bits, for targets that say so
@@ -11,6 +11,8 @@ part of an address stay in 32 bits: twice as many go into a vector.
 For the compiler behind a target this is more than taste: with 32-bit indices that may wrap every
 access has an extension of its own, which optimisers analyse pairwise (a kernel of 250 stores took a
 hundred times as long to compile).
+
+Source: LLVM's IndVarSimplify pass (induction variable widening).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an index puts somewhere is stored there, in the memory of the output itself.
+"""Scatter: turn a reduction over indexed terms into indexed stores to the output.
 
     for v: out[v] = last t with at(t) == v, if there is one ? f(t) : old(v)
 ->  for v: out[v] = old(v); for t: if 0 <= at(t) < n: out[at(t)] = f(t)
@@ -19,6 +19,8 @@ all of it. Not with FUSE_ARANGE=0.
 in:  spec.lowered
 out: spec.lowered with a STORE at a place that is looked up, which `linearize` puts after the STORE
      of what was there before
+
+Source: none known; sound because every term meets one output and the terms keep their order.
 """
 
 from __future__ import annotations

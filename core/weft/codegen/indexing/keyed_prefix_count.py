@@ -1,4 +1,4 @@
-"""A sum over the terms before one that have the same key is counted on the way.
+"""Keyed prefix count: replace a sum over earlier terms of equal key by a running total per key.
 
     for t: sum over u of where(u <= t and key(u) == key(t), f(u), 0)
 ->  an array of zeros; for t: array[key(t)] += f(t), and what is there now is the sum of t
@@ -14,6 +14,8 @@ FUSE_ARANGE=0.
 in:  spec.lowered
 out: spec.lowered, in which such a REDUCE is a LOAD after a FILL that stands in the loop of t. All
      values are equal
+
+Source: D. E. Knuth, 'The Art of Computer Programming', volume 3, section 5.2 (counting sort).
 """
 
 from __future__ import annotations

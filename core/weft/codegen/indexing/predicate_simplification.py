@@ -1,4 +1,4 @@
-"""What a gate says of an address, used to simplify both.
+"""Predicate simplification: use the gate of an access to simplify its address and the gate.
 
 in:  spec.lowered
 out: the same, where gates and addresses that go round are sums, and one gate does for a product
@@ -12,6 +12,8 @@ is 0 <= x - k < 56: the form that padding has, which loops, lanes and panels can
 A product of two elements that are both gated alike, and 0 where the gate is closed, is chosen as a
 whole instead; the factor whose address is in its buffer anyhow is then read without asking. Where
 only one of them is gated the other is read at the address that it has under that gate.
+
+Source: none known; sound because an address has no effect where its gate is false.
 """
 
 from __future__ import annotations

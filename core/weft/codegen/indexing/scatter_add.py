@@ -1,4 +1,4 @@
-"""A sum over what is written where an index says: each term is added at its place, once.
+"""Scatter-add: add each term of an indexed reduction to its output once.
 
     for v: for d: sum over t of where(at(t) == v, f(t, d), 0)
 ->  for blocks of v: an array of zeros; for t: if at(t) is in the block: for d: array[at(t), d] += f
@@ -15,6 +15,8 @@ FUSE_ARANGE=0.
 in:  spec.lowered
 out: spec.lowered, in which such a REDUCE is a LOAD from an array on chip, that one FILL sets to the
      identity and another one adds to. All values are equal
+
+Source: none known; sound because every term meets one output and the terms keep their order.
 """
 
 from __future__ import annotations

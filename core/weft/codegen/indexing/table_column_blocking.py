@@ -1,4 +1,4 @@
-"""Of a table that no near cache holds, some columns at a time are brought on chip to pick from.
+"""Column blocking: copy blocks of table columns to a local array before an indexed load.
 
     for i, j: out[i, j] = table[row(i, j), j]
 ->  for each part of the columns: panel = table[:, part]; for i, j in part: panel[row(i, j), j]
@@ -13,6 +13,8 @@ Only on one processor, where one thing is stored and nothing is added up.
 
 in:  spec.lowered
 out: spec.lowered in which such a LOAD reads an array that a FILL copies. All values are equal
+
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): blocking.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which loops the stores of one kernel share.
+"""Loop fusion: choose the loops that the stores of one kernel share.
 
 Two stores share the loops of their common leading axes, so that what both need is read or computed
 once for both; an axis of one element is no loop. Each keeps the rest of its axes as loops of its
@@ -6,6 +6,8 @@ own, inside the shared ones.
 
 Loops nest in one order. Whatever two stores share must be outermost in both, so what any two share
 is kept a chain: of two such sets of loops, one holds the other.
+
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): loop fusion.
 """
 
 from __future__ import annotations

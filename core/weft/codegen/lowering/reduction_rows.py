@@ -1,4 +1,4 @@
-"""Sums whose lanes lie along what is summed are put down on chip before costly things are done.
+"""Row buffering: store reductions in a local row buffer so that later operations vectorize.
 
 in:  spec.kernel_ast
 out: spec.kernel_ast in which such sums are rows kept on chip (CONTIGUOUS with a Row)
@@ -7,6 +7,8 @@ out: spec.kernel_ast in which such sums are rows kept on chip (CONTIGUOUS with a
 run along it, and each sum is one number. Whatever is done with it would be done number by number.
 With a row of sums on chip, it is done for a vector of them at a time. Not where many rows share the
 weights: these are packed then, and vectors are along the outputs.
+
+Source: none known; sound because the buffer holds the same values.
 """
 
 from __future__ import annotations
