@@ -3,8 +3,8 @@ folder of the core, and on the layers that others build on every module has a te
 
 A module's tests are the file of its name in the mirrored folder; modules that are tested together
 may share one on their layer, which then imports each of them. The passes of scheduling and code
-generation and the mixins of Tensor are tested through their layer's public module, since what matters is
-what they do together.
+generation and the mixins of Tensor are tested through their layer's public module, since what
+matters is what they do together.
 """
 
 import re

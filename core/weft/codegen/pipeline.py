@@ -168,18 +168,34 @@ AFTER = (
     Pass("table_column_blocking", _columns, lowered.verify),
     Pass("loop_peeling", _tails, lowered.verify),
     Pass("optimisations", _optimise, lowered.verify),
-    Pass("rolled_tile_store", lambda sink, ctx: rolled_tile_store.run(sink, ctx.target), lowered.verify),
+    Pass(
+        "rolled_tile_store",
+        lambda sink, ctx: rolled_tile_store.run(sink, ctx.target),
+        lowered.verify,
+    ),
     Pass("launch_dims", lambda sink, ctx: launch_dims.run(sink, ctx.target), lowered.verify),
     Pass("index_widening", lambda sink, ctx: index_widening.run(sink, ctx.target), lowered.verify),
     Pass("expander", _expander, lowered.verify),
     Pass("group_reduction", _groups, lowered.verify),
     Pass("image_pixels", lambda sink, ctx: images.pixels(sink), lowered.verify),
-    Pass("stream_prefetch", lambda sink, ctx: stream_prefetch.run(sink, ctx.target.compute), lowered.verify),
-    Pass("panel_prefetch", lambda sink, ctx: panel_prefetch.run(sink, ctx.target.compute), lowered.verify),
-    Pass("non_temporal_stores", lambda sink, ctx: non_temporal_stores.run(sink, ctx.target.compute), lowered.verify),
+    Pass(
+        "stream_prefetch",
+        lambda sink, ctx: stream_prefetch.run(sink, ctx.target.compute),
+        lowered.verify,
+    ),
+    Pass(
+        "panel_prefetch",
+        lambda sink, ctx: panel_prefetch.run(sink, ctx.target.compute),
+        lowered.verify,
+    ),
+    Pass(
+        "non_temporal_stores",
+        lambda sink, ctx: non_temporal_stores.run(sink, ctx.target.compute),
+        lowered.verify,
+    ),
     Pass("last_rewrites", _last_rewrites),
     Pass("linearization", _linearize, lambda result: linear.verify(result[1])),
-)  # fmt: skip
+)
 
 
 def nothing(kernel: Kernel) -> Sequence[Opt]:
