@@ -9,6 +9,7 @@ lives as long as the memory's node.
     way_back(node)              that graph, or None
     overwritten(memory)         from now on graphs that were kept before do not mean what is in it
     carried_out(write)          from now on what a kernel is to write, in such graphs, is there
+    computed(leaf, value)       from now on a leaf that waited, in such graphs, is that value
     leave(memory, owner)        from now on memory is not the owner's any more; in such graphs it is
 
 in:  BUFFER and MULTI nodes, spec.tensor      out: spec.tensor
@@ -49,6 +50,7 @@ _set_history = memo_slot("_history")
 _clock = itertools.count(1)
 _written: WeakKeys[UOp, int] = WeakKeys()
 _carried: WeakKeys[UOp, int] = WeakKeys()
+_computed: WeakKeys[UOp, UOp] = WeakKeys()
 _remembering: WeakMembers[UOp] = WeakMembers()
 _former: WeakKeys[UOp, Identity] = WeakKeys()
 _left: WeakKeys[UOp, dict[Identity, list[tuple[Any, int]]]] = WeakKeys()
@@ -119,6 +121,12 @@ def follow(becomes: Mapping[UOp, UOp]) -> list[UOp]:
     return changed
 
 
+def computed(leaf: UOp, value: UOp) -> None:
+    """A leaf that waited to be computed, and that graphs may have been kept of, is `value` now."""
+    if in_use() and leaf.op is Ops.CONTIGUOUS:
+        _computed[leaf] = value
+
+
 def carried_out(write: UOp) -> None:
     """The kernel of ASSIGN(memory, KERNEL) has run: its value is in the memory now."""
     if in_use():
@@ -167,12 +175,22 @@ def way_back(node: UOp) -> UOp | None:
     past = _past(memory)
     if past is None or past.value is None:
         return None
-    value, when = past.value, past.when
+    value, when = _with_computed_leaves(past.value), past.when
     changed = {used: _as_it_is_now(used, when) for used in _memories(value)}
     if any(new is not old for old, new in changed.items()):
         value = value.substitute(changed)
+    if value is not past.value:
         _set_history(memory, replace(past, value=value))
     return value
+
+
+def _with_computed_leaves(value: UOp) -> UOp:
+    """A graph over the memory of leaves that waited when it was kept."""
+    if not len(_computed):
+        return value
+    order = value.toposort(gate=lambda node: storage(node) is node)
+    changed = {node: _computed[node] for node in order if node in _computed}
+    return value.substitute(changed) if changed else value
 
 
 def _as_it_is_now(used: UOp, when: int) -> UOp:

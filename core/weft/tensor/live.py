@@ -122,6 +122,7 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
         for node in leaves:
             if node in becomes:
                 mark_leaf(becomes[node])
+                history.computed(node, becomes[node])
     followed = [*follow(becomes), *history.follow(becomes)]  # held until the graphs hold them
     _replace(waiting, becomes)
     del followed

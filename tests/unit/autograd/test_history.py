@@ -237,6 +237,21 @@ def test_what_is_read_beside_kernels_that_wait_keeps_its_past(look):
     assert (x.grad.tolist(), w.grad.tolist()) == ([1.5, 3.0], [3.5, 8.0])
 
 
+@pytest.mark.parametrize(
+    "settle_leaf", [Tensor.realize, Tensor.kernelize, lambda x: x[1:].realize()]
+)
+@pytest.mark.parametrize("settle", [Tensor.realize, Tensor.kernelize])
+def test_a_leaf_that_is_computed_after_what_was_computed_of_it(settle, settle_leaf):
+    leaf = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with Tensor.no_grad():
+        leaf -= leaf * 0.25
+    product = leaf * Tensor([4.0, 5.0, 6.0]) * leaf
+    settle(product)
+    settle_leaf(leaf)
+    product.sum().backward()
+    assert leaf.grad.tolist() == [6.0, 15.0, 27.0]
+
+
 @pytest.mark.parametrize("first", ["leaf", "copy", "gradient"])
 def test_gradients_through_a_copy_that_a_kernel_waits_to_make(first):
     leaf = Tensor(np.array([1.0, 2.0])).requires_grad_()
