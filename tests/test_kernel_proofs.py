@@ -129,7 +129,7 @@ class Case:
     calls: tuple[tuple[object, str], ...] = ()
 
 
-WINDOWS, ROWS = (window_prefetch, "pieces"), (row_prefetch, "rows")
+WINDOWS, ROWS = (window_prefetch, "window_prefetches"), (row_prefetch, "row_prefetches")
 TURNED_IN, TURNED_OUT = (vector_memory, "columns_of"), (vector_memory, "_stored_turned")
 PASSES = {
     "product": Case(lambda: t(603, 515) @ t(515, 517), ("coming",), (COMING,)),

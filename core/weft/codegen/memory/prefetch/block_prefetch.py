@@ -23,14 +23,14 @@ from weft.uop.args import LATER
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_LINE = 64  # bytes that are asked for at once
+_LINE = 64  # bytes of a cache line
 _LEAST, _MOST = 1 << 12, 1 << 16  # bytes of a piece
 _FEWEST = 8  # rows of a square
 _SOON = 4  # pieces between what is read and what is asked for
 
 
-def pieces(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
-    """What is to be asked for. stored: what the kernel writes to; cache_bytes: of the last cache,
+def block_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
+    """The prefetch LOADs. stored: what the kernel writes to; cache_bytes: of the last cache,
     in which nothing is that is not larger."""
     if any(node.op in CLOSING for node in nodes):
         return []
@@ -41,7 +41,7 @@ def pieces(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp
     if found is None:
         return []
     first, inside, size = found
-    return _asked(first, inside, size, len(loads))
+    return _prefetch_loads(first, inside, size, len(loads))
 
 
 def _are_alike(loads: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> bool:
@@ -81,7 +81,7 @@ def _square(loads: Sequence[UOp]) -> tuple[UOp, list[UOp], int] | None:
     for many in range(1, len(loops) + 1):
         outside, inside = loops[:-many], loops[-many:]
         nearest = outside[-1] if outside else shared[0] if len(shared) == 1 else None
-        parts = [(1, lanes), (step, rows), *((terms[loop], _turns(loop)) for loop in inside)]
+        parts = [(1, lanes), (step, rows), *((terms[loop], _trip_count(loop)) for loop in inside)]
         size = _run_of(parts)
         fits = _LEAST <= size * first.dtype.scalar().itemsize <= _MOST
         if fits and nearest is not None and terms[nearest] == size:
@@ -112,7 +112,7 @@ def _run_of(parts: Sequence[tuple[int, int]]) -> int:
     return size
 
 
-def _asked(first: UOp, inside: Sequence[UOp], size: int, rows: int) -> list[UOp]:
+def _prefetch_loads(first: UOp, inside: Sequence[UOp], size: int, rows: int) -> list[UOp]:
     """As many lines of a later piece as a square reads, another part of it in every turn."""
     pointer, at = first.src[0].src
     scalar, lanes, dtype = first.dtype.scalar(), first.dtype.count, at.dtype
@@ -123,7 +123,7 @@ def _asked(first: UOp, inside: Sequence[UOp], size: int, rows: int) -> list[UOp]
     start = folded(Ops.WHERE, dtype, (more, start + start.const_like(ahead), start), None)
     turn, each = UOp.const(dtype, 0), rows * lanes
     for loop in inside:
-        turn = turn * turn.const_like(_turns(loop)) + loop.cast(dtype)
+        turn = turn * turn.const_like(_trip_count(loop)) + loop.cast(dtype)
     place = (start + turn * turn.const_like(each)).simplify()
     found = []
     for row in range(rows):
@@ -132,6 +132,6 @@ def _asked(first: UOp, inside: Sequence[UOp], size: int, rows: int) -> list[UOp]
     return found
 
 
-def _turns(loop: UOp) -> int:
+def _trip_count(loop: UOp) -> int:
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else 0

@@ -16,22 +16,27 @@ from collections.abc import Sequence
 
 from weft.codegen.analysis.affine import affine, affine_of_narrow
 from weft.codegen.analysis.ranges import loop_order, loops_of, ranges_of
-from weft.codegen.memory.prefetch.row_prefetch import asked_next, far_loads, lines_of, turns_of
+from weft.codegen.memory.prefetch.row_prefetch import (
+    cache_line_indices,
+    prefetch_next,
+    trip_count,
+    uncached_loads,
+)
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_LINE = 64  # bytes that are asked for at once
+_LINE = 64  # bytes of a cache line
 _LEAST, _MOST = 1 << 10, 1 << 18  # bytes of a turn, which the second-level cache holds
 
 
-def following(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
-    """What is to be asked for. stored: what the kernel writes to; cache_bytes: of the last cache,
+def iteration_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
+    """The prefetch LOADs. stored: what the kernel writes to; cache_bytes: of the last cache,
     in which nothing is that is not larger."""
     if any(node.op is Ops.REDUCE for node in nodes):
         return []
     fills = [node for node in nodes if node.op is Ops.FILL]
     found: list[UOp] = []
-    for loads in far_loads(nodes, stored, cache_bytes).values():
+    for loads in uncached_loads(nodes, stored, cache_bytes).values():
         around = ranges_of(loads[0])
         inner = max(around, key=loop_order, default=None)
         if inner is None or any(ranges_of(load) != around for load in loads):
@@ -39,18 +44,18 @@ def following(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[
         row = _row_of_sums(fills[0], inner) if len(fills) == 1 else None
         if not fills:
             row = _row_picked(loads, inner)
-        if row is None or turns_of(row) < 2:
+        if row is None or trip_count(row) < 2:
             continue
-        lines = lines_of(loads)
+        lines = cache_line_indices(loads)
         if (
-            _is_walked(loads, inner, row)
-            and _LEAST <= turns_of(inner) * len(lines) * _LINE <= _MOST
+            _reads_contiguous_rows(loads, inner, row)
+            and _LEAST <= trip_count(inner) * len(lines) * _LINE <= _MOST
         ):
-            found += [asked_next(line, row) for line in lines]
+            found += [prefetch_next(line, row) for line in lines]
     return found
 
 
-def _is_walked(loads: Sequence[UOp], inner: UOp, row: UOp) -> bool:
+def _reads_contiguous_rows(loads: Sequence[UOp], inner: UOp, row: UOp) -> bool:
     """Whether the innermost loop reads whole lines of rows in a row."""
     first = loads[0]
     step = affine_of_narrow(first.src[0].src[1])[0].get(inner, 0)

@@ -43,19 +43,19 @@ from weft.uop.ops import Ops
 
 _NEAR = 1 << 18  # bytes of an operand that is in the second-level cache anyway
 _NEAREST = 1 << 15  # bytes that the first-level cache holds
-_LINE = 64  # bytes that are asked for at once
+_LINE = 64  # bytes that are prefetches for at once
 _MOST_ROWS = 16
 _SOON = 16  # turns of a sum, while which memory answers
 _LATER = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
 
 
 def run(sink: UOp, compute: ComputeCaps) -> UOp:
-    """The kernel with what is coming asked for; itself where there is nothing."""
+    """The kernel with what is coming prefetches for; itself where there is nothing."""
     if not compute.cache_bytes:
         return sink
     nodes = nodes_of(sink)
     stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
-    asked: dict[UOp, None] = {}
+    prefetches: dict[UOp, None] = {}
     windows: dict[tuple[UOp, ...], dict[UOp, None]] = {}
     together: dict[object, list[UOp]] = {}
     for node in nodes:
@@ -64,23 +64,31 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
     for reduce, *others in together.values():
         loads = _loads(value for one in (reduce, *others) for value in values_of(one))
         fills = list(dict.fromkeys(fill for load in loads if (fill := fill_of(load)) is not None))
-        fills = [fill for fill in fills if not ranges_of(fill).issuperset(_turning(reduce))]
-        if not fills or not _is_counted((*_turning(reduce), *loops_of(reduce))):
+        fills = [fill for fill in fills if not ranges_of(fill).issuperset(_enclosing_loops(reduce))]
+        if not fills or not _is_counted((*_enclosing_loops(reduce), *loops_of(reduce))):
             continue
         if window_prefetch.are_windows(reduce):
             windows.setdefault(loops_of(reduce), {}).update(dict.fromkeys(loads))
             continue
         for fill in fills:
-            asked.update(dict.fromkeys(_next_panel(reduce, fill, stored)))
-        asked.update(dict.fromkeys(_next_rows(reduce, loads, stored)))
+            prefetches.update(dict.fromkeys(_panel_prefetches(reduce, fill, stored)))
+        prefetches.update(dict.fromkeys(_tile_row_prefetches(reduce, loads, stored)))
     for loops, loads_of_windows in windows.items():
-        asked.update(dict.fromkeys(window_prefetch.pieces(loops, loads_of_windows, stored)))
-    asked.update(dict.fromkeys(row_prefetch.rows(nodes, stored, compute.cache_bytes)))
-    asked.update(dict.fromkeys(block_prefetch.pieces(nodes, stored, compute.cache_bytes)))
-    asked.update(dict.fromkeys(iteration_prefetch.following(nodes, stored, compute.cache_bytes)))
-    if not asked:
+        prefetches.update(
+            dict.fromkeys(window_prefetch.window_prefetches(loops, loads_of_windows, stored))
+        )
+    prefetches.update(
+        dict.fromkeys(row_prefetch.row_prefetches(nodes, stored, compute.cache_bytes))
+    )
+    prefetches.update(
+        dict.fromkeys(block_prefetch.block_prefetches(nodes, stored, compute.cache_bytes))
+    )
+    prefetches.update(
+        dict.fromkeys(iteration_prefetch.iteration_prefetches(nodes, stored, compute.cache_bytes))
+    )
+    if not prefetches:
         return sink
-    return UOp(Ops.SINK, sink.dtype, (*asked, *sink.src), sink.arg)
+    return UOp(Ops.SINK, sink.dtype, (*prefetches, *sink.src), sink.arg)
 
 
 def _loads(values: Iterable[UOp]) -> list[UOp]:
@@ -89,7 +97,7 @@ def _loads(values: Iterable[UOp]) -> list[UOp]:
     return [node for node in below if node.op is Ops.LOAD]
 
 
-def _turning(reduce: UOp) -> list[UOp]:
+def _enclosing_loops(reduce: UOp) -> list[UOp]:
     """The loops around a sum, outermost first."""
     return sorted(ranges_of(reduce), key=loop_order)
 
@@ -111,7 +119,7 @@ def _is_far(load: UOp, stored: set[UOp]) -> bool:
 # ---- the next panel -----------------------------------------------------------------------------
 
 
-def _next_panel(reduce: UOp, fill: UOp, stored: set[UOp]) -> list[UOp]:
+def _panel_prefetches(reduce: UOp, fill: UOp, stored: set[UOp]) -> list[UOp]:
     """What fills a panel in the next turn of the loops around it, a piece every few turns."""
     loads, loops = _loads(values_of(fill)), loops_of(fill)
     if not loops or not all(_is_far(load, stored) for load in loads) or not _is_counted(loops):
@@ -119,9 +127,12 @@ def _next_panel(reduce: UOp, fill: UOp, stored: set[UOp]) -> list[UOp]:
     following = _following(fill, loads)
     if following is None:
         return []
-    pieces = math.prod(map(_turns, loops))
-    around = [loop for loop in _turning(reduce) if loop not in ranges_of(fill)]
-    tiles, terms = math.prod(map(_turns, around)), math.prod(map(_turns, loops_of(reduce)))
+    pieces = math.prod(map(_trip_count, loops))
+    around = [loop for loop in _enclosing_loops(reduce) if loop not in ranges_of(fill)]
+    tiles, terms = (
+        math.prod(map(_trip_count, around)),
+        math.prod(map(_trip_count, loops_of(reduce))),
+    )
     apart = 1
     while apart < terms and tiles * -(-terms // (2 * apart)) >= pieces:
         apart *= 2
@@ -135,7 +146,7 @@ def _next_panel(reduce: UOp, fill: UOp, stored: set[UOp]) -> list[UOp]:
     piece = folded(Ops.WHERE, dtype, (piece < last, piece, last), None)
     values = {**following, **_digits(piece, loops)}
     gate = _alu(Ops.AND, term, apart - 1).eq(0) if apart > 1 else None
-    return [_asked(load, values, gate) for load in _a_line_each(loads)]
+    return [_prefetch_load(load, values, gate) for load in _a_line_each(loads)]
 
 
 def _following(fill: UOp, loads: list[UOp]) -> dict[UOp, UOp] | None:
@@ -149,7 +160,7 @@ def _following(fill: UOp, loads: list[UOp]) -> dict[UOp, UOp] | None:
     made: dict[UOp, UOp] = {}
     over: UOp | None = None  # whether all loops inside of this one are in their last turn
     for loop in loops:
-        last = loop.const_like(_turns(loop) - 1)
+        last = loop.const_like(_trip_count(loop) - 1)
         more = folded(Ops.CMPLT, dtypes.bool, (loop, last), None)
         then = loop.const_like(0) if loop is not loops[-1] else last
         moved = folded(Ops.WHERE, loop.dtype, (more, loop + loop.const_like(1), then), None)
@@ -162,9 +173,9 @@ def _following(fill: UOp, loads: list[UOp]) -> dict[UOp, UOp] | None:
 def _digits(piece: UOp, loops: tuple[UOp, ...]) -> dict[UOp, UOp]:
     """The turn of each of `loops`, outermost first, for a number of their turns."""
     made: dict[UOp, UOp] = {}
-    stride = math.prod(map(_turns, loops))
+    stride = math.prod(map(_trip_count, loops))
     for place, loop in enumerate(loops):
-        whole, stride = stride, stride // _turns(loop)
+        whole, stride = stride, stride // _trip_count(loop)
         digit = piece if not place else piece % piece.const_like(whole)
         digit = digit // digit.const_like(stride) if stride > 1 else digit
         made[loop] = digit.cast(loop.dtype)
@@ -176,14 +187,14 @@ def _flat(loops: Iterable[UOp], dtype: object) -> UOp:
     total: UOp | None = None
     for loop in loops:
         here = loop.cast(dtype)
-        total = here if total is None else total * total.const_like(_turns(loop)) + here
+        total = here if total is None else total * total.const_like(_trip_count(loop)) + here
     return UOp.const(dtype, 0) if total is None else total
 
 
 # ---- the next rows ------------------------------------------------------------------------------
 
 
-def _next_rows(reduce: UOp, loads: list[UOp], stored: set[UOp]) -> list[UOp]:
+def _tile_row_prefetches(reduce: UOp, loads: list[UOp], stored: set[UOp]) -> list[UOp]:
     """What the next tile reads in a row where this one reads it, a line of each row at once."""
     term = loops_of(reduce)[-1]
     rows: dict[tuple[UOp, UOp], list[tuple[int, UOp]]] = {}
@@ -191,33 +202,33 @@ def _next_rows(reduce: UOp, loads: list[UOp], stored: set[UOp]) -> list[UOp]:
         if load.dtype.count > 1 or load.src[-1].op is Ops.FILL or not _is_far(load, stored):
             continue
         terms, constant = affine(load.src[0].src[1])
-        around = [loop for loop in _turning(reduce) if loop in ranges_of(load)]
+        around = [loop for loop in _enclosing_loops(reduce) if loop in ranges_of(load)]
         if not around or around[-1].arg.kind is not AxisKind.LOOP:
             continue
         step = terms.get(term, 0)
         if step > 0:
             rows.setdefault((load.src[0].src[0], around[-1]), []).append((constant, load))
-    asked: list[UOp] = []
+    prefetches: list[UOp] = []
     for (_, loop), found in rows.items():
         mine = [load for _, load in sorted(found, key=lambda p: p[0])]
         terms, _ = affine(mine[0].src[0].src[1])
         if any(affine(load.src[0].src[1])[0] != terms for load in mine):
             continue
         if terms[term] * mine[0].dtype.itemsize < _LINE:
-            asked += _rows(reduce, term, loop, mine)
+            prefetches += _rows(reduce, term, loop, mine)
         else:
-            asked += _across(term, mine)
-    return asked
+            prefetches += _across(term, mine)
+    return prefetches
 
 
 def _across(term: UOp, loads: list[UOp]) -> list[UOp]:
     """What lies across the rows of memory, some turns before it is read: a line for each, of which
     the next tile reads the rest when it is gone again."""
-    if _turns(term) * _LINE < _NEAREST:
+    if _trip_count(term) * _LINE < _NEAREST:
         return []
-    gate = folded(Ops.CMPLT, dtypes.bool, (term, term.const_like(_turns(term) - _SOON)), None)
+    gate = folded(Ops.CMPLT, dtypes.bool, (term, term.const_like(_trip_count(term) - _SOON)), None)
     values = {term: term + term.const_like(_SOON)}
-    return [_asked(loads[0], values, gate)]
+    return [_prefetch_load(loads[0], values, gate)]
 
 
 def _rows(reduce: UOp, term: UOp, loop: UOp, loads: list[UOp]) -> list[UOp]:
@@ -232,18 +243,18 @@ def _rows(reduce: UOp, term: UOp, loop: UOp, loads: list[UOp]) -> list[UOp]:
         if reached is None or constant >= reached:
             kept.append(load)
             reached = constant + step
-    if len(kept) > _MOST_ROWS or _turns(term) < 2 * apart or _turns(loop) < 2:
+    if len(kept) > _MOST_ROWS or _trip_count(term) < 2 * apart or _trip_count(loop) < 2:
         return []
-    last = loop.const_like(_turns(loop) - 1)
+    last = loop.const_like(_trip_count(loop) - 1)
     values = {loop: (loop < last).where(loop + loop.const_like(1), last)}
     gate = _alu(Ops.AND, term, apart - 1).eq(0) if apart > 1 else None
-    for again in (u for u in _turning(reduce) if loop_order(u) > loop_order(loop)):
+    for again in (u for u in _enclosing_loops(reduce) if loop_order(u) > loop_order(loop)):
         first = again.eq(0)  # the same rows are read in every turn of this
         gate = first if gate is None else gate & first
-    return [_asked(load, values, gate) for load in kept]
+    return [_prefetch_load(load, values, gate) for load in kept]
 
 
-# ---- what is asked for --------------------------------------------------------------------------
+# ---- prefetch loads ------------------------------------------------------------------------------
 
 
 def _a_line_each(loads: list[UOp]) -> list[UOp]:
@@ -256,7 +267,7 @@ def _a_line_each(loads: list[UOp]) -> list[UOp]:
     return list(kept.values())
 
 
-def _asked(load: UOp, values: Mapping[UOp, UOp], gate: UOp | None) -> UOp:
+def _prefetch_load(load: UOp, values: Mapping[UOp, UOp], gate: UOp | None) -> UOp:
     index = load.src[0]
     at = replace_nodes(list(index.src[1].toposort()), values).simplify()
     scalar = index.src[0].dtype.base  # type: ignore[attr-defined]
@@ -270,7 +281,7 @@ def _alu(op: Ops, value: UOp, amount: int) -> UOp:
     return folded(op, value.dtype, (value, value.const_like(amount)), None)
 
 
-def _turns(loop: UOp) -> int:
+def _trip_count(loop: UOp) -> int:
     extent = extent_of(loop)
     assert isinstance(extent, int)
     return extent

@@ -24,18 +24,18 @@ from weft.uop.args import LATER
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
-_LINE = 64  # bytes that are asked for at once
+_LINE = 64  # bytes of a cache line
 _LEAST, _MOST = 1 << 13, 1 << 18  # bytes of a row
 _WORK = 10  # operations for a line, while which it is on its way
 _STORED = 8  # operations that a store to memory is as long as
 
 
-def rows(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
-    """What is to be asked for. stored: what the kernel writes to; cache_bytes: of the last cache,
+def row_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
+    """The prefetch LOADs. stored: what the kernel writes to; cache_bytes: of the last cache,
     in which nothing is that is not larger."""
     asked: list[UOp] = []
     work: dict[UOp, int] | None = None
-    for loads in far_loads(nodes, stored, cache_bytes).values():
+    for loads in uncached_loads(nodes, stored, cache_bytes).values():
         around = frozenset.intersection(*(ranges_of(load) for load in loads))
         passes: dict[frozenset[UOp], list[UOp]] = {}
         for load in loads:
@@ -45,11 +45,13 @@ def rows(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: int) -> list[UOp]:
             continue
         if work is None:
             work = _work(nodes)
-        asked += _asked_in(passes, row, work)
+        asked += _prefetches_of_pass(passes, row, work)
     return asked
 
 
-def far_loads(nodes: Iterable[UOp], stored: set[UOp], cache_bytes: int) -> dict[UOp, list[UOp]]:
+def uncached_loads(
+    nodes: Iterable[UOp], stored: set[UOp], cache_bytes: int
+) -> dict[UOp, list[UOp]]:
     """The LOADs of each buffer that no cache holds, and that stays as it is."""
     found: dict[UOp, list[UOp]] = {}
     for node in nodes:
@@ -77,7 +79,7 @@ def _row(around: frozenset[UOp], loads: Iterable[UOp]) -> UOp | None:
     if loop is None:  # then threads share it, with whatever is around it
         launched = {node for below in addresses for node in below if node.op is Ops.SPECIAL}
         loop = launched.pop() if len(launched) == 1 else None
-    if loop is None or turns_of(loop) < 2:
+    if loop is None or trip_count(loop) < 2:
         return None
     return loop if all(loop in below for below in addresses) else None
 
@@ -111,15 +113,15 @@ def _count(found: dict[UOp, int], node: UOp, operations: int) -> None:
         found[loop] = found.get(loop, 0) + operations
 
 
-def _asked_in(
+def _prefetches_of_pass(
     passes: Mapping[frozenset[UOp], list[UOp]], row: UOp, work: Mapping[UOp, int]
 ) -> list[UOp]:
     """What the pass with the most work asks for; nothing where none has enough, or rows are short,
     or too long."""
     best: tuple[float, list[UOp]] | None = None
     for loops, loads in passes.items():
-        loop, lines = max(loops, key=loop_order), lines_of(loads)
-        if not _LEAST <= prod(map(turns_of, loops)) * len(lines) * _LINE <= _MOST:
+        loop, lines = max(loops, key=loop_order), cache_line_indices(loads)
+        if not _LEAST <= prod(map(trip_count, loops)) * len(lines) * _LINE <= _MOST:
             continue
         terms, _ = affine(loads[0].src[0].src[1])
         step = abs(terms.get(loop, _LINE)) * loads[0].dtype.scalar().itemsize
@@ -128,10 +130,10 @@ def _asked_in(
             best = each, lines
     if best is None:
         return []
-    return [asked_next(index, row) for index in best[1]]
+    return [prefetch_next(index, row) for index in best[1]]
 
 
-def lines_of(loads: Iterable[UOp]) -> list[UOp]:
+def cache_line_indices(loads: Iterable[UOp]) -> list[UOp]:
     """An INDEX in each line that these LOADs read in a turn."""
     found: dict[tuple[object, int], UOp] = {}
     for load in loads:
@@ -145,9 +147,9 @@ def lines_of(loads: Iterable[UOp]) -> list[UOp]:
     return list(found.values())
 
 
-def asked_next(index: UOp, row: UOp) -> UOp:
-    """The LOAD that asks for what is at this place in the next turn of a loop, if there is one."""
-    last = row.const_like(turns_of(row) - 1)
+def prefetch_next(index: UOp, row: UOp) -> UOp:
+    """A prefetch LOAD of the same place in the next iteration of `row`, clamped to the last."""
+    last = row.const_like(trip_count(row) - 1)
     more = folded(Ops.ADD, row.dtype, (row, row.const_like(1)), None)
     following = folded(Ops.WHERE, row.dtype, (row < last, more, last), None)
     pointer, at = index.src
@@ -156,7 +158,7 @@ def asked_next(index: UOp, row: UOp) -> UOp:
     return UOp(Ops.LOAD, scalar, (UOp(Ops.INDEX, index.dtype, (pointer, at)),), LATER)
 
 
-def turns_of(loop: UOp) -> int:
-    """How often a loop turns; 0 where that is not known."""
+def trip_count(loop: UOp) -> int:
+    """The trip count of a loop; 0 if it is unknown."""
     extent = extent_of(loop)
     return extent if isinstance(extent, int) else 0

@@ -23,7 +23,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 _NEAR = 1 << 18  # bytes of an operand that is in the second-level cache anyway
-_LINE = 64  # bytes that are asked for at once
+_LINE = 64  # bytes of a cache line
 _SOON = 8  # channels later: memory has answered by then
 _MOST_LINES = 4  # of one piece
 
@@ -32,15 +32,18 @@ def are_windows(reduce: UOp) -> bool:
     """Whether a sum is over short rows, each of them in a turn of another loop."""
     loops = sorted(loops_of(reduce), key=loop_order)
     known = all(isinstance(extent_of(loop), int) for loop in loops)
-    return len(loops) > 1 and known and _turns(loops[-1]) < 2 * _SOON
+    return len(loops) > 1 and known and _trip_count(loops[-1]) < 2 * _SOON
 
 
-def pieces(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UOp]) -> list[UOp]:
+def window_prefetches(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UOp]) -> list[UOp]:
     """What is to be asked for in the loops of a sum. loads: of its products; stored: what the
     kernel writes to."""
     loops = sorted(loops, key=loop_order)
     outer = loops[0]
-    if any(loop.arg.kind is not AxisKind.REDUCE for loop in loops) or _turns(outer) < 2 * _SOON:
+    if (
+        any(loop.arg.kind is not AxisKind.REDUCE for loop in loops)
+        or _trip_count(outer) < 2 * _SOON
+    ):
         return []
     asked: dict[UOp, None] = {}
     for (pointer, _), (terms, starts) in _together(loads, stored, loops).items():
@@ -51,11 +54,11 @@ def pieces(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UOp]) -> list
         lines = list(range(0, length, _LINE // itemsize))
         if len(lines) > _MOST_LINES:
             continue
-        last = outer.const_like(_turns(outer) - _SOON)
+        last = outer.const_like(_trip_count(outer) - _SOON)
         later = outer + outer.const_like(_SOON)
         soon = folded(Ops.WHERE, outer.dtype, (outer < last, later, outer), None)
         for line in dict.fromkeys((*lines, length - 1)):
-            asked[_asked(pointer, rest, first + line, outer, soon)] = None
+            asked[_prefetch_load(pointer, rest, first + line, outer, soon)] = None
     return list(asked)
 
 
@@ -73,7 +76,7 @@ def _together(
         if pointer in stored or load.arg is not None or kind.size < 1 or kind.nbytes <= _NEAR:
             continue
         terms, constant = affine(at)
-        if all(term.op is Ops.RANGE or _stands_still(term, loops) for term in terms):
+        if all(term.op is Ops.RANGE or _is_invariant(term, loops) for term in terms):
             alike = found.setdefault((pointer, frozenset(terms.items())), (terms, []))
             alike[1].extend((constant, constant + load.dtype.count - 1))
     return found
@@ -86,14 +89,16 @@ def _piece(
     what else the place depends on: inner loops that stay in the row are part of it."""
     first, last, rest = min(starts), max(starts), dict(terms)
     for loop in loops[1:]:
-        reach = terms.get(loop, 0) * (_turns(loop) - 1)
+        reach = terms.get(loop, 0) * (_trip_count(loop) - 1)
         if abs(reach) * itemsize < _LINE:
             rest.pop(loop, None)
             first, last = first + min(reach, 0), last + max(reach, 0)
     return first, last - first + 1, rest
 
 
-def _asked(pointer: UOp, terms: Mapping[UOp, int], start: int, outer: UOp, soon: UOp) -> UOp:
+def _prefetch_load(
+    pointer: UOp, terms: Mapping[UOp, int], start: int, outer: UOp, soon: UOp
+) -> UOp:
     """A LOAD of one element, inside its buffer, with `soon` for the turn of `outer`."""
     dtype = outer.dtype
     at = from_affine(dict(terms), start, _order, dtype)
@@ -107,7 +112,7 @@ def _asked(pointer: UOp, terms: Mapping[UOp, int], start: int, outer: UOp, soon:
     return UOp(Ops.LOAD, pointer.dtype.base, (place,), COMING)  # type: ignore[attr-defined]
 
 
-def _stands_still(term: UOp, loops: Sequence[UOp]) -> bool:
+def _is_invariant(term: UOp, loops: Sequence[UOp]) -> bool:
     """Whether a term is the same in all turns of these loops, and does not come from memory."""
     return all(u.op is not Ops.LOAD and u not in loops for u in term.toposort())
 
@@ -116,7 +121,7 @@ def _order(term: UOp) -> tuple[int, int]:
     return loop_order(term) if term.op is Ops.RANGE else (-1, 0)
 
 
-def _turns(loop: UOp) -> int:
+def _trip_count(loop: UOp) -> int:
     extent = extent_of(loop)
     assert isinstance(extent, int)
     return extent
