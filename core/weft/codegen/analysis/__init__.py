@@ -1,1 +1,1 @@
-"""analysis"""
+"""Analyses of lowered kernels."""

@@ -1,1 +1,1 @@
-"""indexing"""
+"""Passes over indexed loads and stores."""

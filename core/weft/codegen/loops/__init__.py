@@ -1,1 +1,1 @@
-"""loops"""
+"""Loop transformations."""

@@ -1,1 +1,1 @@
-"""lowering"""
+"""Lowering of views to loops and addresses."""
