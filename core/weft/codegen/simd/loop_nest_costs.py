@@ -25,7 +25,9 @@ from weft.uop.ops import GroupOp, Ops
 MOST_PARTS = 8  # instances side by side along one loop
 BLOCK = 8  # rows of a block where lanes jump
 _UNKNOWN = 64  # taken for an extent that is a variable
-_SCATTER = 1.5  # a lane that is picked up or put down by itself
+_SCATTER = 1.5  # instructions of one lane that is gathered or scattered
+_SCATTERED_STORE = 1.5  # factor of a scattered store whose cache line is fetched once
+_CONFLICTING_STORE = 6.0  # factor of one whose lines conflict in a cache set
 _TESTED = 3.0  # one element with a test of its own: that, the load, the choice
 _TESTED_LANE = 2.0  # a lane with one: of vectors that begin where their width says most are known
 _TESTS = 4.0  # a vector of what lies side by side under tests that may change from lane to lane
@@ -252,7 +254,7 @@ class LoopNestCosts:
         if access.node.op is Ops.STORE:
             apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
             once = apart % tile_shapes.SAME_SET or self.run(access) >= BLOCK
-            return (1.5 if once else 6.0) * _SCATTER * width
+            return (_SCATTERED_STORE if once else _CONFLICTING_STORE) * _SCATTER * width
         packed = 1.0 + _SCATTER * width / self.panels.gather_reuse(access, loop)
         overlap = self.is_tested(access, loop) and trip_count(loop) % width
         return min((_TESTED_LANE if overlap else _SCATTER) * width, packed)

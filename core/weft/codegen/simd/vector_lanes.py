@@ -16,8 +16,10 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_ADDRESS = 8  # bytes
-_ROWS = 4  # side by side of what is picked up
+_ADDRESS = 8  # bytes of an address: a register holds so many fewer gathered lanes
+_ROWS = 4  # gathered rows in one loop body, each an access stream
+_PROFITABLE = 0.7  # largest cost of a vectorised nest, as a fraction of the scalar cost
+_OVERLAP_VECTORS = 32  # least number of wide vectors in a row whose last vector overlaps
 
 
 def share(extent: int, part: int) -> float:
@@ -48,7 +50,7 @@ class VectorLanes(LoopNestCosts):
             if best is None:
                 continue
             _, cost, loop, most = best
-            if cost < 0.7 * self.cost(loop, 1):
+            if cost < _PROFITABLE * self.cost(loop, 1):
                 for width in self.widths(loop, most):
                     if self.split(OptKind.VECTOR, loop, width):
                         self.lanes_of[loop] = width
@@ -88,7 +90,11 @@ class VectorLanes(LoopNestCosts):
         if self.kernel.reduces or width < self.lanes or not waits:
             return [width]
         more = [width * times for times in (4, 2)]
-        fits = [w for w in more if extent % w == 0 or (self.may_overlap(loop) and extent > 32 * w)]
+        fits = [
+            w
+            for w in more
+            if extent % w == 0 or (self.may_overlap(loop) and extent > _OVERLAP_VECTORS * w)
+        ]
         return [*fits, width]
 
     def is_long(self, loop: UOp) -> bool:
