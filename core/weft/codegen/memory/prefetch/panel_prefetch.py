@@ -43,14 +43,14 @@ from weft.uop.ops import Ops
 
 _NEAR = 1 << 18  # bytes of an operand that is in the second-level cache anyway
 _NEAREST = 1 << 15  # bytes that the first-level cache holds
-_LINE = 64  # bytes that are prefetches for at once
+_LINE = 64  # bytes of a cache line
 _MOST_ROWS = 16
 _SOON = 16  # turns of a sum, while which memory answers
 _LATER = frozenset({AxisKind.LOOP, AxisKind.REDUCE})
 
 
 def run(sink: UOp, compute: ComputeCaps) -> UOp:
-    """The kernel with what is coming prefetches for; itself where there is nothing."""
+    """The kernel with prefetch LOADs in its SINK; itself if there are none."""
     if not compute.cache_bytes:
         return sink
     nodes = nodes_of(sink)
