@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from weft import Tensor, nn
+from weft import Tensor, jit, nn
 from weft.testing.captured import CALLS, both, numbers
 
 
@@ -114,3 +114,20 @@ def test_models_as_arguments():
 
     made = both(program)
     assert made.replays >= 3 * CALLS
+
+
+def test_a_loss_outside_that_equals_one_inside_keeps_its_gradient():
+    """Equal expressions are one value in one memory: only the result has no past."""
+    w, v = (Tensor([1.0, 2.0], device="REF").realize().requires_grad_() for _ in range(2))
+
+    @jit
+    def step(x):
+        return (w * v).sum(), (x * 2).sum()
+
+    for _ in range(CALLS):
+        loss = (w * v).sum()
+        inside, _ = step(Tensor([1.0], device="REF").realize())
+        assert inside.item() == loss.item() == 5.0
+        w.grad = None
+        loss.backward()
+        assert w.grad.tolist() == [1.0, 2.0]

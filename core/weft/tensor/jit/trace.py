@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 from weakref import ref
 
-from weft.autograd.history import forget
+from weft.autograd.history import forget, way_back
 from weft.base.arguments import too_deep
 from weft.base.dtype import DType
 from weft.base.interrupts import let_through
@@ -159,10 +159,18 @@ def traced(
 
 
 def _without_past(before: Before, new: Mapping[int, TensorBase]) -> None:
-    """Of what comes out no run knows how it was computed, since no replay does."""
+    """Of what comes out no run knows how it was computed, since no replay does.
+
+    A tensor that waited for an equal value stands in the same memory, and does know.
+    """
     changed = [t for t, (uop, *_) in zip(before.tensors, before.stands) if t._uop is not uop]
+    outside = {t._uop.base for reference, _ in before.live if (t := reference()) is not None}
     for tensor in [*new.values(), *changed]:
-        forget(tensor._uop.base)
+        base = tensor._uop.base
+        if base in outside and way_back(base) is not None:
+            tensor._uop = UOp(Ops.DETACH, tensor._uop.dtype, (tensor._uop,))
+        else:
+            forget(base)
 
 
 # ---- what it changed -----------------------------------------------------------------------------
