@@ -114,13 +114,18 @@ def shifts_itself(writer: UOp, version: UOp) -> bool:
 
 
 def sees_parts(writer: UOp, version: UOp) -> bool:
-    reached = writer.src[1].toposort(
-        gate=lambda u: u.op not in assigns._SEPARATE and u is not version
-    )
-    return any(
-        node.op in GroupOp.Movement and node.base is version and assigns._is_elsewhere(node, None)
-        for node in reached
-    )
+    stack, seen = [writer.src[1]], set()
+    while stack:
+        node = stack.pop()
+        if node in seen or node.op in assigns._SEPARATE:
+            continue
+        seen.add(node)
+        if node.base is version:
+            if assigns._is_elsewhere(node, None):
+                return True
+        elif node.op is not Ops.REDUCE_AXIS:
+            stack.extend(node.src)
+    return False
 
 
 def read_elsewhere(writers: dict[UOp, UOp]) -> set[UOp]:
