@@ -140,9 +140,12 @@ class StatisticsMixin(ReduceMixin):
         [[2, 5], [2, 1]]
         """
         if dim is None:
+            shape = (1,) * len(self.shape) if keepdim else ()
             if 0 in self.shape and dtypes.is_float(self._uop.dtype):
-                return self.__class__.full((), math.nan, dtype=self._uop.dtype, device=self.device)
-            return self.flatten().median(0)[0]
+                return self.__class__.full(
+                    shape, math.nan, dtype=self._uop.dtype, device=self.device
+                )
+            return self.flatten().median(0)[0].reshape(shape)
         size = self._must_have("median", dim)
         value, place = self._at_rank((size - 1) // 2, dim, keepdim)
         if not dtypes.is_float(self._uop.dtype):
@@ -161,7 +164,10 @@ class StatisticsMixin(ReduceMixin):
         1.0
         """
         if dim is None:
-            return self.median() if 0 in self.shape else self.flatten().nanmedian(0)[0]
+            if 0 in self.shape:
+                return self.median(keepdim=keepdim)
+            found = self.flatten().nanmedian(0)[0]
+            return found.reshape((1,) * len(self.shape)) if keepdim else found
         self._must_have("median", dim)
         if not dtypes.is_float(self._uop.dtype) or not self.shape:
             return self.median(dim, keepdim)

@@ -116,3 +116,10 @@ def test_a_histogram_of_integers_counts_in_int64(dtype):
     want, _ = np.histogram(values, 4)
     assert got.dtype is dtypes.int64 and got.tolist() == want.tolist()
     assert Tensor([0, 1, 2], dtype=dtype).histc(2, 0.5, 2.5).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (0, 3), ()])
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_a_median_of_all_elements_keeps_its_axes(name, shape):
+    got = getattr(Tensor.ones(*shape), name)(keepdim=True)
+    assert got.shape == (1,) * len(shape)
