@@ -166,8 +166,8 @@ class StatisticsMixin(ReduceMixin):
         if dim is None:
             if 0 in self.shape:
                 return self.median(keepdim=keepdim)
-            found = self.flatten().nanmedian(0)[0]
-            return found.reshape((1,) * len(self.shape)) if keepdim else found
+            middle = self.flatten().nanmedian(0)[0]
+            return middle.reshape((1,) * len(self.shape)) if keepdim else middle
         self._must_have("median", dim)
         if not dtypes.is_float(self._uop.dtype) or not self.shape:
             return self.median(dim, keepdim)
