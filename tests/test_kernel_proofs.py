@@ -13,7 +13,7 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
-from tests.unit.codegen.test_words import product as product_of_words
+from tests.unit.codegen.vectorization.test_packed_words import product as product_of_words
 
 from weft import Tensor
 from weft.base import trace
@@ -132,55 +132,68 @@ class Case:
 WINDOWS, ROWS = (window_prefetch, "window_prefetches"), (row_prefetch, "row_prefetches")
 TURNED_IN, TURNED_OUT = (vector_memory, "columns_of"), (vector_memory, "_stored_turned")
 PASSES = {
-    "product": Case(lambda: t(603, 515) @ t(515, 517), ("coming",), (COMING,)),
+    "product": Case(lambda: t(603, 515) @ t(515, 517), ("panel_prefetch",), (COMING,)),
     "product, turned": Case(
-        lambda: t(603, 515) @ t(517, 515).T, ("coming", "tails"), (COMING,), (TURNED_IN,)
+        lambda: t(603, 515) @ t(517, 515).T,
+        ("panel_prefetch", "loop_peeling"),
+        (COMING,),
+        (TURNED_IN,),
     ),
     "product of few rows": Case(lambda: t(7, 515) @ t(515, 1031)),
     "windows": Case(
         lambda: t(2, 128, 56, 56).conv2d(t(33, 128, 3, 3), padding=1),
-        ("coming",), (COMING,), (WINDOWS,),
+        ("panel_prefetch",),
+        (COMING,),
+        (WINDOWS,),
     ),
     "blanks": Case(lambda: slope(16, 3, 2, 9), calls=((zero_elimination, "left_out"),)),
-    "rows": Case(lambda: t(513, 4099).softmax(-1), ("coming", "tails"), (LATER,), (ROWS,)),
-    "ahead": Case(lambda: t(1 << 20).sum(), ("ahead",), (AHEAD,)),
-    "stream": Case(lambda: t(1_000_003) * 2 + 1, ("stream",)),
+    "rows": Case(
+        lambda: t(513, 4099).softmax(-1), ("panel_prefetch", "loop_peeling"), (LATER,), (ROWS,)
+    ),
+    "ahead": Case(lambda: t(1 << 20).sum(), ("stream_prefetch",), (AHEAD,)),
+    "stream": Case(lambda: t(1_000_003) * 2 + 1, ("non_temporal_stores",)),
     "turned, stored": Case(
         lambda: t(1, 64, 14, 14).conv2d(t(70, 64, 3, 3), padding=1), calls=(TURNED_OUT,)
     ),
     "turned": Case(lambda: t(515, 131).T.contiguous(), calls=(TURNED_IN,)),
-    "tails": Case(lambda: t(37, 1003).sum(1), ("tails",)),
-    "epilogue": Case(lambda: (t(3, 515) @ t(517, 515).T + t(517)).gelu(), ("epilogue",)),
-    "segments": Case(lambda: t(20, 37).pad((4, 5)).contiguous(), ("segments",)),
-    "segments of several": Case(lambda: t(11, 37).cat(t(11, 21), dim=1), ("gates", "segments")),
-    "ranks": Case(lambda: before_it(t(3, 37, dtype="int32")), ("ranks",)),
+    "tails": Case(lambda: t(37, 1003).sum(1), ("loop_peeling",)),
+    "epilogue": Case(lambda: (t(3, 515) @ t(517, 515).T + t(517)).gelu(), ("reduction_rows",)),
+    "segments": Case(lambda: t(20, 37).pad((4, 5)).contiguous(), ("index_set_splitting",)),
+    "segments of several": Case(
+        lambda: t(11, 37).cat(t(11, 21), dim=1), ("predicate_simplification", "index_set_splitting")
+    ),
+    "ranks": Case(lambda: before_it(t(3, 37, dtype="int32")), ("keyed_prefix_count",)),
     "places of a sort": Case(
-        lambda: t(2, 5001, dtype="int32").argsort(), ("gather", "ranks", "scatter", "puts")
+        lambda: t(2, 5001, dtype="int32").argsort(),
+        ("one_hot_gather", "keyed_prefix_count", "scatter_add", "indexed_stores"),
     ),
-    "puts": Case(lambda: put(101, 13), ("puts",)),
+    "puts": Case(lambda: put(101, 13), ("indexed_stores",)),
     "puts along an axis": Case(
-        lambda: t(31, 17).scatter(0, t(9, 17, dtype="int32"), t(9, 17)), ("puts",)
+        lambda: t(31, 17).scatter(0, t(9, 17, dtype="int32"), t(9, 17)), ("indexed_stores",)
     ),
-    "scatter": Case(lambda: rows_of_a_gradient(1001, 33, 57), ("scatter",)),
-    "lookups": Case(lambda: t(41, 33).gather(0, t(29, 33, dtype="int32")), ("lookups", "gather")),
-    "rows picked": Case(lambda: t(523, 1043)[t(71, dtype="int32")], ("gather",)),
-    "rows picked, wide": Case(lambda: t(523, 1040)[t(71, dtype="int32")], ("gather",)),
+    "scatter": Case(lambda: rows_of_a_gradient(1001, 33, 57), ("scatter_add",)),
+    "lookups": Case(
+        lambda: t(41, 33).gather(0, t(29, 33, dtype="int32")), ("clamped_gather", "one_hot_gather")
+    ),
+    "rows picked": Case(lambda: t(523, 1043)[t(71, dtype="int32")], ("one_hot_gather",)),
+    "rows picked, wide": Case(lambda: t(523, 1040)[t(71, dtype="int32")], ("one_hot_gather",)),
     "rows added": Case(lambda: t(523, 1043).sum(0)),
-    "pieces": Case(
-        lambda: t(7, 9, 64, 96).permute(3, 1, 0, 2).contiguous(), calls=(TURNED_IN,)
-    ),
+    "pieces": Case(lambda: t(7, 9, 64, 96).permute(3, 1, 0, 2).contiguous(), calls=(TURNED_IN,)),
     "columns": Case(
-        lambda: t(2100, 1007).gather(0, t(701, 1007, dtype="int32")), ("lookups", "columns")
+        lambda: t(2100, 1007).gather(0, t(701, 1007, dtype="int32")),
+        ("clamped_gather", "table_column_blocking"),
     ),
     "running": Case(lambda: t(30, 320).cumsum(1), calls=((prefix_scan, "run"),)),
-    "digits": Case(lambda: t(130, 4099).cumsum(1), ("digits",)),
+    "digits": Case(lambda: t(130, 4099).cumsum(1), ("delinearization",)),
     "words": Case(
-        lambda: product_of_words(67, 132, 69, dtypes.uint8, dtypes.int8, dtypes.int32), ("words",)
+        lambda: product_of_words(67, 132, 69, dtypes.uint8, dtypes.int8, dtypes.int32),
+        ("packed_words",),
     ),
     "pairs": Case(
-        lambda: product_of_words(67, 132, 69, dtypes.int16, dtypes.int16, dtypes.int32), ("words",)
+        lambda: product_of_words(67, 132, 69, dtypes.int16, dtypes.int16, dtypes.int32),
+        ("packed_words",),
     ),
-}  # fmt: skip
+}
 
 
 def target_of(arch):
