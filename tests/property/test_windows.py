@@ -35,7 +35,7 @@ def run(steps, device):
         if kind == "window":
             pool.append([t[part].contiguous(), known[part]])
         elif kind == "bits":
-            pool.append([t[part].bitcast("short").bitcast("int"), known[part]])
+            pool.append([t[part].bitcast("short").contiguous().bitcast("int"), known[part]])
         elif kind == "copy":
             pool.append([t[part].to("REF:vector").to(device), known[part]])
         elif kind == "write":

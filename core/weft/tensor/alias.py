@@ -22,6 +22,7 @@ in:  tensors and movement nodes      out: the nodes of views, and what they writ
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import ref
@@ -29,8 +30,10 @@ from weakref import ref
 from weft.shape import View
 from weft.tensor.live import is_settled, live_tensors
 from weft.uop import GroupOp, Ops, UOp
+from weft.uop.symbolic.sint import fold
 
 if TYPE_CHECKING:
+    from weft.base.dtype import DType
     from weft.tensor.protocol import TensorBase
 
 Steps: TypeAlias = tuple[tuple[Any, Any], ...]
@@ -38,17 +41,29 @@ Steps: TypeAlias = tuple[tuple[Any, Any], ...]
 COMBINED = "combined"
 """A step of several moves of which the strides are known: its argument is a `Combined`."""
 
-_NO_GRADIENT = frozenset({Ops.DETACH, Ops.BITCAST})
+RESIZED = "resized"
+"""A step to elements of another size in the same bytes: its argument is both dtypes."""
+
+_NO_GRADIENT = frozenset({Ops.DETACH, Ops.BITCAST, RESIZED})
+_STORAGE = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY})
 _STEPS = GroupOp.Movement | _NO_GRADIENT
 first_view = threading.Lock()
 """Held while a tensor gets its `Views`: two threads may take views of one tensor."""
 
 
 class Views(list["ref[TensorBase]"]):
-    """Of a base: the views that have a node now. `rest`: whether others may be there."""
+    """Of a base: the views that have a node now.
 
-    rest = False
+    rest: whether others may be there. resized: whether some have elements of another size.
+    any_resized: of any base.
+    """
+
+    rest = resized = any_resized = False
     limit = 64
+
+    def has_resized(self) -> None:
+        """One has elements of another size."""
+        self.resized = Views.any_resized = True
 
     def note(self, tensor: TensorBase) -> None:
         """A view that has a node."""
@@ -96,11 +111,27 @@ def moved(node: UOp, steps: Steps) -> UOp:
     """`node` after these steps."""
     for op, arg in steps:
         for each, what in arg[0] if op is COMBINED else ((op, arg),):
-            if each is Ops.BITCAST:
+            if each is RESIZED:
+                node = resized(node, what[1])
+            elif each is Ops.BITCAST:
                 node = UOp(each, what, (node,))
             else:
                 node = UOp(each, node.dtype, (node,), what)
     return node
+
+
+def resized(node: UOp, dtype: DType) -> UOp:
+    """The bytes of a value as elements of another size; the last axis grows or shrinks with it."""
+    if not is_storage(node):
+        node = UOp(Ops.CONTIGUOUS, node.dtype, (node,))
+    return UOp(Ops.BITCAST, dtype, (node,))
+
+
+def is_storage(node: UOp) -> bool:
+    """Whether a value is a stretch of a buffer, so that other elements can be seen in it."""
+    while node.op in (Ops.RESHAPE, Ops.SHRINK, Ops.BITCAST):
+        node = node.src[0]
+    return node.op in _STORAGE
 
 
 def derived(tensor: TensorBase) -> UOp:
@@ -139,8 +170,10 @@ def is_detached(steps: Steps) -> bool:
 @lru_cache(maxsize=4096)
 def layout(shape: tuple[Any, ...], steps: Steps) -> View | None:
     """Where the elements of a view stand in its base of this shape, row-major; None where one of
-    the steps is a copy: a reshape that strides cannot say."""
+    the steps is a copy: a reshape that strides cannot say. Counted in elements of the base, and in
+    bytes where a step changes their size."""
     view: View | None = View.create(shape)
+    in_bytes = False
     for op, arg in steps:
         if view is None:
             return None
@@ -156,6 +189,8 @@ def layout(shape: tuple[Any, ...], steps: Steps) -> View | None:
             view = view.flip(arg)
         elif op is COMBINED:
             view = _combined(view, arg)
+        elif op is RESIZED:
+            view, in_bytes = _resized(view, *arg, in_bytes), True
         elif op not in _NO_GRADIENT:
             return None
     return view
@@ -165,6 +200,16 @@ def _combined(view: View, step: Combined) -> View:
     _, shape, rows = step
     strides = tuple([sum(n * s for n, s in zip(row, view.strides)) for row in rows])
     return View.create(shape, strides, view.offset)
+
+
+def _resized(view: View, old: DType, new: DType, in_bytes: bool) -> View | None:
+    unit, size = 1 if in_bytes else old.itemsize, view.shape[-1]
+    strides = [stride * unit for stride in view.strides[:-1]]
+    if not _is(size, 1) and view.strides[-1] * unit != old.itemsize:
+        return None
+    last = fold(size * old.itemsize // new.itemsize)
+    shape = (*view.shape[:-1], last)
+    return View.create(shape, (*strides, new.itemsize), view.offset * unit)
 
 
 def overlaps(view: View) -> bool:
@@ -220,9 +265,23 @@ def rejoin(base: TensorBase) -> None:
         memory = _memory_under(base._uop)
         for reference in list(base._alias):
             view = reference()
-            if view is not None and _memory_under(view._uop) is not memory:
+            alias = None if view is None else view._alias
+            if alias.__class__ is not tuple or any(op is RESIZED for op, _ in alias[1]):
+                continue
+            if _memory_under(view._uop) is not memory:
                 changed(base)
                 return
+
+
+def follow_replay(tensors: Iterable[TensorBase]) -> None:
+    """A replay has written memory of tensors: views with elements of another size, which stand in
+    memory of their own, are derived again."""
+    if not Views.any_resized:
+        return
+    for tensor in tensors:
+        base = tensor._alias[0] if tensor._alias.__class__ is tuple else tensor
+        if base._alias.__class__ is Views and base._alias.resized:
+            changed(base)
 
 
 def _memory_under(node: UOp) -> UOp:

@@ -21,6 +21,7 @@ from weft.base.provenance import Metadata
 from weft.base.settings import settings
 from weft.tensor.alias import (
     COMBINED,
+    RESIZED,
     Combined,
     Steps,
     Views,
@@ -45,6 +46,7 @@ _ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PACKAGE = os.path.dirname(_ROOM[:-1]) + os.sep
 _OUTSIDE, _HERE, _ELSEWHERE = 0, 1, 2
 _BITCAST = Ops.BITCAST
+_COPYING = frozenset({Ops.RESHAPE, RESIZED})
 _COMPUTES = GroupOp.ALU | {Ops.REDUCE_AXIS}
 
 _set_meta = memo_slot("meta")
@@ -381,7 +383,7 @@ class TensorBase:
         if alias.__class__ is tuple:
             base, steps = alias
             # a view of a copy is no view of what was copied
-            if len(steps) < 2 or steps[-1][0] is not Ops.RESHAPE or is_view(self):
+            if len(steps) < 2 or steps[-1][0] not in _COPYING or is_view(self):
                 return base, steps, base._alias
             alias = None
         if alias is None:
@@ -390,6 +392,15 @@ class TensorBase:
                 if alias is None:
                     alias = self._alias = Views()
         return self, (), alias
+
+    def _viewed_resized(self, node: UOp) -> Self:
+        """A view of the bytes of self as elements of another size: see `alias.RESIZED`."""
+        made = self._viewed(self._uop)
+        base, steps = made._alias
+        made._uop = node
+        made._alias = base, (*steps, (RESIZED, (self._uop.dtype, node.dtype)))
+        base._alias.has_resized()
+        return made
 
     def _rejoin_views(self) -> None:
         """Called of a base that has been computed: see `alias.rejoin`."""

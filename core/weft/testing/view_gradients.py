@@ -70,7 +70,7 @@ class Numpy:
         return np.transpose(x, order)
 
     def reshape(self, x: Any, shape: tuple[int, ...]) -> Any:
-        return np.array(x).reshape(shape)
+        return np.reshape(x, shape)
 
     def expand(self, x: Any, shape: tuple[int, ...]) -> Any:
         return np.broadcast_to(x, shape)
@@ -114,7 +114,15 @@ class Torch(Numpy):
         self.torch, self.safe = torch, safe
 
     def own(self, x: Any) -> Any:
-        return x.clone() if self.safe and isinstance(x, self.torch.Tensor) else x
+        """What an operation may keep."""
+        if not isinstance(x, self.torch.Tensor):
+            return x
+        row_major = self.torch.contiguous_format
+        return x.clone(memory_format=row_major) if self.safe else x
+
+    def made(self, x: Any) -> Any:
+        """A result, row-major as weft's are."""
+        return self.own(x).contiguous()
 
     def leaf(self, shape: tuple[int, ...], seed: int) -> Any:
         return self.constant(shape, seed).requires_grad_()
@@ -124,7 +132,7 @@ class Torch(Numpy):
 
     def unary(self, name: str, x: Any) -> Any:
         x = self.own(x)
-        return self.own({
+        return self.made({
             "exp": lambda: self.own(x * 0.1).exp(), "sin": x.sin, "square": lambda: x * x,
             "relu": x.relu, "tanh": x.tanh,
             "sqrt_abs": lambda: self.own(self.own(x.abs()) + 1).sqrt(),
@@ -133,10 +141,10 @@ class Torch(Numpy):
     def binary(self, name: str, x: Any, y: Any) -> Any:
         x, y = self.own(x), self.own(y)
         if name == "div":
-            return x / self.own(y * y + 1)
+            return self.made(x / self.own(y * y + 1))
         if name == "where":
-            return self.where(x > 1, x, y)
-        return {"add": x.__add__, "mul": x.__mul__, "sub": x.__sub__}[name](y)
+            return self.made(self.where(x > 1, x, y))
+        return self.made({"add": x.__add__, "mul": x.__mul__, "sub": x.__sub__}[name](y))
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         return self.torch.where(condition, x, y)
@@ -145,7 +153,7 @@ class Torch(Numpy):
         return x.sum(0)
 
     def copy(self, x: Any) -> Any:
-        return x.clone()
+        return self.made(x.clone())
 
     def matmul(self, x: Any, y: Any) -> Any:
         return self.own(x) @ self.own(y)
@@ -205,6 +213,8 @@ class Weft(Torch):
 
     def own(self, x: Any) -> Any:
         return x
+
+    made = own
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         return condition.where(x, y)

@@ -19,8 +19,8 @@ from weft.base.errors import ArgumentError, CapabilityError
 from weft.engine import run_schedule
 from weft.tensor import Tensor
 
-BITS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
-"""The integers of each item size."""
+BITS = ("int8", "int16", "int32", "int64")
+"""Integers of every item size."""
 
 
 class Numpy:
@@ -61,9 +61,9 @@ class Numpy:
         return x[...]
 
     @staticmethod
-    def bits(x: Any) -> Any:
+    def bits(x: Any, kind: str) -> Any:
         """A view of the same bytes as integers."""
-        return x.view(BITS[x.dtype.itemsize])
+        return x.view(kind)
 
     @staticmethod
     def squeeze(x: Any) -> Any:
@@ -158,8 +158,8 @@ class Tensors(Numpy):
         return Tensor(list(places))
 
     @staticmethod
-    def bits(x: Any) -> Any:
-        return x.bitcast(BITS[x.dtype.itemsize])
+    def bits(x: Any, kind: str) -> Any:
+        return x.bitcast(kind)
 
     @staticmethod
     def windows(x: Any, size: int, step: int) -> Any:

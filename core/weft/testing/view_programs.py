@@ -20,7 +20,7 @@ import numpy as np
 from weft.base.errors import ScheduleError
 from weft.tensor.jit import jit
 from weft.testing.program_lines import Chooser, Mismatch
-from weft.testing.view_libraries import Arrays, Files, Numpy, Shards, Tensors
+from weft.testing.view_libraries import BITS, Arrays, Files, Numpy, Shards, Tensors
 
 T = TypeVar("T")
 
@@ -127,7 +127,10 @@ class _Writer:
         if how == 4:
             return f"lib.view({name})"
         if how == 5 and x.dtype.kind in "iuf" and name not in self.stored:
-            return f"lib.bits({name})"
+            kind = self.choice(BITS)
+            same = x.dtype.itemsize == np.dtype(kind).itemsize
+            if same or (not self.outside and _shows(x, kind)):
+                return f"lib.bits({name}, {kind!r})"
         if how == 6:
             return f"lib.squeeze({name})"
         if how == 7 and x.ndim > 1 and x.size:
@@ -252,6 +255,14 @@ class _Writer:
     @staticmethod
     def _computed(part: Any) -> int:
         return 3 if part.dtype.kind == "f" else 4
+
+
+def _shows(x: Any, kind: str) -> bool:
+    """Whether elements of another size can be seen in the last axis of x."""
+    try:
+        return bool(x.size and x.view(kind).size)
+    except ValueError:
+        return False
 
 
 def _repeats(x: Any) -> bool:

@@ -1,6 +1,7 @@
 """Views share the value of their base: which methods give one, and what a write does to them."""
 
 import gc
+import itertools
 
 import numpy as np
 import pytest
@@ -186,9 +187,58 @@ def test_a_bitcast_of_the_same_size_is_a_view():
     assert x.tolist() == [4.0, 2.0]
     x[1] = 1.0
     assert bits.tolist() == [0x40800000, 0x3F800000]
-    narrow = x.bitcast("uint8")
-    x[0] = 0
-    assert narrow.numpy()[:4].tolist() == [0, 0, 128, 64]
+
+
+WIDTHS = ("uint8", "int16", "int32", "int64")
+BELOW = {
+    "all": lambda a: a,
+    "rows": lambda a: a[1:],
+    "rows backwards": lambda a: a[::-2],
+    "part": lambda a: a[:, 8:],
+    "one row": lambda a: a[2],
+    "other axes": lambda a: a.reshape(2, 2, 16)[:, 1],
+}
+ABOVE = {
+    "all": lambda a: a,
+    "first": lambda a: a[..., :1],
+    "every other": lambda a: a[..., ::2],
+    "backwards": lambda a: a[..., ::-1],
+    "turned": lambda a: a.swapaxes(0, -1),
+}
+
+
+@pytest.mark.parametrize("state", ["pending", "realised", "computed"])
+@pytest.mark.parametrize("above", ABOVE)
+@pytest.mark.parametrize("below", BELOW)
+def test_a_bitcast_to_another_size_is_a_view(below, above, state):
+    for number, (own, other) in enumerate(itertools.permutations(WIDTHS, 2)):
+        a = (np.arange(64) + number).astype(own).reshape(4, 16)
+        x = STATES[state](Tensor(a))
+        a = a.copy()
+        whole, expected_whole = BELOW[below](x).bitcast(other), BELOW[below](a).view(other)
+        view, expected = ABOVE[above](whole), ABOVE[above](expected_whole)
+        before, expected_before = view * 1, expected.copy()
+        assert is_view(view) and base_of(view) is x
+        view[...] = 5
+        expected[...] = 5
+        assert x.numpy().tobytes() == a.tobytes()
+        x[1] = 9
+        a[1] = 9
+        np.testing.assert_array_equal(view.numpy(), expected)
+        np.testing.assert_array_equal(whole.numpy(), expected_whole)
+        np.testing.assert_array_equal(before.numpy(), expected_before)
+
+
+def test_a_bitcast_that_memory_cannot_show_is_a_copy():
+    x = Tensor(np.arange(16, dtype=np.int16).reshape(4, 4)).realize()
+    turned, spread = x.T.bitcast("int32"), x[:, ::2].bitcast("int32")
+    x += 1
+    assert turned[0].tolist() == [4 << 16, 12 << 16 | 8] and spread[0].tolist() == [2 << 16]
+    turned += 1
+    assert x[0].tolist() == [1, 2, 3, 4] and base_of(turned[1:]) is turned
+    numbers = Tensor([1, 2]).realize()
+    with pytest.raises(GradientError, match="detached"):
+        numbers.bitcast("float16").assign(Tensor([1.0], requires_grad=True).half())
 
 
 def test_replacing_a_base_leaves_its_views_together():

@@ -11,7 +11,7 @@ from typing import Any
 from weft.autograd import history
 from weft.device import binding
 from weft.tensor import rng
-from weft.tensor.alias import changed, is_view, leave
+from weft.tensor.alias import changed, follow_replay, is_view, leave
 from weft.tensor.jit.again import Again, has_taken
 from weft.tensor.jit.results import New, built, placed, with_values
 from weft.tensor.jit.state import State
@@ -103,9 +103,11 @@ class Entry:
                 else:
                     draw[0][:] = rng.next_block(draw[2], draw[3])
         buffers = trace.replay.run(binding.buffers_of(nodes), values, unseen)
-        if trace.replay.written and history.in_use():
-            for place in trace.replay.written:
-                history.overwritten(nodes[place])
+        if trace.replay.written:
+            follow_replay([*tensors, *state.tensors])
+            if history.in_use():
+                for place in trace.replay.written:
+                    history.overwritten(nodes[place])
         is_whole = again.is_whole
         if buffers and not is_whole:
             nodes = [*nodes, *new_memory(trace.outputs, buffers, unseen)]

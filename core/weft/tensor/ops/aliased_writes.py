@@ -15,12 +15,13 @@ from weft.base.errors import ArgumentError, GradientError
 from weft.base.sequences import prod
 from weft.shape import ShapeTracker, View
 from weft.shape.movement import inverse_move
-from weft.tensor.alias import is_detached, layout, moved, overlaps
+from weft.tensor.alias import RESIZED, is_detached, layout, moved, overlaps, resized
 from weft.tensor.protocol import grad_enabled, in_grad_mode, record
 from weft.tensor.storage import owned_storage
 from weft.uop import Ops, Reduce, UOp, Window
 
 _WHOLE = frozenset({Ops.RESHAPE, Ops.DETACH})
+_BITS = (Ops.BITCAST, RESIZED)
 _ONE_TO_ONE = _WHOLE | {Ops.PERMUTE, Ops.FLIP, Ops.BITCAST}
 
 
@@ -64,7 +65,7 @@ def _check_gradients(view: Any, base: Any, steps: Any, value: Any) -> None:
             try_="with Tensor.no_grad(): ..., or x.clone()",
         )
     lost = base._requires_grad and detached
-    if value._requires_grad and (lost or any(op is Ops.BITCAST for op, _ in steps)):
+    if value._requires_grad and (lost or any(op in _BITS for op, _ in steps)):
         raise GradientError(
             "no gradient would flow to what is written",
             asked=f"a write of a value that requires gradients to a view of shape {view.shape}",
@@ -75,6 +76,9 @@ def _check_gradients(view: Any, base: Any, steps: Any, value: Any) -> None:
 
 def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
     kinds = {op for op, _ in steps}
+    if RESIZED in kinds:
+        _write_resized(base, steps, value)
+        return
     storage = owned_storage(base._uop)
     # a window, though it is the whole, may be written with what moves its elements
     in_place = storage is not None and isinstance(base._uop.device, str) and not grad_enabled()
@@ -98,6 +102,17 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
     if storage is not None:  # all of it is written, and may be read at its own places only
         value = value.contiguous()
     base._take(_chosen(base, steps, where, value, kinds))
+
+
+def _write_resized(base: Any, steps: Any, value: Any) -> None:
+    """Elements of another size: what is below the last change of size gets all of its bytes."""
+    at = max(place for place, (op, _) in enumerate(steps) if op is RESIZED)
+    below, (old, new), above = steps[:at], steps[at][1], steps[at + 1 :]
+    part = base._wrap(resized(moved(base._uop, below), new))
+    where = layout(tuple(part._uop.shape), above)
+    made = _chosen(part, above, where, value, {op for op, _ in above})
+    bits = value._wrap(resized(made._uop, old))
+    _write(base, below, layout(tuple(base._uop.shape), below), bits)
 
 
 def _reshaped(node: UOp, shape: Any) -> UOp:

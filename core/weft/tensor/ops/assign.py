@@ -124,8 +124,9 @@ class AssignMixin(TensorBase):
         value = value.cast(kind)._expanded(self.shape)
         if 0 in self.shape:
             return self
-        if self._uop.base.op is Ops.COPY:
-            base_of(self).realize()  # the file is there from now on
+        base = base_of(self)
+        if base._uop.base.op is Ops.COPY:
+            base.realize()  # the file is there from now on
         storage, start, value = self._stored_region(value)
         copied = value.contiguous()._uop.copy_to_device(device)
         if start == 0 and value.numel() == storage.size:

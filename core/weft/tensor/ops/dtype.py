@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.base.errors import DTypeError, ShapeError
+from weft.tensor.alias import is_storage
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import DTypeLike
@@ -66,8 +67,8 @@ class DtypeMixin(TensorBase):
     def bitcast(self, dtype: DTypeLike) -> Self:
         """The same bytes read as `dtype`; the last axis grows or shrinks with the item size.
 
-        A bool is a byte that is 0 or 1. No gradient flows. Of one item size it is a view; of
-        another it is a copy.
+        A bool is a byte that is 0 or 1. No gradient flows. It is a view, as in NumPy; a copy where
+        elements change their size and the last axis is not contiguous.
 
         :raises ShapeError: if the last axis is no whole number of new elements.
 
@@ -82,10 +83,11 @@ class DtypeMixin(TensorBase):
             return self._viewed(u)
         if u.dtype.itemsize != target.itemsize:
             self._check_ratio(target)
-            if not _is_storage(u):
+            if not is_storage(u):
                 u = record(Ops.CONTIGUOUS, u.dtype, (u,))
-            return self._from_node(record(Ops.BITCAST, target, (u,)))
-        made = self._viewed(record(Ops.BITCAST, target, (u,)))
+            made = self._viewed_resized(record(Ops.BITCAST, target, (u,)))
+        else:
+            made = self._viewed(record(Ops.BITCAST, target, (u,)))
         made._requires_grad, made.is_leaf = None, True
         return made
 
@@ -175,10 +177,3 @@ class DtypeMixin(TensorBase):
         [1.5]
         """
         return self.cast(dtypes.float32).cast(dtype)
-
-
-def _is_storage(node: Any) -> bool:
-    """Whether the value is a stretch of a buffer, so that other elements can be seen in it."""
-    while node.op in (Ops.RESHAPE, Ops.SHRINK, Ops.BITCAST):
-        node = node.src[0]
-    return node.op in (Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY)
