@@ -123,7 +123,8 @@ def put_back(becomes: Mapping[UOp, UOp], written: Sequence[UOp] = ()) -> None:
             if node in becomes:
                 mark_leaf(becomes[node])
                 history.computed(node, becomes[node])
-    followed = [*follow(becomes), *history.follow(becomes)]  # held until the graphs hold them
+    # held until the graphs hold them
+    followed = [*follow({**finals, **becomes}), *history.follow(becomes)]
     _replace(waiting, becomes)
     del followed
 
@@ -281,8 +282,7 @@ def _keep_graphs(
         while version.op is Ops.ASSIGN:
             there[version] = there[memory]
             version = version.src[0].base
-        if last in becomes:
-            there[last] = becomes[last]
+        there[last] = becomes.get(last, memory)  # a write that no tensor waits for is in none
     parts = [s for node, _ in fresh.values() for s in node.src]
     rebuilt = dict(zip(parts, UOp(Ops.SINK, src=tuple(parts)).substitute(there).src))
     for memory, (node, value) in fresh.items():
