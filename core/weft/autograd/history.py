@@ -50,6 +50,10 @@ _set_history = memo_slot("_history")
 _clock = itertools.count(1)
 _written: WeakKeys[UOp, int] = WeakKeys()
 _carried: WeakKeys[UOp, int] = WeakKeys()
+# writes of kernels that wait, in graphs that are kept, and what they are now that some of what they
+# are computed of is there
+_awaited: WeakMembers[UOp] = WeakMembers()
+_forms: WeakKeys[UOp, UOp] = WeakKeys()
 _computed: WeakKeys[UOp, UOp] = WeakKeys()
 _remembering: WeakMembers[UOp] = WeakMembers()
 _former: WeakKeys[UOp, Identity] = WeakKeys()
@@ -72,6 +76,8 @@ def remember(memory: UOp, value: UOp) -> None:
     before = past.before if past is not None and past.value is None else None
     waiting = {} if memory.op is Ops.BUFFER else {u: b for u, b in _parts(memory) if u is not b}
     settled = memory.substitute(waiting) if waiting else None
+    for node in used:
+        _await(node)
     for node, filled in ((memory, settled), (settled, None)):
         if node is not None:
             _set_history(node, _Past(value, now, before, settled=filled))
@@ -109,28 +115,46 @@ def overwritten(memory: UOp) -> None:
 def follow(becomes: Mapping[UOp, UOp]) -> list[UOp]:
     """Nodes are about to be replaced in all graphs: gives what becomes of values on several devices
     that remember something, part by part. Hold it until the graphs do."""
-    changed = []
-    if sharding_seen() and becomes:
+    changed: list[UOp] = []
+    if not becomes:
+        return changed
+    for write in _awaited:
+        form = _forms.get(write, write)
+        if (new := form.substitute(becomes)) is not form:
+            _forms[write] = new
+    if sharding_seen():
         for memory in _remembering:
-            if memory.op is Ops.MULTI and any(node in becomes for node, _ in _parts(memory)):
+            if memory.op is Ops.MULTI and any(node is not below for node, below in _parts(memory)):
                 new = memory.substitute(becomes)
-                if new.op is Ops.MULTI and _past(new) is None:
+                if new is not memory and new.op is Ops.MULTI and _past(new) is None:
                     _set_history(new, _past(memory))
                     _remembering.add(new)
                 changed.append(new)
     return changed
 
 
+def _await(memory: UOp) -> None:
+    """A graph that is kept reads this memory, which kernels may still have to fill."""
+    for node, below in _parts(memory):
+        if node is not below and node not in _carried:
+            _awaited.add(node)
+
+
 def computed(leaf: UOp, value: UOp) -> None:
     """A leaf that waited to be computed, and that graphs may have been kept of, is `value` now."""
     if in_use() and leaf.op is Ops.CONTIGUOUS:
         _computed[leaf] = value
+        for memory in _memories(value):
+            _await(memory)
 
 
 def carried_out(write: UOp) -> None:
     """The kernel of ASSIGN(memory, KERNEL) has run: its value is in the memory now."""
-    if in_use():
-        _carried[write] = next(_clock)
+    now = next(_clock)
+    for node in _awaited:
+        if _forms.get(node, node) is write:
+            _carried[node] = now
+            _awaited.discard(node)
 
 
 def leave(memory: UOp, owner: Any) -> None:
@@ -199,7 +223,7 @@ def _as_it_is_now(used: UOp, when: int) -> UOp:
     parts = [(used, storage(used))] if used.op is not Ops.MULTI else _parts(used)
     since = [when if node is below else _carried.get(node, 0) for node, below in parts]
     if not all(since):
-        return used
+        return used.substitute({node: _forms.get(node, node) for node, _ in parts})
     memory = used.substitute({node: below for node, below in parts if node is not below})
     if any(_written.get(below, 0) > time for (_, below), time in zip(parts, since)):
         return old_value(memory, min(since))

@@ -15,7 +15,7 @@ from weft.schedule.arange import is_counter
 from weft.shape.movement import inverse_move
 from weft.tensor.identities import follow, former_identities, note_moves, versions
 from weft.uop import GroupOp, Ops, UOp
-from weft.uop.sharding import parts_of
+from weft.uop.sharding import parts_of, sharding_seen
 
 if TYPE_CHECKING:
     from weft.tensor.protocol import TensorBase
@@ -284,7 +284,13 @@ def _keep_graphs(
             version = version.src[0].base
         there[last] = becomes.get(last, memory)  # a write that no tensor waits for is in none
     parts = [s for node, _ in fresh.values() for s in node.src]
-    rebuilt = dict(zip(parts, UOp(Ops.SINK, src=tuple(parts)).substitute(there).src))
+    whole = UOp(Ops.SINK, src=tuple(parts))
+    if sharding_seen() and finals:
+        written = set(finals.values())
+        for node in whole.toposort():
+            if node.op is Ops.MULTI and any(part.base in written for part in parts_of(node)):
+                there[node] = history.old_value(node, left_since=before)
+    rebuilt = dict(zip(parts, whole.substitute(there).src))
     for memory, (node, value) in fresh.items():
         if node.op is Ops.ASSIGN and node.arg is None:
             node = node.src[1]

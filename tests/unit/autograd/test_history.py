@@ -509,3 +509,40 @@ def test_parts_of_a_value_whose_kernels_run_one_after_the_other():
     assert y[:1].tolist() == [1.0]  # the kernel of one device runs
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_kernels_of_which_some_inputs_are_there_meanwhile():
+    """A graph that is kept follows the kernels that it waits for."""
+    x = Tensor([[1.0], [2.0], [3.0]], device="REF").shard(("REF", "REF:1"), axis=0).contiguous()
+    x.requires_grad_()  # it waits itself
+    loss, other = (x * x).sum(), x * 3
+    loss.kernelize()
+    other.realize()
+    for _ in range(2):
+        x.grad = None
+        loss.backward()
+        assert x.grad.tolist() == [[2.0], [4.0], [6.0]]
+
+
+def test_a_write_that_waits_among_kernels_runs_once():
+    x = placed("one device", 1.0, 2.0)
+    y = (x * 3).kernelize()
+    with Tensor.no_grad():
+        x -= 1
+    loss = (x * y).sum()
+    loss.kernelize()
+    y.realize()
+    loss.backward()
+    assert x.grad.tolist() == [3.0 + 0.0, 6.0 + 3.0]  # y, and 3 times what was written
+    assert x.tolist() == [0.0, 1.0] and loss.item() == 6.0
+
+
+def test_a_part_of_sharded_leaves_that_was_overwritten():
+    x = placed("two devices", 1.0, 2.0)
+    y = (x * 3).relu()
+    y.kernelize()
+    with Tensor.no_grad():
+        x.assign(x * 2)
+    x.realize()
+    (y * 2).sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
