@@ -317,6 +317,7 @@ def cut_gradients(base: TensorBase) -> None:
     for view in views_of(base):
         if is_view(view):
             view._alias = (base, (*view._alias[1], (Ops.DETACH, None)))
+    changed(base)
 
 
 def pass_on_flags(base: TensorBase) -> None:

@@ -295,6 +295,32 @@ def test_a_computed_value_that_is_overwritten_is_a_constant():
     assert y.requires_grad and view.requires_grad and not detached.requires_grad
 
 
+@pytest.mark.parametrize("view_of", [lambda x: x[:], lambda x: x.T, lambda x: x.detach()])
+@pytest.mark.parametrize("state", ["pending", "realised", "computed"])
+def test_views_of_what_becomes_a_leaf_are_constants(view_of, state):
+    x = STATES[state](Tensor([1.0, 2.0]))
+    view = view_of(x)
+    view.clone().realize()
+    x.requires_grad_()
+    (x * view).sum().backward()
+    assert x.grad.tolist() == [1.0, 2.0]
+    with Tensor.no_grad():
+        x += 1
+    assert view.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("state", ["pending", "realised"])
+@pytest.mark.parametrize("through", [lambda w: w, Tensor.detach, lambda w: w[:]])
+def test_a_leaf_that_is_overwritten_with_a_constant_is_no_other_name_for_it(through, state):
+    w, x = Tensor([1.0, 2.0], requires_grad=True), Tensor(np.array([3.0, 4.0], np.float32))
+    w, x = STATES[state](w), STATES[state](x)
+    before = w * x
+    with Tensor.no_grad():
+        through(w).assign(x)
+    (before + x * x + w).sum().backward()
+    assert w.grad.tolist() == [4.0, 5.0] and w.tolist() == [3.0, 4.0]
+
+
 def test_a_leaf_is_not_written_with_itself():
     w = Tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(GradientError, match="no_grad"):
@@ -307,8 +333,20 @@ def test_a_differentiable_write_to_a_part_may_read_the_rest():
     w = Tensor([1.0, 2.0, 3.0], requires_grad=True)
     x = Tensor([1.0, 2.0, 4.0]).realize()
     x[1:] -= (w * x).sum()
+    assert x.tolist() == [1.0, -15.0, -13.0]
     x.sum().backward()
-    assert w.grad.tolist() == [-2.0, -4.0, -8.0] and x.tolist() == [1.0, -15.0, -13.0]
+    assert w.grad.tolist() == [-2.0, -4.0, -8.0]
+
+
+@pytest.mark.parametrize("settle", [Tensor.realize, Tensor.kernelize, Tensor.numpy])
+def test_a_differentiable_write_to_what_kernels_are_to_fill(settle):
+    w, x = Tensor([1.0, 2.0], requires_grad=True), Tensor(np.array([3.0, 4.0], np.float32))
+    x.kernelize()
+    x[...] = x + w
+    settle(x)
+    x[:1] *= 2
+    (x * x).sum().backward()
+    assert w.grad.tolist() == [32.0, 12.0]
 
 
 def test_a_write_through_a_view_of_a_computed_value_is_differentiated():

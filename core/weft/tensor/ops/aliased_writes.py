@@ -99,7 +99,9 @@ def _write(base: Any, steps: Any, where: Any, value: Any) -> None:
         written = record(Ops.ASSIGN, storage.dtype, (storage, node), window)
         base._become(_reshaped(written, base._uop.shape), value)
         return
-    if storage is not None:  # all of it is written, and may be read at its own places only
+    if storage is not None and isinstance(base._uop.device, tuple):
+        # a window of several memories is no window, and all of them is written: it may be read at
+        # its own places only
         value = value.contiguous()
     base._take(_chosen(base, steps, where, value, kinds))
 

@@ -80,10 +80,13 @@ class AssignMixin(TensorBase):
         node = value._uop
         if node is self._uop:
             return self
-        # what gradients lead through may be needed as it was
-        derived = self._requires_grad and not self.is_leaf and grad_enabled()
-        storage = None if derived else owned_storage(self._uop)
+        # what gradients lead through may be needed as it was: the new value goes elsewhere
+        derived = self._requires_grad and not self.is_leaf
+        keeps = (derived or value._requires_grad) and grad_enabled()
+        storage = None if keeps else owned_storage(self._uop)
         if storage is None:
+            if self._requires_grad and self.is_leaf:  # whose node no other tensor may have
+                node = self._own_copy(node)
             self._become(node, value)
             return self
         flat = (

@@ -160,4 +160,9 @@ class HoldingMixin(TensorBase):
             base = base.src[0]
         if base.op in _MEMORY or (base.op is Ops.CONTIGUOUS and base.arg):
             return node
+        return HoldingMixin._own_copy(node)
+
+    @staticmethod
+    def _own_copy(node: UOp) -> UOp:
+        """A copy of a value that no other graph can build."""
         return record(Ops.CONTIGUOUS, node.dtype, (node,), ("leaf", next(_leaf_numbers)))

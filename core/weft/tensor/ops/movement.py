@@ -140,7 +140,7 @@ class MovementMixin(TensorBase):
         ).reshape(then)
         return made.shrink(tuple((0, size) for size in new))
 
-    def view(self, shape: ShapeLike | DType, *args: Size) -> Self:
+    def view(self, shape: ShapeLike | DType | str, *args: Size) -> Self:
         """Alias of reshape; given a dtype, of bitcast.
 
         >>> Tensor([1, 2, 3, 4]).view(2, 2).tolist()
@@ -148,7 +148,7 @@ class MovementMixin(TensorBase):
         >>> Tensor([1.0]).view(dtypes.int32).tolist()
         [1065353216]
         """
-        if isinstance(shape, DType) and not args:
+        if isinstance(shape, (DType, str)) and not args:
             return self.bitcast(shape)
         return self.reshape(shape, *args)
 
