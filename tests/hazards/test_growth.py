@@ -14,7 +14,7 @@ import pytest
 from weft import Tensor
 
 COUNT = 150
-MOST = 2.2
+MOST = 2.8
 """Twice, and what a dictionary or a set takes more as it grows."""
 
 
