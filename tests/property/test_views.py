@@ -15,8 +15,9 @@ from weft.testing.program_lines import Drawn
 from weft.testing.view_gradients import check_gradients
 from weft.testing.view_programs import check_files, check_program
 
-without_engine = pytest.mark.skipif(
-    os.environ.get("WEFT_TEST_ORACLE") == "1", reason="the oracle records nothing, on one device"
+pytestmark = pytest.mark.skipif(
+    os.environ.get("WEFT_TEST_ORACLE") == "1",
+    reason="the oracle has neither kernels nor recordings",
 )
 
 
@@ -26,7 +27,6 @@ def test_programs_as_written(data):
     check_program(Drawn(data.draw), kinds=("as written",))
 
 
-@without_engine
 @settings(max_examples=examples(25))
 @given(data=st.data())
 def test_captured_programs(data):
@@ -39,14 +39,12 @@ def test_programs_of_arrays(data):
     check_program(Drawn(data.draw), kinds=("as arrays",))
 
 
-@without_engine
 @settings(max_examples=examples(10))
 @given(data=st.data())
 def test_captured_programs_of_arrays(data):
     check_program(Drawn(data.draw), kinds=("as captured arrays",))
 
 
-@without_engine
 @pytest.mark.parametrize("how", ["on several devices", "captured on several devices"])
 @settings(max_examples=examples(10))
 @given(data=st.data())
@@ -54,7 +52,6 @@ def test_programs_on_several_devices(how, data):
     check_program(Drawn(data.draw), kinds=(how,))
 
 
-@without_engine
 @settings(max_examples=examples(20))
 @given(data=st.data())
 def test_programs_in_files(data):
