@@ -17,7 +17,7 @@ from weft.testing.view_programs import check_files, check_program
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("WEFT_TEST_ORACLE") == "1",
-    reason="the oracle has neither kernels nor recordings",
+    reason="the oracle runs no kernels",
 )
 
 
