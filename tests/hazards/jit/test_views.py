@@ -185,3 +185,33 @@ def test_a_contiguous_part_that_waits_keeps_its_value(copy):
         return found
 
     assert both(program).replays >= CALLS - 2
+
+
+def test_a_recording_that_gives_an_argument_another_value_is_not_for_views():
+    def program(wrap):
+        def change(a):
+            twin = a.contiguous()
+            twin[twin > 0] = 1
+            return a, twin
+
+        step = wrap(change)
+        found = []
+        for i in range(2 * CALLS):
+            x = Tensor(numbers(3, 2, seed=i)).realize()
+            given, twin = step(x[...] if i >= CALLS else x)
+            found += [x, given, twin]
+        return found
+
+    assert both(program).replays >= CALLS - 2
+
+
+def test_a_view_of_a_copy_that_no_name_refers_to_is_written():
+    def program(wrap):
+        step = wrap(lambda a: (a.assign(4), a * 1))
+        x = Tensor(numbers(3, 4)).realize()
+        found = []
+        for _ in range(CALLS):
+            found += [*step(x.T.reshape(-1).reshape(4, 3)), x.clone()]
+        return found
+
+    both(program, quiet=False)

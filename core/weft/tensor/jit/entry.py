@@ -70,6 +70,10 @@ class Entry:
         if trace.tells_apart and shared_bases(tensors, self.state) != trace.shared:
             self.trace, self.tries = None, 0
             return False
+        if trace.turned:
+            known = _known(tensors, self.state)
+            if any(known[number]._alias.__class__ is tuple for number in trace.turned):
+                return False  # it is a view now, and its base would have to become another value
         if not written:
             return True
         unseen = written[0] >= len(nodes) and self.watch is not None and self.watch.sees_nobody()

@@ -76,6 +76,7 @@ class Trace:
     result: its value. tree, templates, effects: how to make that again. outputs: device, elements
     and dtype of the new memory. held: tensors, weakly, over memory that nobody passes in.
     read: variables whose values it took, see `Recording`.
+    turned: tensors that get another node, see `Turn`.
     views: which of the new tensors are views. shared: which arguments share their value with what
     else, see `shared_bases`.
     reason: why it cannot be replayed; None where it can.
@@ -94,6 +95,7 @@ class Trace:
     views: Sequence[ViewOf] = ()
     shared: Any = ()
     tells_apart: bool = False
+    turned: Sequence[int] = ()
     reason: str | None = None
     pattern: Any = None
 
@@ -284,6 +286,7 @@ def _complete(
         if tensor._uop is not uop or (tensor._requires_grad, tensor.is_leaf) != (flag, leaf):
             turns.append(Turn(number, template(tensor, number_of)))
     made.effects = [*turns, *effects]
+    made.turned = [turn.number for turn in turns]
     made.swaps = _swaps(made.effects, before, state, new, nodes)
     volatile = [id(draw[1]) for draw in record.draws if isinstance(draw, tuple)]
     replay = Replay(
@@ -398,7 +401,8 @@ def _out_of_sight(
     ours = {id(t) for t in new} | set(before.number) | {id(t) for t in record.protected}
     ours.update(id(base_of(t)) for t in new)
     # of a known view the base may be written in place, and not become another value
-    ours -= {id(base_of(t)) for t in before.tensors} - set(before.number)
+    bases = {id(base_of(t)) for t in before.tensors} - set(before.number)
+    ours -= bases
     was = {id(tensor): uop for t, uop in before.live if (tensor := t()) is not None}
     for tensor in live_tensors():
         if id(tensor) in ours or (is_view(tensor) and id(base_of(tensor)) in before.number):
@@ -407,7 +411,7 @@ def _out_of_sight(
         if old is tensor._uop or (old is not None and not is_settled(old)):
             continue
         found = (u for u in tensor._uop.toposort() if u.op is Ops.BUFFER and binding.is_bound(u))
-        if any(id(binding.buffer_of(u)) in touched for u in found):
+        if id(tensor) in bases or any(id(binding.buffer_of(u)) in touched for u in found):
             what = "changes" if old is not None else "keeps"
             return f"it {what} a tensor of shape {tensor.shape} where it cannot be seen"
     return None
