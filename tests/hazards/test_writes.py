@@ -117,3 +117,18 @@ def test_what_was_brought_elsewhere_and_back_before_two_writes_of_one_memory():
         x[None, :] += change
         assert x.tolist() == [1.0 + change, 2.0 + change, 3.0 + change]
         assert there_and_back.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_twins_in_one_memory_write_what_turns_out_to_be_a_constant(rounds, first):
+    data = np.array([3, 5, 4, 2], dtype=np.int32)
+    one = Tensor(data).realize()
+    other = one.contiguous()
+    for _ in range(rounds):
+        one[...] = other * 0
+        other -= one
+        other[...] = other % 7
+    pair = [(one, [0] * 4), (other, data.tolist())]
+    for tensor, expected in pair[::-1] if first else pair:
+        assert tensor.tolist() == expected

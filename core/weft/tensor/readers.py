@@ -85,12 +85,15 @@ def _pending_writes(order: Iterable[UOp]) -> dict[UOp, list[UOp]]:
 def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
     """The live tensors that need a version of memory which is about to be overwritten.
 
-    Of several that write one version each needs it: what only one of them is reached through may
-    turn out to be a constant, and the others would overwrite what it still has to read.
+    Of several that write one version each needs it, and so does all that is computed of them: what
+    only one of them is reached through may turn out to be a constant, and the others would
+    overwrite what it still has to read.
     """
-    writers = {found[0] for found in writes.values() if len(set(found)) == 1}
+    several = {version for version, found in writes.items() if len(set(found)) > 1}
+    writers = {found[0] for version, found in writes.items() if version not in several}
     live = live_tensors()
     reads: set[UOp] = set()
+    shares: set[UOp] = set(several)
     for node in walk(sink_of(live)):
         if node in writes:
             reads.add(node)
@@ -99,7 +102,12 @@ def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
                 if source in reads:
                     reads.add(node)
                     break
-    return [tensor for tensor in live if tensor._uop in reads]
+        if several:
+            for source in node.src:
+                if source in shares:
+                    shares.add(node)
+                    break
+    return [tensor for tensor in live if tensor._uop in reads or tensor._uop in shares]
 
 
 def _protected(
