@@ -119,6 +119,8 @@ def test_a_file_is_written_through_contiguous_views(tmp_path):
     x[1].bitcast("int32")[:2] = [9, 0]
     x[2:] = 1
     assert x.tolist() == [[5, 6], [9, 8]]
+    x.flip(0).detach()[0].bitcast("uint64")[:1] = 3
+    x.flip(0).detach()[0, 0] = 9
     x[0] = x[1]
     assert x.tolist() == [[9, 8], [9, 8]]
     x[0] = [1, 2]

@@ -276,7 +276,6 @@ class Files(Tensors):
     def refuses(write: Callable[[], Any]) -> None:
         """Of a file only contiguous parts are written at all."""
         try:
-            write()
+            Tensors.refuses(write)
         except CapabilityError:
             return
-        Tensors.refuses(write)

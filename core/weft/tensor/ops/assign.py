@@ -24,7 +24,7 @@ from weft.tensor.interop import moved
 from weft.tensor.ops.aliased_writes import write_view
 from weft.tensor.ops.operands import cast_node
 from weft.tensor.protocol import TensorBase, grad_enabled, record
-from weft.tensor.storage import is_window, owned_storage, window_start
+from weft.tensor.storage import is_window, moves_over_memory, owned_storage, window_start
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops, UOp, Window
 
@@ -149,13 +149,14 @@ class AssignMixin(TensorBase):
         node, start = self._uop, 0
         value = value.reshape(-1)
         while True:
+            node = moves_over_memory(node)
             first, base = window_start(node), node.base
             if first is None:
                 raise self._no_window("its elements are in another order than those in the file")
-            start += first
+            start, value = start + first, value.bitcast(node.dtype)
             if base.op is Ops.BUFFER:
                 return base, start, value
-            if base.op not in (Ops.BITCAST, Ops.DETACH):
+            if base.op is not Ops.BITCAST:
                 raise self._no_window(
                     f"it is the result of {base.op.name}, which that device cannot compute"
                 )
@@ -163,9 +164,7 @@ class AssignMixin(TensorBase):
             size, below = base.dtype.itemsize, node.dtype.itemsize
             if start * size % below or value.numel() * size % below:
                 raise self._no_window(f"it begins or ends within an element of {node.dtype!r}")
-            start = start * size // below
-            if base.op is Ops.BITCAST:
-                value = value.bitcast(node.dtype)
+            start, value = start * size // below, value.bitcast(node.dtype)
 
     def _no_window(self, because: str) -> CapabilityError:
         return CapabilityError(
