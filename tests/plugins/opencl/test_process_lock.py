@@ -1,4 +1,4 @@
-"""Turns between processes: one at a time has a program, and always gives it back."""
+"""The lock between processes: one at a time holds a program, and always releases it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_one_process_at_a_time_has_a_program(file: Path) -> None:
     assert other_process(file, "a") == "mine"
 
 
-def test_a_failure_inside_gives_the_turn_back(file: Path) -> None:
+def test_a_failure_inside_releases_the_lock(file: Path) -> None:
     with pytest.raises(ZeroDivisionError), process_lock.process_lock("a"):
         1 / 0
     assert other_process(file, "a") == "mine"
@@ -56,7 +56,7 @@ def test_a_failure_inside_gives_the_turn_back(file: Path) -> None:
         pass
 
 
-def test_without_a_file_the_work_goes_on(file: Path) -> None:
+def test_without_a_file_nothing_is_locked(file: Path) -> None:
     file.mkdir()
     with process_lock.process_lock("a"):
         done = True
@@ -68,3 +68,16 @@ def test_a_link_is_not_followed(file: Path, tmp_path: Path) -> None:
     with process_lock.process_lock("a"):
         pass
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_the_drivers_cache_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
+    with process_lock.process_lock("a"):
+        pass
+    assert [file.name for file in (tmp_path / "pocl").iterdir()] == ["weft.lock"]
+    monkeypatch.delenv("POCL_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert process_lock.lock_file().parent == tmp_path / "caches" / "pocl"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert process_lock.lock_file().parent == tmp_path / "home" / ".cache" / "pocl"
