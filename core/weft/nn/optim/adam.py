@@ -69,16 +69,23 @@ class Adam(Optimizer):
                 because="with 1 the average would never move",
                 try_="(0.9, 0.999) is usual",
             )
-        super().__init__(params, lr, betas=betas, eps=eps, weight_decay=weight_decay)
-        self.maximize, self.amsgrad = maximize, amsgrad
+        super().__init__(
+            params, lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
+            maximize=maximize,
+        )  # fmt: skip
         self.mean, self.square = self._zeros(), self._zeros()
-        self.largest = self._zeros() if amsgrad else []
+        self.largest: list[Tensor] = []
+        self._make_state()
         # What the two averages of the number 1 have reached, for each parameter a row: one kernel
         # moves all.
         where = {"dtype": self.dtype, "device": self.device, "requires_grad": False}
         self.averages_of_one = Tensor.zeros(len(self.params), 2, **where).contiguous()
         self._set_weights()
         self.averages_of_one.realize()
+
+    def _make_state(self) -> None:
+        if not self.largest and any(group.amsgrad for group in self.param_groups):
+            self.largest = self._zeros()
 
     def _set_weights(self) -> None:
         """What both averages take of what they were, and of what is new: (2, 2), and where groups
@@ -107,11 +114,14 @@ class Adam(Optimizer):
         return found
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        decay = self.options(index).weight_decay
-        if decay and not self.decoupled:
+        options = self.options(index)
+        decay = options.weight_decay
+        # the option is PyTorch's, and comes with its saved groups
+        decoupled = self.decoupled or options.get("decoupled_weight_decay", False)
+        if decay and not decoupled:
             gradient = gradient + value * decay
         change, state = self._direction(index, value, gradient)
-        if decay and self.decoupled:
+        if decay and decoupled:
             change = change + value * decay
         return change * self._rate_for(value, index), state
 
@@ -124,7 +134,7 @@ class Adam(Optimizer):
         mean.assign(mean * first + gradient * (1.0 - first))
         square.assign(square * second + gradient * gradient * (1.0 - second))
         state, reached = [mean, square], square
-        if self.amsgrad:
+        if self.options(index).amsgrad:
             reached = self.largest[index]
             reached.assign(reached.maximum(square))
             state.append(reached)

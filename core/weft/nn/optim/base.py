@@ -55,7 +55,6 @@ class Optimizer:
     parameters that are not floating-point.
     """
 
-    maximize = False
     # of a kind, not of those that are derived from it: whether its `_change` builds the same graph
     # at every step, without large values of its own
     _is_plain = False
@@ -68,7 +67,7 @@ class Optimizer:
     def __init__(self, params: Params, lr: float | Tensor = 1e-3, **options: Any) -> None:
         who = type(self).__name__
         given = groups_of(params, who)
-        self.defaults = {"lr": _checked_rate(who, lr), **options}
+        self.defaults = {"lr": _checked_rate(who, lr), "maximize": False, **options}
         tensors = [each for group in given for each in group["params"]]
         self.buffers = [each for each in tensors if each.requires_grad is False]
         self.params = [each for each in tensors if each.requires_grad is not False]
@@ -87,6 +86,12 @@ class Optimizer:
         rate = self._number(_checked_rate(type(self).__name__, options.pop("lr")))
         params = [each for each in options.pop("params") if each.requires_grad is not False]
         return ParamGroup(params, rate, options)
+
+    def _add_defaults(self, **options: Any) -> None:
+        """Options that a derived kind adds, for the groups that do not give them."""
+        self.defaults.update(options)
+        for group in self.param_groups:
+            vars(group).update({**options, **vars(group)})
 
     def options(self, index: int) -> ParamGroup:
         """The group of the parameter of this number in `params`; its options are attributes.
@@ -189,6 +194,9 @@ class Optimizer:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Go on from a `state_dict`, of PyTorch's optimiser of the same kind too: the next steps
         are those that would have followed, to the bit.
+
+        All options of the groups are restored. Where nothing is saved for a parameter, its state
+        is that of a new optimiser.
 
         :raises WrongKind: for what is no such dict. :raises ArgumentError: for groups of other
         sizes. :raises ShapeError: for other shapes.
@@ -319,7 +327,8 @@ class Optimizer:
             parameter, given = self.params[index], gradients[index]
             value = parameter.detach().cast(self._wide(parameter))
             gradient = given.detach().cast(value.dtype)  # type: ignore[union-attr]
-            change, moved = self._change(index, value, -gradient if self.maximize else gradient)
+            climbs = self.options(index).maximize
+            change, moved = self._change(index, value, -gradient if climbs else gradient)
             parameter.assign((value - change).cast(parameter.dtype))
             state += moved
         return [*self.params, *self.buffers, *state]

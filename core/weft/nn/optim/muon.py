@@ -86,8 +86,9 @@ class Muon(Optimizer):
                 try_="(3.4445, -4.775, 2.0315)",
             )
         super().__init__(
-            params, lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov
-        )
+            params, lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov,
+            ns_coefficients=tuple(ns_coefficients), eps=eps, ns_steps=ns_steps,
+        )  # fmt: skip
         for each in self.params:
             if each.ndim < 2:
                 raise ArgumentError(
@@ -96,7 +97,6 @@ class Muon(Optimizer):
                     because="a vector has no singular vectors to keep",
                     try_="OptimizerGroup(Muon(matrices), AdamW(the_rest))",
                 )
-        self.ns_coefficients, self.eps, self.ns_steps = ns_coefficients, eps, ns_steps
         self.velocity = self._zeros()
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
@@ -108,6 +108,6 @@ class Muon(Optimizer):
             step = gradient * (1.0 - momentum) + velocity * momentum
         matrix = step.reshape(step.shape[0], -1)
         rows, columns = matrix.shape
-        change = orthogonalised(matrix, self.ns_steps, self.ns_coefficients, self.eps)
+        change = orthogonalised(matrix, options.ns_steps, options.ns_coefficients, options.eps)
         change = change.reshape(value.shape) * max(1.0, rows / columns) ** 0.5
         return (change + value * options.weight_decay) * rate, [velocity]

@@ -101,7 +101,7 @@ def load(optimizer: Optimizer, state: Mapping[str, Any]) -> None:
 def _changes(
     optimizer: Optimizer, state: Mapping[Any, Any], groups: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Tensor, Tensor]]:
-    """(a state tensor, its saved value, realised) for all that was saved."""
+    """(a state tensor, its saved value, realised) for all of them; zeros where none was saved."""
     order = [number for group in groups for number in group["params"]]
     mine = [each for group in optimizer.param_groups for each in group.params]
     place = {id(each): number for number, each in enumerate(optimizer.params)}
@@ -113,12 +113,14 @@ def _changes(
         found = optimizer.translated(number, dict(found)) if found else {}
         for name, tensors in per_parameter(optimizer).items():
             key = optimizer.state_names.get(name, name)
-            if found.get(key) is not None:
-                changes.append((tensors[number], _fitting(found[key], tensors[number], key)))
-        for name, given in rows.items():
+            target = tensors[number]
+            given = found.get(key)
+            new = target.zeros_like() if given is None else _fitting(given, target, key)
+            changes.append((target, new))
+        for name, saved_rows in rows.items():
             if found.get(name) is not None:
-                given[number] = found[name]
-    changes += [change for name, given in rows.items() for change in _rows(optimizer, name, given)]
+                saved_rows[number] = found[name]
+    changes += [change for name, each in rows.items() for change in _rows(optimizer, name, each)]
     if changes:
         Tensor.realize(*(value for _, value in changes))
     return changes
@@ -127,11 +129,11 @@ def _changes(
 def _rows(optimizer: Optimizer, name: str, given: dict[int, Any]) -> list[tuple[Tensor, Tensor]]:
     """(a tensor with a row for each parameter, the same with the saved rows)."""
     target = getattr(optimizer, name, None)
-    if target is None or not given:
+    if target is None:
         return []
     parts = [
-        _fitting(given[number], target[number], name) if number in given else target[number]
-        for number in range(target.shape[0])
+        _fitting(given[number], row, name) if number in given else row.zeros_like()
+        for number, row in enumerate(target)
     ]
     return [(target, parts[0].stack(*parts[1:]))]
 

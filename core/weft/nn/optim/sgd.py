@@ -66,9 +66,8 @@ class SGD(Optimizer):
             )
         super().__init__(
             params, lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov,
-            dampening=dampening,
+            classic=classic, dampening=dampening, maximize=maximize,
         )  # fmt: skip
-        self.classic, self.maximize = classic, maximize
         self.velocity: list[Tensor] = []
         # 1 for parameters that have moved, where the first move is another than the later ones
         self.moved: Tensor | None = None
@@ -79,8 +78,23 @@ class SGD(Optimizer):
         if not self.velocity and any(group.momentum for group in groups):
             self.velocity = self._zeros()
         if self.moved is None and any(group.momentum and group.dampening for group in groups):
-            self.moved = Tensor.zeros(len(self.params), 1, dtype=self.dtype, device=self.device)
-            self.moved = self.moved.contiguous().realize()
+            self.moved = self._have_velocity().realize()
+
+    def _have_velocity(self) -> Tensor:
+        """1 for parameters whose velocity is not 0, else 0: shape (parameters, 1).
+
+        A parameter all of whose gradients were 0 so far counts as one that has not moved.
+        """
+        found = [(each != 0).any().to(self.device) for each in self.velocity]
+        return found[0].stack(*found[1:]).reshape(-1, 1).cast(self.dtype).contiguous()
+
+    def state_dict(self) -> dict[str, Any]:
+        """See Optimizer. Which parameters have moved is part of it."""
+        state = super().state_dict()
+        if self.velocity and self.moved is None:
+            for number, row in enumerate(self._have_velocity().realize().numpy()):
+                state["state"][number]["moved"] = Tensor(row, device=self.device)
+        return state
 
     def translated(self, number: int, found: dict[str, Any]) -> dict[str, Any]:
         """See Optimizer. In PyTorch a parameter that has moved has a momentum buffer."""
@@ -96,7 +110,8 @@ class SGD(Optimizer):
             rows = [[group.dampening] for group in self.param_groups for _ in group.params]
             dampening = Tensor(rows, dtype=self.dtype, device=self.device)
         self._shares = 1.0 - self.moved * dampening
-        self.moved.assign(self._among(ready, self.moved * 0 + 1, self.moved))
+        moving = [index for index in ready if self.options(index).momentum]
+        self.moved.assign(self._among(moving, self.moved * 0 + 1, self.moved))
         return [self.moved]
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
@@ -112,10 +127,10 @@ class SGD(Optimizer):
         rate, options = self._rate_for(value, index), self.options(index)
         if not options.momentum:
             return step * rate, []
-        if self.classic:
+        if options.classic:
             step = step * rate
         velocity = self.velocity[index]
         share = None if self.moved is None else self._beside(self._shares, value)[index, 0]
         velocity.assign(velocity * options.momentum + (step if share is None else step * share))
         change = step + velocity * options.momentum if options.nesterov else velocity
-        return (change if self.classic else change * rate), [velocity]
+        return (change if options.classic else change * rate), [velocity]

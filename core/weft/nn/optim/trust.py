@@ -47,20 +47,23 @@ class LARS(SGD):
         pre_wd: bool = True,
     ) -> None:
         super().__init__(params, lr, momentum, weight_decay, nesterov, classic)
-        self.tcoef, self.pre_wd = tcoef, pre_wd
+        self._add_defaults(tcoef=tcoef, pre_wd=pre_wd)
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
-        decay = self.options(index).weight_decay
-        step = gradient + value * decay if self.pre_wd else gradient
-        if self.tcoef:
+        options = self.options(index)
+        decay = options.weight_decay
+        step = gradient + value * decay if options.pre_wd else gradient
+        if options.tcoef:
             size, slope = value.square().sum().sqrt(), gradient.square().sum().sqrt()
-            ratio = self.tcoef * size / (slope + decay * size)
+            ratio = options.tcoef * size / (slope + decay * size)
             ratio = ((size > 0) & (slope > 0)).where(ratio, 1.0)
         else:
             ratio = Tensor.ones((), dtype=value.dtype, device=value.device)
-        change, state = self._along_momentum(index, value, step * ratio if self.classic else step)
-        change = change if self.classic else change * ratio
-        if decay and not self.pre_wd:
+        change, state = self._along_momentum(
+            index, value, step * ratio if options.classic else step
+        )
+        change = change if options.classic else change * ratio
+        if decay and not options.pre_wd:
             rate = self._rate_for(value, index)
             # of the value that is decayed first
             change = change + value * (rate * decay)
@@ -95,13 +98,13 @@ class LAMB(Adam):
         b2: float | None = None,
     ) -> None:
         super().__init__(params, lr, betas, eps, weight_decay, b1=b1, b2=b2)
-        self.adam = adam
+        self._add_defaults(adam=adam)
 
     def _change(self, index: int, value: Tensor, gradient: Tensor) -> tuple[Tensor, list[Tensor]]:
         change, state = self._direction(index, value, gradient)
-        decay = self.options(index).weight_decay
-        if decay:
-            change = change + value * decay
+        options = self.options(index)
+        if options.weight_decay:
+            change = change + value * options.weight_decay
         rate = self._rate_for(value, index)
-        change = change if self.adam else change * trust_ratio(value, change)
+        change = change if options.adam else change * trust_ratio(value, change)
         return change * rate, state

@@ -111,6 +111,134 @@ def test_momentum_may_begin_late() -> None:
         np.testing.assert_allclose(mine.numpy(), their.detach().numpy(), rtol=1e-5)
 
 
+OPTIONS = [
+    ("SGD", {"maximize": True}), ("SGD", {"momentum": 0.5, "nesterov": True}),
+    ("SGD", {"momentum": 0.5, "dampening": 0.2, "weight_decay": 0.1}),
+    ("Adam", {"maximize": True}), ("Adam", {"amsgrad": True, "eps": 0.01}),
+    ("AdamW", {"amsgrad": True, "maximize": True, "weight_decay": 0.2}),
+    ("Adam", {"decoupled_weight_decay": True, "weight_decay": 0.2}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("steps_before", [0, 2])
+@pytest.mark.parametrize(("name", "how"), OPTIONS, ids=str)
+def test_all_options_of_pytorchs_optimiser_are_restored(
+    name: str, how: dict, steps_before: int
+) -> None:
+    torch = pytest.importorskip("torch", reason="it is PyTorch's state")
+    values = [each.numpy() for each in start()]
+    theirs = [torch.nn.Parameter(torch.tensor(each)) for each in values]
+    try:
+        first = getattr(torch.optim, name)(theirs, lr=0.05, **how)
+    except TypeError:
+        pytest.skip("this PyTorch does not have the option")
+    ours = [nn.Parameter(Tensor(each)) for each in values]
+    second = getattr(optim, name)(ours, lr=0.7)
+
+    def steps(params, optimizer, count):
+        for step in range(count):
+            optimizer.zero_grad()
+            sum((each * each).sum() * (3 - step) for each in params).backward()
+            optimizer.step()
+
+    steps(theirs, first, steps_before)
+    steps(ours, second, 1)
+    second.load_state_dict(first.state_dict())
+    for mine, their in zip(ours, theirs, strict=True):
+        mine.replace(Tensor(their.detach().numpy().copy()))
+    steps(theirs, first, 3)
+    steps(ours, second, 3)
+    for mine, their in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine.numpy(), their.detach().numpy(), rtol=1e-5)
+
+
+OWN_OPTIONS = [
+    ("SGD", {"momentum": 0.5, "classic": True}), ("LARS", {"tcoef": 0.5, "pre_wd": False}),
+    ("LAMB", {"adam": True, "weight_decay": 0.1}), ("Muon", {"ns_steps": 2, "eps": 0.1}),
+    ("Muon", {"ns_coefficients": (1.5, -0.5, 0.0)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "how"), OWN_OPTIONS, ids=str)
+def test_options_that_pytorch_does_not_have_are_restored(name: str, how: dict) -> None:
+    params = start()
+    first = getattr(optim, name)(params, lr=0.05, **how)
+    advance(params, first, 2)
+    others = [nn.Parameter(each.detach().clone()) for each in params]
+    second = getattr(optim, name)(others)
+    second.load_state_dict(first.state_dict())
+    advance(params, first, 3)
+    advance(others, second, 3)
+    for one, other in zip(params, others, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_options_may_differ_between_groups() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says where parameters go")
+    values = [each.numpy() for each in start()]
+    theirs, ours = (
+        [torch.nn.Parameter(torch.tensor(each)) for each in values],
+        [nn.Parameter(Tensor(each)) for each in values],
+    )
+    for params, library in ((theirs, torch.optim), (ours, optim)):
+        groups = [{"params": params[:1], "amsgrad": True}, {"params": params[1:], "maximize": True}]
+        optimizer = library.Adam(groups, lr=0.1)
+        for step in range(4):
+            optimizer.zero_grad()
+            sum((each * each).sum() * (4 - step) for each in params).backward()
+            optimizer.step()
+    for mine, their in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine.numpy(), their.detach().numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("saved_at", [0, 2])
+@pytest.mark.parametrize("momentum_first", [False, True])
+def test_dampening_may_begin_late(momentum_first: bool, saved_at: int) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch says where parameters go")
+    values = [each.numpy() for each in start()]
+    found = []
+    for library in (torch, None):
+        make = library.tensor if library else Tensor
+        kind = library.nn.Parameter if library else nn.Parameter
+        params = [kind(make(each)) for each in values]
+        sgd = library.optim.SGD if library else optim.SGD
+        optimizer = sgd(params, lr=0.1, momentum=0.9 if momentum_first else 0.0)
+        for step in range(5):
+            if step == saved_at:
+                other = sgd(params, lr=0.1, momentum=0.9, dampening=0.5)
+                other.load_state_dict(optimizer.state_dict())
+                optimizer = other
+            if step == 3:
+                optimizer.param_groups[0]["momentum"] = 0.9
+                optimizer.param_groups[0]["dampening"] = 0.3
+            optimizer.zero_grad()
+            # the second parameter moves for the first time when there is dampening
+            sum((each * each).sum() for each in params[: 1 + (step > 3)]).backward()
+            optimizer.step()
+        found.append([each.detach().numpy() for each in params])
+    for their, mine in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, their, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "how"), KINDS, ids=str)
+def test_state_of_an_optimiser_that_has_not_moved_undoes_what_was_kept(
+    name: str, how: dict
+) -> None:
+    params = start()
+    fresh = getattr(optim, name)(params, lr=0.1, **how).state_dict()
+    fresh["state"] = {}  # as PyTorch saves it
+    others = [nn.Parameter(each.detach().clone()) for each in params]
+    used = getattr(optim, name)(others, lr=0.1, **how)
+    advance(others, used, 2)
+    used.load_state_dict(fresh)
+    for one, other in zip(params, others, strict=True):
+        other.assign(one.detach()).realize()
+    advance(params, getattr(optim, name)(params, lr=0.1, **how), 2)
+    advance(others, used, 2)
+    for one, other in zip(params, others, strict=True):
+        assert one.tolist() == other.tolist()
+
+
 def test_a_refused_state_changes_nothing() -> None:
     params = start()
     optimizer = optim.SGD(params, lr=0.5, weight_decay=0.25)
