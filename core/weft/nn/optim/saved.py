@@ -138,9 +138,14 @@ def _rows(optimizer: Optimizer, name: str, given: dict[int, Any]) -> list[tuple[
     return [(target, parts[0].stack(*parts[1:]))]
 
 
-def _fitting(value: Any, target: Tensor, name: str) -> Tensor:
+def tensor_from(value: Any) -> Tensor:
+    """A tensor of what was saved: a tensor of any library, an array, or a number."""
     given = as_tensor(value)
-    given = given if isinstance(given, Tensor) else Tensor(given)
+    return given if isinstance(given, Tensor) else Tensor(given)
+
+
+def _fitting(value: Any, target: Tensor, name: str) -> Tensor:
+    given = tensor_from(value)
     if given.shape != target.shape:
         raise ShapeError(
             "a saved tensor does not have the shape of its parameter",

@@ -9,6 +9,7 @@ from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.param_groups import Params
+from weft.nn.optim.saved import tensor_from
 from weft.tensor import Tensor
 
 
@@ -81,25 +82,19 @@ class SGD(Optimizer):
             self.moved = self._have_velocity().realize()
 
     def _have_velocity(self) -> Tensor:
-        """1 for parameters whose velocity is not 0, else 0: shape (parameters, 1).
+        """1 for parameters that have moved, else 0: shape (parameters, 1)."""
+        rows = [self._has_velocity(each) for each in self.velocity]
+        return rows[0].stack(*rows[1:]).contiguous()
 
-        A parameter all of whose gradients were 0 so far counts as one that has not moved.
-        """
-        found = [(each != 0).any().to(self.device) for each in self.velocity]
-        return found[0].stack(*found[1:]).reshape(-1, 1).cast(self.dtype).contiguous()
-
-    def state_dict(self) -> dict[str, Any]:
-        """See Optimizer. Which parameters have moved is part of it."""
-        state = super().state_dict()
-        if self.velocity and self.moved is None:
-            for number, row in enumerate(self._have_velocity().realize().numpy()):
-                state["state"][number]["moved"] = Tensor(row, device=self.device)
-        return state
+    def _has_velocity(self, velocity: Tensor) -> Tensor:
+        """Shape (1,). A parameter whose gradients were all 0 counts as one that has not moved."""
+        found = (velocity.detach() != 0).any().reshape(1)
+        return found.cast(self.dtype).to(self.device)
 
     def translated(self, number: int, found: dict[str, Any]) -> dict[str, Any]:
-        """See Optimizer. In PyTorch a parameter that has moved has a momentum buffer."""
+        """See Optimizer. Without dampening nothing is saved of which parameters have moved."""
         if found.get("momentum_buffer") is not None and "moved" not in found:
-            found["moved"] = Tensor.ones(1, dtype=self.dtype, device=self.device)
+            found["moved"] = self._has_velocity(tensor_from(found["momentum_buffer"]))
         return found
 
     def _advance(self, ready: list[int]) -> list[Tensor]:
