@@ -67,13 +67,9 @@ class Feature(StrEnum):
     """Lanes of one warp can exchange registers (see ``ComputeCaps.warp_size``)."""
     ASYNC_COPY = "async_copy"
     """Work items copy 4, 8 or 16 bytes to shared memory without waiting for them."""
-    ATOMIC_ADD = "atomic_add"
-    """Work items may add to one address at once."""
     THREADS = "threads"
     """Global ranges are spread over threads of one processor rather than over a launch grid: one
     dimension of any length, of which its runner hands out parts. Long reduces are split."""
-    GRAPHS = "graphs"
-    """Many launches can be bound into one replayable submission."""
     PARALLEL_COMPILE = "parallel_compile"
     """Its compiler may run in several processes at once."""
     ANY_LANE = "any_lane"

@@ -55,11 +55,9 @@ class Device:
 class BufferHints:
     """What an allocation is for. An allocator may ignore any of it.
 
-    :param cpu_access: the host will often read or write it.
     :param image: it will be read as a texture of this dtype.
     """
 
-    cpu_access: bool = False
     image: DType | None = None
 
 

@@ -60,9 +60,7 @@ def describe(toolchain: Toolchain) -> Capabilities:
             row_bytes=ROW_BYTES,
             scratch_bytes=SCRATCH_BYTES,
         ),
-        features=frozenset(
-            {Feature.PARALLEL_COMPILE, Feature.GRAPHS, Feature.THREADS, Feature.ANY_LANE}
-        ),
+        features=frozenset({Feature.PARALLEL_COMPILE, Feature.THREADS, Feature.ANY_LANE}),
         vector_widths={dtype: _widths(dtype, facts.vector_bytes) for dtype in known},
         pair_dots=tuple(_PAIR_DOTS[dtype] for dtype in facts.pairs),
         vector_bytes=facts.vector_bytes,

@@ -50,7 +50,6 @@ def _chip(device: Any) -> Chip:
 class BindingsContext:
     """One GPU's primary context, which other libraries of this process share, and a stream."""
 
-    graphs = True
     _process = PROCESS
 
     def __init__(self, ordinal: int) -> None:

@@ -160,8 +160,7 @@ class PycudaContext:
         self.beyond: Beyond | None = self.within(
             _beyond, ordinal, self.handle, int(self.stream.handle), self.chip.pools
         )
-        self.graphs = self.beyond is not None
-        self.pools = self.chip.pools and self.graphs
+        self.pools = self.chip.pools and self.beyond is not None
 
     def within(self, function: Callable[..., Any], *arguments: Any, doing: str = "") -> Any:
         """Call a function while the context is current. :raises DeviceError: if it fails."""

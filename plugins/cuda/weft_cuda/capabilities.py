@@ -39,18 +39,12 @@ def computed_dtypes(chip: Chip) -> frozenset[DType]:
     return COMMON_DTYPES | short | {core.dtype_in for core in units_of(chip.capability)}
 
 
-def describe(chip: Chip, compiler: str, graphs: bool = True) -> Capabilities:
-    """Capabilities of `chip` with the compiler of this fingerprint.
-
-    :param graphs: whether the driver's package binds launches.
-    """
+def describe(chip: Chip, compiler: str) -> Capabilities:
+    """Capabilities of `chip` with the compiler of this fingerprint."""
     known = computed_dtypes(chip)
     features = {
-        Feature.BARRIER, Feature.SHARED, Feature.WARP_REDUCE, Feature.GRAPHS,
-        Feature.PARALLEL_COMPILE,
+        Feature.BARRIER, Feature.SHARED, Feature.WARP_REDUCE, Feature.PARALLEL_COMPILE,
     }  # fmt: skip
-    if not graphs:
-        features.remove(Feature.GRAPHS)
     if chip.capability >= COPIES_SINCE:
         features.add(Feature.ASYNC_COPY)
     compute = ComputeCaps(

@@ -20,7 +20,7 @@ class Gpu(Device):
     """
 
     def __init__(self, id: DeviceId, context: Context, fingerprint: str) -> None:
-        super().__init__(id, describe(context.chip, fingerprint, context.graphs))
+        super().__init__(id, describe(context.chip, fingerprint))
         self.context = context
         self.chip = context.chip
         self.allocator = GpuAllocator(context)

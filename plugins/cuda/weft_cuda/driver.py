@@ -110,7 +110,6 @@ class Context(Protocol):
 
     chip: Chip
     ordinal: int
-    graphs: bool
 
     def allocate(self, nbytes: int) -> int:
         """Device memory. :raises OutOfMemory: if there is none."""

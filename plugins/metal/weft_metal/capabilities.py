@@ -62,7 +62,7 @@ def describe(
     if bfloat and since(arch, BFLOAT_SINCE):
         known.add(dtypes.bfloat16)
     largest = (1 << 31) - 1
-    features = {Feature.BARRIER, Feature.SHARED, Feature.GRAPHS}
+    features = {Feature.BARRIER, Feature.SHARED}
     if lanes:
         features.add(Feature.WARP_REDUCE)
     compute = ComputeCaps(

@@ -186,7 +186,7 @@ def describe(facts: Facts) -> Capabilities:
     widths = {
         dtype: tuple(n for n in (16, 8, 4, 2) if n * dtype.itemsize <= WIDEST) for dtype in known
     }
-    features = {Feature.BARRIER, Feature.GRAPHS}
+    features = {Feature.BARRIER}
     if facts.shared_bytes:
         features.add(Feature.SHARED)
     if facts.processor:

@@ -68,7 +68,7 @@ class Honest:
     weft_api = API_VERSION
     compute = dataclasses.replace(
         KINDS["grid"],
-        features=frozenset({Feature.BARRIER, Feature.SHARED, Feature.GRAPHS}),
+        features=frozenset({Feature.BARRIER, Feature.SHARED}),
         tensor_cores=(unit(),),
     )
     memory = MemoryCaps(link_group="here", max_allocation=1 << 22)

@@ -1,5 +1,6 @@
 import pytest
 
+from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.device.capabilities import Capabilities
 from weft.device.identity import DeviceId
@@ -42,8 +43,9 @@ def test_an_allocator_must_give_and_copy():
 
 
 def test_hints_are_values():
-    assert BufferHints() == NO_HINTS != BufferHints(cpu_access=True)
-    assert hash(BufferHints(cpu_access=True)) == hash(BufferHints(cpu_access=True))
+    image = dtypes.imagef((2, 4, 4))
+    assert BufferHints() == NO_HINTS != BufferHints(image=image) == BufferHints(image=image)
+    assert hash(BufferHints(image=image)) == hash(BufferHints(image=image))
 
 
 def test_a_device_shows_its_name():

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, OutOfMemory
 from weft.device import pool as pool_module
 from weft.device.parts import NO_HINTS, Allocator, BufferHints
@@ -31,7 +32,7 @@ def test_other_sizes_and_hints_are_not(allocator):
     handle = pool.take(100, NO_HINTS)
     pool.give(handle, 100, NO_HINTS)
     assert pool.take(101, NO_HINTS) is not handle
-    assert pool.take(100, BufferHints(cpu_access=True)) is not handle
+    assert pool.take(100, BufferHints(image=dtypes.imagef((2, 4, 4)))) is not handle
 
 
 def test_the_last_returned_is_taken_first(allocator):
@@ -150,7 +151,7 @@ def test_what_is_a_little_smaller_gets_a_window():
 
 def test_small_memory_and_memory_of_its_own_kind_is_not_cut():
     pool = Pool(RecordingAllocator(), windows=True)
-    small, hints = pool_module.WINDOWS_FROM // 2, BufferHints(cpu_access=True)
+    small, hints = pool_module.WINDOWS_FROM // 2, BufferHints(image=dtypes.imagef((2, 4, 4)))
     for size, kind in ((small, NO_HINTS), (small * 8, hints)):
         first = pool.take(size, kind)
         pool.give(first, size, kind)

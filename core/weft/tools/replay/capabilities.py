@@ -1,8 +1,8 @@
 """Capabilities in plain types and back, so that a kernel can be lowered for a device that is not
 here.
 
-A field that a record does not have is what it is by default; one that this version does not know is
-passed over: both happen where the capturing checkout was another.
+A field that a record does not have takes its default. A field or a feature that this version does
+not know is ignored. Both occur where another version captured the record.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DTypeError, FormatError
 from weft.base.members import Member
-from weft.device.capabilities import FrozenMap
+from weft.device.capabilities import Feature, FrozenMap
 
 
 def plain(value: Any) -> Any:
@@ -64,7 +64,8 @@ def _read(kind: Any, value: Any) -> Any:
             return tuple([_read(inside[0], item) for item in value])
         return tuple([_read(k, item) for k, item in zip(inside, value, strict=True)])
     if origin is frozenset:
-        return frozenset(_read(inside[0], item) for item in value)
+        known = [item for item in value if inside[0] is not Feature or item in set(Feature)]
+        return frozenset(_read(inside[0], item) for item in known)
     if origin is Mapping:
         return FrozenMap({_read(inside[0], k): _read(inside[1], v) for k, v in value.items()})
     if kind is DType:

@@ -49,11 +49,14 @@ def test_what_another_version_had_or_lacks_is_passed_over():
     said["colour"] = "blue"
     del said["resident"]
     assert read(MemoryCaps, said) == MemoryCaps(alignment=16)
+    said = plain(RICH)
+    said["features"].append("levitation")
+    assert read(ComputeCaps, said) == RICH
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"dtypes": ["floaty"]}, {"features": ["levitation"]}, {"limits": 3}, {"vector_bytes": "many"},
+    [{"dtypes": ["floaty"]}, {"features": 7}, {"limits": 3}, {"vector_bytes": "many"},
      {"limits": {"global_size": [1, 2]}}, {"tensor_cores": [{}]}, {"vector_widths": [4]}],
 )  # fmt: skip
 def test_damaged_ones_are_refused(change):
