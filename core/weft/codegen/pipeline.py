@@ -221,7 +221,7 @@ def lower(
     try:
         info, nodes = run_passes(BEFORE + AFTER, ast, context)
     finally:
-        traversal.forget()
+        traversal.clear_cache()
     return LinearProgram.of(
         info.name, nodes, estimates=estimate.run(nodes), source_ast=ast, applied=info.applied
     )

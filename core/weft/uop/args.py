@@ -11,19 +11,19 @@ from weft.uop.ops import Ops
 ASYNC = "async"
 """STORE of what is read from memory into memory on chip: it is there after a WAIT at the latest."""
 
-STREAM = "stream"
+NON_TEMPORAL = "stream"
 """STORE to memory that nobody reads soon: it need not stay in a cache."""
 
-AHEAD = "ahead"
+PREFETCH_STREAM = "ahead"
 """LOAD from a long stretch that is read in a row: what comes later may be asked for now."""
 
-COMING = "coming"
+PREFETCH_L1 = "coming"
 """LOAD of what a later turn of a loop reads: it is asked for, and nobody uses what it gives."""
 
-LATER = "later"
+PREFETCH_L2 = "later"
 """The same, of what is read only after much else: it need not come all the way to the registers."""
 
-ASKED = frozenset({COMING, LATER})
+PREFETCHES = frozenset({PREFETCH_L1, PREFETCH_L2})
 """LOADs that nobody uses."""
 
 

@@ -7,7 +7,7 @@ from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer
 from weft.render.unroll_pragmas import FEW, LEAST, MOST, MUCH, TURNS, outer_loops, tile_loops
 from weft.uop import Ops, UOp
-from weft.uop.args import COMING, AxisKind, RangeArg
+from weft.uop.args import PREFETCH_L1, AxisKind, RangeArg
 
 DATA = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1 << 12, AddrSpace.GLOBAL), (), 0)
 LONG = 4 * TURNS
@@ -60,7 +60,10 @@ def test_elements_under_gates_are_not_tested_several_at_a_time():
     loop = opened(0)
     gate = UOp(Ops.CMPLT, dtypes.bool, (loop, UOp.const(dtypes.int, 9)))
     place = UOp(Ops.INDEX, DATA.dtype, (DATA, loop, gate))
-    for arg, found in ((None, frozenset()), (COMING, {loop})):  # to ask for what comes is no read
+    for arg, found in (
+        (None, frozenset()),
+        (PREFETCH_L1, {loop}),
+    ):  # to ask for what comes is no read
         load = UOp(Ops.LOAD, dtypes.float, (place,), arg)
         uops = [DATA, loop, *products(LEAST, loop), gate, place, load, closed(loop)]
         assert tile_loops(uops) == found

@@ -52,7 +52,7 @@ def affine(node: UOp) -> Affine:
     return terms, constant
 
 
-def affine_of_narrow(node: UOp) -> Affine:
+def affine_through_casts(node: UOp) -> Affine:
     """`affine`, also of a sum that was made wide and is narrow again."""
     terms, constant = affine(node)
     found: dict[UOp, int] = {}

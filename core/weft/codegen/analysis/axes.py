@@ -1,6 +1,7 @@
-"""Kernel axes: describe the axes of a lowered kernel, their splits and its accesses.
+"""Kernel axes: describe the axes of a lowered kernel, their splits and its memory accesses.
 
-Source: none known; sound because it holds data and changes no kernel.
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001), strip mining
+and subscript analysis. The module holds data and changes no kernel.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.lane_strides import step_within
+from weft.codegen.analysis.lane_strides import lane_stride
 from weft.codegen.analysis.ranges import extent_of, ranges_of
 from weft.device.tensor_core import TensorCore
 from weft.uop.args import AxisKind
@@ -18,7 +19,7 @@ from weft.uop.ops import Ops
 
 
 class Axis(NamedTuple):
-    """One loop: its extent, what becomes of it, which RANGE of the lowered kernel it is of."""
+    """One loop: its number, extent, kind, and `home`, the RANGE of the lowered kernel."""
 
     number: int
     extent: sint
@@ -27,9 +28,9 @@ class Axis(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One LOAD or STORE: by how much each RANGE moves its address.
+    """The access pattern of a LOAD or STORE: `steps` maps each RANGE to its stride.
 
-    hidden: ranges that move it by no fixed step, or that its gate depends on.
+    hidden: ranges without a constant stride, and ranges of the gate.
     """
 
     node: UOp
@@ -39,11 +40,11 @@ class Access(NamedTuple):
     def depends(self, loop: UOp) -> bool:
         return loop in self.steps or loop in self.hidden
 
-    def step_within(self, loop: UOp, width: int) -> int | None:
-        """By how much each of `width` neighbours along a loop that is divided moves the address.
+    def lane_stride(self, loop: UOp, width: int) -> int | None:
+        """The stride of the address between the `width` lanes of a vector along `loop`.
 
-        One scale for a group of weights, heads side by side in a row: groups of whole vectors.
-        None where that is no one number, or where some neighbours have a closed gate alone.
+        Quotients and remainders of the loop count too: one scale per group of weights, for example.
+        None if the stride is not constant, or if the gate differs between lanes.
         """
         extent = extent_of(loop)
         if not isinstance(extent, int) or extent % width:
@@ -53,37 +54,37 @@ class Access(NamedTuple):
         pointer, at, *gate = self.node.src[0].src
         if pointer.op is not Ops.DEFINE_GLOBAL:
             return None
-        if any(step_within(part, loop, width) != 0 for part in gate):
+        if any(lane_stride(part, loop, width) != 0 for part in gate):
             return None
-        return step_within(at, loop, width)
+        return lane_stride(at, loop, width)
 
 
 class Split(NamedTuple):
-    """An axis is `outer * factor + inner`; the first part at most `last` where one is given.
+    """A strip-mined axis: `outer * factor + inner`, with `outer * factor` clamped to `last`.
 
-    rest: how many turns the inner loop has in the last turn of the outer one; 0: as many as ever.
+    remainder: the extent of the inner loop in the last outer iteration; 0: no remainder.
     """
 
     outer: int
     inner: int
     factor: int
     last: int | None
-    rest: int = 0
+    remainder: int = 0
 
 
 class Pad(NamedTuple):
-    """An axis became one of more turns, of which the first `extent` are real."""
+    """A padded axis: axis number `longer` has `padded` iterations; the first `extent` are valid."""
 
     home: UOp
     longer: int
-    turns: int
+    padded: int
     extent: int
 
 
 class Unit(NamedTuple):
-    """A matrix unit and the numbers of the axes that are its fragments; lanes: the lowest first.
+    """A tensor core and the axes mapped to its fragment: `m`, `n`, `k` and `lanes`, lowest first.
 
-    rows, columns: the axes of the lowered kernel that these are the innermost parts of.
+    rows, columns: the RANGEs of the lowered kernel that `m` and `n` are the innermost parts of.
     """
 
     core: TensorCore
@@ -95,44 +96,44 @@ class Unit(NamedTuple):
     lanes: tuple[int, ...]
 
 
-def turns_of_last(outer: UOp, split: Split) -> UOp:
-    """The extent of an inner loop that is shorter in the last turn of the outer one."""
-    turns = extent_of(outer)
-    assert isinstance(turns, int)
-    whole, rest = outer.const_like(split.factor), outer.const_like(split.rest)
-    return UOp(Ops.WHERE, outer.dtype, (outer < outer.const_like(turns - 1), whole, rest))
+def last_tile_extent(outer: UOp, split: Split) -> UOp:
+    """The extent of the inner loop: shorter in the last outer iteration."""
+    extent = extent_of(outer)
+    assert isinstance(extent, int)
+    full, last = outer.const_like(split.factor), outer.const_like(split.remainder)
+    return UOp(Ops.WHERE, outer.dtype, (outer < outer.const_like(extent - 1), full, last))
 
 
-def written(nodes: Sequence[UOp]) -> set[UOp]:
-    """The buffers that a kernel stores to."""
+def stored_buffers(nodes: Sequence[UOp]) -> set[UOp]:
+    """The buffers that a kernel stores to; local arrays do not count."""
     stored = {node.src[0].src[0] for node in nodes if node.op is Ops.STORE}
     return {pointer for pointer in stored if pointer.op is not Ops.DEFINE_REG}
 
 
 def reads_any(nodes: Iterable[UOp], buffers: set[UOp]) -> bool:
-    """Whether anything is loaded from one of these buffers."""
+    """Whether a LOAD reads one of these buffers."""
     return any(node.op is Ops.LOAD and node.src[0].src[0] in buffers for node in nodes)
 
 
-def reads_what_it_writes(nodes: Sequence[UOp]) -> bool:
-    """Whether a buffer of the kernel is both loaded from and stored to."""
-    return reads_any(nodes, written(nodes))
+def is_in_place(nodes: Sequence[UOp]) -> bool:
+    """Whether the kernel loads from a buffer that it stores to."""
+    return reads_any(nodes, stored_buffers(nodes))
 
 
-def stores_of_what_is_read(nodes: Sequence[UOp]) -> list[UOp]:
-    """The stores to buffers that the kernel loads from as well."""
-    both = {node.src[0].src[0] for node in nodes if node.op is Ops.LOAD} & written(nodes)
+def in_place_stores(nodes: Sequence[UOp]) -> list[UOp]:
+    """The STOREs to buffers that the kernel also loads from."""
+    both = {node.src[0].src[0] for node in nodes if node.op is Ops.LOAD} & stored_buffers(nodes)
     return [node for node in nodes if node.op is Ops.STORE and node.src[0].src[0] in both]
 
 
-def sums_what_it_writes(nodes: Sequence[UOp]) -> bool:
-    """Whether any sum has a term from a buffer that is stored to."""
-    stored = written(nodes)
+def reduces_in_place(nodes: Sequence[UOp]) -> bool:
+    """Whether a REDUCE loads from a buffer that the kernel stores to."""
+    stored = stored_buffers(nodes)
     return any(reads_any(node.toposort(), stored) for node in nodes if node.op is Ops.REDUCE)
 
 
 def access_of(node: UOp, word: UOp | None = None) -> Access:
-    """A LOAD or STORE taken apart; or a word, by the first LOAD of its numbers."""
+    """The access pattern of a LOAD or STORE, or of a packed `word` whose first LOAD is `node`."""
     index = node.src[0]
     terms, _ = affine(index.src[1])
     steps: dict[UOp, int] = {}
@@ -144,7 +145,7 @@ def access_of(node: UOp, word: UOp | None = None) -> Access:
             hidden |= ranges_of(term)
     if len(index.src) > 2:
         hidden |= ranges_of(index.src[2])
-    # each instance of a FILL has an array of its own
+    # each unrolled instance of a FILL has its own array
     if node.src[-1].op is Ops.FILL:
         hidden |= ranges_of(node.src[-1])
     elif index.src[0].op is Ops.DEFINE_REG:

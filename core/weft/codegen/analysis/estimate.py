@@ -11,7 +11,7 @@ from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.base.sequences import prod
 from weft.codegen.analysis.ranges import extent_of
 from weft.device.program import Estimates
-from weft.uop.args import ASKED
+from weft.uop.args import PREFETCHES
 from weft.uop.node import UOp, sint
 from weft.uop.ops import GroupOp, Ops
 
@@ -49,7 +49,7 @@ def run(nodes: Sequence[UOp]) -> Estimates:
             operations = operations + times[-1] * 2 * work // node.arg.threads
         elif op is Ops.DOT:
             operations = operations + times[-1] * 2 * node.arg.terms * node.dtype.count
-        elif (op is Ops.LOAD and node.arg not in ASKED) or op is Ops.STORE:
+        elif (op is Ops.LOAD and node.arg not in PREFETCHES) or op is Ops.STORE:
             pointer = node.src[0].dtype
             if isinstance(pointer, PtrDType) and pointer.space is not AddrSpace.REG:
                 value = node.src[1].dtype if op is Ops.STORE else node.dtype

@@ -15,7 +15,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 
-def step_within(number: UOp, loop: UOp, width: int) -> int | None:
+def lane_stride(number: UOp, loop: UOp, width: int) -> int | None:
     """By how much an index or a gate moves with each lane; None where that is no one number."""
     steps: dict[UOp, int | None] = {}
     for node in number.toposort():

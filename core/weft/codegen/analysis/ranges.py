@@ -1,13 +1,15 @@
 """Loop dependence: find the loops that each lowered node depends on.
 
-A lowered kernel holds RANGE nodes instead of axes. A node depends on the ranges below it; a REDUCE
-and a FILL close their own, so that what uses them stands outside these.
+A lowered kernel holds RANGE nodes instead of axes. A node depends on the ranges of its sources.
+A REDUCE and a FILL close ranges: their users are outside of these loops.
 
-Source: none known; sound because a node depends on the union of the loops of its sources.
+Source: S. Muchnick, 'Advanced Compiler Design and Implementation' (1997), loop invariants; LLVM's
+LoopInfo answers the same question.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,9 +24,9 @@ NO_RANGES: frozenset[UOp] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """REDUCE: the operation, and how many leading sources are values; the others are ranges.
+    """REDUCE: the operation, and the number of leading sources that are values, not ranges.
 
-    Several values are accumulated one after the other in each turn of the loop.
+    Several values are accumulated in order in each iteration.
     """
 
     op: Ops
@@ -33,30 +35,29 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """FILL: how many leading sources are STOREs to memory on chip; the others are ranges.
+    """FILL: the number of leading sources that are STOREs to a local array; the others are ranges.
 
-    A LOAD of that memory has the FILL as its last source, and so comes after it. meet: memory that
-    a workgroup shares is full after a barrier; those of one name that stand in one loop have one
-    barrier together, and none of them is filled with what another one holds.
-
-    depth: how many tiles memory has room for. With several, the STOREs that stand in the loop fill
-    the one that was read in the turn before; the others fill the first ones before the loop.
-    flies: STOREs of so many neighbours, loaded as they are, may be copies that arrive later; or 0.
+    A LOAD of the array has the FILL as its last source, and so follows it.
+    barrier: FILLs of shared memory with this name in one loop share one barrier; none of them
+    depends on another one's array.
+    depth: the number of tiles in the array (multi-buffering). If there are several, STOREs inside
+    the loop overwrite the tile of the previous iteration; STOREs outside fill the first tiles.
+    async_width: the number of contiguous elements that one asynchronous copy may store; 0: none.
     """
 
     values: int = 1
-    meet: str = ""
+    barrier: str = ""
     depth: int = 1
-    flies: int = 0
+    async_width: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """WMMA before expansion: the unit, and over how many ranges its two factors are.
+    """WMMA before expansion: the tensor core, and the numbers of ranges of its two factors.
 
-    Sources are the left and the right factor, the ranges over what one lane holds of each (the
-    lowest bit first), and the VECTOR range over what it holds of the result. The first two sets are
-    closed; the value depends on the last.
+    The sources are the left and right factor, the ranges over the elements that one lane holds of
+    each (lowest bit first), and the VECTOR range over the elements it holds of the result. The
+    node closes the ranges of the factors and depends on the last range.
     """
 
     core: TensorCore
@@ -81,18 +82,18 @@ def values_of(closing: UOp) -> tuple[UOp, ...]:
 
 
 def fill_of(load: UOp) -> UOp | None:
-    """The FILL after which memory on chip is read; None for a LOAD of other memory."""
+    """The FILL of the local array that a LOAD reads; None for a LOAD of other memory."""
     last = load.src[-1]
     return last if last.op is Ops.FILL else None
 
 
 def alternative_of(load: UOp) -> UOp | None:
-    """What a gated LOAD gives where its gate is false."""
+    """The value of a gated LOAD where its gate is false; None for a LOAD without a gate."""
     return load.src[1] if len(load.src) > 1 and load.src[1].op is not Ops.FILL else None
 
 
 def _union(nodes: Iterable[UOp]) -> frozenset[UOp]:
-    """The ranges of all of `nodes`, which know theirs; one of their sets where one will do."""
+    """The union of the cached ranges of `nodes`; one of their own sets if it is the union."""
     result = NO_RANGES
     for node in nodes:
         item = node._ranges
@@ -109,7 +110,7 @@ _set_ranges = memo_slot("_ranges")
 
 
 def ranges_of(node: UOp) -> frozenset[UOp]:
-    """The ranges that the value of this node depends on. Kept on the node."""
+    """The ranges that the value of this node depends on. Cached on the node."""
     known = node._ranges
     if known is not None:
         return known
@@ -128,15 +129,15 @@ def ranges_of(node: UOp) -> frozenset[UOp]:
     return known  # type: ignore[return-value]
 
 
-def know_ranges(nodes: Iterable[UOp]) -> None:
-    """Have `ranges_of` know all of `nodes`, which are in topological order, with all below them."""
+def cache_ranges(nodes: Iterable[UOp]) -> None:
+    """Cache the result of `ranges_of` for `nodes`, a complete topological order."""
     for node in nodes:
         if node._ranges is None:
             _set_ranges(node, _ranges(node))
 
 
 def _ranges(node: UOp) -> frozenset[UOp]:
-    """Of a node whose sources know theirs."""
+    """The ranges of a node, from the cached ranges of its sources."""
     if not node.src:
         return NO_RANGES
     op = node.op
@@ -148,23 +149,34 @@ def _ranges(node: UOp) -> frozenset[UOp]:
         return _union(node.src)
     loops = loops_of(node)
     inside = _union(values_of(node))
-    # the end of a loop may depend on one that is closed with it
+    # the extent of a loop may depend on another loop that the node closes
     return (inside | _union([end for loop in loops for end in loop.src])).difference(loops)
 
 
 def loop_order(loop: UOp) -> tuple[AxisKind, int]:
-    """The key by which ranges are sorted, outermost first."""
+    """The sort key of ranges, outermost first."""
     arg: RangeArg = loop.arg
     return (arg.kind, arg.id)
 
 
-def most_of(loop: UOp) -> int:
-    """How often a loop turns at most."""
+def max_trip_count(loop: UOp) -> int:
+    """The largest trip count of a loop."""
     end = loop.src[0]
     return int(end.arg if end.op is Ops.CONST else end.vmax)
 
 
 def extent_of(loop: UOp) -> int | UOp:
-    """How often a loop turns: an int, or an expression of variables."""
+    """The trip count of a loop: an int, or an expression of variables."""
     end = loop.src[0]
     return end.arg if end.op is Ops.CONST else end
+
+
+def trip_count(loop: UOp, unknown: int = 0) -> int:
+    """The trip count of a loop; `unknown` if it is not constant."""
+    end = loop.src[0]
+    return int(end.arg) if end.op is Ops.CONST else unknown
+
+
+def iteration_count(loops: Iterable[UOp], unknown: int = 0) -> int:
+    """The number of iterations of a loop nest; `unknown` replaces each unknown trip count."""
+    return math.prod(trip_count(loop, unknown) for loop in loops)

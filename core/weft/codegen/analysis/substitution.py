@@ -66,7 +66,7 @@ def substitute_ranges(
     return made[nodes[-1]]
 
 
-def settled(root: UOp) -> UOp:
+def fold_conditions(root: UOp) -> UOp:
     """The graph of `root` without the conditions that always hold, or never do: what is chosen or
     read under them is chosen or read as it is, or not at all."""
     made: dict[UOp, UOp] = {}

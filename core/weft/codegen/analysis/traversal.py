@@ -23,6 +23,6 @@ def nodes_of(sink: UOp) -> list[UOp]:
     return nodes
 
 
-def forget() -> None:
+def clear_cache() -> None:
     """Let go of the last kernel, so that its nodes may be freed."""
     _last.clear()

@@ -30,7 +30,7 @@ def run(sink: UOp) -> UOp:
         return sink
     from_memory: set[UOp] = set()
     for node in nodes:
-        if node.op in CLOSING or is_looked_up(node):
+        if node.op in CLOSING or is_computed_index(node):
             from_memory.add(node)
         elif any(source in from_memory for source in node.src):
             from_memory.add(node)
@@ -45,7 +45,7 @@ def run(sink: UOp) -> UOp:
     return made[sink]
 
 
-def is_looked_up(node: UOp) -> bool:
+def is_computed_index(node: UOp) -> bool:
     """Whether a place that is made of this is more than a sum of loops: worth a vector of them."""
     return node.op is Ops.LOAD or dtypes.is_float(node.dtype.scalar())
 

@@ -32,12 +32,12 @@ from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.ranges import extent_of, loop_order, loops_of, most_of, ranges_of
-from weft.codegen.analysis.substitution import replace_nodes, settled, substitute_ranges
+from weft.codegen.analysis.ranges import extent_of, loop_order, loops_of, max_trip_count, ranges_of
+from weft.codegen.analysis.substitution import fold_conditions, replace_nodes, substitute_ranges
 from weft.codegen.indexing.one_hot_gather import Replacement, both
 from weft.codegen.indexing.scatter_add import Term, start_of, with_places
 from weft.device.capabilities import Target
-from weft.device.program import puts_among
+from weft.device.program import indexed_stores_of
 from weft.uop.args import AxisKind
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
@@ -79,9 +79,9 @@ def run(sink: UOp, target: Target) -> UOp:
     return UOp.sink(*before, *map(_stored, puts), arg=sink.arg)
 
 
-def in_order(store: UOp) -> frozenset[UOp]:
+def ordered_loops(store: UOp) -> frozenset[UOp]:
     """The loops of a STORE whose turns may meet in one place: those over terms."""
-    if store not in puts_among(store.toposort()):
+    if store not in indexed_stores_of(store.toposort()):
         return frozenset()
     return ranges_of(store).difference(affine(store.src[0].src[1])[0])
 
@@ -140,7 +140,7 @@ def _counts(term: Term) -> bool:
     for loop in sorted(loops_of(term.reduce), key=loop_order, reverse=True):
         if numbers.get(loop, 0) <= reach:
             return False
-        reach += numbers.pop(loop) * (most_of(loop) - 1)
+        reach += numbers.pop(loop) * (max_trip_count(loop) - 1)
     return not numbers and first > 0 and term.value.vmax <= term.reduce.dtype.max
 
 
@@ -154,7 +154,7 @@ def _worth(put: _Put, scratch: int) -> bool:
         return True
     loops = ranges_of(put.term.reduce)
     inside = loops - {put.term.pick.loop} - ranges_of(put.term.pick.at)
-    size = math.prod(map(most_of, (put.term.pick.loop, *inside)))
+    size = math.prod(map(max_trip_count, (put.term.pick.loop, *inside)))
     blocks = ceildiv(size * put.store.src[1].dtype.itemsize, max(scratch, 1))
     return blocks > 1
 
@@ -208,7 +208,7 @@ def _stored(put: _Put) -> UOp:
     else:
         turn = replaced.value(term.value)
         named = replace_nodes(list(put.value.toposort()), {term.reduce: turn})
-        value = settled(replaced.value(named))
+        value = fold_conditions(replaced.value(named))
     store = UOp(Ops.STORE, dtypes.void, (where, value))
     ranges = [node for node in put.store.toposort() if node.op is Ops.RANGE]
     first = 1 + max(node.arg.id for node in ranges)

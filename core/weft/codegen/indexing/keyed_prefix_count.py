@@ -8,7 +8,7 @@ running sum by groups: terms times terms become terms. The array has an element 
 a key may have, which its bounds must tell; it begins anew for every turn of the loops around. With
 u < t the sum is what was there before.
 
-Only where one processor goes through the turns in their order (`scatter.in_order`). Not with
+Only where one processor goes through the turns in their order (`scatter.ordered_loops`). Not with
 FUSE_ARANGE=0.
 
 in:  spec.lowered
@@ -25,7 +25,7 @@ from typing import NamedTuple
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.axes import reads_what_it_writes
+from weft.codegen.analysis.axes import is_in_place
 from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import (
     CLOSING,
@@ -66,7 +66,7 @@ def run(sink: UOp, target: Target) -> UOp:
         return sink
     found = [rank for reduce in reduces if (rank := _rank(reduce)) is not None]
     found = [rank for rank in found if _fits(rank, limits.scratch_bytes, sink)]
-    if not found or reads_what_it_writes(nodes):
+    if not found or is_in_place(nodes):
         return sink
     number = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
     loop = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)

@@ -29,7 +29,7 @@ from weft.base.dtype import AddrSpace, dtypes
 from weft.base.intmath import ceildiv, round_up
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.axes import reads_what_it_writes
+from weft.codegen.analysis.axes import is_in_place
 from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import (
     CLOSING,
@@ -37,7 +37,7 @@ from weft.codegen.analysis.ranges import (
     extent_of,
     loop_order,
     loops_of,
-    most_of,
+    max_trip_count,
     ranges_of,
     values_of,
 )
@@ -162,9 +162,9 @@ def _planned(sink: UOp, sums: Sequence[Term], target: Target) -> _Plan | None:
     )
     if any(not {place, *around} <= ranges_of(store) for store in sink.src):
         return None
-    row = math.prod(map(most_of, inside))
-    terms = max(math.prod(map(most_of, loops_of(one.reduce))) for one in sums)
-    places = most_of(place)
+    row = math.prod(map(max_trip_count, inside))
+    terms = max(math.prod(map(max_trip_count, loops_of(one.reduce))) for one in sums)
+    places = max_trip_count(place)
     room = target.compute.limits.scratch_bytes // (2 if row >= _LONG_ROWS else 1)
     block = min(places, room // (row * sum(one.reduce.dtype.itemsize for one in sums)))
     if block < 1 or terms < _SHORTEST:
@@ -174,7 +174,7 @@ def _planned(sink: UOp, sums: Sequence[Term], target: Target) -> _Plan | None:
     block = ceildiv(places, ceildiv(places, block))
     if _LANES < block < places:
         block = round_up(block, _LANES) if block * row * 2 <= room else block // _LANES * _LANES
-    if places % block and reads_what_it_writes(list(sink.toposort())):
+    if places % block and is_in_place(list(sink.toposort())):
         block = max(size for size in range(1, block + 1) if places % size == 0)
     lanes = min(row, _LANES)
     now = terms * places * row / _LANES
@@ -209,7 +209,7 @@ class _Scatter:
         self.copies: dict[tuple[UOp, ...], dict[UOp, UOp]] = {}
         used = frozenset[UOp]().union(*(ranges_of(store) for store in nodes[-1].src))
         rest = sorted(used.difference(plan.around), key=loop_order)
-        places = most_of(plan.place)
+        places = max_trip_count(plan.place)
         self.outputs = {loop: self.fresh(loop) for loop in plan.around}
         self.first = UOp.const(dtypes.int, 0)  # place of a block
         self.blocks = ceildiv(places, plan.block)
@@ -230,7 +230,7 @@ class _Scatter:
         self.size = 1
         for loop in reversed(axes):
             self.strides[loop] = self.size
-            self.size *= plan.block if loop is plan.place else most_of(loop)
+            self.size *= plan.block if loop is plan.place else max_trip_count(loop)
 
     def loop(self, turns: int) -> UOp:
         self.number += 1
@@ -330,7 +330,7 @@ def accumulates(fill: UOp) -> bool:
     )
 
 
-def in_order(fill: UOp) -> frozenset[UOp]:
+def ordered_loops(fill: UOp) -> frozenset[UOp]:
     """The loops that may neither be written out nor be lanes: those whose turns may meet in one
     place of an array that is added to, and those that have an array each."""
     if not accumulates(fill):

@@ -23,10 +23,17 @@ from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.intmath import ceildiv
-from weft.base.sequences import prod
 from weft.codegen.analysis.affine import affine, from_affine
-from weft.codegen.analysis.axes import reads_what_it_writes
-from weft.codegen.analysis.ranges import CLOSING, Fill, extent_of, loop_order, ranges_of
+from weft.codegen.analysis.axes import is_in_place
+from weft.codegen.analysis.ranges import (
+    CLOSING,
+    Fill,
+    extent_of,
+    iteration_count,
+    loop_order,
+    ranges_of,
+    trip_count,
+)
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.device.capabilities import Target
 from weft.uop.args import AxisKind
@@ -67,7 +74,7 @@ def run(sink: UOp, target: Target) -> UOp:
     if any(node.op in CLOSING for node in nodes) or sum(n.op is Ops.LOAD for n in nodes) < 2:
         return sink
     tables = [table for node in nodes if (table := _table(node, sink.src[0])) is not None]
-    if len(tables) != 1 or reads_what_it_writes(nodes):
+    if len(tables) != 1 or is_in_place(nodes):
         return sink
     width = _width(tables[0], limits.scratch_bytes // 2)
     return _by_columns(sink, tables[0], width) if width else sink
@@ -94,11 +101,11 @@ def _table(load: UOp, store: UOp) -> _Table | None:
     if not all(isinstance(extent_of(loop), int) for loop in loops):
         return None
     picked = tuple(sorted((loop for loop in loops if loop not in steps), key=loop_order))
-    again = prod([_turns(loop) for loop in picked])
+    again = iteration_count(picked)
     if not picked or again < _AGAIN * rows:
         return None
     whole = (apart * load.dtype.itemsize) % _LINE == 0
-    if rows * _turns(column) * load.dtype.itemsize <= (_FAR if whole else _FARTHER):
+    if rows * trip_count(column) * load.dtype.itemsize <= (_FAR if whole else _FARTHER):
         return None
     return _Table(load, steps, row, apart, constant, column, rows, picked)
 
@@ -123,8 +130,8 @@ def _rows(row: UOp) -> int:
 
 def _width(table: _Table, room: int) -> int:
     """How many columns a panel has: a power of two of them; 0 where there is no room."""
-    itemsize, columns = table.load.dtype.itemsize, _turns(table.column)
-    beside = prod([_turns(loop) for loop in table.steps if loop is not table.column])
+    itemsize, columns = table.load.dtype.itemsize, trip_count(table.column)
+    beside = iteration_count(loop for loop in table.steps if loop is not table.column)
     width = _WIDEST // itemsize
     while width * itemsize >= _LINE:
         enough = columns * beside >= _PARTS * width
@@ -140,7 +147,7 @@ def _by_columns(sink: UOp, table: _Table, width: int) -> UOp:
     The last part may overlap the one before it, and stores the same again.
     """
     nodes = list(sink.toposort())
-    column, columns = table.column, _turns(table.column)
+    column, columns = table.column, trip_count(table.column)
     number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     part = UOp.range(ceildiv(columns, width), number, AxisKind.LOOP)
     inside = UOp.range(width, number + 1 + len(table.picked), AxisKind.LOOP)
@@ -177,8 +184,3 @@ def _panel(table: _Table, start: UOp, width: int, number: int) -> tuple[UOp, UOp
 def _place_of(term: UOp) -> tuple[object, ...]:
     """Loops from the outermost inwards, and after them what is no loop."""
     return (0, loop_order(term)) if term.op is Ops.RANGE else (1, term.op)
-
-
-def _turns(loop: UOp) -> int:
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else 0

@@ -93,7 +93,7 @@ def _last_of(fill: UOp, path: Path) -> tuple[UOp, ...]:
 
 
 def _name(fill: UOp) -> str:
-    return fill.arg.meet or str(fill.src[0].src[0].src[0].arg)
+    return fill.arg.barrier or str(fill.src[0].src[0].src[0].arg)
 
 
 def _barrier(fill: UOp, path: Path, state: str) -> UOp:

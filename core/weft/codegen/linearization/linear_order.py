@@ -19,8 +19,8 @@ from weft.base.errors import SpecError
 from weft.codegen.analysis.traversal import nodes_of
 from weft.codegen.linearization import accumulators as accumulators
 from weft.codegen.linearization.loop_nesting import Path, paths_of
-from weft.device.program import puts_among
-from weft.uop.args import ASKED
+from weft.device.program import indexed_stores_of
+from weft.uop.args import PREFETCHES
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -102,7 +102,7 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
 
 def _is_asked(root: UOp) -> bool:
     """What is only asked for comes first: nothing of a turn is held in registers meanwhile."""
-    return root.op is Ops.LOAD and root.arg in ASKED
+    return root.op is Ops.LOAD and root.arg in PREFETCHES
 
 
 def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
@@ -142,7 +142,7 @@ def _reads_before_writes(order: list[UOp]) -> list[tuple[UOp, UOp]]:
             if isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.GLOBAL:
                 (stores if node.op is Ops.STORE else loads).setdefault(pointer, []).append(node)
     pairs: list[tuple[UOp, UOp]] = []
-    puts = puts_among(order)
+    puts = indexed_stores_of(order)
     for pointer, written in stores.items():
         read = loads.get(pointer, ())
         if any(one in puts for one in written):

@@ -17,7 +17,7 @@ from weft.base.dtype import AddrSpace
 from weft.base.errors import SpecError
 from weft.codegen.analysis.ranges import (
     CLOSING,
-    know_ranges,
+    cache_ranges,
     loop_order,
     loops_of,
     ranges_of,
@@ -92,7 +92,7 @@ def _check_one_nest(node: UOp, longest: Path, paths: dict[UOp, Path]) -> None:
 
 def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
     """For every RANGE all loops it stands in."""
-    know_ranges(nodes)
+    cache_ranges(nodes)
     direct: dict[UOp, set[UOp]] = {}
     for node in nodes:
         if node.op not in _NESTS:

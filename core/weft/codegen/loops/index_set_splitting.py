@@ -23,9 +23,9 @@ import math
 from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.axes import reads_what_it_writes
-from weft.codegen.analysis.ranges import CLOSING, extent_of, loop_order, most_of, ranges_of
-from weft.codegen.analysis.substitution import settled, substitute_ranges
+from weft.codegen.analysis.axes import is_in_place
+from weft.codegen.analysis.ranges import CLOSING, extent_of, loop_order, max_trip_count, ranges_of
+from weft.codegen.analysis.substitution import fold_conditions, substitute_ranges
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -45,15 +45,17 @@ def run(sink: UOp, lanes: int) -> UOp:
     if len(store.src[0].src) > 2 or any(node.op in CLOSING for node in nodes):
         return sink
     loop = _contiguous_loop(store)
-    if loop is None or reads_what_it_writes(nodes):
+    if loop is None or is_in_place(nodes):
         return sink  # what is read before it is written is so in one loop
     cuts = _split_points(nodes, loop)
     if not cuts or len(cuts) >= _MOST or (len(cuts) + 1) * len(nodes) > _SIZE:
         return sink
-    rows = math.prod(most_of(r) for r in ranges_of(store) if loop_order(r) < loop_order(loop))
-    if rows < _ROWS and most_of(loop) > _LONG:
+    rows = math.prod(
+        max_trip_count(r) for r in ranges_of(store) if loop_order(r) < loop_order(loop)
+    )
+    if rows < _ROWS and max_trip_count(loop) > _LONG:
         return sink  # stretches would not be shared by threads
-    ends = [0, *sorted(cuts), most_of(loop)]
+    ends = [0, *sorted(cuts), max_trip_count(loop)]
     return UOp.sink(*_segment_stores(store, nodes, loop, ends), arg=sink.arg)
 
 
@@ -85,7 +87,7 @@ def _split_points(nodes: list[UOp], loop: UOp) -> set[int]:
         if factor == 0 or any(terms.values()):
             continue
         found |= _change_points(node.op, factor, left[1] - right[1])
-    return {turn for turn in found if 0 < turn < most_of(loop)}
+    return {turn for turn in found if 0 < turn < max_trip_count(loop)}
 
 
 def _change_points(op: Ops, factor: int, constant: int) -> set[int]:
@@ -112,6 +114,6 @@ def _segment_stores(store: UOp, nodes: list[UOp], loop: UOp, ends: list[int]) ->
         values = {loop: turn.simplify()}
         for place, one in enumerate(inside, 1):
             values[one] = UOp.range(one.src[0], number + place, AxisKind.LOOP, one.dtype)
-        made.append(settled(substitute_ranges(nodes, values, {})))
+        made.append(fold_conditions(substitute_ranges(nodes, values, {})))
         number += 1 + len(inside)
     return made

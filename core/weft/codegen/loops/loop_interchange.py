@@ -33,7 +33,7 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 
-def kept(reduce: UOp, inside: Sequence[UOp]) -> list[UOp]:
+def accumulator_axes(reduce: UOp, inside: Sequence[UOp]) -> list[UOp]:
     """The ranges that the array has as axes, outermost first: `inside`, instances and lanes."""
     kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
     mine = [r for r in ranges_of(reduce) if r in inside or r.arg.kind in kinds]
@@ -45,7 +45,7 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     nodes = list(sink.toposort())
     (reduce,) = (node for node in nodes if node.op is Ops.REDUCE and loops[0] in loops_of(node))
     number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
-    axes = kept(reduce, inside)
+    axes = accumulator_axes(reduce, inside)
     places: dict[UOp, UOp] = {}
     for place, axis in enumerate((*loops, *axes), number):
         kind = AxisKind.LOOP if axis in loops or axis in inside else axis.arg.kind
@@ -54,7 +54,7 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     for one in rest:
         if any(loop in ranges_of(one.src[0]) for loop in loops):
             places[one] = one.replace(src=(_end(one, places),))
-    array, here, there = array_of(nodes, reduce.dtype, axes, places)
+    array, here, there = accumulator_array(nodes, reduce.dtype, axes, places)
     values = [
         substitute_ranges(list(value.toposort()), places, {})
         for value in reduce.src[: reduce.arg.values]
@@ -76,7 +76,7 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     return replace_nodes(nodes, made), {loop: places[loop] for loop in loops}
 
 
-def array_of(
+def accumulator_array(
     nodes: Sequence[UOp], dtype: DType, axes: Sequence[UOp], places: Mapping[UOp, UOp]
 ) -> tuple[UOp, UOp, UOp]:
     """A new array on chip with these ranges as axes; where an element is read by them, and where it

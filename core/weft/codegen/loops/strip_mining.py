@@ -15,7 +15,7 @@ from weft.uop.ops import Ops
 
 
 @dataclass(slots=True)
-class Division:
+class AxisSplits:
     """roots: the axis that each RANGE was at first; splits, pads: what became of an axis.
 
     All axes are named by their numbers.
@@ -25,9 +25,9 @@ class Division:
     splits: dict[int, Split] = field(default_factory=dict)
     pads: dict[int, Pad] = field(default_factory=dict)
 
-    def copy(self) -> Division:
+    def copy(self) -> AxisSplits:
         """The same, to be divided further."""
-        return Division(self.roots, dict(self.splits), dict(self.pads))
+        return AxisSplits(self.roots, dict(self.splits), dict(self.pads))
 
     def split_axes(self, home: UOp) -> list[int]:
         """The axes of a RANGE that were split."""
@@ -41,9 +41,9 @@ class Division:
                 numbers += [self.splits[number].outer, self.splits[number].inner]
         return found
 
-    def ragged(self) -> set[int]:
+    def remainder_axes(self) -> set[int]:
         """Both loops of every axis whose last part is shorter."""
-        shorter = [split for split in self.splits.values() if split.rest]
+        shorter = [split for split in self.splits.values() if split.remainder]
         return {number for split in shorter for number in (split.outer, split.inner)}
 
     def value(self, number: int, new: Mapping[int, UOp]) -> UOp:
@@ -60,7 +60,7 @@ class Division:
             outer = UOp(Ops.WHERE, outer.dtype, (outer < last, outer, last))
         return outer + self.value(split.inner, new)
 
-    def real_turns(
+    def valid_iterations(
         self, new: Mapping[int, UOp], count: int, values: dict[UOp, UOp]
     ) -> dict[UOp, UOp]:
         """For each padded RANGE when its turns are real.
@@ -71,7 +71,7 @@ class Division:
         found: dict[UOp, UOp] = {}
         count = max(count, *(1 + home.arg.id for home in self.roots))
         for pad in self.pads.values():
-            turn = UOp.range(pad.turns, count, AxisKind.LOOP, pad.home.dtype)
+            turn = UOp.range(pad.padded, count, AxisKind.LOOP, pad.home.dtype)
             count += 1
             values[turn] = self.value(pad.longer, new)
             real = turn < turn.const_like(pad.extent)

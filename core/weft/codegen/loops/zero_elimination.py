@@ -9,7 +9,8 @@ stride 2, 9 of 16 products remain.
 Only gates of strides of two or more count. Zeros of padding or of a mask are multiplied, because
 zero times a value that is not finite is NaN.
 
-`blanks_of` finds the loops before optimization; `left_out` removes the products after it.
+`find_zero_products` finds the loops before the strategy runs; `mask_zero_products` masks the
+products afterwards.
 
 Source: none known; sound because the removed products have a structurally zero factor.
 """
@@ -23,7 +24,7 @@ from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.ranges import extent_of, loops_of, most_of, ranges_of, values_of
+from weft.codegen.analysis.ranges import extent_of, loops_of, max_trip_count, ranges_of, values_of
 from weft.codegen.analysis.substitution import replace_nodes
 from weft.codegen.indexing.predicate_simplification import conjuncts, gate_of
 from weft.codegen.vectorization.instances import UNROLLED
@@ -35,7 +36,7 @@ _MOST_POINTS = 1 << 10
 _WORTH = 0.85  # the share of products that are none at most
 
 
-class Blanks(NamedTuple):
+class ZeroProducts(NamedTuple):
     """outputs, terms: loops to write out; share: of the products over them, those that are real."""
 
     outputs: tuple[UOp, ...]
@@ -43,7 +44,7 @@ class Blanks(NamedTuple):
     share: float
 
 
-def blanks_of(reduce: UOp) -> Blanks | None:
+def find_zero_products(reduce: UOp) -> ZeroProducts | None:
     """The short loops of a sum of products over which some are zero whatever is read.
 
     None where there are none, or too few for it to be worth writing loops out.
@@ -57,7 +58,7 @@ def blanks_of(reduce: UOp) -> Blanks | None:
         if all(_is_short_loop(loop) for loop in ranges_of(one)) and _is_strided_condition(one, own)
     ]
     loops = sorted({u for one in conditions for u in ranges_of(one)}, key=lambda u: u.arg.id)
-    if not loops or math.prod(map(most_of, loops)) > _MOST_POINTS:
+    if not loops or math.prod(map(max_trip_count, loops)) > _MOST_POINTS:
         return None
     share = 1.0
     while conditions:
@@ -67,10 +68,10 @@ def blanks_of(reduce: UOp) -> Blanks | None:
     if not 0.0 < share <= _WORTH:
         return None
     terms = tuple(loop for loop in loops if loop in own)
-    return Blanks(tuple(loop for loop in loops if loop not in own), terms, share)
+    return ZeroProducts(tuple(loop for loop in loops if loop not in own), terms, share)
 
 
-def left_out(sink: UOp) -> UOp:
+def mask_zero_products(sink: UOp) -> UOp:
     """a * b   ->   gate ? a * b : 0   by the part of a factor's gate that instances know."""
     nodes = list(sink.toposort())
     made: dict[UOp, UOp] = {}
@@ -127,7 +128,7 @@ def _connected(conditions: list[UOp]) -> list[UOp]:
 def _true_fraction(conditions: list[UOp]) -> float:
     """The share of all turns of their loops in which conditions hold."""
     loops = list(frozenset[UOp]().union(*map(ranges_of, conditions)))
-    points = list(itertools.product(*(range(most_of(loop)) for loop in loops)))
+    points = list(itertools.product(*(range(max_trip_count(loop)) for loop in loops)))
     real = 0
     for point in points:
         places = {loop: loop.const_like(at) for loop, at in zip(loops, point)}

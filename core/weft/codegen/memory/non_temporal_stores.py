@@ -1,7 +1,7 @@
 """Non-temporal stores: write large outputs to memory without allocating cache lines.
 
 in:  spec.lowered after expansion
-out: the same, with STREAM as the argument of such STOREs
+out: the same, with NON_TEMPORAL as the argument of such STOREs
 
 A regular store reads a cache line before it writes to it. A non-temporal store of full vectors does
 not, and it evicts nothing from the cache. An output that exceeds the last-level cache would not be
@@ -16,7 +16,7 @@ from weft.base.dtype import AddrSpace, PtrDType, dtypes
 from weft.codegen.analysis.substitution import replace_nodes
 from weft.codegen.analysis.traversal import nodes_of
 from weft.device.capabilities import ComputeCaps
-from weft.uop.args import STREAM
+from weft.uop.args import NON_TEMPORAL
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -28,7 +28,7 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
     nodes = nodes_of(sink)
     read = {node.src[0].src[0] for node in nodes if node.op is Ops.LOAD}
     made = {
-        node: node.replace(arg=STREAM)
+        node: node.replace(arg=NON_TEMPORAL)
         for node in nodes
         if node.op is Ops.STORE and node.src[0].src[0] not in read and _is_large(node, compute)
     }

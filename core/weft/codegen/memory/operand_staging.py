@@ -27,7 +27,7 @@ from weft.codegen.analysis.ranges import (
     extent_of,
     loop_order,
     loops_of,
-    most_of,
+    max_trip_count,
     ranges_of,
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
@@ -115,7 +115,7 @@ def _staged(
     size = 1
     for r in reversed(order):
         strides[r] = size
-        size *= most_of(r)
+        size *= max_trip_count(r)
     return Staged(load, tuple(order), strides, steps, size)
 
 
@@ -203,10 +203,12 @@ def _alone(
     loops: list[UOp] = []
     for r in order:
         if r is across:
-            turns = UOp.range(-(-most_of(r) // side), number + len(loops), AxisKind.LOOP, r.dtype)
+            turns = UOp.range(
+                -(-max_trip_count(r) // side), number + len(loops), AxisKind.LOOP, r.dtype
+            )
             inner = UOp.range(side, number + len(loops) + 1, AxisKind.UPCAST, r.dtype)
-            last, start = r.const_like(most_of(r) - side), turns * r.const_like(side)
-            if most_of(r) % side:
+            last, start = r.const_like(max_trip_count(r) - side), turns * r.const_like(side)
+            if max_trip_count(r) % side:
                 start = UOp(Ops.WHERE, r.dtype, (start < last, start, last))
             places[r] = start + inner
             loops += [turns, inner]
@@ -224,13 +226,13 @@ def _across(staged: Staged, compute: ComputeCaps) -> tuple[UOp | None, int]:
     load = staged.load
     if lanes is None or load.op is not Ops.LOAD or len(load.src) > 1 or load.dtype is dtypes.bool:
         return None, 0
-    side = most_of(lanes)
+    side = max_trip_count(lanes)
     jumps = abs(staged.steps.get(lanes, 0)) > 1 and side & (side - 1) == 0
     if not jumps or 2 * side > compute.vector_registers:
         return None, 0
     ends = {end for r in staged.inside for end in r.src[0].toposort()}
     for r in staged.inside:
-        fits = isinstance(extent_of(r), int) and most_of(r) >= side and r not in ends
+        fits = isinstance(extent_of(r), int) and max_trip_count(r) >= side and r not in ends
         if staged.steps.get(r) == 1 and fits and r.arg.kind in _SERIAL:
             return r, side
     return None, 0

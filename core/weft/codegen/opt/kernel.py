@@ -21,12 +21,12 @@ from weft.codegen.analysis.axes import (
     Split,
     Unit,
     access_of,
+    in_place_stores,
+    is_in_place,
+    last_tile_extent,
     reads_any,
-    reads_what_it_writes,
-    stores_of_what_is_read,
-    sums_what_it_writes,
-    turns_of_last,
-    written,
+    reduces_in_place,
+    stored_buffers,
 )
 from weft.codegen.analysis.ranges import (
     CLOSING,
@@ -38,9 +38,9 @@ from weft.codegen.analysis.ranges import (
 )
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.indexing import indexed_stores
-from weft.codegen.indexing.scatter_add import accumulates, in_order
+from weft.codegen.indexing.scatter_add import accumulates, ordered_loops
 from weft.codegen.loops import loop_interchange, loop_padding, zero_elimination
-from weft.codegen.loops.strip_mining import Division
+from weft.codegen.loops.strip_mining import AxisSplits
 from weft.codegen.memory import operand_staging
 from weft.codegen.opt import tensor_cores
 from weft.codegen.opt.legality import check, illegal
@@ -77,7 +77,7 @@ class Kernel:
         self.reduces = [node for node in nodes if node.op is Ops.REDUCE]
         self.fills = [node for node in nodes if node.op is Ops.FILL]
         self.ordered = frozenset[UOp]().union(
-            *map(in_order, self.fills), *map(indexed_stores.in_order, sink.src)
+            *map(ordered_loops, self.fills), *map(indexed_stores.ordered_loops, sink.src)
         )
         self.once = frozenset(u for one in self.fills if accumulates(one) for u in loops_of(one))
         self.nests: dict[UOp, frozenset[UOp]] = {}
@@ -95,10 +95,10 @@ class Kernel:
         self._kept: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         self.units: list[Unit] = []
         self._count = len(ranges)
-        self._division = Division({axis.home: axis.number for axis in self.axes})
-        self.in_place = reads_what_it_writes(nodes)
-        self.sums_in_place = self.in_place and sums_what_it_writes(nodes)
-        changing = stores_of_what_is_read(nodes) if self.in_place else ()
+        self._splits = AxisSplits({axis.home: axis.number for axis in self.axes})
+        self.in_place = is_in_place(nodes)
+        self.sums_in_place = self.in_place and reduces_in_place(nodes)
+        changing = in_place_stores(nodes) if self.in_place else ()
         self.changing = frozenset[UOp]().union(*map(ranges_of, changing))
         if target.compute.limits.global_size is not None:
             self._launch()
@@ -109,7 +109,7 @@ class Kernel:
         other.__dict__.update(self.__dict__)
         other.axes = list(self.axes)
         other.applied = list(self.applied)
-        other._division = self._division.copy()
+        other._splits = self._splits.copy()
         other.units = list(self.units)
         return other
 
@@ -241,7 +241,7 @@ class Kernel:
             raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
             raise illegal(opt, "the extent of the axis is a variable")
-        if axis.number in self._division.ragged():
+        if axis.number in self._splits.remainder_axes():
             raise illegal(opt, "its last part is shorter than the others")
         amount = opt.amount or axis.extent
         if amount < 1 or amount > axis.extent:
@@ -269,7 +269,7 @@ class Kernel:
                 if last is not None:
                     raise illegal(opt, f"{amount} does not divide its extent {axis.extent}")
                 split = Split(inner.number, outer.number, axis.extent // amount, None)
-            self._division.splits[axis.number] = split
+            self._splits.splits[axis.number] = split
         self.axes.sort(key=lambda one: one.kind)
 
     def _pad(self, opt: Opt) -> None:
@@ -279,7 +279,7 @@ class Kernel:
             raise illegal(opt, f"axis {opt.axis} is of kind {axis.kind.name}")
         if not isinstance(axis.extent, int):
             raise illegal(opt, "the extent of the axis is a variable")
-        if axis.number in self._division.ragged():
+        if axis.number in self._splits.remainder_axes():
             raise illegal(opt, "its last part is shorter than the others")
         if opt.amount < 2 or axis.extent % opt.amount == 0:
             raise illegal(opt, f"its extent is {axis.extent}: nothing is left to round up")
@@ -290,7 +290,7 @@ class Kernel:
             raise illegal(opt, f"it would have {turns} turns")
         longer = self._count
         self._count += 1
-        self._division.pads[axis.number] = Pad(axis.home, longer, turns, axis.extent)
+        self._splits.pads[axis.number] = Pad(axis.home, longer, turns, axis.extent)
         self.axes[opt.axis] = Axis(longer, turns, axis.kind, axis.home)
 
     def _group(self, opt: Opt) -> None:
@@ -305,8 +305,8 @@ class Kernel:
         if self.units:
             raise illegal(opt, "the lanes of a matrix unit are the first work items of a group")
         extent, home = self.axes[opt.axis].extent, self.axes[opt.axis].home
-        division = self._division
-        if any(division.splits[one].last is not None for one in division.split_axes(home)):
+        splits = self._splits
+        if any(splits.splits[one].last is not None for one in splits.split_axes(home)):
             raise illegal(opt, "work items would fill one place twice where parts overlap")
         if isinstance(extent, int) and opt.amount and extent % opt.amount:
             raise illegal(opt, f"its extent is {extent}: PADTO makes it a multiple")
@@ -394,7 +394,7 @@ class Kernel:
         outer, inner = self._count, self._count + 1
         self._count += 2
         self.axes[place] = Axis(outer, axis.extent // size, axis.kind, home)
-        self._division.splits[axis.number] = Split(outer, inner, size, None)
+        self._splits.splits[axis.number] = Split(outer, inner, size, None)
         return inner
 
     def _stage(self, opt: Opt) -> None:
@@ -439,7 +439,7 @@ class Kernel:
 
     def _is_written(self, value: UOp) -> bool:
         """Whether a value is loaded from what the kernel stores to."""
-        return reads_any(value.toposort(), written(self._nodes))
+        return reads_any(value.toposort(), stored_buffers(self._nodes))
 
     def _keep(self, opt: Opt) -> None:
         """Note that a loop of a sum, and those around it, go outside an output loop and those
@@ -463,7 +463,7 @@ class Kernel:
         outside = [one for one in self.axes[: opt.axis + 1] if one.kind is AxisKind.REDUCE]
         if len(loops_of(reduce)) == len(outside):
             raise illegal(opt, "nothing is left of the sum inside: SPLIT it first")
-        parts = loop_interchange.kept(reduce, [ranges[one.number] for one in inside])
+        parts = loop_interchange.accumulator_axes(reduce, [ranges[one.number] for one in inside])
         nbytes = prod(int(extent_of(part)) for part in parts) * reduce.dtype.itemsize
         room = self.target.compute.limits.scratch_bytes
         if nbytes > room:
@@ -491,7 +491,7 @@ class Kernel:
         if not 0 <= opt.amount < len(self.axes) or opt.amount == opt.axis:
             raise illegal(opt, "it needs two different axes")
         a, b = self.axes[opt.axis], self.axes[opt.amount]
-        if not self._division.ragged().isdisjoint((a.number, b.number)):
+        if not self._splits.remainder_axes().isdisjoint((a.number, b.number)):
             raise illegal(opt, "the last part of an axis is shorter than the others")
         if a.kind is not b.kind or a.kind not in (AxisKind.LOOP, AxisKind.REDUCE, AxisKind.GLOBAL):
             raise illegal(opt, "only loops of one kind can change places")
@@ -512,7 +512,7 @@ class Kernel:
         """The lowered kernel with all that was applied."""
         sink, ranges = self._graph()
         if self.target.compute.limits.global_size is None:
-            sink = zero_elimination.left_out(sink)
+            sink = zero_elimination.mask_zero_products(sink)
         if self._staged is not None:
             loop, compute = ranges[self._staged], self.target.compute
             sink = operand_staging.run(sink, loop, self._depth, compute, self._before)
@@ -526,10 +526,10 @@ class Kernel:
             home = axis.home
             end = home.src[0] if axis.extent is extent_of(home) else axis.extent
             new[axis.number] = UOp.range(end, place, axis.kind, home.dtype)
-        for split in self._division.splits.values():
-            if split.rest:
+        for split in self._splits.splits.values():
+            if split.remainder:
                 outer, inner = new[split.outer], new[split.inner]
-                new[split.inner] = inner.replace(src=(turns_of_last(outer, split),))
+                new[split.inner] = inner.replace(src=(last_tile_extent(outer, split),))
         count = len(self.axes)
         for unit in self.units:
             for number, size in zip((unit.m, unit.n, unit.k), unit.core.dims):
@@ -537,12 +537,12 @@ class Kernel:
                 count += 1
         values: dict[UOp, UOp] = {}
         loops: dict[UOp, list[UOp]] = {}
-        for home, number in self._division.roots.items():
-            values[home] = self._division.value(number, new)
+        for home, number in self._splits.roots.items():
+            values[home] = self._splits.value(number, new)
             loops[home] = [new[axis.number] for axis in self.axes if axis.home is home]
         nodes = self._nodes
-        if self._division.pads:
-            real = self._division.real_turns(new, count, values)
+        if self._splits.pads:
+            real = self._splits.valid_iterations(new, count, values)
             nodes = list(loop_padding.run(nodes, real).toposort())
         sink = substitute_ranges(nodes, values, loops)
         for unit in self.units:

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
-from weft.codegen.analysis.ranges import extent_of, loops_of, ranges_of
-from weft.codegen.loops.zero_elimination import blanks_of
+from weft.codegen.analysis.ranges import (
+    iteration_count,
+    loops_of,
+    ranges_of,
+    trip_count,
+)
+from weft.codegen.loops.zero_elimination import find_zero_products
 from weft.codegen.opt.kernel import Access, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.simd import tile_shapes
@@ -41,9 +46,14 @@ _LONG_SUM = 32  # terms, beside which it does not matter how what else there is 
 _SHORT_ROW = 7  # terms: too few for lanes along the sum
 
 
-def trip_count(loop: UOp) -> int:
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else _UNKNOWN
+def estimated_trips(loop: UOp) -> int:
+    """The trip count of a loop; a guess if it is not constant."""
+    return trip_count(loop, _UNKNOWN)
+
+
+def estimated_iterations(loops: Iterable[UOp]) -> int:
+    """The number of iterations of a loop nest, with a guess for each unknown trip count."""
+    return iteration_count(loops, _UNKNOWN)
 
 
 class LoopNestCosts:
@@ -62,10 +72,7 @@ class LoopNestCosts:
             self.lanes = compute.vector_bytes // max(widest, stored)
         self.registers = compute.vector_registers if self.lanes else compute.limits.max_upcast
         self.operations = max(1.0, len(arithmetic) / max(1, len(kernel.nests)))
-        self.sizes = {
-            root: math.prod(trip_count(loop) for loop in nest)
-            for root, nest in kernel.nests.items()
-        }
+        self.sizes = {root: estimated_iterations(nest) for root, nest in kernel.nests.items()}
         self.inside = {root: kernel.inside(root) for root in kernel.nests}
         alone = (one[0].node for one in self.inside.values() if len(one) == 1)
         self.gates = {
@@ -76,8 +83,8 @@ class LoopNestCosts:
         self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
         # one of those that are accumulated in the same loops stands for all of them
         self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
-        self.terms = max((math.prod(map(trip_count, loops_of(r))) for r in self.reduces), default=0)
-        self.blanks = {reduce: blanks_of(reduce) for reduce in kernel.reduces}
+        self.terms = max((estimated_iterations(loops_of(r)) for r in self.reduces), default=0)
+        self.blanks = {reduce: find_zero_products(reduce) for reduce in kernel.reduces}
         self.short_rows = self.has_only_short_rows()
         self.panels = Panels(kernel, self.inside, self.reduces, self.lanes)
 
@@ -91,10 +98,10 @@ class LoopNestCosts:
             return False
         (reduce,) = self.reduces
         nest, own = self.kernel.nests[reduce], loops_of(reduce)
-        if len(own) != 1 or len(nest) != 2 or trip_count(own[0]) > _SHORT_ROW:
+        if len(own) != 1 or len(nest) != 2 or estimated_trips(own[0]) > _SHORT_ROW:
             return False
         (row,) = nest.difference(own)
-        whole = {row: trip_count(own[0]), own[0]: 1}
+        whole = {row: estimated_trips(own[0]), own[0]: 1}
         reads = [access for access in self.reads_of(reduce) if access.depends(row)]
         rows = [access for access in reads if access.depends(own[0])]
         stored = all(self.kernel.nests[store] <= {row} for store in self.kernel.stores)
@@ -214,14 +221,14 @@ class LoopNestCosts:
         for access in self.inside[root]:
             total += size * self.access_cost(access, loop, width)
         if root.op is Ops.REDUCE and loop in loops_of(root) and width > 1:
-            done = self.sizes[root] / math.prod(trip_count(own) for own in loops_of(root))
+            done = self.sizes[root] / estimated_iterations(loops_of(root))
             total += done * 2.0 * math.log2(width)
             total += size * _FAR * sum(self.is_read_again(a, nest) for a in self.inside[root])
         return total
 
     def is_read_again(self, access: Access, nest: frozenset[UOp]) -> bool:
         """Whether many turns read the same, which a panel could hold for lanes along the output."""
-        again = math.prod(trip_count(loop) for loop in nest if not access.depends(loop))
+        again = estimated_iterations(loop for loop in nest if not access.depends(loop))
         return self.panels.possible and again >= REUSED
 
     def prevents_packing(self, root: UOp, loop: UOp) -> bool:
@@ -235,7 +242,7 @@ class LoopNestCosts:
         own = loops_of(root)
         loads = [access for access in self.inside[root] if access.node.op is Ops.LOAD]
         again = [self.panels.reuse_count(access, root) for access in loads]
-        terms = math.prod(map(trip_count, own))
+        terms = estimated_iterations(own)
         return terms >= _LONG_PRODUCT and len(loads) > 1 and min(again) >= REUSED
 
     def access_cost(self, access: Access, loop: UOp, width: int) -> float:
@@ -246,7 +253,7 @@ class LoopNestCosts:
         if loop not in access.hidden and access.steps[loop] == 1:
             return 1.0
         if loop in access.hidden:
-            step = access.step_within(loop, width)
+            step = access.lane_stride(loop, width)
             if step == 1 or (step == 0 and access.node.op is Ops.LOAD):
                 return 1.0
             if self.terms >= _WINDOW and self.is_contiguous(access, loop):
@@ -256,7 +263,7 @@ class LoopNestCosts:
             once = apart % tile_shapes.SAME_SET or self.run(access) >= BLOCK
             return (_SCATTERED_STORE if once else _CONFLICTING_STORE) * _SCATTER * width
         packed = 1.0 + _SCATTER * width / self.panels.gather_reuse(access, loop)
-        overlap = self.is_tested(access, loop) and trip_count(loop) % width
+        overlap = self.is_tested(access, loop) and estimated_trips(loop) % width
         return min((_TESTED_LANE if overlap else _SCATTER) * width, packed)
 
     def is_tested(self, access: Access, loop: UOp) -> bool:
@@ -277,6 +284,6 @@ class LoopNestCosts:
         """How many neighbours are stored by loops short enough to be written out."""
         length = 1
         for loop, step in sorted(store.steps.items(), key=lambda pair: abs(pair[1])):
-            if abs(step) == length and trip_count(loop) <= MOST_PARTS:
-                length *= trip_count(loop)
+            if abs(step) == length and estimated_trips(loop) <= MOST_PARTS:
+                length *= estimated_trips(loop)
         return length

@@ -17,7 +17,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from weft.base.intmath import ceildiv, round_up
-from weft.codegen.analysis.ranges import extent_of, loops_of
+from weft.codegen.analysis.ranges import (
+    extent_of,
+    iteration_count,
+    loops_of,
+    trip_count,
+)
 from weft.codegen.opt.kernel import Access, Axis, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.simd.reduction_loop_order import in_order
@@ -61,12 +66,12 @@ class Panels:
         reduce = next((r for r in self.reduces if access in self.inside[r]), None)
         if reduce is None or self._reduction_block(reduce, lane) is None:
             return 1
-        return math.prod(_trip_count(loop) for loop in self._shared(access, reduce, lane))
+        return iteration_count(self._shared(access, reduce, lane), 1)
 
     def reuse_count(self, access: Access, reduce: UOp) -> int:
         """How many turns of output loops read what an access of a sum reads again."""
         loops = self.kernel.nests[reduce].difference(loops_of(reduce))
-        return math.prod(_trip_count(loop) for loop in loops if not access.depends(loop))
+        return iteration_count((loop for loop in loops if not access.depends(loop)), 1)
 
     def fill(self, lane: UOp) -> bool:
         """Apply what fills panels for these lanes; False where it is not worth it or not legal."""
@@ -75,7 +80,7 @@ class Panels:
         trial = self.kernel.copy()
         loops, largest = self._reuse_loops(lane), 0
         for reduce in self.reduces:
-            terms = math.prod(_trip_count(loop) for loop in loops_of(reduce))
+            terms = iteration_count(loops_of(reduce), 1)
             largest = max(largest, terms * self._instances(lane) * reduce.dtype.itemsize)
         if not loops or (largest < _SMALL and not self._needs_gather(lane)):
             return False
@@ -104,7 +109,7 @@ class Panels:
             and not access.depends(loop)
             and isinstance(extent_of(loop), int)
         ]
-        return loops if math.prod(_trip_count(loop) for loop in loops) >= REUSED else []
+        return loops if iteration_count(loops, 1) >= REUSED else []
 
     def _reuse_loops(self, lane: UOp) -> list[UOp]:
         """The loops that are left and share what the lanes read, in every sum that has such."""
@@ -147,7 +152,7 @@ class Panels:
             own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
             if term in access.hidden or row % SAME_SET == 0:
                 return False
-            if math.prod(map(_trip_count, own)) * itemsize > _NEAR:
+            if iteration_count(own, 1) * itemsize > _NEAR:
                 return False
         return bool(mine) and tiles < _MANY_TILES
 
@@ -210,7 +215,7 @@ class Panels:
             return False
         deep, part = found
         home = in_order(kernel, loops_of(reduce))[deep]
-        if len(self.kernel.reduces) > 1 or (not deep and part == _trip_count(home)):
+        if len(self.kernel.reduces) > 1 or (not deep and part == trip_count(home, 1)):
             first = self._strips_inside(kernel, lane, first)
             first = _fill_place_for_threads(kernel, first, 4 * REUSED)
             return kernel.attempt(OptKind.PACK, first, 0)
@@ -219,7 +224,7 @@ class Panels:
         place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
         if inner is None or place is None:
             return False
-        written_out = _trip_count(home) // _remaining_extent(
+        written_out = trip_count(home, 1) // _remaining_extent(
             kernel.axes[place]
         )  # terms of one turn of the loop
         if part % written_out:
@@ -243,7 +248,7 @@ class Panels:
         beside = [a for a in reads if not a.depends(lane)]
         if len(strip) != 1 or not any(map(self._is_long, beside)):
             return first
-        terms = math.prod(map(_trip_count, loops_of(self.reduces[0])))
+        terms = iteration_count(loops_of(self.reduces[0]), 1)
         nbytes = terms * self._instances(lane) * strip[0].node.dtype.itemsize
         strips = _remaining_extent(kernel.axes[place])
         most = min(strips, _PANEL // nbytes)
@@ -268,7 +273,7 @@ class Panels:
         nest, loops = self.kernel.nests[self.reduces[0]], loops_of(self.reduces[0])
         if len(loops) != 1 or access.steps.get(loops[0]) != 1:
             return False
-        whole = math.prod(_trip_count(loop) for loop in nest if access.depends(loop))
+        whole = iteration_count((loop for loop in nest if access.depends(loop)), 1)
         return whole * access.node.dtype.itemsize > _AFAR
 
     def _partial_sum_place(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
@@ -348,11 +353,6 @@ def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp) -> bool:
         for loop in loops_of(reduce)
     )
     return any(nbytes > 0 and nbytes % (2 * SAME_SET) == 0 for nbytes in apart)
-
-
-def _trip_count(loop: UOp) -> int:
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else 1
 
 
 def _remaining_extent(axis: Axis) -> int:

@@ -19,7 +19,13 @@ from weft.codegen.simd import (
     streaming_reductions,
     tile_shapes,
 )
-from weft.codegen.simd.loop_nest_costs import LONG_CHAIN, MOST_PARTS, LoopNestCosts, trip_count
+from weft.codegen.simd.loop_nest_costs import (
+    LONG_CHAIN,
+    MOST_PARTS,
+    LoopNestCosts,
+    estimated_iterations,
+    estimated_trips,
+)
 from weft.codegen.simd.vector_lanes import share
 from weft.codegen.vectorization.packed_dot import may_pack
 from weft.uop.args import AxisKind
@@ -43,7 +49,7 @@ class RegisterTiles(LoopNestCosts):
         """UPCAST the output loops over which what is loaded can be used again."""
         nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
         own = set(loops_of(reduce))
-        if self.short_rows or math.prod(trip_count(loop) for loop in own) < 4:
+        if self.short_rows or estimated_iterations(own) < 4:
             return
         apply_skinny_gemm = self.kernel, reduce, self.lanes_of, accesses
         if streaming_reductions.short_rows(
@@ -66,7 +72,7 @@ class RegisterTiles(LoopNestCosts):
                 loops.append((loop, known[1]))
         # three loops, and the one that vectors are of
         loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
-        loops += [(loop, trip_count(loop)) for loop in fixed]
+        loops += [(loop, estimated_trips(loop)) for loop in fixed]
         if not loops:
             return
         unrolled_instances, tiled = self.unrolled_instances(nest), [loop for loop, _ in loops]
@@ -87,9 +93,7 @@ class RegisterTiles(LoopNestCosts):
             )
             if cost is not None:
                 if strips:
-                    nbytes = tile_shapes.strip_bytes(
-                        strips, math.prod(map(trip_count, own)), factors
-                    )
+                    nbytes = tile_shapes.strip_bytes(strips, estimated_iterations(own), factors)
                     work = math.prod(factors) * unrolled_instances * self.together[loops_of(reduce)]
                     cost = tile_shapes.fetched_cost(cost, nbytes, work, self.registers)
                 cost += self.scattered_store_cost(reduce, scattered, factors)
@@ -139,9 +143,12 @@ class RegisterTiles(LoopNestCosts):
         if blanks is None:
             return ()
         kinds = frozenset({AxisKind.LOOP})
-        fits = math.prod(map(trip_count, blanks.outputs)) <= self.registers // 2
-        whole = all(self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), trip_count(loop))
-                    and self.is_output(loop) for loop in blanks.outputs)  # fmt: skip
+        fits = estimated_iterations(blanks.outputs) <= self.registers // 2
+        whole = all(
+            self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), estimated_trips(loop))
+            and self.is_output(loop)
+            for loop in blanks.outputs
+        )
         if not fits or not whole:
             self.blanks[reduce] = None
             return ()
@@ -194,7 +201,7 @@ class RegisterTiles(LoopNestCosts):
         cost = 0.0
         for itemsize, apart, lanes, steps in stores:
             cost += tile_shapes.scattered_cost(itemsize, apart, lanes, list(zip(steps, factors)))
-        return cost / math.prod(trip_count(loop) for loop in loops_of(reduce))
+        return cost / estimated_iterations(loops_of(reduce))
 
     def reads(
         self, accesses: list[Access], loops: list[UOp]
@@ -266,15 +273,15 @@ class RegisterTiles(LoopNestCosts):
         for loop in blanks.terms if blanks is not None else ():
             place = self.kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
             if self.kernel.attempt(OptKind.UNROLL, place, 0):
-                work *= trip_count(loop)
+                work *= estimated_trips(loop)
         return max(1, round(work * (1.0 if blanks is None else blanks.share)))
 
     def unroll_shared_rows(self, reduce: UOp, most: int) -> int:
         """Write out the rows of small windows, as those of each channel by itself have, where the
         windows of a tile have some of them in common: each is then read once (4 windows of 7 rows:
         10 instead of 28). How many there are; 1 where there are none, or more than `most`."""
-        loops = [loop for loop in loops_of(reduce) if trip_count(loop) > 1]
-        if len(loops) < 2 or any(trip_count(loop) > _FEW for loop in loops):
+        loops = [loop for loop in loops_of(reduce) if estimated_trips(loop) > 1]
+        if len(loops) < 2 or any(estimated_trips(loop) > _FEW for loop in loops):
             return 1
         reads = self.reads_of(reduce)
         if not reads:
@@ -288,13 +295,13 @@ class RegisterTiles(LoopNestCosts):
                 for u in tile
             )
             for loop in loops
-            if tile and trip_count(loop) <= most
+            if tile and estimated_trips(loop) <= most
         }
         best = max(shared, key=lambda loop: shared[loop], default=None)
         if best is None or shared[best] <= 1.0:
             return 1
         place = self.kernel.axis_of(best, frozenset({AxisKind.REDUCE}))
-        return trip_count(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
+        return estimated_trips(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
 
     def unroll(self, reduce: UOp) -> None:
         """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
@@ -303,7 +310,7 @@ class RegisterTiles(LoopNestCosts):
         # lanes picked one by one gain nothing by more of them: the terms are enough side by side
         outside = nest.difference(loops)
         alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
-        if not scattered or not 8 <= max(math.prod(map(trip_count, own)) for own in alike) <= 16:
+        if not scattered or not 8 <= max(estimated_iterations(own) for own in alike) <= 16:
             self.widen(reduce)
         work = self.unrolled_instances(nest) * self.together[loops]
         work = self.unroll_structural_zeros(reduce, work)
@@ -335,6 +342,8 @@ class RegisterTiles(LoopNestCosts):
 def _shared(access: Access, loop: UOp, window: UOp, windows: int) -> float:
     """How often so many windows side by side read, in the turns of a loop, what is read once."""
     step, apart = access.steps.get(loop, 0), access.steps.get(window, 0)
-    if step == 0 or apart % step or not 0 < apart // step < trip_count(loop):
+    if step == 0 or apart % step or not 0 < apart // step < estimated_trips(loop):
         return 1.0
-    return windows * trip_count(loop) / ((windows - 1) * (apart // step) + trip_count(loop))
+    return (
+        windows * estimated_trips(loop) / ((windows - 1) * (apart // step) + estimated_trips(loop))
+    )

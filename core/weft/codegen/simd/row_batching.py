@@ -12,11 +12,14 @@ Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001),
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from weft.base.intmath import ceildiv
-from weft.codegen.analysis.ranges import extent_of, loops_of
+from weft.codegen.analysis.ranges import (
+    extent_of,
+    iteration_count,
+    loops_of,
+)
 from weft.codegen.opt.kernel import Access, Kernel
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.simd.loop_nest_costs import LONG_CHAIN
@@ -83,7 +86,7 @@ def _batch_prefix_scans(kernel: Kernel) -> bool:
     if _steps(kernel) > _SIMPLE * len(kernel.reduces):
         return False
     for reduce in kernel.reduces:
-        if reduce.arg.op is not Ops.ADD or math.prod(map(_trip_count, loops_of(reduce))) > _PIECE:
+        if reduce.arg.op is not Ops.ADD or iteration_count(loops_of(reduce), 1 << 20) > _PIECE:
             return False
     (row,) = shared
     rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
@@ -124,7 +127,7 @@ def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
         if (
             own
             and not any(loop in lanes_of for loop in own)
-            and math.prod(map(_trip_count, own)) > _FEW
+            and iteration_count(own, 1 << 20) > _FEW
         ):
             return None
     return row if any(_has_dependent_use(kernel, root) for root in kernel.nests) else None
@@ -152,8 +155,8 @@ def _row_bytes(
             if row in access.hidden and _exceeds_cache(buffer):
                 return {}
             value = access.node if access.node.op is Ops.LOAD else access.node.src[1]
-            along = math.prod(
-                _trip_count(loop) for loop in nest if loop is not row and access.depends(loop)
+            along = iteration_count(
+                (loop for loop in nest if loop is not row and access.depends(loop)), 1 << 20
             )
             found[buffer] = max(found.get(buffer, 0), along * value.dtype.itemsize)
     return found
@@ -162,8 +165,3 @@ def _row_bytes(
 def _exceeds_cache(buffer: UOp) -> bool:
     """Whether it is memory, and not kept on chip."""
     return buffer.op is Ops.DEFINE_GLOBAL
-
-
-def _trip_count(loop: UOp) -> int:
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else 1 << 20

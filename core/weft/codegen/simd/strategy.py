@@ -26,7 +26,10 @@ from weft.codegen.simd import (
     skinny_gemm,
     thread_parallelism,
 )
-from weft.codegen.simd.loop_nest_costs import trip_count
+from weft.codegen.simd.loop_nest_costs import (
+    estimated_iterations,
+    estimated_trips,
+)
 from weft.codegen.simd.register_tiling import RegisterTiles
 from weft.codegen.simd.vector_lanes import VectorLanes
 from weft.uop.args import AxisKind
@@ -96,7 +99,7 @@ class _Choice(VectorLanes, RegisterTiles):
             return
         if any(loops_of(r) != own and outer.home in kernel.nests[r] for r in kernel.reduces):
             return  # the other would be carried out again and again
-        terms = math.prod(trip_count(loop) for loop in loops_of(reduce))
+        terms = estimated_iterations(loops_of(reduce))
         for access in self.inside[reduce]:
             if access.depends(outer.home) or not access.depends(inner.home):
                 continue
@@ -104,7 +107,7 @@ class _Choice(VectorLanes, RegisterTiles):
                 _unrolled_extent(axis) for axis in kernel.axes if axis.home is inner.home
             )
             strip = terms * side * access.node.dtype.itemsize
-            whole = terms * trip_count(inner.home) * access.node.dtype.itemsize
+            whole = terms * estimated_trips(inner.home) * access.node.dtype.itemsize
             if not strip <= _STATIONARY < 4 * whole:
                 return
             if along:

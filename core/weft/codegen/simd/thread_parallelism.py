@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 
-from weft.codegen.analysis.ranges import extent_of
+from weft.codegen.analysis.ranges import (
+    max_trip_count,
+)
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.device.capabilities import Feature
@@ -54,15 +56,10 @@ def work(kernel: Kernel) -> int:
     for root, nest in kernel.nests.items():
         below = root.toposort(gate=lambda u, root=root: u is root or _is_in_same_iteration(u))
         counted = sum(u.op in GroupOp.ALU or u.op in _COUNTED for u in below)
-        total += counted * math.prod(_trip_count(loop) for loop in nest)
+        total += counted * math.prod(max_trip_count(loop) for loop in nest)
     return total
 
 
 def _is_in_same_iteration(node: UOp) -> bool:
     """Whether what is below is done in the same loop, and is no address."""
     return node.op not in (Ops.REDUCE, Ops.FILL, Ops.INDEX)
-
-
-def _trip_count(loop: UOp) -> int:
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else int(extent.vmax)

@@ -33,7 +33,7 @@ from weft.codegen.analysis.ranges import (
     ranges_of,
 )
 from weft.codegen.analysis.traversal import nodes_of
-from weft.codegen.indexing.clamped_gather import is_looked_up
+from weft.codegen.indexing.clamped_gather import is_computed_index
 from weft.codegen.vectorization import prefix_scan
 from weft.codegen.vectorization.instances import (
     INSTANTIATED,
@@ -105,7 +105,7 @@ class _Expander(Accesses):
         found = [
             term
             for term in terms
-            if term not in self.closing and any(map(is_looked_up, term.toposort()))
+            if term not in self.closing and any(map(is_computed_index, term.toposort()))
         ]
         self.from_memory.update(found)
         return found
@@ -315,7 +315,7 @@ def run(
     nodes = nodes_of(sink)
     if not any(
         (node.op is Ops.RANGE and node.arg.kind in INSTANTIATED)
-        or (node.op is Ops.FILL and node.arg.flies)
+        or (node.op is Ops.FILL and node.arg.async_width)
         or node.op is Ops.DOT
         for node in nodes
     ):

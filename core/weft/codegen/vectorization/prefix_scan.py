@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from weft.base.dtype import dtypes
-from weft.codegen.analysis.affine import affine, affine_of_narrow
+from weft.codegen.analysis.affine import affine, affine_through_casts
 from weft.codegen.analysis.ranges import CLOSING, extent_of, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import nodes_of
@@ -99,7 +99,7 @@ def _running(reduce: UOp) -> UOp | None:
 def _places(condition: UOp, term: UOp) -> _Places | None:
     """The lanes that a condition `term < lanes` lets see what is before them; None where it is
     another one, or they are not as many as there are terms."""
-    (left, first), (right, last) = map(affine_of_narrow, condition.src)
+    (left, first), (right, last) = map(affine_through_casts, condition.src)
     own = last - first
     if left != {term: 1} or own not in (0, 1) or any(u.op is not Ops.RANGE for u in right):
         return None

@@ -25,7 +25,7 @@ from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.ranges import CLOSING, Fill, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
 from weft.codegen.analysis.traversal import nodes_of
-from weft.codegen.loops.loop_interchange import array_of, kept
+from weft.codegen.loops.loop_interchange import accumulator_array, accumulator_axes
 from weft.device.capabilities import Target
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
@@ -92,12 +92,12 @@ def _outside(sink: UOp) -> list[UOp]:
 def _in_array(sink: UOp, reduce: UOp) -> UOp:
     """The kernel with all sums of a tile in an array, before anything is done with them."""
     nodes = nodes_of(sink)
-    axes, number = kept(reduce, ()), _unused(sink)
+    axes, number = accumulator_axes(reduce, ()), _unused(sink)
     places = {
         axis: UOp.range(axis.src[0], place, axis.arg.kind, axis.dtype)
         for place, axis in enumerate(axes, number)
     }
-    array, here, there = array_of(nodes, reduce.dtype, axes, places)
+    array, here, there = accumulator_array(nodes, reduce.dtype, axes, places)
     total = substitute_ranges(list(reduce.toposort()), places, {})
     store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
     closed = sorted(places.values(), key=loop_order)

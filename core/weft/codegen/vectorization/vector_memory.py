@@ -121,13 +121,13 @@ class Accesses(Places):
         first = node.src[0].src[0].src[0]
         arrays = [first, *(first.replace(arg=next(self.names)) for _ in range(1, count_of(over)))]
         filled = Filled(over, arrays, [])
-        most = node.arg.flies or None
+        most = node.arg.async_width or None
         stores = [one for store in values_of(node) for one in self.store(store, filled, most)]
         rest = tuple(loop for loop in loops_of(node) if loop.arg.kind not in INSTANTIATED)
         for array in arrays:
             mine = [store for store in stores if store.src[0].src[0] is array]
             arg = replace(node.arg, values=len(mine))
-            if arg.flies:
+            if arg.async_width:
                 mine = [in_flight(store) for store in mine]
             fill = UOp(Ops.FILL, dtypes.void, (*mine, *rest), arg)
             filled.fills.append(fill)

@@ -219,7 +219,7 @@ class _Groups:
         array = self.array(dtype.scalar().ptr(size * width, AddrSpace.LOCAL))
         place = array.index(self.part(at, width, size), *_some(gate))
         store = UOp(Ops.STORE, dtypes.void, (place, part))
-        fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(meet=self.meeting(*step)))
+        fill = UOp(Ops.FILL, dtypes.void, (store,), Fill(barrier=self.meeting(*step)))
 
         def read(where: UOp) -> UOp:
             index = array.index(self.part(where, width, size))

@@ -24,10 +24,15 @@ from weft.base.errors import CapabilityError
 from weft.base.intmath import ceildiv
 from weft.base.sequences import prod
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.ranges import extent_of, loop_order, ranges_of
+from weft.codegen.analysis.ranges import (
+    extent_of,
+    loop_order,
+    max_trip_count,
+    ranges_of,
+)
 from weft.codegen.analysis.substitution import substitute_ranges
 from weft.codegen.analysis.traversal import nodes_of
-from weft.codegen.opt.kernel import reads_what_it_writes
+from weft.codegen.opt.kernel import is_in_place
 from weft.codegen.workgroups.group_reduction import is_shared
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
@@ -111,11 +116,6 @@ def _grid(target: Target) -> tuple[int, ...] | None:
     return target.compute.limits.global_size
 
 
-def _turns(loop: UOp) -> int:
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else int(extent.vmax)
-
-
 def _go_along_memory(nodes: Sequence[UOp], mine: Sequence[UOp]) -> bool:
     """Whether neighbours along `mine` read what lies nearer than what sharers of a loop read.
 
@@ -128,7 +128,7 @@ def _go_along_memory(nodes: Sequence[UOp], mine: Sequence[UOp]) -> bool:
         steps = {u: abs(n) for u, n in affine(node.src[1])[0].items() if u.op is Ops.RANGE}
         own = min((steps[loop] for loop in mine if loop in steps), default=_FAR)
         shared = min((step for loop, step in steps.items() if is_shared(loop)), default=_FAR)
-        read = prod([_turns(loop) for loop in ranges_of(node)])
+        read = prod([max_trip_count(loop) for loop in ranges_of(node)])
         if own != shared and read > largest:
             largest, found = read, own < shared
     return found
@@ -151,5 +151,5 @@ def run(sink: UOp, target: Target) -> UOp:
             first = 0 if _go_along_memory(nodes, mine) else 1
             sizes = sizes[first : first + 2]
         if mine and sizes is not None:
-            values |= _mapped(mine, prefix, sizes, reads_what_it_writes(nodes), first)
+            values |= _mapped(mine, prefix, sizes, is_in_place(nodes), first)
     return substitute_ranges(nodes, values, {}) if values else sink

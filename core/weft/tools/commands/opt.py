@@ -202,7 +202,7 @@ def optimised(sink: UOp, steps: Sequence[Pass], machine: Machine) -> str:
                 subject = _run(step, subject, ours)
                 stage = _leaves(step)
     finally:
-        traversal.forget()
+        traversal.clear_cache()
     return _printed(subject)
 
 

@@ -37,7 +37,7 @@ def test_steps_and_what_moves_by_none():
     ((K + ROW * number(32)) // number(64), 16),
 ])  # fmt: skip
 def test_whole_vectors_share_one_element(address, width):
-    assert access_of(load(address)).step_within(K, width) == 0
+    assert access_of(load(address)).lane_stride(K, width) == 0
 
 
 @pytest.mark.parametrize("address", [
@@ -45,24 +45,24 @@ def test_whole_vectors_share_one_element(address, width):
     (K * number(2)) // number(64), (K + ROW) // number(64), (K - number(64)) // number(64),
 ])  # fmt: skip
 def test_vectors_that_may_meet_a_border_do_not(address):
-    assert access_of(load(address)).step_within(K, 16) is None
+    assert access_of(load(address)).lane_stride(K, 16) is None
 
 
 @pytest.mark.parametrize("address", [
     K, K % number(64), K // number(64) * number(512) + K % number(64), K // number(64) + K,
 ])  # fmt: skip
 def test_whole_vectors_of_neighbours(address):
-    assert access_of(load(address)).step_within(K, 16) == 1
+    assert access_of(load(address)).lane_stride(K, 16) == 1
 
 
 def test_the_last_vector_may_not_overlap():
     ragged = UOp.range(100, 0, AxisKind.LOOP)
-    assert access_of(load(ragged % number(64))).step_within(ragged, 16) is None
+    assert access_of(load(ragged % number(64))).lane_stride(ragged, 16) is None
 
 
 def test_a_gate_is_open_for_all_lanes_or_for_none():
-    assert access_of(load(K // number(64), K < number(96))).step_within(K, 16) == 0
-    assert access_of(load(K // number(64), K < number(100))).step_within(K, 16) is None
+    assert access_of(load(K // number(64), K < number(96))).lane_stride(K, 16) == 0
+    assert access_of(load(K // number(64), K < number(100))).lane_stride(K, 16) is None
 
 
 def test_a_word_is_known_by_its_first_number():

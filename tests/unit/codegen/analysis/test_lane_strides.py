@@ -9,7 +9,7 @@ import pytest
 
 from weft import Tensor
 from weft.base.dtype import dtypes
-from weft.codegen.analysis.lane_strides import step_within
+from weft.codegen.analysis.lane_strides import lane_stride
 from weft.uop.node import UOp
 
 X = UOp.range(UOp.const(dtypes.int, 2304), 0)
@@ -37,7 +37,7 @@ K = UOp.range(UOp.const(dtypes.int, 7), 1)
     ],
 )
 def test_step_within_sixteen_lanes(number: UOp, step: int | None) -> None:
-    assert step_within(number, X, 16) == step
+    assert lane_stride(number, X, 16) == step
 
 
 def test_what_is_said_is_so() -> None:
@@ -46,7 +46,7 @@ def test_what_is_said_is_so() -> None:
         a, b = random.choice([4, 8, 12, 16, 24, 64]), random.choice([3, 4, 8, 16, 48])
         number = (X * random.choice([1, 1, 2]) + K * random.choice([1, 8, 16]) + a) // b
         number = number * random.choice([1, 5]) + (X + a * K) % b
-        step = step_within(number, X, 8)
+        step = lane_stride(number, X, 8)
         if step is None:
             continue
         for start in (0, 8, 64, 2296):

@@ -1,7 +1,7 @@
 """Which loops a node stands in, however deep it is and in whatever order it is asked."""
 
 from weft.base.dtype import dtypes
-from weft.codegen.analysis.ranges import Accumulate, know_ranges, ranges_of
+from weft.codegen.analysis.ranges import Accumulate, cache_ranges, ranges_of
 from weft.uop import Ops, UOp
 
 
@@ -32,7 +32,7 @@ def test_all_of_a_graph_at_once_is_the_same():
     total = _sum_of(((outer * inner).cast(dtypes.float),), (inner,))
     root = UOp.sink(total + 1.5, outer)
     nodes = list(root.toposort())
-    know_ranges(nodes)
+    cache_ranges(nodes)
     found = [ranges_of(node) for node in nodes]
     assert found[-1] == {outer} and all(loops <= {outer, inner} for loops in found)
     assert ranges_of(UOp.const(dtypes.int, 5)) == frozenset()

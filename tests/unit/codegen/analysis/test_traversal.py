@@ -11,7 +11,7 @@ def test_one_list_for_one_kernel_until_it_is_forgotten():
     assert nodes == list(first.toposort()) and traversal.nodes_of(first) is nodes
     assert traversal.nodes_of(second) == list(second.toposort())
     assert traversal.nodes_of(first) == nodes
-    traversal.forget()
+    traversal.clear_cache()
     assert traversal.nodes_of(first) is not nodes
-    traversal.forget()
+    traversal.clear_cache()
     assert not traversal._last

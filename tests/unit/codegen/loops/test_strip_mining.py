@@ -6,7 +6,7 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.codegen.analysis.axes import Pad, Split
-from weft.codegen.loops.strip_mining import Division
+from weft.codegen.loops.strip_mining import AxisSplits
 from weft.uop import Ops, UOp
 
 LOOP = UOp.range(10, 0)
@@ -16,9 +16,9 @@ def ranges(**extents):
     return {int(name[1:]): UOp.range(n, 100 + int(name[1:])) for name, n in extents.items()}
 
 
-def values(division, number, new):
+def values(splits, number, new):
     """The values an axis takes, the outermost of its new ranges turning slowest."""
-    value = division.value(number, new)
+    value = splits.value(number, new)
     order = sorted(new)
     found = []
     for turns in itertools.product(*(range(new[one].src[0].arg) for one in order)):
@@ -29,43 +29,43 @@ def values(division, number, new):
 
 def test_an_axis_that_was_left_alone_is_its_range():
     new = ranges(_0=10)
-    assert Division({LOOP: 0}).value(0, new) is new[0]
+    assert AxisSplits({LOOP: 0}).value(0, new) is new[0]
 
 
 def test_two_splits_count_every_turn_once():
-    division = Division({LOOP: 0}, {0: Split(1, 2, 6, None), 1: Split(3, 4, 2, None)})
-    assert values(division, 0, ranges(_2=6, _3=2, _4=2)) == [
+    splits = AxisSplits({LOOP: 0}, {0: Split(1, 2, 6, None), 1: Split(3, 4, 2, None)})
+    assert values(splits, 0, ranges(_2=6, _3=2, _4=2)) == [
         6 * (2 * three + four) + two for two in range(6) for three in range(2) for four in range(2)
     ]
-    assert division.split_axes(LOOP) == [0, 1]
+    assert splits.split_axes(LOOP) == [0, 1]
 
 
 def test_the_last_part_overlaps_the_one_before_it():
-    division = Division({LOOP: 0}, {0: Split(1, 2, 4, last=6)})
-    assert values(division, 0, ranges(_1=3, _2=4)) == [0, 1, 2, 3, 4, 5, 6, 7, 6, 7, 8, 9]
+    splits = AxisSplits({LOOP: 0}, {0: Split(1, 2, 4, last=6)})
+    assert values(splits, 0, ranges(_1=3, _2=4)) == [0, 1, 2, 3, 4, 5, 6, 7, 6, 7, 8, 9]
 
 
 def test_both_loops_of_a_part_that_is_shorter_are_ragged():
-    division = Division({LOOP: 0}, {0: Split(1, 2, 4, None, rest=2), 2: Split(3, 4, 2, None)})
-    assert division.ragged() == {1, 2}
+    splits = AxisSplits({LOOP: 0}, {0: Split(1, 2, 4, None, remainder=2), 2: Split(3, 4, 2, None)})
+    assert splits.remainder_axes() == {1, 2}
 
 
 def test_turns_beyond_the_extent_are_not_real():
-    division = Division({LOOP: 0}, {1: Split(2, 3, 4, None)}, {0: Pad(LOOP, 1, 12, 10)})
+    splits = AxisSplits({LOOP: 0}, {1: Split(2, 3, 4, None)}, {0: Pad(LOOP, 1, 12, 10)})
     new = ranges(_2=3, _3=4)
     meant = {}
-    real = division.real_turns(new, 2, meant)[LOOP]
+    real = splits.valid_iterations(new, 2, meant)[LOOP]
     (counted,) = (u for u in real.toposort() if u.op is Ops.RANGE)
     assert counted not in (LOOP, *new.values()) and counted.src[0].arg == 12
-    assert meant[counted] is division.value(0, new)
+    assert meant[counted] is splits.value(0, new)
     assert [
         bool(real.substitute({counted: UOp.const(dtypes.int, turn)})) for turn in (0, 9, 10, 11)
     ] == [True, True, False, False]
-    assert division.split_axes(LOOP) == [1]
+    assert splits.split_axes(LOOP) == [1]
 
 
 @pytest.mark.parametrize("taken", ["splits", "pads"])
 def test_a_copy_is_divided_by_itself(taken):
-    division = Division({LOOP: 0})
-    getattr(division.copy(), taken)[0] = None
-    assert getattr(division, taken) == {}
+    splits = AxisSplits({LOOP: 0})
+    getattr(splits.copy(), taken)[0] = None
+    assert getattr(splits, taken) == {}

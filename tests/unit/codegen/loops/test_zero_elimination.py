@@ -10,7 +10,7 @@ import pytest
 from tests.unit.codegen.memory.prefetch.test_panel_prefetch import CAPS, program_of
 
 from weft import Tensor
-from weft.codegen.loops.zero_elimination import blanks_of
+from weft.codegen.loops.zero_elimination import find_zero_products
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import Target
@@ -34,7 +34,7 @@ def slope(size: int, stride: int, padding: int, n: int = 9, channels: int = 32) 
 def test_windows_that_are_no_whole_steps_leave_blanks(size, stride, padding, share):
     (ast,) = kernels(slope(size, stride, padding, 32).uop)
     (reduce,) = loops_for(ast, TARGET, prepared=True).reduces
-    found = blanks_of(reduce)
+    found = find_zero_products(reduce)
     assert found is not None and found.share == pytest.approx(share)
     assert [loop.src[0].arg for loop in found.outputs] == [stride, stride]
     assert len(found.terms) == 2
@@ -43,7 +43,7 @@ def test_windows_that_are_no_whole_steps_leave_blanks(size, stride, padding, sha
 @pytest.mark.parametrize(("size", "stride", "padding"), [(4, 2, 0), (2, 2, 0), (3, 1, 1)])
 def test_whole_steps_leave_none(size, stride, padding):
     (ast, *_) = kernels(slope(size, stride, padding, 32).uop)
-    assert all(blanks_of(one) is None for one in loops_for(ast, TARGET, True).reduces)
+    assert all(find_zero_products(one) is None for one in loops_for(ast, TARGET, True).reduces)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.shape.tracker import ShapeTracker
 from weft.testing.reference.renderer import PythonRenderer
 from weft.uop import GroupOp, Ops, UOp
-from weft.uop.args import STREAM
+from weft.uop.args import NON_TEMPORAL
 
 CACHE = 1 << 10
 
@@ -45,7 +45,7 @@ def doubled(size, place=2, dtype=dtypes.float):
 
 
 def streamed(program):
-    return [u for u in program.uops if u.op is Ops.STORE and u.arg == STREAM]
+    return [u for u in program.uops if u.op is Ops.STORE and u.arg == NON_TEMPORAL]
 
 
 def test_large_outputs_are_streamed_and_no_others():

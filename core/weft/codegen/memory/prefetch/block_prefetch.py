@@ -1,6 +1,6 @@
 """Software prefetch of blocks: a blocked transpose loads cache lines of a later block.
 
-in:  the nodes of an expanded kernel      out: LOADs that nobody uses (LATER)
+in:  the nodes of an expanded kernel      out: LOADs that nobody uses (PREFETCH_L2)
 
 The rows of a transposed square are far apart in memory, and the hardware prefetcher does not follow
 them. Each square loads as many contiguous cache lines as it has rows. These lines belong to a block
@@ -17,9 +17,14 @@ from collections.abc import Mapping, Sequence
 from weft.base.dtype import AddrSpace, PtrDType, dtypes
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.folding import folded
-from weft.codegen.analysis.ranges import CLOSING, extent_of, loop_order, ranges_of
+from weft.codegen.analysis.ranges import (
+    CLOSING,
+    loop_order,
+    ranges_of,
+    trip_count,
+)
 from weft.codegen.analysis.substitution import replace_nodes
-from weft.uop.args import LATER
+from weft.uop.args import PREFETCH_L2
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -81,7 +86,7 @@ def _square(loads: Sequence[UOp]) -> tuple[UOp, list[UOp], int] | None:
     for many in range(1, len(loops) + 1):
         outside, inside = loops[:-many], loops[-many:]
         nearest = outside[-1] if outside else shared[0] if len(shared) == 1 else None
-        parts = [(1, lanes), (step, rows), *((terms[loop], _trip_count(loop)) for loop in inside)]
+        parts = [(1, lanes), (step, rows), *((terms[loop], trip_count(loop)) for loop in inside)]
         size = _run_of(parts)
         fits = _LEAST <= size * first.dtype.scalar().itemsize <= _MOST
         if fits and nearest is not None and terms[nearest] == size:
@@ -123,15 +128,10 @@ def _prefetch_loads(first: UOp, inside: Sequence[UOp], size: int, rows: int) -> 
     start = folded(Ops.WHERE, dtype, (more, start + start.const_like(ahead), start), None)
     turn, each = UOp.const(dtype, 0), rows * lanes
     for loop in inside:
-        turn = turn * turn.const_like(_trip_count(loop)) + loop.cast(dtype)
+        turn = turn * turn.const_like(trip_count(loop)) + loop.cast(dtype)
     place = (start + turn * turn.const_like(each)).simplify()
     found = []
     for row in range(rows):
         index = folded(Ops.ADD, dtype, (place, place.const_like(row * lanes)), None)
-        found.append(UOp(Ops.LOAD, scalar, (pointer.index(index),), LATER))
+        found.append(UOp(Ops.LOAD, scalar, (pointer.index(index),), PREFETCH_L2))
     return found
-
-
-def _trip_count(loop: UOp) -> int:
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else 0

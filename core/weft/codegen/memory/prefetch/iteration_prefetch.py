@@ -1,6 +1,6 @@
 """Software prefetch of the next iteration: load the row that the next loop iteration reads.
 
-in:  the nodes of an expanded kernel      out: LOADs that nobody uses (LATER)
+in:  the nodes of an expanded kernel      out: LOADs that nobody uses (PREFETCH_L2)
 
 A hardware prefetcher restarts at every row and at every page. Where the row of the next iteration
 is known, each cache line prefetches the line at the same offset in that row. This holds for
@@ -14,12 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.codegen.analysis.affine import affine, affine_of_narrow
-from weft.codegen.analysis.ranges import loop_order, loops_of, ranges_of
+from weft.codegen.analysis.affine import affine, affine_through_casts
+from weft.codegen.analysis.ranges import (
+    loop_order,
+    loops_of,
+    ranges_of,
+    trip_count,
+)
 from weft.codegen.memory.prefetch.row_prefetch import (
     cache_line_indices,
     prefetch_next,
-    trip_count,
     uncached_loads,
 )
 from weft.uop.node import UOp
@@ -58,7 +62,7 @@ def iteration_prefetches(nodes: Sequence[UOp], stored: set[UOp], cache_bytes: in
 def _reads_contiguous_rows(loads: Sequence[UOp], inner: UOp, row: UOp) -> bool:
     """Whether the innermost loop reads whole lines of rows in a row."""
     first = loads[0]
-    step = affine_of_narrow(first.src[0].src[1])[0].get(inner, 0)
+    step = affine_through_casts(first.src[0].src[1])[0].get(inner, 0)
     itemsize = first.dtype.scalar().itemsize
     return step * itemsize >= _LINE and step % first.dtype.count == 0 and row is not inner
 

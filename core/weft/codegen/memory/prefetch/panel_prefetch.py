@@ -1,7 +1,7 @@
 """Software prefetch of packed panels: load what the next panel is packed from during the product.
 
 in:  spec.lowered after expansion
-out: the same, with LOADs that nobody uses (COMING) among the sources of the SINK
+out: the same, with LOADs that nobody uses (PREFETCH_L1) among the sources of the SINK
 
 While a panel is used, nothing of the next panel is read. If few rows share a panel, packing then
 waits for memory. The reduction loop therefore prefetches a piece of the source of the next panel
@@ -13,7 +13,6 @@ Source: T. Mowry, M. Lam, A. Gupta, "Design and evaluation of a compiler algorit
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 
 from weft.base.dtype import AddrSpace, PtrDType, dtypes
@@ -23,9 +22,11 @@ from weft.codegen.analysis.ranges import (
     CLOSING,
     extent_of,
     fill_of,
+    iteration_count,
     loop_order,
     loops_of,
     ranges_of,
+    trip_count,
     values_of,
 )
 from weft.codegen.analysis.substitution import replace_nodes
@@ -37,7 +38,7 @@ from weft.codegen.memory.prefetch import (
     window_prefetch,
 )
 from weft.device.capabilities import ComputeCaps
-from weft.uop.args import COMING, AxisKind
+from weft.uop.args import PREFETCH_L1, AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -127,11 +128,11 @@ def _panel_prefetches(reduce: UOp, fill: UOp, stored: set[UOp]) -> list[UOp]:
     following = _following(fill, loads)
     if following is None:
         return []
-    pieces = math.prod(map(_trip_count, loops))
+    pieces = iteration_count(loops)
     around = [loop for loop in _enclosing_loops(reduce) if loop not in ranges_of(fill)]
     tiles, terms = (
-        math.prod(map(_trip_count, around)),
-        math.prod(map(_trip_count, loops_of(reduce))),
+        iteration_count(around),
+        iteration_count(loops_of(reduce)),
     )
     apart = 1
     while apart < terms and tiles * -(-terms // (2 * apart)) >= pieces:
@@ -160,7 +161,7 @@ def _following(fill: UOp, loads: list[UOp]) -> dict[UOp, UOp] | None:
     made: dict[UOp, UOp] = {}
     over: UOp | None = None  # whether all loops inside of this one are in their last turn
     for loop in loops:
-        last = loop.const_like(_trip_count(loop) - 1)
+        last = loop.const_like(trip_count(loop) - 1)
         more = folded(Ops.CMPLT, dtypes.bool, (loop, last), None)
         then = loop.const_like(0) if loop is not loops[-1] else last
         moved = folded(Ops.WHERE, loop.dtype, (more, loop + loop.const_like(1), then), None)
@@ -173,9 +174,9 @@ def _following(fill: UOp, loads: list[UOp]) -> dict[UOp, UOp] | None:
 def _digits(piece: UOp, loops: tuple[UOp, ...]) -> dict[UOp, UOp]:
     """The turn of each of `loops`, outermost first, for a number of their turns."""
     made: dict[UOp, UOp] = {}
-    stride = math.prod(map(_trip_count, loops))
+    stride = iteration_count(loops)
     for place, loop in enumerate(loops):
-        whole, stride = stride, stride // _trip_count(loop)
+        whole, stride = stride, stride // trip_count(loop)
         digit = piece if not place else piece % piece.const_like(whole)
         digit = digit // digit.const_like(stride) if stride > 1 else digit
         made[loop] = digit.cast(loop.dtype)
@@ -187,7 +188,7 @@ def _flat(loops: Iterable[UOp], dtype: object) -> UOp:
     total: UOp | None = None
     for loop in loops:
         here = loop.cast(dtype)
-        total = here if total is None else total * total.const_like(_trip_count(loop)) + here
+        total = here if total is None else total * total.const_like(trip_count(loop)) + here
     return UOp.const(dtype, 0) if total is None else total
 
 
@@ -224,9 +225,9 @@ def _tile_row_prefetches(reduce: UOp, loads: list[UOp], stored: set[UOp]) -> lis
 def _across(term: UOp, loads: list[UOp]) -> list[UOp]:
     """What lies across the rows of memory, some turns before it is read: a line for each, of which
     the next tile reads the rest when it is gone again."""
-    if _trip_count(term) * _LINE < _NEAREST:
+    if trip_count(term) * _LINE < _NEAREST:
         return []
-    gate = folded(Ops.CMPLT, dtypes.bool, (term, term.const_like(_trip_count(term) - _SOON)), None)
+    gate = folded(Ops.CMPLT, dtypes.bool, (term, term.const_like(trip_count(term) - _SOON)), None)
     values = {term: term + term.const_like(_SOON)}
     return [_prefetch_load(loads[0], values, gate)]
 
@@ -243,9 +244,9 @@ def _rows(reduce: UOp, term: UOp, loop: UOp, loads: list[UOp]) -> list[UOp]:
         if reached is None or constant >= reached:
             kept.append(load)
             reached = constant + step
-    if len(kept) > _MOST_ROWS or _trip_count(term) < 2 * apart or _trip_count(loop) < 2:
+    if len(kept) > _MOST_ROWS or trip_count(term) < 2 * apart or trip_count(loop) < 2:
         return []
-    last = loop.const_like(_trip_count(loop) - 1)
+    last = loop.const_like(trip_count(loop) - 1)
     values = {loop: (loop < last).where(loop + loop.const_like(1), last)}
     gate = _alu(Ops.AND, term, apart - 1).eq(0) if apart > 1 else None
     for again in (u for u in _enclosing_loops(reduce) if loop_order(u) > loop_order(loop)):
@@ -272,16 +273,12 @@ def _prefetch_load(load: UOp, values: Mapping[UOp, UOp], gate: UOp | None) -> UO
     at = replace_nodes(list(index.src[1].toposort()), values).simplify()
     scalar = index.src[0].dtype.base  # type: ignore[attr-defined]
     if gate is None:
-        return UOp(Ops.LOAD, scalar, (UOp(Ops.INDEX, index.dtype, (index.src[0], at)),), COMING)
+        return UOp(
+            Ops.LOAD, scalar, (UOp(Ops.INDEX, index.dtype, (index.src[0], at)),), PREFETCH_L1
+        )
     place = UOp(Ops.INDEX, index.dtype, (index.src[0], at, gate))
-    return UOp(Ops.LOAD, scalar, (place, UOp.const(scalar, 0)), COMING)
+    return UOp(Ops.LOAD, scalar, (place, UOp.const(scalar, 0)), PREFETCH_L1)
 
 
 def _alu(op: Ops, value: UOp, amount: int) -> UOp:
     return folded(op, value.dtype, (value, value.const_like(amount)), None)
-
-
-def _trip_count(loop: UOp) -> int:
-    extent = extent_of(loop)
-    assert isinstance(extent, int)
-    return extent

@@ -1,6 +1,6 @@
 """Software prefetch of rows: a multi-pass kernel loads the next row in its most expensive pass.
 
-in:  the nodes of an expanded kernel      out: LOADs that nobody uses (LATER)
+in:  the nodes of an expanded kernel      out: LOADs that nobody uses (PREFETCH_L2)
 
 The first pass over a row reads it from memory. Later passes read it from the cache, and memory is
 idle. The pass with the most operations prefetches the elements of the next row at the same offset.
@@ -18,9 +18,15 @@ from weft.base.dtype import AddrSpace, PtrDType
 from weft.base.sequences import prod
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.folding import folded
-from weft.codegen.analysis.ranges import CLOSING, extent_of, loop_order, ranges_of, values_of
+from weft.codegen.analysis.ranges import (
+    CLOSING,
+    loop_order,
+    ranges_of,
+    trip_count,
+    values_of,
+)
 from weft.codegen.analysis.substitution import replace_nodes
-from weft.uop.args import LATER
+from weft.uop.args import PREFETCH_L2
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
@@ -155,10 +161,4 @@ def prefetch_next(index: UOp, row: UOp) -> UOp:
     pointer, at = index.src
     at = replace_nodes(list(at.toposort()), {row: following}).simplify()
     scalar = pointer.dtype.base  # type: ignore[attr-defined]
-    return UOp(Ops.LOAD, scalar, (UOp(Ops.INDEX, index.dtype, (pointer, at)),), LATER)
-
-
-def trip_count(loop: UOp) -> int:
-    """The trip count of a loop; 0 if it is unknown."""
-    extent = extent_of(loop)
-    return extent if isinstance(extent, int) else 0
+    return UOp(Ops.LOAD, scalar, (UOp(Ops.INDEX, index.dtype, (pointer, at)),), PREFETCH_L2)

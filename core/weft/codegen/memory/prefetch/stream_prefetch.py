@@ -1,7 +1,7 @@
 """Software prefetch of streams: a streaming reduction loads a fixed distance ahead of its reads.
 
 in:  spec.lowered after expansion
-out: the same, with AHEAD as the argument of such LOADs
+out: the same, with PREFETCH_STREAM as the argument of such LOADs
 
 A hardware prefetcher restarts at every page, and the reduction waits there. Where a loop reads one
 contiguous stream that exceeds the last-level cache, its loads are marked. The renderer writes a
@@ -19,7 +19,7 @@ from weft.codegen.analysis.ranges import CLOSING, loops_of, values_of
 from weft.codegen.analysis.substitution import replace_nodes
 from weft.codegen.analysis.traversal import nodes_of
 from weft.device.capabilities import ComputeCaps
-from weft.uop.args import AHEAD
+from weft.uop.args import PREFETCH_STREAM
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -37,7 +37,7 @@ def run(sink: UOp, compute: ComputeCaps) -> UOp:
     loads = _loads(reduces)
     if len(closed) != 1 or not loads or not _in_a_row(loads, closed[0], compute):
         return sink
-    return replace_nodes(nodes, {load: load.replace(arg=AHEAD) for load in loads})
+    return replace_nodes(nodes, {load: load.replace(arg=PREFETCH_STREAM) for load in loads})
 
 
 def _loads(reduces: list[UOp]) -> list[UOp]:

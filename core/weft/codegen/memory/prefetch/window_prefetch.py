@@ -1,6 +1,6 @@
 """Software prefetch of windows: a windowed reduction loads the windows of a later channel.
 
-in:  a sum of a packed product, as `coming` finds it      out: LOADs that nobody uses (COMING)
+in:  a sum of a packed product, as `coming` finds it      out: LOADs that nobody uses (PREFETCH_L1)
 
 The windows of a tile are short pieces of rows, and the next channel is one image further in memory.
 The hardware prefetcher does not follow this stride. Each iteration prefetches the piece at the same
@@ -17,8 +17,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from weft.base.dtype import AddrSpace, PtrDType
 from weft.codegen.analysis.affine import affine, from_affine
 from weft.codegen.analysis.folding import folded
-from weft.codegen.analysis.ranges import extent_of, loop_order, loops_of
-from weft.uop.args import COMING, AxisKind
+from weft.codegen.analysis.ranges import (
+    extent_of,
+    loop_order,
+    loops_of,
+    trip_count,
+)
+from weft.uop.args import PREFETCH_L1, AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -32,7 +37,7 @@ def are_windows(reduce: UOp) -> bool:
     """Whether a sum is over short rows, each of them in a turn of another loop."""
     loops = sorted(loops_of(reduce), key=loop_order)
     known = all(isinstance(extent_of(loop), int) for loop in loops)
-    return len(loops) > 1 and known and _trip_count(loops[-1]) < 2 * _SOON
+    return len(loops) > 1 and known and trip_count(loops[-1]) < 2 * _SOON
 
 
 def window_prefetches(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UOp]) -> list[UOp]:
@@ -40,10 +45,7 @@ def window_prefetches(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UO
     kernel writes to."""
     loops = sorted(loops, key=loop_order)
     outer = loops[0]
-    if (
-        any(loop.arg.kind is not AxisKind.REDUCE for loop in loops)
-        or _trip_count(outer) < 2 * _SOON
-    ):
+    if any(loop.arg.kind is not AxisKind.REDUCE for loop in loops) or trip_count(outer) < 2 * _SOON:
         return []
     asked: dict[UOp, None] = {}
     for (pointer, _), (terms, starts) in _together(loads, stored, loops).items():
@@ -54,7 +56,7 @@ def window_prefetches(loops: Iterable[UOp], loads: Iterable[UOp], stored: set[UO
         lines = list(range(0, length, _LINE // itemsize))
         if len(lines) > _MOST_LINES:
             continue
-        last = outer.const_like(_trip_count(outer) - _SOON)
+        last = outer.const_like(trip_count(outer) - _SOON)
         later = outer + outer.const_like(_SOON)
         soon = folded(Ops.WHERE, outer.dtype, (outer < last, later, outer), None)
         for line in dict.fromkeys((*lines, length - 1)):
@@ -89,7 +91,7 @@ def _piece(
     what else the place depends on: inner loops that stay in the row are part of it."""
     first, last, rest = min(starts), max(starts), dict(terms)
     for loop in loops[1:]:
-        reach = terms.get(loop, 0) * (_trip_count(loop) - 1)
+        reach = terms.get(loop, 0) * (trip_count(loop) - 1)
         if abs(reach) * itemsize < _LINE:
             rest.pop(loop, None)
             first, last = first + min(reach, 0), last + max(reach, 0)
@@ -109,7 +111,7 @@ def _prefetch_load(
         at = folded(Ops.WHERE, dtype, (at < least, least, at), None)
         at = folded(Ops.WHERE, dtype, (at < most, at, most), None)
     place = UOp(Ops.INDEX, pointer.dtype, (pointer, at))
-    return UOp(Ops.LOAD, pointer.dtype.base, (place,), COMING)  # type: ignore[attr-defined]
+    return UOp(Ops.LOAD, pointer.dtype.base, (place,), PREFETCH_L1)  # type: ignore[attr-defined]
 
 
 def _is_invariant(term: UOp, loops: Sequence[UOp]) -> bool:
@@ -119,9 +121,3 @@ def _is_invariant(term: UOp, loops: Sequence[UOp]) -> bool:
 
 def _order(term: UOp) -> tuple[int, int]:
     return loop_order(term) if term.op is Ops.RANGE else (-1, 0)
-
-
-def _trip_count(loop: UOp) -> int:
-    extent = extent_of(loop)
-    assert isinstance(extent, int)
-    return extent

@@ -16,7 +16,7 @@ from weft.device import registry
 from weft.device.capabilities import Feature
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
-from weft.uop.args import LATER
+from weft.uop.args import PREFETCH_L2
 
 LANES = 16
 
@@ -32,7 +32,7 @@ def program_of(shape, order, cache=1 << 14, features=frozenset()):
 
 
 def asked_of(program):
-    return [node for node in program.uops if node.op is Ops.LOAD and node.arg == LATER]
+    return [node for node in program.uops if node.op is Ops.LOAD and node.arg == PREFETCH_L2]
 
 
 def places(program):

@@ -17,7 +17,7 @@ from weft.device.capabilities import ComputeCaps, Feature, KernelLimits, Target
 from weft.device.program import LinearProgram
 from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops
-from weft.uop.args import LATER
+from weft.uop.args import PREFETCH_L2
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64, vector_registers=32,
@@ -33,7 +33,7 @@ def program_of(found: Tensor, **caps: object) -> LinearProgram:
 
 
 def asked(program: LinearProgram) -> int:
-    return sum(node.op is Ops.LOAD and node.arg == LATER for node in program.uops)
+    return sum(node.op is Ops.LOAD and node.arg == PREFETCH_L2 for node in program.uops)
 
 
 def picked(rows: int, columns: int, count: int) -> Tensor:

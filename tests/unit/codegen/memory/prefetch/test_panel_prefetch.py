@@ -18,7 +18,7 @@ from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops, UOp
-from weft.uop.args import COMING
+from weft.uop.args import PREFETCH_L1
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (4,)}, vector_bytes=16, vector_registers=16, cache_bytes=1 << 20,
@@ -56,7 +56,7 @@ def test_the_next_panel_and_the_next_rows() -> None:
 
 def test_it_stands_first_in_the_loop_of_the_sum() -> None:
     nodes = program_of(product(600, 512, 512)).uops
-    last = max(i for i, u in enumerate(nodes) if u.op is Ops.LOAD and u.arg == COMING)
+    last = max(i for i, u in enumerate(nodes) if u.op is Ops.LOAD and u.arg == PREFETCH_L1)
     loop = max(i for i, u in enumerate(nodes[:last]) if u.op is Ops.RANGE)
     assert not any(u.op is Ops.LOAD and u.arg is None for u in nodes[loop:last])
 
@@ -116,7 +116,7 @@ def test_every_line_of_a_later_panel_is_asked_for(turned: str) -> None:
     k, n = 512, 320
     program = program_of(product(96, k, n, turned))
     pointer = next(u for u in program.uops if u.op is Ops.DEFINE_GLOBAL and u.arg == 2)
-    loads = [u for u in program.uops if u.op is Ops.LOAD and u.arg == COMING]
+    loads = [u for u in program.uops if u.op is Ops.LOAD and u.arg == PREFETCH_L1]
     loads = [u for u in loads if u.src[0].src[0] is pointer]
     lines = set()
     for load in loads:

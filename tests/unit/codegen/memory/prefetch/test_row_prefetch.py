@@ -18,7 +18,7 @@ from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops
-from weft.uop.args import LATER
+from weft.uop.args import PREFETCH_L2
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64, vector_registers=32,
@@ -32,7 +32,7 @@ def program_of(found: Tensor, compute: ComputeCaps = CAPS) -> LinearProgram:
 
 
 def asked(program: LinearProgram) -> int:
-    return sum(node.op is Ops.LOAD and node.arg == LATER for node in program.uops)
+    return sum(node.op is Ops.LOAD and node.arg == PREFETCH_L2 for node in program.uops)
 
 
 def given(rows: int, columns: int) -> Tensor:

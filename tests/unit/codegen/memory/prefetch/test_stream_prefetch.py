@@ -16,7 +16,7 @@ from weft.device.capabilities import ComputeCaps, Target
 from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.uop import GroupOp, Ops
-from weft.uop.args import AHEAD
+from weft.uop.args import PREFETCH_STREAM
 
 CACHE = 1 << 10
 SUM = (Opt(OptKind.VECTOR, 1, 4), Opt(OptKind.UNROLL, 1, 4))
@@ -37,7 +37,7 @@ def program_of(found: Tensor, *opts: Opt, cache: int = CACHE) -> LinearProgram:
 
 
 def looking(program: LinearProgram) -> int:
-    return sum(u.op is Ops.LOAD and u.arg == AHEAD for u in program.uops)
+    return sum(u.op is Ops.LOAD and u.arg == PREFETCH_STREAM for u in program.uops)
 
 
 def given(*shape: int) -> Tensor:

@@ -13,7 +13,7 @@ from weft.codegen.memory.prefetch import window_prefetch
 from weft.codegen.simd import operand_packing
 from weft.testing.reference.run import run_program
 from weft.uop import Ops
-from weft.uop.args import COMING
+from weft.uop.args import PREFETCH_L1
 
 
 def windows(channels: int, size: int, stride: int = 1, images: int = 2) -> Tensor:
@@ -36,7 +36,7 @@ def test_not_in_the_innermost_loop() -> None:
             open_loops.append(node)
         elif node.op is Ops.ENDRANGE:
             open_loops.pop()
-        elif node.op is Ops.LOAD and node.arg == COMING:
+        elif node.op is Ops.LOAD and node.arg == PREFETCH_L1:
             inner = open_loops
             assert [loop.src[0].arg for loop in inner][-2:] == [64, 3]  # type: ignore[attr-defined]
 
@@ -63,7 +63,7 @@ def test_places_are_in_their_buffers_and_nothing_changes(monkeypatch) -> None:
         return Tensor.empty(1, 20, 7, 6).conv2d(Tensor.empty(8, 20, 3, 3), padding=1)
 
     program = program_of(found())
-    assert any(u.op is Ops.LOAD and u.arg == COMING for u in program.uops)
+    assert any(u.op is Ops.LOAD and u.arg == PREFETCH_L1 for u in program.uops)
     numbers = np.random.default_rng(5)
     images = numbers.integers(-4, 5, (1, 20, 7, 6)).astype(np.float32)
     weights = numbers.integers(-4, 5, (8, 20, 3, 3)).astype(np.float32)
