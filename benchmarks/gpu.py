@@ -105,7 +105,7 @@ def timed(case: Case, made: list[Tensor], turns: int) -> tuple[float, list[Resul
                 "block": [str(size) for size in program.local_size or ()],
                 "opts": [str(opt) for opt in program.applied],
                 "source": step.prg.p.src,
-                **usage(step.prg.program.runner, program.local_size or ()),
+                **usage(step.prg.runner, program.local_size or ()),
             }
         )
     return min(map(sum, rounds)), kernels

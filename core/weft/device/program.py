@@ -1,7 +1,8 @@
-"""One kernel on its way to a device: linear program, compiled program, launch.
+"""Programs: a kernel as a linear program, as source and binary, and one launch of it.
 
-A linear program is spec.linear: a tuple of nodes in execution order, which is what renderers are
-given.
+`LinearProgram` is what code generation makes and a renderer is given: a tuple of nodes in execution
+order (spec.linear) with what the engine must know of it. `CompiledProgram` adds its source and its
+binary: what a plugin loads.
 """
 
 from __future__ import annotations
@@ -195,18 +196,33 @@ def _launch_size(nodes: Sequence[UOp], prefix: str) -> tuple[sint, ...] | None:
 
 @dataclass(frozen=True, eq=False)
 class CompiledProgram:
-    """A kernel that a runner can be made from.
+    """A kernel with its source and its binary, which a runner is made from.
 
     :param name: of the kernel's entry point.
-    :param binary: what the device's compiler gave (the source's own bytes where there is none).
-    :param source: what the renderer gave, for people.
-    :param program: the linear program behind it.
+    :param binary: what the device's compiler returned; without a compiler, the bytes of the source.
+    :param source: what the renderer returned, for people.
+    :param program: the linear program it was rendered from.
     """
 
     name: str
-    binary: bytes
-    source: str
-    program: LinearProgram
+    binary: bytes = field(repr=False)
+    source: str = field(repr=False)
+    program: LinearProgram = field(repr=False)
+
+    @property
+    def src(self) -> str:
+        """The source."""
+        return self.source
+
+    @property
+    def uops(self) -> tuple[UOp, ...]:
+        """The nodes of the linear program."""
+        return self.program.uops
+
+    @property
+    def estimates(self) -> Estimates:
+        """Operations and bytes of one launch."""
+        return self.program.estimates
 
 
 @dataclass(frozen=True, eq=False)

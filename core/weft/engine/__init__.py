@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from weft.engine.execute import lower_schedule, run_schedule
 from weft.engine.lower_items import ExecItem, lower_schedule_item
-from weft.engine.programs import Program, ProgramSpec, forget_programs, program_for
+from weft.engine.programs import forget_programs, program_for
 from weft.engine.stats import stats
 
 __all__ = [
     "ExecItem",
-    "Program",
-    "ProgramSpec",
     "forget_programs",
     "lower_schedule",
     "lower_schedule_item",

@@ -69,11 +69,11 @@ def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = N
     if item.ast.op is Ops.BUFFER_VIEW:
         return ExecItem(ViewRunner(), item.bufs, item.metadata, known)
     try:
-        program = program_for(item.ast, item.bufs[0].device)
+        kernel = program_for(item.ast, item.bufs[0].device)
     except WeftError as error:
         _tell_where(error, item)
         raise
-    return ExecItem(KernelRunner(program), item.bufs, item.metadata, known)
+    return ExecItem(kernel, item.bufs, item.metadata, known)
 
 
 def _tell_where(error: WeftError, item: ScheduleItem) -> None:

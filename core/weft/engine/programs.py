@@ -27,66 +27,24 @@ from weft.device import registry
 from weft.device.calls import failure_text
 from weft.device.capabilities import ComputeCaps, Feature
 from weft.device.open_device import OpenDevice
-from weft.device.parts import Runner
-from weft.device.program import CompiledProgram, Estimates, LinearProgram
+from weft.device.program import CompiledProgram, LinearProgram
 from weft.engine import kernel_cache
 from weft.engine.parallel_compilation import Compilations
+from weft.engine.runners import KernelRunner
 from weft.schedule.cache import schedules
 from weft.uop import UOp
 
 Made = TypeVar("Made")
 
 _binaries = DiskCache("binaries", 1)
-_loaded: WeakKeys[OpenDevice, dict[Any, Program]] = WeakKeys()
+_loaded: WeakKeys[OpenDevice, dict[Any, KernelRunner]] = WeakKeys()
 # what was generated, for further devices of the same kind: the parts of a sharded value
 _generated: dict[Any, tuple[ComputeCaps | None, LinearProgram, str]] = {}
 _MOST_COMPILERS = 16
 
 
-class ProgramSpec:
-    """What was generated for a kernel: its linear program and its source."""
-
-    def __init__(self, program: LinearProgram, src: str, binary: bytes) -> None:
-        self.name = program.name
-        self.src = src
-        self.binary = binary
-        self.program = program
-
-    @property
-    def uops(self) -> tuple[UOp, ...]:
-        """The linear program, node by node."""
-        return self.program.uops
-
-    @property
-    def estimates(self) -> Estimates:
-        """Operations and bytes of one launch."""
-        return self.program.estimates
-
-
-class Program:
-    """A kernel, ready to launch on one device.
-
-    p: what was generated (`p.uops`, `p.src`, `p.name`).
-    """
-
-    def __init__(self, p: ProgramSpec, device: OpenDevice, runner: Runner) -> None:
-        self.p = p
-        self.device = device
-        self.runner = runner
-        self.slots = p.program.globals
-        self.variables = p.program.variables
-
-    @property
-    def name(self) -> str:
-        """The kernel's name."""
-        return self.p.name
-
-    def __repr__(self) -> str:
-        return f"<Program {self.p.name} on {self.device.name}>"
-
-
-def program_for(ast: UOp, device: str) -> Program:
-    """The program of a kernel AST on a device, generated, compiled and loaded when first asked for.
+def program_for(ast: UOp, device: str) -> KernelRunner:
+    """The kernel of an AST, loaded on a device: generated, compiled and loaded at the first call.
 
     Raises CompileError with the source and the compiler's log, and CapabilityError for what the
     device cannot do.
@@ -179,7 +137,7 @@ def _compiles_side_by_side(device: OpenDevice) -> bool:
     return able and device.compiler is not None and bool(device.capabilities.fingerprint)
 
 
-def _build(key: Any, device: OpenDevice, ahead: _Ahead | None = None) -> Program:
+def _build(key: Any, device: OpenDevice, ahead: _Ahead | None = None) -> KernelRunner:
     ast = key[0]
     with trace.span("kernel", device=device.name) as span:
         program, source = _generate(key, device)
@@ -200,9 +158,9 @@ def _build(key: Any, device: OpenDevice, ahead: _Ahead | None = None) -> Program
         return _load(program, source, binary, device)
 
 
-def _load(program: LinearProgram, source: str, binary: bytes, device: OpenDevice) -> Program:
+def _load(program: LinearProgram, source: str, binary: bytes, device: OpenDevice) -> KernelRunner:
     compiled = CompiledProgram(program.name, binary, source, program)
-    return Program(ProgramSpec(program, source, binary), device, device.runner(compiled))
+    return KernelRunner(compiled, device, device.runner(compiled))
 
 
 def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:

@@ -202,7 +202,7 @@ class Recorded:
         lines: list[Any] = []
         for step in self.recorded:
             item = step.item
-            what = item.prg.program if isinstance(item.prg, KernelRunner) else "copy"
+            what = item.prg if isinstance(item.prg, KernelRunner) else "copy"
             places = tuple(
                 (numbers.setdefault(id(a.memory), len(numbers)), a.memory.kind, a.memory.place,
                  a.window)
@@ -256,4 +256,4 @@ def _is_constant(memory: Memory, changing: frozenset[int]) -> bool:
 
 
 def variables(item: ExecItem) -> frozenset[UOp]:
-    return frozenset(item.prg.program.variables if isinstance(item.prg, KernelRunner) else ())
+    return frozenset(item.prg.variables if isinstance(item.prg, KernelRunner) else ())

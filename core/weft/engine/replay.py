@@ -210,7 +210,7 @@ class Replay(Recorded):
         Where they change, a patch is noted."""
         prg = step.item.prg
         is_kernel = isinstance(prg, KernelRunner)
-        slots = prg.program.slots if isinstance(prg, KernelRunner) else (0, 1)
+        slots = prg.slots if isinstance(prg, KernelRunner) else (0, 1)
         made: list[Any] = [None] * len(slots)
         for index, slot in enumerate(slots):
             argument = step.arguments[slot]
@@ -248,7 +248,7 @@ class Replay(Recorded):
         return launches + self._together(row)
 
     def _device_of(self, number: int) -> OpenDevice:
-        return self.steps[number].item.prg.program.device  # type: ignore[union-attr]
+        return self.steps[number].item.prg.device  # type: ignore[union-attr]
 
     def _together(self, row: list[int]) -> list[Callable[[], Any]]:
         """Kernels in a row: one submission if the device takes them so, else one by one."""
@@ -281,7 +281,7 @@ class Replay(Recorded):
             device.failed("binding launches together", error)
 
     def _program(self, number: int) -> Any:
-        return self.steps[number].item.prg.program  # type: ignore[union-attr]
+        return self.steps[number].item.prg  # type: ignore[union-attr]
 
     def _launch(self, number: int, values: Mapping[UOp, int]) -> Callable[[], Any]:
         program = self._program(number)

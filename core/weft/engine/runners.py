@@ -1,4 +1,4 @@
-"""The three things that can run: a compiled kernel, a copy, a window of memory."""
+"""The steps of a schedule that can run: a loaded kernel, a copy, a view of memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from weft.base.errors import ArgumentError
 from weft.base.interrupts import let_through
 from weft.device import transfer
 from weft.device.buffer import Buffer
-from weft.engine.programs import Program
+from weft.device.open_device import OpenDevice
+from weft.device.parts import Runner
+from weft.device.program import CompiledProgram
 from weft.uop import UOp
 
 
@@ -28,38 +30,46 @@ def concrete(size: tuple[Any, ...] | None, values: Mapping[UOp, int]) -> tuple[i
 
 
 class KernelRunner:
-    """Launches a program."""
+    """A kernel that is loaded on one device. Calling it launches the kernel.
+
+    p: the compiled program (`p.uops`, `p.src`, `p.name`). runner: what the plugin made of it.
+    slots: for each handle that the runner takes, the number of the buffer.
+    """
 
     is_kernel = True
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.p = program.p
-        self.name = program.p.name
+    def __init__(self, p: CompiledProgram, device: OpenDevice, runner: Runner) -> None:
+        self.p = p
+        self.name = p.name
+        self.device = device
+        self.runner = runner
+        self.slots = p.program.globals
+        self.variables = p.program.variables
 
     def __call__(
         self, bufs: Sequence[Buffer], values: Mapping[UOp, int], wait: bool
     ) -> float | None:
         """Run on `bufs` (by slot), with the values of the variables; seconds when waited for."""
-        program = self.program
-        handles = [bufs[slot].handle for slot in program.slots]
-        spec = program.p.program
-        global_size, local_size = spec.global_size, spec.local_size
+        handles = [bufs[slot].handle for slot in self.slots]
+        global_size, local_size = self.p.program.global_size, self.p.program.local_size
         numbers: Sequence[int] = ()
-        if program.variables:
-            _check_bound(program.variables, values)
+        if self.variables:
+            _check_bound(self.variables, values)
             global_size, local_size = concrete(global_size, values), concrete(local_size, values)
-            numbers = [values[v] for v in program.variables]
+            numbers = [values[v] for v in self.variables]
         try:
-            seconds = program.runner(
+            seconds = self.runner(
                 handles, global_size=global_size, local_size=local_size, values=numbers, wait=wait
             )
         except Exception as error:
             let_through(error)
-            program.device.failed(f"kernel {self.name}", error)
+            self.device.failed(f"kernel {self.name}", error)
         if seconds is not None and not isinstance(seconds, (int, float)):
-            program.device.broken(f"kernel {self.name}", f"gave {kind_of(seconds)} as seconds")
+            self.device.broken(f"kernel {self.name}", f"gave {kind_of(seconds)} as seconds")
         return seconds
+
+    def __repr__(self) -> str:
+        return f"<KernelRunner {self.name} on {self.device.name}>"
 
 
 def _check_bound(variables: Sequence[UOp], values: Mapping[UOp, int]) -> None:

@@ -20,7 +20,7 @@ def needs(dtype):
 def uses_dots(tensor):
     sink = UOp.sink(tensor.uop)
     items, _ = create_schedule_with_vars(sink.substitute(kernelize_map(sink)))
-    programs = [lower_schedule_item(item).prg.program.p.program for item in items]
+    programs = [lower_schedule_item(item).prg.p.program for item in items]
     return any(u.op is Ops.DOT for program in programs for u in program.uops)
 
 

@@ -142,7 +142,7 @@ def test_any_number_of_threads_gives_the_same_bits(pools, name, x, function):
             step = lower_schedule_item(item)
             own = FunctionRunner(step.prg.p, pool)
             shared |= own.parts > 1
-            own([step.bufs[slot].handle for slot in step.prg.program.slots])
+            own([step.bufs[slot].handle for slot in step.prg.slots])
         last = step.bufs[0]
         found.add(bytes(last.as_memoryview()))
     assert shared, "no kernel of it is long enough to be shared"

@@ -274,8 +274,8 @@ def two_writes(monkeypatch, *failing):
     with recorded("test") as found:
         one.assign(one + 1).realize()
         other.assign(other * 2).realize()
-    runner = Flaky(found.steps[1].prg.program.runner, *failing)
-    monkeypatch.setattr(found.steps[1].prg.program, "runner", runner)
+    runner = Flaky(found.steps[1].prg.runner, *failing)
+    monkeypatch.setattr(found.steps[1].prg, "runner", runner)
     replay = Replay(found.steps, buffers)
     replay.prepare()
     return replay, buffers
@@ -337,4 +337,4 @@ def test_a_graph_that_cannot_be_told_of_changes_is_the_plugins_fault():
     replay, arguments = Replay(steps, given, outputs=[result]), [None]
     replay._patches, replay._new = [_Patch([(arguments, 0)])], []
     with pytest.raises(PluginError, match="binding launches together failed"):
-        replay._move_to(Graph(), [arguments], steps[0].prg.program.device)
+        replay._move_to(Graph(), [arguments], steps[0].prg.device)

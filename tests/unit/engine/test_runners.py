@@ -27,7 +27,7 @@ def test_a_crash_of_a_runner_is_the_plugins_fault(monkeypatch, error, kind):
     def crash(*arguments, **named):
         raise error
 
-    monkeypatch.setattr(step.prg.program, "runner", crash)
+    monkeypatch.setattr(step.prg, "runner", crash)
     with pytest.raises(kind) as caught:
         step.run()
     if kind is PluginError:
@@ -43,7 +43,7 @@ def test_a_crash_of_a_runner_is_the_plugins_fault(monkeypatch, error, kind):
 
 def test_seconds_are_a_number(monkeypatch):
     step = kernel()
-    monkeypatch.setattr(step.prg.program, "runner", lambda *arguments, **named: "soon")
+    monkeypatch.setattr(step.prg, "runner", lambda *arguments, **named: "soon")
     with pytest.raises(PluginError) as caught:
         step.run()
     assert "gave a str as seconds" in caught.value.because

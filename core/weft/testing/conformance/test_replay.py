@@ -49,11 +49,9 @@ def test_one_submission_is_the_same_as_single_launches(weft_device, weft_compute
         for buffer in item.bufs:
             buffer.allocate()
         prg = lower_schedule_item(item).prg
-        program = prg.program.p.program
-        handles = tuple(item.bufs[slot].handle for slot in prg.program.slots)
-        launches.append(
-            Launch(prg.program.runner, handles, program.global_size, program.local_size)
-        )
+        program = prg.p.program
+        handles = tuple(item.bufs[slot].handle for slot in prg.slots)
+        launches.append(Launch(prg.runner, handles, program.global_size, program.local_size))
         lowered.append(handles)
     graph = weft_device.graph(launches)
     if graph is None:
