@@ -109,7 +109,7 @@ class LinearProgram:
         stored = _slots(u.src[0] for u in asked if u.op is Ops.STORE)
         loaded = _slots(u.src[0] for u in asked if u.op is Ops.LOAD)
         # what is put here and there leaves the rest as it was, which is from before or stored first
-        puts = puts_among(asked)
+        puts = indexed_stores_of(asked)
         if puts:
             put = set(_slots(u.src[0] for u in puts))
             whole = _slots(u.src[0] for u in asked if u.op is Ops.STORE and u not in puts)
@@ -130,7 +130,7 @@ class LinearProgram:
         )
 
 
-def puts_among(nodes: Iterable[UOp]) -> set[UOp]:
+def indexed_stores_of(nodes: Iterable[UOp]) -> set[UOp]:
     """The STOREs to global memory at places that themselves are read from memory, of nodes in
     topological order; and the LOADs of what is there. Of the nodes only these count."""
     accesses = [node for node in nodes if node.op is Ops.STORE or node.op is Ops.LOAD]

@@ -28,7 +28,7 @@ from weft.render.rules import C_RULES
 from weft.render.statement_placement import inlinable
 from weft.render.unroll_pragmas import TURNS, outer_loops, tile_loops
 from weft.uop import Ops, PatternMatcher, UOp
-from weft.uop.args import ASKED, STREAM
+from weft.uop.args import NON_TEMPORAL, PREFETCHES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,7 +252,7 @@ class _Kernel:
         else:
             if u.op is Ops.LOAD and (ahead := self.values.ahead(u)):
                 self._line(ahead)
-            if u.op is Ops.LOAD and u.arg in ASKED:
+            if u.op is Ops.LOAD and u.arg in PREFETCHES:
                 return
             found = self.values.of(u)
         if len(found.text) <= length:
@@ -304,7 +304,7 @@ class _Kernel:
             self._store_lanes(index, value, gate)
             return
         text = self.values.stored(value, whole and is_mask(value.dtype))
-        if u.arg == STREAM and self.dialect.stream:
+        if u.arg == NON_TEMPORAL and self.dialect.stream:
             name = self._fresh("alu")
             self._line(f"{self.helpers.type(value.dtype)} {name} = {text};")
             self._line(self.values.streamed(index, value.dtype, name))

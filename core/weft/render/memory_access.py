@@ -31,7 +31,7 @@ from weft.render.expressions import (
 )
 from weft.render.helpers import Helpers
 from weft.uop import Ops, UOp
-from weft.uop.args import AHEAD, ASKED, LATER
+from weft.uop.args import PREFETCH_L2, PREFETCH_STREAM, PREFETCHES
 
 _PICKED = {8: "char", 16: "short", 32: "int"}  # what as many bits as there are lanes fit in
 
@@ -112,12 +112,12 @@ class Accesses(Expressions):
     def ahead(self, load: UOp) -> str:
         """The statement that asks for what comes after a LOAD, or for what it is of; empty where
         none is wanted."""
-        if load.arg in ASKED:
+        if load.arg in PREFETCHES:
             place, dialect = load.src[0], self.dialect
-            form = (load.arg == LATER and dialect.later) or dialect.coming
+            form = (load.arg == PREFETCH_L2 and dialect.later) or dialect.coming
             gate = f"if ({self.text(place.src[2])}) " if len(place.src) > 2 and form else ""
             return gate + form.format(pointer=self._address(place)) if form else ""
-        if load.arg != AHEAD or not self.dialect.ahead:
+        if load.arg != PREFETCH_STREAM or not self.dialect.ahead:
             return ""
         return self.dialect.ahead.format(pointer=self._address(load.src[0]))
 

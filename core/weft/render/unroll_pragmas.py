@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.uop import AxisKind, Ops, UOp
-from weft.uop.args import ASKED
+from weft.uop.args import PREFETCHES
 
 TURNS = 4
 LEAST, MOST = 8, 32  # multiply-adds of a turn: fewer are written out before, more are text enough
@@ -42,7 +42,7 @@ def tile_loops(uops: Sequence[UOp]) -> frozenset[UOp]:
     for u in uops:
         if u.op in _PRODUCTS:
             products += 1
-        elif u.op is Ops.LOAD and len(u.src[0].src) > 2 and u.arg not in ASKED:
+        elif u.op is Ops.LOAD and len(u.src[0].src) > 2 and u.arg not in PREFETCHES:
             products = -len(uops)
         elif u.op in _LOOPS:
             products = 0
