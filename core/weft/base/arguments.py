@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from weft.base.errors import ArgumentError, UnknownChoice, WrongKind
+from weft.base.errors import ArgumentError, OutOfRange, UnknownChoice, WrongKind
 from weft.base.interrupts import let_through
 
 DEEPEST = 64
@@ -98,9 +98,11 @@ def whole(value: Any, what: str, least: int | None = None) -> int:
 
 
 def real(value: Any, what: str) -> int | float:
-    """A number. :raises WrongKind: for anything else."""
+    """A number. :raises WrongKind: for anything else; OutOfRange: for an int beyond all floats."""
     number = index_of(value)
     if number is not None:
+        if number.bit_length() > 1023:
+            _check_has_float(number, what)
         return number
     if isinstance(value, float):
         return float(value)
@@ -111,6 +113,17 @@ def real(value: Any, what: str) -> int | float:
         asked=f"{what}={shown(value)}",
         because=f"that is {kind_of(value)}",
     )
+
+
+def _check_has_float(number: int, what: str) -> None:
+    try:
+        float(number)
+    except OverflowError:
+        raise OutOfRange(
+            f"{what} is a number that a float can represent",
+            asked=f"{what}={shown(number)}",
+            because="the largest float of Python is 1.8e308",
+        ) from None
 
 
 def flag(value: Any, what: str, hint: str | None = None) -> bool:

@@ -50,6 +50,8 @@ def cut(text: str, columns: int) -> str:
 def _scaled(value: float, units: tuple[str, ...], step: float, between: str) -> str:
     """`value` in the greatest unit of which there is at least one, with three digits."""
     place = 0
+    if isinstance(value, int) and abs(value) > 1e300:  # which may be beyond all floats
+        return f"{'below -' if value < 0 else 'over '}1e300{between}{units[0]}"
     # 999.5 would print as 1000 of this unit, so it already goes to the next.
     while abs(value) >= step * 0.9995 and place < len(units) - 1:
         value /= step

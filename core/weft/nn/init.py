@@ -61,7 +61,7 @@ def fan_in_uniform(
     >>> nn.init.fan_in_uniform(2, 3, fan_in=4).abs().max().item() <= 0.5
     True
     """
-    bound = 1.0 / math.sqrt(max(whole(fan_in, "fan_in"), 1))
+    bound = 1.0 / math.sqrt(real(max(whole(fan_in, "fan_in"), 1), "fan_in"))
     return uniform(*shape, bound=bound, device=device, dtype=dtype)
 
 
@@ -196,12 +196,13 @@ def orthogonal(
     [[1.0, 0.0], [0.0, 1.0]]
     """
     fans(shape)
+    factor = real(gain, "gain")
     drawn = Tensor.randn(shape[0], prod(shape[1:]), device=device, dtype=dtypes.float32)
     if 0 not in shape:
         # the first coefficients bring all singular values near 1 fast, the second exactly to it
         drawn = orthogonalised(drawn, _FAST_STEPS)
         drawn = towards_one(drawn, _EXACT_STEPS, (1.5, -0.5, 0.0))
-    return (drawn * gain).reshape(shape).cast(dtype or dtypes.default_float)
+    return (drawn * factor).reshape(shape).cast(dtype or dtypes.default_float)
 
 
 def gain(nonlinearity: str, negative_slope: float = 0.01) -> float:
@@ -214,9 +215,9 @@ def gain(nonlinearity: str, negative_slope: float = 0.01) -> float:
     >>> nn.init.gain("tanh")
     1.6666666666666667
     """
-    negative_slope = real(negative_slope, "negative_slope")
+    slope = float(real(negative_slope, "negative_slope"))
     known = {"sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0), "selu": 0.75,
-             "leaky_relu": math.sqrt(2.0 / (1.0 + negative_slope**2))}  # fmt: skip
+             "leaky_relu": math.sqrt(2.0 / (1.0 + slope * slope))}  # fmt: skip
     known |= dict.fromkeys(("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
                             "conv_transpose2d", "conv_transpose3d"), 1.0)  # fmt: skip
     if not isinstance(nonlinearity, str) or nonlinearity not in known:
@@ -230,35 +231,41 @@ def gain(nonlinearity: str, negative_slope: float = 0.01) -> float:
 
 
 def _glorot_deviation(shape: tuple[int, ...], gain: float) -> float:
-    return real(gain, "gain") * math.sqrt(2.0 / max(sum(fans(shape)), 1))
+    both = real(max(sum(fans(shape)), 1), "the sum of the fans")
+    return real(gain, "gain") * math.sqrt(2.0 / both)
 
 
 def _kaiming_deviation(
     shape: tuple[int, ...], negative_slope: float, mode: str, nonlinearity: str
 ) -> float:
-    if mode not in ("fan_in", "fan_out"):
+    if not isinstance(mode, str) or mode not in ("fan_in", "fan_out"):
         raise ArgumentError(
             "a spread is kept forwards or backwards",
             asked=f"mode={shown(mode)}",
             because="'fan_in' counts what goes in, 'fan_out' what comes out",
             try_="'fan_in'",
         )
-    fan = fans(shape)[mode == "fan_out"]
-    return gain(nonlinearity, negative_slope) / math.sqrt(max(fan, 1))
+    fan = real(max(fans(shape)[mode == "fan_out"], 1), mode)
+    return gain(nonlinearity, negative_slope) / math.sqrt(fan)
 
 
 # ---- in place, with the names of PyTorch ---------------------------------------------------------
 
 
+def _shape(tensor: Tensor) -> tuple[int, ...]:
+    """The shape of what is to be filled. :raises WrongKind: for what is no tensor."""
+    if isinstance(tensor, Tensor):
+        return tensor.shape
+    raise WrongKind(
+        "an initialisation fills a tensor",
+        asked=f"initialise {shown(tensor)}",
+        because=f"that is {kind_of(tensor)}",
+        try_="give the layer's weight",
+    )
+
+
 def _filled(tensor: Tensor, value: Tensor) -> Tensor:
     """`tensor` itself, with other values, in its dtype and where it is."""
-    if not isinstance(tensor, Tensor):
-        raise WrongKind(
-            "an initialisation fills a tensor",
-            asked=f"initialise {shown(tensor)}",
-            because=f"that is {kind_of(tensor)}",
-            try_="give the layer's weight",
-        )
     return in_grad_mode(False, tensor.assign, value.cast(tensor.dtype).to(tensor.device))
 
 
@@ -268,7 +275,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     >>> nn.init.uniform_(Tensor.zeros(2), 3.0, 3.0).tolist()
     [3.0, 3.0]
     """
-    return _filled(tensor, Tensor.uniform(*tensor.shape, low=real(a, "a"), high=real(b, "b")))
+    return _filled(tensor, Tensor.uniform(*_shape(tensor), low=real(a, "a"), high=real(b, "b")))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
@@ -277,7 +284,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     >>> nn.init.normal_(Tensor.zeros(2), mean=3.0, std=0.0).tolist()
     [3.0, 3.0]
     """
-    return _filled(tensor, normal(*tensor.shape, mean=mean, std=std))
+    return _filled(tensor, normal(*_shape(tensor), mean=mean, std=std))
 
 
 def trunc_normal_(
@@ -290,7 +297,7 @@ def trunc_normal_(
     >>> nn.init.trunc_normal_(Tensor.zeros(100), std=3.0).abs().max().item() <= 2
     True
     """
-    return _filled(tensor, trunc_normal(*tensor.shape, mean=mean, std=std, a=a, b=b))
+    return _filled(tensor, trunc_normal(*_shape(tensor), mean=mean, std=std, a=a, b=b))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -300,7 +307,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     >>> nn.init.constant_(layer.bias, 0.5).tolist(), layer.bias.tolist()
     ([0.5], [0.5])
     """
-    return _filled(tensor, Tensor.full(tensor.shape, real(val, "val")))
+    return _filled(tensor, Tensor.full(_shape(tensor), real(val, "val")))
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -327,11 +334,11 @@ def eye_(tensor: Tensor) -> Tensor:
     >>> nn.init.eye_(Tensor.zeros(2, 3)).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    if tensor.ndim != 2:
+    if len(_shape(tensor)) != 2:
         raise ArgumentError(
             "the identity is a matrix", asked=f"eye_ of shape {tensor.shape}", try_="two axes"
         )
-    return _filled(tensor, Tensor.eye(*tensor.shape))
+    return _filled(tensor, Tensor.eye(*_shape(tensor)))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -340,17 +347,18 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     >>> nn.init.dirac_(Tensor.zeros(1, 1, 3)).tolist()
     [[[0.0, 1.0, 0.0]]]
     """
-    outputs, inputs = tensor.shape[:2] if tensor.ndim > 2 else (0, 0)
+    shape = _shape(tensor)
+    outputs, inputs = shape[:2] if len(shape) > 2 else (0, 0)
     groups = whole(groups, "groups", least=1)
-    if tensor.ndim not in (3, 4, 5) or outputs % groups:
+    if len(shape) not in (3, 4, 5) or outputs % groups:
         raise ArgumentError(
             "this is no weight of a convolution of so many groups",
-            asked=f"dirac_ of shape {tensor.shape} in {groups} groups",
+            asked=f"dirac_ of shape {shape} in {groups} groups",
             because="the shape is (outputs, inputs, *kernel), and the groups divide the outputs",
         )
     per_group = outputs // groups
     same = Tensor.eye(per_group, inputs).repeat((groups, 1))
-    for size in tensor.shape[2:]:
+    for size in shape[2:]:
         middle = Tensor.arange(size) == size // 2
         same = same.unsqueeze(-1) * middle
     return _filled(tensor, same)
@@ -365,7 +373,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     >>> nn.init.xavier_uniform_(layer.weight).abs().max().item() <= 1
     True
     """
-    return _filled(tensor, glorot_uniform(*tensor.shape, gain=gain))
+    return _filled(tensor, glorot_uniform(*_shape(tensor), gain=gain))
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
@@ -376,7 +384,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     >>> round(nn.init.xavier_normal_(Tensor.zeros(20, 30)).std().item(), 1)
     0.2
     """
-    return _filled(tensor, glorot_normal(*tensor.shape, gain=gain))
+    return _filled(tensor, glorot_normal(*_shape(tensor), gain=gain))
 
 
 def kaiming_uniform_(
@@ -391,7 +399,7 @@ def kaiming_uniform_(
     True
     """
     how = {"negative_slope": a, "mode": mode, "nonlinearity": nonlinearity}
-    return _filled(tensor, kaiming_uniform(*tensor.shape, **how))  # type: ignore[arg-type]
+    return _filled(tensor, kaiming_uniform(*_shape(tensor), **how))  # type: ignore[arg-type]
 
 
 def kaiming_normal_(
@@ -406,7 +414,7 @@ def kaiming_normal_(
     0.2
     """
     how = {"negative_slope": a, "mode": mode, "nonlinearity": nonlinearity}
-    return _filled(tensor, kaiming_normal(*tensor.shape, **how))  # type: ignore[arg-type]
+    return _filled(tensor, kaiming_normal(*_shape(tensor), **how))  # type: ignore[arg-type]
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
@@ -418,7 +426,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     >>> (w @ w.T).round().abs().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return _filled(tensor, orthogonal(*tensor.shape, gain=gain))
+    return _filled(tensor, orthogonal(*_shape(tensor), gain=gain))
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:

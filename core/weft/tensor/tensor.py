@@ -19,6 +19,7 @@ from weft.base.errors import (
     DTypeError,
     GradientError,
     IndexingError,
+    WrongKind,
 )
 from weft.device import registry
 from weft.engine import stats
@@ -431,7 +432,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         >>> list(values.values())
         [2]
         """
-        return realize.schedule_tensors(_all_tensors("schedule", self, lst))
+        return realize.schedule_tensors(_all_tensors("schedule_with_vars", self, lst))
 
     def schedule(self, *lst: Tensor) -> list[ScheduleItem]:
         """What would be run, in order. :raises ArgumentError: if variables take part.
@@ -439,7 +440,7 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         >>> len((Tensor.empty(4) + 1).schedule())
         1
         """
-        items, values = self.schedule_with_vars(*lst)
+        items, values = realize.schedule_tensors(_all_tensors("schedule", self, lst))
         if values and items:
             raise ArgumentError(
                 "this schedule depends on variables",
@@ -551,13 +552,14 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
 
 def _all_tensors(what: str, first: Tensor, rest: tuple[Any, ...]) -> tuple[Tensor, ...]:
     """All of them, checked. :raises ArgumentError: for what is no tensor."""
-    for each in rest:
+    for each in (first, *rest):
         if not isinstance(each, TensorBase):
-            raise ArgumentError(
+            several = isinstance(each, list | tuple)
+            raise WrongKind(
                 f"{what} takes tensors",
                 asked=f"{what}({shown(each)})",
                 because=f"that is {kind_of(each)}",
-                try_=f"{what}(*tensors) for a list of them" if isinstance(each, list) else None,
+                try_=f"Tensor.{what}(*tensors) for a list of them" if several else None,
             )
     return (first, *rest)
 

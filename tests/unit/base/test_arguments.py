@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from weft.base.arguments import choice, index_of, real, shown, text, whole
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, OutOfRange
 
 
 @pytest.mark.parametrize("value", [3, True, numpy.int8(3), numpy.array(3)])
@@ -44,6 +44,14 @@ def test_numbers_of_any_make(value: Any) -> None:
 def test_what_is_no_number(value: Any) -> None:
     with pytest.raises(ArgumentError, match="rate is a number"):
         real(value, "rate")
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 2**1024])
+def test_ints_beyond_all_floats_are_refused(value: int) -> None:
+    with pytest.raises(OutOfRange, match="a float can represent") as caught:
+        real(value, "rate")
+    assert "rate=" in caught.value.asked and len(caught.value.asked) < 80
+    assert real(10**308, "rate") == 10**308
 
 
 def test_texts() -> None:

@@ -37,7 +37,8 @@ def test_padding_counts_what_is_seen() -> None:
 @pytest.mark.parametrize(
     ("nbytes", "text"),
     [(0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (999_999, "1.00 MB"), (12_345_678, "12.3 MB"),
-     (-1500, "-1.50 kB"), (10**18 * 5, "5000 PB")],
+     (-1500, "-1.50 kB"), (10**18 * 5, "5000 PB"),
+     (10**400, "over 1e300 B"), (-(10**400), "below -1e300 B")],
 )  # fmt: skip
 def test_sizes(nbytes: int, text: str) -> None:
     assert human_size(nbytes) == text

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor, nn
+from weft.base.errors import UnknownChoice
 from weft.nn import activations
 
 CASES = [
@@ -33,3 +34,12 @@ def test_a_learnt_slope_is_a_parameter() -> None:
     layer(Tensor(-np.ones((2, 3), np.float32))).sum().backward()
     assert list(layer.state_dict()) == ["weight"]
     assert layer.weight.grad is not None and layer.weight.grad.tolist() == [-2.0] * 3
+
+
+@pytest.mark.parametrize("approximate", ["Tanh", None, True, np.array([1.0, 2.0])])
+def test_gelu_has_two_forms(approximate) -> None:
+    x = Tensor([1.0])
+    for call in (x.gelu, nn.GELU(approximate), lambda how: nn.functional.gelu(x, how)):
+        with pytest.raises(UnknownChoice, match="there is no approximation") as caught:
+            call(x if isinstance(call, nn.GELU) else approximate)
+        assert caught.value.try_ == "'none' or 'tanh'"

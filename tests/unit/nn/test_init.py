@@ -1,12 +1,13 @@
 """How first weights are drawn: shapes, bounds, spread."""
 
+import contextlib
 import math
 
 import numpy as np
 import pytest
 
 from weft import Tensor, nn
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, OutOfRange, WeftError, WrongKind
 from weft.nn import init
 
 
@@ -138,3 +139,55 @@ def test_what_cannot_be_filled() -> None:
         nn.init.dirac_(Tensor.zeros(2, 2))
     with pytest.raises(AttributeError, match="xavier_uniform"):
         nn.init.xavier_uniform  # noqa: B018
+
+
+FILLERS = [
+    *[(f"{name}_", {}, "gain") for name in ("xavier_uniform", "xavier_normal", "orthogonal")],
+    *[(f"kaiming_{name}_", {}, "a") for name in ("uniform", "normal")],
+    *[("normal_", {}, name) for name in ("mean", "std")],
+    *[("trunc_normal_", {}, name) for name in ("mean", "std", "a", "b")],
+    *[("uniform_", {}, name) for name in ("a", "b")],
+    ("constant_", {}, "val"),
+]
+EXTREMES = [1e300, -1e300, math.inf, math.nan, 10**400, -(10**400), 5e-324, None, "a", 1j]
+
+
+@pytest.mark.parametrize(("name", "how", "parameter"), FILLERS, ids=str)
+def test_extreme_parameters_fill_or_are_refused_in_our_words(name, how, parameter) -> None:
+    for value in EXTREMES:
+        tensor = Tensor.zeros(2, 3)
+        with contextlib.suppress(WeftError):
+            getattr(init, name)(tensor, **how, **{parameter: value})
+            assert tensor.shape == (2, 3) and tensor.numpy().dtype == np.float32
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, math.inf])
+def test_a_steep_slope_leaves_nothing_of_the_gain(value: float) -> None:
+    assert init.gain("leaky_relu", value) == 0.0
+    assert not init.kaiming_uniform(2, 3, negative_slope=value).numpy().any()
+    assert not Tensor.kaiming_uniform(2, 3, a=value).numpy().any()
+    assert not Tensor.kaiming_normal(2, 3, a=value).numpy().any()
+
+
+@pytest.mark.parametrize("value", [None, 3.0, "weight", [1.0], np.ones((2, 3))])
+@pytest.mark.parametrize(
+    "name",
+    "uniform_ normal_ trunc_normal_ ones_ zeros_ eye_ dirac_ xavier_uniform_ xavier_normal_ "
+    "kaiming_uniform_ kaiming_normal_ orthogonal_".split(),
+)
+def test_only_tensors_are_filled(name: str, value) -> None:
+    with pytest.raises(WrongKind, match="fills a tensor"):
+        getattr(init, name)(value)
+
+
+def test_sizes_beyond_all_floats_have_no_spread() -> None:
+    for draw in (init.kaiming_uniform, init.glorot_normal, Tensor.kaiming_normal):
+        with pytest.raises(OutOfRange):
+            draw(2, 10**400)
+    with pytest.raises(OutOfRange):
+        init.fan_in_uniform(2, 3, fan_in=10**400)
+
+
+def test_a_mode_is_a_text() -> None:
+    with pytest.raises(ArgumentError, match="forwards or backwards"):
+        init.kaiming_uniform(2, 3, mode=np.array([1.0, 2.0]))

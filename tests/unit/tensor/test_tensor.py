@@ -9,7 +9,14 @@ import pytest
 
 import weft
 from weft import Device, Tensor, dtypes, settings
-from weft.base.errors import ArgumentError, DTypeError, OutOfRange, ShapeError, UnknownDevice
+from weft.base.errors import (
+    ArgumentError,
+    DTypeError,
+    OutOfRange,
+    ShapeError,
+    UnknownDevice,
+    WrongKind,
+)
 from weft.engine import stats
 from weft.tensor.live import live_tensors
 from weft.uop import Ops
@@ -238,3 +245,16 @@ def test_names_that_are_not_there():
     with pytest.raises(AttributeError, match="it has"):
         weft.nothing
     assert set(weft.__all__) <= set(dir(weft))
+
+
+@pytest.mark.parametrize("name", ["realize", "kernelize", "schedule", "schedule_with_vars"])
+@pytest.mark.parametrize(
+    "make", [lambda x: [x], lambda x: (x, x), lambda x: x.numpy(), lambda x: 3]
+)
+def test_what_is_run_are_tensors(name, make):
+    x = Tensor([1.0])
+    for call in (lambda: getattr(Tensor, name)(make(x)), lambda: getattr(x, name)(make(x))):
+        with pytest.raises(WrongKind, match=f"^{name} takes tensors") as caught:
+            call()
+        hint = f"Tensor.{name}(*tensors) for a list of them"
+        assert caught.value.try_ == (hint if isinstance(make(x), (list, tuple)) else None)

@@ -26,6 +26,9 @@ from weft.tensor.jit import Jit
 from weft.tensor.live import waiting_tensors
 from weft.uop import Ops, UOp
 
+_NUMBERS = frozenset({"momentum", "weight_decay", "dampening", "eps"})
+"""Options of which the value is one number."""
+
 
 class Optimizer:
     """What all optimisers share; each kind overrides `_change`, and `_advance` if need be.
@@ -83,6 +86,8 @@ class Optimizer:
     def _group(self, given: dict[str, Any]) -> ParamGroup:
         """A group of these parameters and options, with the defaults for what it does not say."""
         options = {**self.defaults, **given}
+        for name in _NUMBERS & options.keys():
+            options[name] = real(options[name], name)
         rate = self._number(_checked_rate(type(self).__name__, options.pop("lr")))
         params = [each for each in options.pop("params") if each.requires_grad is not False]
         return ParamGroup(params, rate, options)

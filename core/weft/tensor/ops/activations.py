@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from weft.base.arguments import real
+from weft.base.arguments import choice, real
 from weft.base.dtype import dtypes
 from weft.tensor.ops.transcendental import in_wide, sloped_value, with_slope
 from weft.tensor.protocol import TensorBase
@@ -150,7 +150,7 @@ class ActivationsMixin(TensorBase):
         >>> Tensor([-1.0, 0.0, 2.0]).gelu(approximate="none").tolist()
         [-0.1587, 0.0, 1.9545]
         """
-        if approximate == "none":
+        if choice(approximate, "approximation", ("none", "tanh")) == "none":
             return self * 0.5 * ((self * math.sqrt(0.5)).erf() + 1)
         # (1 + tanh(u)) / 2 is the logistic of 2u
         inner = (self * self * self * 0.044715 + self) * (2 * math.sqrt(2 / math.pi))

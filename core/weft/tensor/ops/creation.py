@@ -258,8 +258,14 @@ class CreationMixin(TensorBase):
                 "a range has finite ends and a finite step",
                 asked=f"arange({start}, {stop}, {step})",
             )
-        count = -((start - stop) // step) if ints else math.ceil((stop - start) / step)
-        count = max(count, 0)
+        length = (stop - start) / step if not ints else -((start - stop) // step)
+        if length == math.inf:
+            raise ArgumentError(
+                "a range has as many elements as can be counted",
+                asked=f"arange({start}, {stop}, {step})",
+                because="the quotient of its length and its step is beyond all floats",
+            )
+        count = math.ceil(max(length, 0))
         ends = [start, start + (count - 1) * step][:count]
         if dtype is not None:
             kind = element_dtype(dtype)

@@ -211,7 +211,7 @@ class RandomMixin(TensorBase):
         True
         """
         _float_dtype(kwargs.get("dtype"), "scaled_uniform")
-        bound = 1 / math.sqrt(max(prod(shape_of_arguments(shape)), 1))
+        bound = 1 / math.sqrt(real(max(prod(shape_of_arguments(shape)), 1), "the size"))
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
@@ -236,8 +236,7 @@ class RandomMixin(TensorBase):
         True
         """
         _float_dtype(kwargs.get("dtype"), "kaiming_uniform")
-        fan = max(prod(shape_of_arguments(shape)[1:]), 1)
-        bound = math.sqrt(6 / ((1 + real(a, "a") ** 2) * fan))
+        bound = math.sqrt(6 / _fan_with_slope(shape, a))
         return cls.uniform(*shape, low=-bound, high=bound, **kwargs)
 
     @classmethod
@@ -249,8 +248,7 @@ class RandomMixin(TensorBase):
         >>> Tensor.kaiming_normal(8, 3, 3, 3).shape
         (8, 3, 3, 3)
         """
-        fan = max(prod(shape_of_arguments(shape)[1:]), 1)
-        spread = math.sqrt(2 / ((1 + real(a, "a") ** 2) * fan))
+        spread = math.sqrt(2 / _fan_with_slope(shape, a))
         return cls.normal(*shape, mean=0.0, std=spread, **kwargs)
 
     def rand_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
@@ -348,6 +346,13 @@ class RandomMixin(TensorBase):
 def _number(value: Any, what: str) -> Any:
     """A number, or a tensor of them. :raises ArgumentError: for anything else."""
     return value if isinstance(value, TensorBase) else real(value, what)
+
+
+def _fan_with_slope(shape: tuple[ShapeLike, ...], slope: Any) -> float:
+    """(1 + slope * slope) times the fan-in of a weight of this shape."""
+    fan = real(max(prod(shape_of_arguments(shape)[1:]), 1), "the fan-in")
+    slope = float(real(slope, "a"))
+    return (1 + slope * slope) * fan
 
 
 def _float_dtype(dtype: Any, what: str) -> DType:

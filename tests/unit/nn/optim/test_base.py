@@ -228,3 +228,20 @@ def test_parameters_on_several_devices_move_where_they_lie(make):
         return [each.tolist() for each in params]
 
     assert moved("REF", "REF:1", "REF:vector") == moved("REF", "REF", "REF")
+
+
+@pytest.mark.parametrize("option", ["momentum", "weight_decay", "dampening"])
+@pytest.mark.parametrize("value", [None, "0.9", [0.9], np.array([0.9, 0.9]), 10**400])
+@pytest.mark.parametrize("in_group", [False, True])
+def test_options_are_numbers(option, value, in_group):
+    w = Tensor([1.0])
+    with pytest.raises(ArgumentError, match=option):
+        if in_group:
+            optim.SGD([{"params": [w], option: value}], lr=0.1)
+        else:
+            optim.SGD([w], lr=0.1, **{option: value})
+
+
+def test_options_become_numbers_of_python():
+    (group,) = optim.SGD([Tensor([1.0])], momentum=np.float32(0.5)).param_groups
+    assert type(group["momentum"]) is float and group["momentum"] == 0.5

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from weft import Device, Tensor, dtypes, settings
-from weft.base.errors import ArgumentError, FileError, ShapeError
+from weft.base.errors import ArgumentError, FileError, OutOfRange, ShapeError
 from weft.uop import Ops
 
 
@@ -59,6 +59,18 @@ def test_long_ranges_count_on():
     places = Tensor([0, n - 1, -1], dtype="int64")
     assert Tensor.arange(n)[places].tolist() == [0, n - 1, n - 1]
     assert Tensor([7]).expand(n)[places].tolist() == [7, 7, 7]
+
+
+@pytest.mark.parametrize("args", [(10**400,), (0, 3, 10**400), (0, 10**400, 1.0)])
+def test_ends_of_ranges_that_no_float_represents_are_refused(args):
+    with pytest.raises(OutOfRange):
+        Tensor.arange(*args)
+
+
+def test_ranges_that_cannot_be_counted_are_refused():
+    with pytest.raises(ArgumentError, match="can be counted"):
+        Tensor.arange(0, 3, 5e-324)
+    assert Tensor.arange(0, -3, 5e-324).tolist() == []
 
 
 @pytest.mark.parametrize("args", [(2.5,), (0, 1, 0.25), (1.0, 0, -0.3), (0.5, 3)])
