@@ -37,8 +37,7 @@ from weft.device.capabilities import (
     MemoryCaps,
     Target,
 )
-from weft.device.deprecations import successor_of
-from weft.device.hookspecs import API_VERSION, hookimpl
+from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
 from weft.device.identity import DeviceFamily, DeviceId
 from weft.device.packed_dot import PairDot
 from weft.device.parts import (

@@ -1,4 +1,4 @@
-"""Words and numbers for people: colours, widths, sizes, times, plurals. Nothing is printed here.
+"""Text for people: colours, widths, sizes, times, plurals, errors in a line. Prints nothing.
 
 Whether a terminal wants colours is its owner's question: pass `enabled=False` or `strip_colour`.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WeftError
+from weft.base.interrupts import let_through
 
 _COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_LONGEST = 500
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -45,6 +47,27 @@ def pad(text: str, columns: int, *, right: bool = False) -> str:
 def cut(text: str, columns: int) -> str:
     """`text`, or as much of it as fits with an ellipsis of three dots."""
     return text if len(text) <= columns else f"{text[: columns - 3]}..."
+
+
+def clipped(text: str) -> str:
+    """`text`, or its first 500 characters and how long it is."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
+def failure_text(error: BaseException) -> str:
+    """An error in one line: its class and the first line of its message.
+
+    The message of a plugin's error may be long, or raise.
+    """
+    try:
+        summary = error.summary if isinstance(error, WeftError) else str(error)
+        because = error.because if isinstance(error, WeftError) else None
+        lines = f"{summary}: {because}" if because and summary else (summary or because or "")
+        first = clipped(str(lines).strip().partition("\n")[0])
+    except Exception as second:
+        let_through(second)
+        first = f"its text raises {type(second).__name__}"
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
 def _scaled(value: float, units: tuple[str, ...], step: float, between: str) -> str:

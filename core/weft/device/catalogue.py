@@ -1,17 +1,16 @@
-"""The devices as people see them: ``Device["FAMILY:1"]``, ``Device.DEFAULT``, iteration over
-families."""
+"""``weft.Device``: ``Device["FAMILY:1"]``, ``Device.DEFAULT``, iteration over families."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from weft.device import registry
-from weft.device.discovery import known_names
+from weft.device.discovery import family_names
 from weft.device.open_device import OpenDevice
 
 
 class Catalogue:
-    """A mapping from device strings to opened devices, over whatever plugins are installed.
+    """A mapping from device strings to opened devices, of all installed plugins.
 
     >>> "REF" in Device, "REF" in list(Device)
     (True, True)
@@ -33,7 +32,7 @@ class Catalogue:
         return registry.open(name)
 
     def canonicalize(self, name: str | None) -> str:
-        """The one spelling of a device string; of the default device for None.
+        """The canonical spelling of a device string; of the default device for None.
 
         >>> Device.canonicalize("ref:0")
         'REF'
@@ -41,9 +40,9 @@ class Catalogue:
         return registry.canonical(name)
 
     def release(self, name: str | None = None) -> int:
-        """Give back the memory that a device keeps for reuse; that of all opened ones for None.
+        """Free the memory that a device keeps for reuse; that of all opened devices for None.
 
-        Live tensors stay as they are. Returns how many bytes that was.
+        Live tensors keep their memory. Returns how many bytes were freed.
 
         >>> Tensor.zeros(1000, device="REF").contiguous().realize().tolist()[0]
         0.0
@@ -54,8 +53,8 @@ class Catalogue:
         return sum(device.release() for device in opened)
 
     def __iter__(self) -> Iterator[str]:
-        """The families that plugins are installed for; none is imported."""
-        return iter(known_names(registry.current().plugins))
+        """The families of the installed plugins. Imports none of them."""
+        return iter(family_names(registry.current().plugins))
 
     def __contains__(self, name: str) -> bool:
         return name.partition(":")[0].upper() in set(self)
@@ -65,4 +64,4 @@ class Catalogue:
 
 
 catalogue = Catalogue()
-"""The one that ``weft.Device`` is."""
+"""This is ``weft.Device``."""

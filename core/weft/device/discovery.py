@@ -1,7 +1,9 @@
-"""Which plugins are installed, what is known of each, and loading one with its failures kept.
+"""Plugin discovery: a record of each installed plugin, and loading one.
 
-Listing reads package metadata and imports nothing. Loading is guarded: whatever goes wrong in one
-plugin becomes the ``cause`` of its record and harms nobody else.
+Listing reads package metadata and imports nothing. An error while a plugin is loaded becomes the
+``cause`` of its record and does not affect other plugins.
+
+Source: Python Packaging User Guide, entry points specification.
 """
 
 from __future__ import annotations
@@ -22,10 +24,9 @@ import pluggy
 from weft.base.errors import PluginError
 from weft.base.settings import settings
 from weft.device import hookspecs
-from weft.device.calls import HookCalls
-from weft.device.deprecations import notes_on
 from weft.device.entry_points import entry_points
-from weft.device.hookspecs import API_VERSION
+from weft.device.hook_calls import HookCalls
+from weft.device.hookspecs import API_VERSION, notes_on
 from weft.device.identity import DeviceFamily
 
 GROUP = "weft.devices"
@@ -35,14 +36,14 @@ CORE_DISTRIBUTION = "weft"
 
 
 class PluginState(StrEnum):
-    """How far a plugin has come."""
+    """The state of a plugin."""
 
     FOUND = "found"
-    """Its metadata is known; it has not been imported."""
+    """Its metadata was read; it is not imported."""
     DISABLED = "disabled"
     """The user switched it off."""
     IMPORT_FAILED = "import failed"
-    """Importing or registering it went wrong."""
+    """Importing or registering it failed."""
     INCOMPATIBLE = "incompatible"
     """It was written for another version of the hooks."""
     LOADED = "loaded"
@@ -51,14 +52,14 @@ class PluginState(StrEnum):
 
 @dataclass(eq=False)
 class Plugin:
-    """One entry point, and what became of it.
+    """One entry point and its state.
 
     :ivar family: the entry's name, in upper case.
-    :ivar distribution: who ships it ("" if registered by hand).
+    :ivar distribution: the distribution that has it ("" if registered by hand).
     :ivar version: of the distribution.
     :ivar where: the module behind the entry, for people.
     :ivar entry: an object whose ``load()`` imports it.
-    :ivar notes: what its authors should know, though it works.
+    :ivar notes: warnings for its authors.
     """
 
     family: str
@@ -75,7 +76,7 @@ class Plugin:
 
     @property
     def label(self) -> str:
-        """How messages name it."""
+        """Its name in messages."""
         return f"{self.distribution} {self.version}".strip() or self.where
 
     @property
@@ -103,15 +104,15 @@ def installed_plugins() -> list[Plugin]:
 def plugin_by_hand(
     module: object, family: str, distribution: str = "", version: str = ""
 ) -> Plugin:
-    """A record for an object with hooks that is not installed, as tests make them."""
+    """A record for an object with hooks that no installed distribution has."""
     where = getattr(module, "__name__", None) or type(module).__name__
     entry = SimpleNamespace(load=lambda: module)
     return Plugin(family.upper(), distribution, version, where, entry)
 
 
 def load(plugin: Plugin, calls: HookCalls) -> None:
-    """Import a plugin and register its hooks; its state says whether that went well. Never raises
-    for the plugin's faults."""
+    """Import a plugin, register its hooks and set its state. An error of the plugin is not raised:
+    it becomes the cause of the record."""
     if plugin.state is not PluginState.FOUND:
         return
     if plugin.family in disabled_families():
@@ -124,7 +125,7 @@ def load(plugin: Plugin, calls: HookCalls) -> None:
         )
         return
     try:
-        with redirect_stdout(sys.stderr):  # whoever prints a table wants nothing else in it
+        with redirect_stdout(sys.stderr):  # the output of the program stays as it is
             plugin.module = plugin.entry.load()
         plugin.api = _stated_api(plugin)
         if mismatch := _api_mismatch(plugin):
@@ -145,7 +146,7 @@ def load(plugin: Plugin, calls: HookCalls) -> None:
         plugin.notes = tuple(notes_on(plugin.module))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a plugin may even call sys.exit while it is imported
+    except BaseException as error:  # a plugin may call sys.exit at import
         plugin.state, plugin.cause = PluginState.IMPORT_FAILED, error
         _unregister(plugin.module, calls)
     finally:
@@ -165,7 +166,7 @@ def _stated_api(plugin: Plugin) -> tuple[int, int]:
         raise PluginError(
             "a plugin is a module or an object, and this is a class",
             asked=f"the hooks of {plugin.where}",
-            because="nobody made an object of it",
+            because="no object of it was made",
             try_=f"{plugin.module.__name__}()",
         )
     stated = getattr(plugin.module, "weft_api", None)
@@ -203,16 +204,16 @@ def _register(module: object, calls: HookCalls) -> None:
     try:
         # By identity, since two distributions may ship modules of one name.
         calls.manager.register(module, name=str(id(module)))
-        # A misspelt hook name is found only here. Everybody registered before has passed this
-        # check, so whoever is pending is the newcomer.
+        # Unknown hook names are found only here. All earlier plugins passed this check, so what is
+        # pending belongs to this one.
         calls.manager.check_pending()
     except pluggy.PluginValidationError as error:
-        raise _misspelt(str(error)) from error
-    _look_for_unmarked(module, calls)
+        raise _invalid_hook(str(error)) from error
+    _check_marked(module, calls)
 
 
-def _look_for_unmarked(module: object, calls: HookCalls) -> None:
-    """PluginError for a function with a hook's name that would never be called."""
+def _check_marked(module: object, calls: HookCalls) -> None:
+    """Raise PluginError for a function with a hook's name that is not marked as a hook."""
     marked = {hook.name for hook in calls.manager.get_hookcallers(module) or ()}
     for name in vars(hookspecs):
         if (
@@ -227,11 +228,11 @@ def _look_for_unmarked(module: object, calls: HookCalls) -> None:
             )
 
 
-def _misspelt(said: str) -> PluginError:
-    """The error for a hook that is not one, from what pluggy says in several lines."""
+def _invalid_hook(message: str) -> PluginError:
+    """The error for a function that is no valid hook, from pluggy's message of several lines."""
     import difflib
 
-    if unknown := re.search(r"unknown hook '(\w+)'", said):
+    if unknown := re.search(r"unknown hook '(\w+)'", message):
         known = [name for name in vars(hookspecs) if name.startswith("weft_")]
         close = difflib.get_close_matches(unknown[1], known, n=1)
         return PluginError(
@@ -239,10 +240,10 @@ def _misspelt(said: str) -> PluginError:
             because=f"the hooks are {', '.join(known)}",
             try_=f"did you mean {close[0]}?" if close else None,
         )
-    hook = re.search(r"for hook '(weft_\w+)'", said)
-    wrong = re.search(r"Argument\(s\) \{(.*?)\}", said)
+    hook = re.search(r"for hook '(weft_\w+)'", message)
+    wrong = re.search(r"Argument\(s\) \{(.*?)\}", message)
     if hook is None or wrong is None:
-        return PluginError("its hooks cannot be registered", because=" ".join(said.split()))
+        return PluginError("its hooks cannot be registered", because=" ".join(message.split()))
     names = ", ".join(inspect.signature(getattr(hookspecs, hook[1])).parameters)
     return PluginError(
         f"{hook[1]} has no argument {wrong[1]}",
@@ -250,8 +251,8 @@ def _misspelt(said: str) -> PluginError:
     )
 
 
-def forget(plugin: Plugin, calls: HookCalls) -> None:
-    """Take a plugin's hooks out again."""
+def unload(plugin: Plugin, calls: HookCalls) -> None:
+    """Remove a plugin's hooks."""
     _unregister(plugin.module, calls)
     calls.forget_routes()
 
@@ -262,11 +263,11 @@ def _unregister(module: object, calls: HookCalls) -> None:
     try:
         calls.manager.unregister(module)
     except (pluggy.PluginValidationError, AssertionError, ValueError):
-        # A half-registered plugin cannot always be taken out again; it is in no family, so nothing
-        # is ever routed to it.
+        # pluggy cannot always remove a plugin whose registration failed. It serves no family, so
+        # no hook of it is called.
         return
 
 
-def known_names(plugins: Iterable[Plugin]) -> list[str]:
-    """The family names one may ask for, for messages."""
+def family_names(plugins: Iterable[Plugin]) -> list[str]:
+    """The families of these plugins, sorted, for messages."""
     return sorted({plugin.family for plugin in plugins})

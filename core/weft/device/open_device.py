@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from weft.base.errors import CapabilityError, OutOfMemory, PluginError, WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
+from weft.base.text import failure_text
 from weft.base.weak import WeakMembers
-from weft.device.calls import HookCalls, failure_text
 from weft.device.capabilities import Capabilities, ComputeCaps, Target
+from weft.device.hook_calls import HookCalls
 from weft.device.identity import DeviceFamily, DeviceId
 from weft.device.parts import Allocator, Compiler, Device, GraphRunner, Renderer, Runner
 from weft.device.pool import Pool
@@ -53,7 +54,7 @@ class OpenDevice:
     @cached_property
     def allocator(self) -> Allocator[Any]:
         """Who gives and copies its bytes."""
-        return self._calls.allocator(self._plugins, self.device)
+        return self._part("weft_allocator")
 
     @cached_property
     def pool(self) -> Pool:
@@ -82,7 +83,7 @@ class OpenDevice:
     def renderer(self) -> Renderer:
         """Who writes source for it. :raises CapabilityError: if nobody does."""
         compute = self.compute
-        renderer = self._calls.renderer(self._plugins, self.device)
+        renderer = self._part("weft_renderer")
         if renderer is None:
             raise CapabilityError(
                 "nobody renders kernels for this device",
@@ -96,7 +97,7 @@ class OpenDevice:
     @cached_property
     def compiler(self) -> Compiler | None:
         """Who compiles for it; None where the source itself is what runs."""
-        return self._calls.compiler(self._plugins, self.device)
+        return self._part("weft_compiler")
 
     @cached_property
     def target(self) -> Target:
@@ -115,7 +116,7 @@ class OpenDevice:
 
         :raises CapabilityError: if no plugin of the family launches programs.
         """
-        runner = self._calls.runner(self._plugins, self.device, program)
+        runner = self._part("weft_runner", program=program)
         if runner is None:
             raise CapabilityError(
                 "nobody launches kernels on this device",
@@ -127,7 +128,10 @@ class OpenDevice:
 
     def graph(self, launches: Sequence[Launch]) -> GraphRunner | None:
         """Bind launches into one submission; None where they must be launched one by one."""
-        return self._calls.graph(self._plugins, self.device, launches)
+        return self._part("weft_graph", launches=launches)
+
+    def _part(self, hook: str, **arguments: Any) -> Any:
+        return self._calls.part(hook, self._plugins, self.device, **arguments)
 
     def synchronize(self) -> None:
         """Wait for all work launched so far."""

@@ -1,10 +1,10 @@
-"""Which devices there are: named, routed to, opened and closed; their plugins: `plugin_table`.
+"""Device registry: spell device names, open and close devices, choose the default device.
 
-The functions of this module speak to the current registry, which ``use`` can swap. Wherever a
-device is asked for, a DeviceId or a device string will do, and None means the default device.
+The functions of this module call the current registry, which ``use`` replaces for a while. A device
+is a DeviceId or a device string; None is the default device.
 
-Nothing happens at import: the first device string reads the metadata of the installed plugins, and
-imports the plugin it names.
+Nothing is done at import. The first device string reads the metadata of the installed plugins and
+imports the plugin that it names (see `plugin_table`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 from weft.base.arguments import kind_of
 from weft.base.errors import (
@@ -28,17 +28,13 @@ from weft.base.errors import (
 )
 from weft.base.interrupts import let_through
 from weft.base.settings import PREFIX, settings
-from weft.device.calls import failure_text
-from weft.device.capabilities import Capabilities, Target
-from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, known_names
+from weft.base.text import failure_text
+from weft.device.capabilities import Capabilities
+from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, family_names
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
 from weft.device.open_device import OpenDevice, all_of
-from weft.device.parts import Allocator, Compiler, GraphRunner, Renderer, Runner
 from weft.device.plugin_table import PluginTable
 from weft.uop.sharding import note_sharding
-
-if TYPE_CHECKING:
-    from weft.device.program import CompiledProgram, Launch
 
 DeviceLike: TypeAlias = "DeviceId | str"
 
@@ -51,7 +47,7 @@ class Registry(PluginTable):
 
     def __init__(self, plugins: Iterable[Plugin] | None = None) -> None:
         super().__init__(plugins)
-        self._spelt: dict[DeviceLike, DeviceId] = {}
+        self._ids: dict[DeviceLike, DeviceId] = {}
         self._opened: dict[DeviceLike, OpenDevice] = {}
         self._default: DeviceId | None = None
         self._has_none = False
@@ -60,49 +56,49 @@ class Registry(PluginTable):
         """See ``PluginTable.register``. Devices of the family that are open are closed."""
         with self._lock:
             plugin = super().register(module, family, distribution)
-            self._forget(plugin.family)
+            self._close_family(plugin.family)
             return plugin
 
     def unregister(self, family: str) -> None:
         """See ``PluginTable.unregister``. The family's devices are closed.
 
-        Tensors that lie on them can still be read; whatever was compiled for them is forgotten.
+        Tensors on them can still be read. Programs compiled for them are dropped.
         """
         with self._lock:
             super().unregister(family)
-            self._forget(family.upper())
+            self._close_family(family.upper())
 
     # ---- names --------------------------------------------------------------------------------
 
     def resolve(self, device: DeviceLike | None = None) -> DeviceId:
-        """The one spelling of a device, without opening it.
+        """The id of a device in its canonical spelling, without opening it.
 
         :raises UnknownDevice: if the family is not known or refuses the locator.
         """
         if device is None:
             return self.default()
-        known = self._spelt.get(device) if isinstance(device, (str, DeviceId)) else None
+        known = self._ids.get(device) if isinstance(device, (str, DeviceId)) else None
         if known is not None:
             return known
         with self._lock:
             asked = device if isinstance(device, DeviceId) else DeviceId.parse(device)
             family = self.family(asked.family)
             id = DeviceId(family.name, self._canonical_locator(family, asked.locator))
-            self._spelt[str(id)] = self._spelt[id] = id
+            self._ids[str(id)] = self._ids[id] = id
             if family.canonical is ordinal:  # others may depend on the working folder
-                self._spelt[device] = id
+                self._ids[device] = id
             return id
 
     def canonical(self, device: DeviceLike | None = None) -> str:
-        """The device string of a device, spelt in its one way."""
+        """The device string of a device in its canonical spelling."""
         return str(self.resolve(device))
 
     def placement(
         self, device: DeviceLike | Sequence[DeviceLike] | None = None
     ) -> str | tuple[str, ...]:
-        """One device, or several that hold one value together, spelt in their one way.
+        """The device string of a device, or of each of several that hold the shards of one value.
 
-        Several that are one, (X,), are that one. :raises ArgumentError: for none, or one twice.
+        A sequence of one is that device. :raises ArgumentError: for none, or one twice.
         """
         if not isinstance(device, (tuple, list)):
             return self.canonical(device)
@@ -120,9 +116,9 @@ class Registry(PluginTable):
         return names
 
     def default(self) -> DeviceId:
-        """``WEFT_DEVICE``; without it the computing family of highest priority that opens, families
-        of negative priority excepted. One that does not open because an environment variable has
-        a value that cannot be (``asked`` begins with its name) is an error, and not passed over.
+        """``WEFT_DEVICE``; without it the computing family of highest priority that opens. Families
+        of negative priority do not count. An invalid value of one of our environment variables
+        (``asked`` begins with its name) is an error; any other failure to open tries the next.
 
         :raises DeviceUnavailable: if none opens, with the reason of each.
         """
@@ -138,8 +134,8 @@ class Registry(PluginTable):
         return self._default
 
     def default_if_any(self) -> DeviceId | None:
-        """``default``, or None where no device opens: that is remembered, until somebody asks for
-        ``default`` or a plugin is registered."""
+        """``default``, or None where no device opens. None is kept until ``default`` is called or
+        a plugin is registered."""
         if self._default is None and self._has_none and not settings.DEVICE:
             return None
         try:
@@ -153,7 +149,7 @@ class Registry(PluginTable):
 
         :raises DeviceUnavailable: if no plugin offers one.
         """
-        # The core ships one itself, so its own plugins are asked first.
+        # The core has one, so its own plugins come first.
         for plugin in sorted(self.plugins, key=lambda plugin: not plugin.from_core):
             self._load(plugin)
             for family in plugin.families:
@@ -167,7 +163,7 @@ class Registry(PluginTable):
         )
 
     def locate(self, source: str | PathLike[str]) -> DeviceId:
-        """Which device holds this file or URL. Opens nothing.
+        """The device that holds this file or URL. Opens nothing.
 
         :raises UnknownDevice: if no installed plugin claims it.
         """
@@ -178,13 +174,13 @@ class Registry(PluginTable):
                 if plugin.state is PluginState.LOADED:
                     try:
                         found = self.calls.locate(plugin.module, source)
-                    except Exception as error:  # its fault must not hide who does know
+                    except Exception as error:  # another plugin may know
                         let_through(error)
                         failed.append(f"; {plugin.label} failed: {failure_text(error)}")
                         continue
                     if found is not None:
                         return self.resolve(found)
-        asked = ", ".join(known_names(self.plugins)) or "nobody, none is installed"
+        asked = ", ".join(family_names(self.plugins)) or "nobody, none is installed"
         raise UnknownDevice(
             "no installed plugin knows where this is stored",
             asked=repr(source),
@@ -249,27 +245,25 @@ class Registry(PluginTable):
                 _begin_epoch()
             all_of(OpenDevice.close, devices)
 
-    # ---- behind the doors ---------------------------------------------------------------------
-
-    def _forget(self, family: str) -> None:
-        """Close a family's devices, a warning where one cannot be, and tell who depends on them."""
+    def _close_family(self, family: str) -> None:
+        """Close a family's devices, with a warning where that fails, and call the listeners."""
         for opened in [opened for opened in self.opened() if opened.id.family == family]:
             try:
                 self.close(opened.id)
             except Exception as error:
                 let_through(error)
-                told = f"{opened.name} was not closed: {failure_text(error)}"
-                warnings.warn(told, RuntimeWarning, stacklevel=4)
-        for spelt, id in list(self._spelt.items()):
+                message = f"{opened.name} was not closed: {failure_text(error)}"
+                warnings.warn(message, RuntimeWarning, stacklevel=4)
+        for spelling, id in list(self._ids.items()):
             if id.family == family:
-                del self._spelt[spelt]
+                del self._ids[spelling]
         self._default, self._has_none = None, False
         _begin_epoch()
         for listener in _listeners:
             listener()
 
     def _canonical_locator(self, family: DeviceFamily, locator: str) -> str:
-        """What a plugin makes of a locator, which it may refuse."""
+        """A locator in the canonical spelling of the family's plugin, which may refuse it."""
         cause = None
         try:
             found = family.canonical(locator)
@@ -315,8 +309,8 @@ class Registry(PluginTable):
         return OpenDevice(device, self.family(id.family), self.calls, modules)
 
     def _choose_default(self) -> DeviceId:
-        # The core's own families are for staging and for tests: none is ever a default, so their
-        # modules need not be imported to find one.
+        # The core's own families are for staging and tests. None is a default, so their modules are
+        # not imported here.
         plugins = [plugin for plugin in self.plugins if not plugin.from_core]
         for plugin in plugins:
             self._load(plugin)
@@ -334,11 +328,11 @@ class Registry(PluginTable):
                 continue
             try:
                 opened = self.open(DeviceId(family.name, ""))
-                if opened.target:  # raises where it only says that it computes
+                if opened.target:  # raises where a plugin declares it but cannot compute
                     return opened.id
-            except Exception as error:  # whatever a plugin does harms nobody else
+            except Exception as error:  # one plugin must not affect the others
                 let_through(error)
-                if _is_of_a_setting(error):  # what people set wrongly they are told
+                if _is_setting_error(error):  # the user can mend it
                     raise
                 refusals.append(f"{family.name}: {failure_text(error)}")
         raise DeviceUnavailable(
@@ -350,8 +344,8 @@ class Registry(PluginTable):
         )
 
 
-def _is_of_a_setting(error: Exception) -> bool:
-    """Whether an environment variable of ours has a value that cannot be."""
+def _is_setting_error(error: Exception) -> bool:
+    """Whether an error is of an invalid value in one of our environment variables."""
     return isinstance(error, WeftError) and str(error.asked).startswith(PREFIX)
 
 
@@ -363,8 +357,7 @@ _epoch = object()
 
 
 def epoch() -> object:
-    """While this is the same object, an opened device is the one that its name opens, and the
-    default device is what it was under the same settings."""
+    """An object that is replaced whenever device names, open devices or the default may change."""
     return _epoch
 
 
@@ -374,18 +367,18 @@ def _begin_epoch() -> None:
 
 
 def when_changed(listener: Callable[[], None]) -> None:
-    """Have this called whenever a family is served by somebody else than before."""
+    """Call this whenever another plugin serves a family than before."""
     _listeners.append(listener)
 
 
 def current() -> Registry:
-    """The registry in force."""
+    """The current registry."""
     return _current
 
 
 @contextmanager
 def use(registry: Registry) -> Iterator[Registry]:
-    """Put another registry in force for a while; for tests. Its devices are closed afterwards."""
+    """Use another registry inside a `with` block, for tests. Its devices are closed at the end."""
     global _current
     before, _current = _current, registry
     _begin_epoch()
@@ -462,36 +455,6 @@ def close(device: DeviceLike | None = None) -> None:
 def capabilities(device: DeviceLike | None = None) -> Capabilities:
     """What a device can do; opens it."""
     return _current.open(device).capabilities
-
-
-def allocator(device: DeviceLike | None = None) -> Allocator[Any]:
-    """Who gives and copies a device's bytes; opens it."""
-    return _current.open(device).allocator
-
-
-def renderer(device: DeviceLike | None = None) -> Renderer:
-    """Who writes source for a device; opens it."""
-    return _current.open(device).renderer
-
-
-def compiler(device: DeviceLike | None = None) -> Compiler | None:
-    """Who compiles for a device; opens it."""
-    return _current.open(device).compiler
-
-
-def runner(device: DeviceLike | None, program: CompiledProgram) -> Runner:
-    """What launches one program on a device; opens it."""
-    return _current.open(device).runner(program)
-
-
-def graph(device: DeviceLike | None, launches: Sequence[Launch]) -> GraphRunner | None:
-    """Many launches bound into one submission; opens the device."""
-    return _current.open(device).graph(launches)
-
-
-def target(device: DeviceLike | None = None) -> Target:
-    """What code generation may know of a device; opens it."""
-    return _current.open(device).target
 
 
 def synchronize() -> None:

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
+from weft.base.text import failure_text
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
-from weft.device.calls import failure_text
 from weft.device.capabilities import Feature
 from weft.device.open_device import OpenDevice
 from weft.engine.candidate_measurement import Built, Outcome, Trial, build

@@ -22,9 +22,9 @@ from weft.base.disk_cache import DiskCache
 from weft.base.errors import CompileError, OutOfMemory, PluginError, WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
+from weft.base.text import failure_text
 from weft.base.weak import WeakKeys
 from weft.device import registry
-from weft.device.calls import failure_text
 from weft.device.capabilities import ComputeCaps, Feature
 from weft.device.open_device import OpenDevice
 from weft.device.program import CompiledProgram, LinearProgram

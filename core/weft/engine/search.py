@@ -27,10 +27,10 @@ from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.intmath import ceildiv
 from weft.base.settings import settings
+from weft.base.text import failure_text
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.search_space import Plan, by_heuristic, near
 from weft.codegen.pipeline import loops_for
-from weft.device.calls import failure_text
 from weft.device.open_device import OpenDevice
 from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
 from weft.engine.measurement_workers import RUN_SECONDS, workshop_for

@@ -15,10 +15,10 @@ from weft.base.disk_cache import DiskCache
 from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
+from weft.base.text import failure_text
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
-from weft.device.calls import failure_text
 from weft.device.open_device import OpenDevice
 from weft.engine.kernel_cache import as_text
 from weft.uop import UOp, to_text

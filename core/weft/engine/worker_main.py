@@ -19,9 +19,9 @@ from typing import Any, BinaryIO
 
 from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
+from weft.base.text import failure_text
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
-from weft.device.calls import failure_text
 from weft.device.open_device import OpenDevice
 from weft.engine.candidate_measurement import Built, Trial, build
 from weft.uop import UOp

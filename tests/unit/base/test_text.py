@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WeftError
 from weft.base.text import (
     colour,
     cut,
+    failure_text,
     human_count,
     human_size,
     human_time,
@@ -78,3 +79,10 @@ def test_identifiers_are_words_of_no_language_and_differ() -> None:
 def test_long_texts_are_cut():
     assert cut("as long", 7) == "as long"
     assert cut("too long", 7) == "too ..."
+
+
+def test_failures_in_a_line() -> None:
+    assert failure_text(ImportError("no libfoo\nand more")) == "ImportError: no libfoo"
+    assert failure_text(SystemExit()) == "SystemExit"
+    error = WeftError("short", because="a long reason")
+    assert failure_text(error) == "WeftError: short: a long reason"

@@ -4,16 +4,16 @@ import pytest
 
 from weft.base.errors import PluginError
 from weft.base.settings import settings
-from weft.device.calls import HookCalls
 from weft.device.discovery import (
     Plugin,
     PluginState,
     disabled_families,
+    family_names,
     installed_plugins,
-    known_names,
     load,
     plugin_by_hand,
 )
+from weft.device.hook_calls import HookCalls
 from weft.device.hookspecs import API_VERSION, hookimpl
 from weft.device.identity import DeviceFamily
 from weft.testing.fakes import FakePlugin, fake_plugin
@@ -192,4 +192,4 @@ def test_switching_families_off():
 
 
 def test_names_for_messages():
-    assert known_names([plugin_by_hand(None, name) for name in ("b", "A", "B")]) == ["A", "B"]
+    assert family_names([plugin_by_hand(None, name) for name in ("b", "A", "B")]) == ["A", "B"]

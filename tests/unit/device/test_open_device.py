@@ -79,7 +79,7 @@ def test_launches_bound_into_one_submission(fresh_registry):
     assert opened.graph(["one"]) is None
     bound = opened.graph(["one", "two"])
     assert bound.args == (opened.device, ["one", "two"]) and opened.makers
-    assert registry.graph("FAKE", ["one"]) is None
+    assert registry.open("FAKE").graph(["one"]) is None
 
 
 def test_closing_frees_the_pool(fresh_registry):

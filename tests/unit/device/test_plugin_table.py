@@ -6,8 +6,18 @@ import pytest
 
 from weft.base.errors import PluginError, UnknownDevice
 from weft.device import DeviceFamily, Plugin
+from weft.device.discovery import PluginState, plugin_by_hand
 from weft.device.hookspecs import API_VERSION, hookimpl
-from weft.device.plugin_table import PluginTable, declared_by
+from weft.device.plugin_table import (
+    PluginTable,
+    core_family,
+    declaration_of,
+    extension_without_owner,
+    install_command,
+    several_owners,
+    unknown_family,
+    unusable_plugin,
+)
 from weft.testing.fakes import FakePlugin, fake_plugin
 
 
@@ -37,7 +47,7 @@ def test_the_owner_comes_before_those_that_extend_it():
     more, owner = found("ONE", extension("ONE"), "weft-more"), found("ONE")
     table = PluginTable([more, owner])
     assert table.plugins_of("one") == [owner, more]
-    assert table.family("ONE") is declared_by(owner, "ONE")
+    assert table.family("ONE") is declaration_of(owner, "ONE")
 
 
 def test_naming_one_family_loads_no_other():
@@ -82,3 +92,41 @@ def test_what_cannot_be_used_changes_nothing():
     with pytest.raises(PluginError, match="must state the version"):
         table.register(fake_plugin("ONE", api=None), "ONE")
     assert table.plugins == [plugin]
+
+
+def record(family, distribution):
+    return plugin_by_hand(object(), family, distribution, "1.0")
+
+
+ONE, TWO = record("MINE", "weft-one"), record("MINE", "weft-two")
+
+
+def test_each_names_who_is_at_fault():
+    for error in (several_owners("MINE", [ONE, TWO]), extension_without_owner("MINE", [ONE])):
+        assert error.asked == "MINE" and "weft-one 1.0" in error.because
+    assert "weft-one 1.0 and weft-two 1.0" in several_owners("MINE", [ONE, TWO]).because
+    assert "weft-one 1.0" in core_family(ONE).because
+
+
+def test_the_cause_is_attached():
+    broken = record("MINE", "weft-one")
+    broken.state, broken.cause = PluginState.IMPORT_FAILED, ImportError("libx.so")
+    error = unusable_plugin(broken)
+    assert error.__cause__ is broken.cause
+    assert error.because == "weft-one 1.0: ImportError: libx.so"
+    assert error.try_.startswith("pip install --upgrade weft-one")
+    by_hand = record("", "")
+    by_hand.state, by_hand.cause = PluginState.IMPORT_FAILED, ImportError("x")
+    assert unusable_plugin(by_hand).summary == "this plugin cannot be used"
+    assert unusable_plugin(by_hand).try_ == "mend the plugin; the cause is attached"
+    by_hand.cause = PluginError("it states no version", try_="weft_api = (1, 0)")
+    assert (
+        unusable_plugin(by_hand).try_ == "mend the plugin: weft_api = (1, 0); the cause is attached"
+    )
+
+
+def test_a_family_that_nobody_serves():
+    error = unknown_family("MIND", [ONE])
+    assert error.because == "installed plugins serve MINE"
+    assert error.try_ == "did you mean MINE? Otherwise: pip install weft-mind"
+    assert install_command("MY_CHIP") == "pip install weft-my-chip"

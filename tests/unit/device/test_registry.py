@@ -175,7 +175,7 @@ def test_an_extension_replaces_one_part(installed):
     installed(found("ONE", extension("ONE"), distribution="weft-extra"), found("ONE", owner))
     opened = registry.open("ONE")
     assert opened.renderer.language == "theirs"
-    assert registry.target("ONE").language == "theirs"
+    assert registry.open("ONE").target.language == "theirs"
     assert opened.allocator is opened.allocator
 
 
@@ -403,7 +403,7 @@ def test_a_class_is_no_plugin(fresh_registry):
 
     with pytest.raises(PluginError) as caught:
         registry.register(Plugin)
-    assert "is a class" in str(caught.value) and "nobody made an object of it" in str(caught.value)
+    assert "is a class" in str(caught.value) and "no object of it was made" in str(caught.value)
 
 
 def test_several_families_need_a_name(fresh_registry):

@@ -19,9 +19,8 @@ from weft.base.dtype import DType
 from weft.base.errors import DeviceUnavailable, PluginError, UnknownDevice, WeftError
 from weft.base.interrupts import let_through
 from weft.base.members import Member
-from weft.base.text import human_size
+from weft.base.text import failure_text, human_size
 from weft.device import Capabilities, OpenDevice, Plugin, PluginState, registry
-from weft.device.calls import failure_text
 
 READY, UNAVAILABLE, BROKEN, BY_NAME = "ready", "unavailable", "broken", "by name"
 """States beyond those of plugins: it opens; what it needs is not here; it opens not, or not whole,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from weft.base.errors import ArgumentError, FileError
 from weft.device import registry
-from weft.device.discovery import known_names
+from weft.device.discovery import family_names
 from weft.device.hookspecs import API_VERSION
 
 TEMPLATE = "weft.tools.device_template"
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             try_="letters, digits and underscores, a letter first",
         )
     words = replacements(arguments.name)
-    if words["FAMILY"] in known_names(registry.current().plugins):
+    if words["FAMILY"] in family_names(registry.current().plugins):
         raise ArgumentError(
             "there is a device family of this name already",
             asked=words["FAMILY"],

@@ -2,10 +2,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from weft.base.errors import PluginError, WeftError
+from weft.base.errors import PluginError
 from weft.base.settings import settings
-from weft.device.calls import HookCalls, failure_text
 from weft.device.capabilities import Capabilities
+from weft.device.hook_calls import HookCalls
 from weft.device.hookspecs import hookimpl
 from weft.device.identity import DeviceId
 from weft.device.parts import Device
@@ -14,6 +14,7 @@ from weft.testing.fakes import FakePlugin, fake_plugin
 from weft.uop import Ops
 
 DEVICE = Device(DeviceId("FAKE"), Capabilities())
+MORE = {"weft_runner": {"program": None}, "weft_graph": {"launches": []}}
 
 
 def plugin_with(**hooks):
@@ -38,7 +39,9 @@ def test_only_the_named_plugins_are_asked(calls):
     one, other = registered(calls, fake_plugin("ONE")), registered(calls, fake_plugin("TWO"))
     assert [f.name for f in calls.devices(one)] == ["ONE"]
     assert [f.name for f in calls.devices(other)] == ["TWO"]
-    assert calls.allocator([one], DEVICE) is not calls.allocator([other], DEVICE)
+    assert calls.part("weft_allocator", [one], DEVICE) is not calls.part(
+        "weft_allocator", [other], DEVICE
+    )
 
 
 def test_an_extension_goes_first_and_may_decline(calls):
@@ -57,16 +60,14 @@ def test_an_extension_goes_first_and_may_decline(calls):
     owner_part = registered(calls, plugin_with(weft_renderer=owners_renderer))
     extension = registered(calls, plugin_with(weft_renderer=weft_renderer))
     plugins = [owner, owner_part, extension]
-    assert calls.renderer(plugins, DEVICE) is its_own
-    assert calls.renderer(plugins, DEVICE) is the_owners
+    assert calls.part("weft_renderer", plugins, DEVICE) is its_own
+    assert calls.part("weft_renderer", plugins, DEVICE) is the_owners
 
 
 def test_what_nobody_implements_is_none(calls):
     owner = registered(calls, fake_plugin())
-    assert calls.renderer([owner], DEVICE) is None
-    assert calls.compiler([owner], DEVICE) is None
-    assert calls.runner([owner], DEVICE, None) is None
-    assert calls.graph([owner], DEVICE, []) is None
+    for hook, more in [("weft_renderer", {}), ("weft_compiler", {}), *MORE.items()]:
+        assert calls.part(hook, [owner], DEVICE, **more) is None
     assert calls.offline([owner], "FAKE", "x") is None
     assert calls.locate(owner, "x") is None
 
@@ -112,9 +113,8 @@ def part(**fields):
 def test_a_part_that_lacks_something_is_the_plugins_fault(calls, hook, answer, words):
     name = f"weft_{hook}"
     plugin = registered(calls, plugin_with(**{name: hookimpl(lambda: answer, specname=name)}))
-    more = {"runner": (None,), "graph": ([],)}.get(hook, ())
     with pytest.raises(PluginError) as caught:
-        getattr(calls, hook)([plugin], DEVICE, *more)
+        calls.part(name, [plugin], DEVICE, **MORE.get(name, {}))
     assert caught.value.asked == name and caught.value.because.startswith(words)
 
 
@@ -126,7 +126,7 @@ def test_a_part_that_cannot_be_looked_at_is_the_plugins_fault(calls):
     hook = hookimpl(lambda: Odd(), specname="weft_compiler")
     plugin = registered(calls, plugin_with(weft_compiler=hook))
     with pytest.raises(PluginError) as caught:
-        calls.compiler([plugin], DEVICE)
+        calls.part("weft_compiler", [plugin], DEVICE)
     assert caught.value.because == "fingerprint: Odd has something that raises KeyError: 'x'"
 
 
@@ -142,9 +142,8 @@ def test_a_crash_of_weft_offline_is_the_plugins_fault(calls):
 def test_a_crash_while_a_part_is_made_is_the_plugins_fault(calls, hook):
     name = f"weft_{hook}"
     plugin = registered(calls, plugin_with(**{name: hookimpl(lambda: {}["x"], specname=name)}))
-    more = {"runner": (None,), "graph": ([],)}.get(hook, ())
     with pytest.raises(PluginError, match=f"{name} failed inside its plugin") as caught:
-        getattr(calls, hook)([plugin], DEVICE, *more)
+        calls.part(name, [plugin], DEVICE, **MORE.get(name, {}))
     assert isinstance(caught.value.__cause__, KeyError) and "FAKE" in caught.value.asked
 
 
@@ -173,10 +172,3 @@ def test_tracing_prints_calls_and_answers(calls, capsys):
         calls.open([plugin], DeviceId("FAKE"))
     line = capsys.readouterr().err
     assert line.startswith("weft_open(id=DeviceId(") and "-> <Device FAKE>" in line
-
-
-def test_failures_in_a_line():
-    assert failure_text(ImportError("no libfoo\nand more")) == "ImportError: no libfoo"
-    assert failure_text(SystemExit()) == "SystemExit"
-    error = WeftError("short", because="a long reason")
-    assert failure_text(error) == "WeftError: short: a long reason"
