@@ -201,3 +201,103 @@ def test_a_value_that_changes_is_seen_wherever_it_stands(place, monkeypatch):
         set_to(value)
         assert step(Tensor([1.0, 2.0]).realize()).tolist() == [value, 2.0 * value]
     assert step.replays > 0
+
+
+# ---- arrays that cannot be watched ---------------------------------------------------------------
+
+
+def _large_array():
+    numbers = np.zeros(1 << 15)
+    return (lambda x: x * float(numbers[5])), lambda value: numbers.fill(value)
+
+
+def _large_array_in_a_branch():
+    numbers = np.zeros(1 << 15)
+    function = lambda x: x * 2 if numbers[5] > 2 else x  # noqa: E731
+    return function, lambda value: numbers.fill(value)
+
+
+def _large_array_of_an_object():
+    box = Box()
+    box.images = {"train": [np.zeros(1 << 15)]}
+    function = lambda x: x * float(box.images["train"][0][5])  # noqa: E731
+    return function, lambda value: box.images["train"][0].fill(value)
+
+
+def _large_array_by_getattr():
+    box = Box()
+    box.images = np.zeros(1 << 15)
+    function = lambda x: x * float(getattr(box, "images")[5])  # noqa: B009, E731
+    return function, lambda value: box.images.fill(value)
+
+
+def _python_objects():
+    numbers = np.array([0, None], dtype=object)
+    return (lambda x: x * numbers[0]), lambda value: numbers.__setitem__(0, value)
+
+
+def _torchs_number():
+    torch = pytest.importorskip("torch", reason="an array of another library")
+    number = torch.zeros(())
+    return (lambda x: x * float(number)), number.fill_
+
+
+def _torchs_number_in_a_branch():
+    torch = pytest.importorskip("torch", reason="an array of another library")
+    number = torch.zeros(())
+    return (lambda x: x * 2 if number > 2 else x), number.fill_
+
+
+def _torchs_parameter():
+    torch = pytest.importorskip("torch", reason="a module that holds arrays")
+    layer = torch.nn.Linear(1, 1).requires_grad_(False)
+    return (lambda x: x * layer.weight.item()), layer.weight.fill_
+
+
+def _number_of_torchs_in_a_container():
+    torch = pytest.importorskip("torch", reason="an array of another library")
+    held = {"numbers": [torch.zeros(3)]}
+    return (lambda x: x * held["numbers"][0].tolist()[1]), held["numbers"][0].fill_
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        _large_array,
+        _large_array_in_a_branch,
+        _large_array_of_an_object,
+        _large_array_by_getattr,
+        _python_objects,
+        _torchs_number,
+        _torchs_number_in_a_branch,
+        _torchs_parameter,
+        _number_of_torchs_in_a_container,
+    ],
+)
+def test_numbers_of_an_array_that_cannot_be_watched_are_not_frozen(place):
+    function, set_to = place()
+    step = jit(function)
+    x = Tensor([1.0, 2.0]).realize()
+    with pytest.warns(UserWarning, match="which may change without a trace"):
+        for value in (0, 0, 0, 3, 3, 3, 0, 5):
+            set_to(value)
+            assert step(x).tolist() == function(x).tolist()
+    assert step.replays == 0 and "it reaches " in step.reason
+
+
+def test_large_arrays_that_no_code_names_are_in_nobodys_way():
+    box = Box()
+    box.images, box.value = np.zeros(1 << 15), 2.0
+    step = jit(lambda x: x * box.value)
+    assert [step(Tensor([1.0])).item() for _ in range(4)] == [2.0] * 4
+    assert step.replays == 2
+
+
+def test_arguments_that_are_numbers_of_torch_are_not_frozen():
+    torch = pytest.importorskip("torch", reason="an array of another library")
+    number = torch.zeros(())
+    step = jit(lambda x, factor: x * float(factor))
+    for value in (0, 0, 0, 3, 3, 3, 0, 5):
+        number.fill_(value)
+        assert step(Tensor([1.0]), number).item() == value
+    assert step.replays > 0

@@ -1,5 +1,7 @@
 """What cannot be captured is refused, with the name of what is in the way."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,66 @@ def test_errors_inside_leave_everything_as_it_was():
 def test_a_class_is_no_function():
     with pytest.raises(ArgumentError):
         jit(dict)
+
+
+async def _computes_later(x):
+    return x + 1
+
+
+async def _gives_later(x):
+    yield x + 1
+
+
+class _CalledLater:
+    async def __call__(self, x):
+        return x + 1
+
+    async def method(self, x):
+        return x + 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _computes_later, _gives_later, _CalledLater(), _CalledLater().method,
+        functools.partial(_computes_later),
+    ],
+)  # fmt: skip
+def test_async_functions_are_refused_with_advice(function):
+    with pytest.raises(ArgumentError, match="when it returns") as caught:
+        jit(function)
+    assert "async function" in caught.value.asked and "@jit on a def" in caught.value.try_
+    with pytest.raises(ArgumentError, match="when it returns"):
+        jit(limit=2)(function)
+
+
+def test_an_async_method_is_refused_where_its_class_is_made():
+    with pytest.raises(ArgumentError, match="when it returns"):
+
+        class Model:
+            @jit
+            async def step(self, x):
+                return x
+
+
+def test_what_an_async_generator_would_give_is_refused():
+    step = jit(lambda x: _gives_later(x))
+    with pytest.raises(CaptureError, match="cannot give a async_generator"):
+        step(Tensor([1.0]))
+
+
+def test_jit_above_a_property_says_how_to_order_them():
+    for kind in (property, functools.cached_property):
+        with pytest.raises(ArgumentError) as caught:
+            jit(kind(lambda self: self))
+        assert caught.value.try_ == "@property above @jit"
+
+
+def test_an_array_among_the_arguments_is_named_with_its_package():
+    step = jit(lambda x, y: x)
+    with pytest.raises(CaptureError, match=r"cannot take a numpy\.ndarray"):
+        step(Tensor([1.0]), np.ones(3))
+    torch = pytest.importorskip("torch", reason="another library's Tensor")
+    with pytest.raises(CaptureError, match=r"cannot take a torch\.Tensor") as caught:
+        step(Tensor([1.0]), [torch.ones(3)])
+    assert "y[0] of " in caught.value.asked

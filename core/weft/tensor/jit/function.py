@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
-from weft.base.arguments import shown, too_deep
+from weft.base.arguments import too_deep
 from weft.base.errors import ArgumentError, CaptureError
 from weft.base.interrupts import let_through
 from weft.base.locks import reentrant_lock
@@ -37,9 +37,18 @@ from weft.tensor.jit.difference import (
 )
 from weft.tensor.jit.entry import Entry, links_of
 from weft.tensor.jit.like import MISSED, Like
-from weft.tensor.jit.lookup import attributes, has_member, innermost, is_function, member, name_of
+from weft.tensor.jit.lookup import (
+    attributes,
+    check_is_function,
+    has_member,
+    innermost,
+    is_function,
+    member,
+    name_of,
+)
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import traced
+from weft.tensor.jit.unwatched import qualified
 from weft.tensor.jit.views import realize_with_bases
 from weft.tensor.jit.written import protect
 from weft.tensor.live import is_settled
@@ -110,10 +119,7 @@ class Jit(Generic[P, R]):
     """
 
     def __init__(self, function: Callable[P, R], limit: int = 16, quiet: bool = False) -> None:
-        if not callable(function) or isinstance(function, type):
-            raise ArgumentError(
-                "jit takes a function", asked=f"jit({shown(function)})", try_="@jit above a def"
-            )
+        check_is_function(function)
         self._function = function
         self._limit = limit
         self._quiet = quiet
@@ -263,7 +269,7 @@ class Jit(Generic[P, R]):
             path = path or path_of(refused.value, value, name)
         for name, value in kwargs.items():
             path = path or path_of(refused.value, value, name)
-        kind = type(refused.value).__name__
+        kind = qualified(refused.value)
         return CaptureError(
             f"a captured function cannot take a {kind}",
             asked=f"{path or 'an argument'} of {self._name}",

@@ -7,7 +7,8 @@ of the language (Python reference, "Special method lookup").
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -16,6 +17,9 @@ from types import (
     MethodType,
 )
 from typing import Any
+
+from weft.base.arguments import shown
+from weft.base.errors import ArgumentError
 
 _MISSING = object()
 _SLOTS = (MemberDescriptorType, GetSetDescriptorType)
@@ -109,6 +113,37 @@ def is_function(value: Any) -> bool:
     if isinstance(value, MethodType):
         value = value.__func__
     return isinstance(value, (FunctionType, BuiltinFunctionType))
+
+
+def is_async(function: Any) -> bool:
+    """Whether a call of this gives a coroutine, or an asynchronous generator, of Python's."""
+    while isinstance(function, partial):
+        function = function.func
+    if not is_function(function):  # an object that can be called
+        found = (base.__dict__.get("__call__") for base in type(function).__mro__)
+        function = next((each for each in found if each is not None), None)
+    if isinstance(function, MethodType):
+        function = function.__func__
+    asynchronous = CO_COROUTINE | CO_ASYNC_GENERATOR
+    return isinstance(function, FunctionType) and bool(function.__code__.co_flags & asynchronous)
+
+
+def check_is_function(function: Any) -> None:
+    """:raises ArgumentError: for what is no function, or has no result yet when it returns."""
+    if not callable(function) or isinstance(function, type):
+        is_property = isinstance(function, (property, cached_property))
+        raise ArgumentError(
+            "jit takes a function",
+            asked=f"jit({shown(function)})",
+            try_="@property above @jit" if is_property else "@jit above a def",
+        )
+    if is_async(function):
+        raise ArgumentError(
+            "jit takes a function whose result is there when it returns",
+            asked=f"jit of the async function {name_of(function)}",
+            because="what an async function computes runs later, outside of the recording",
+            try_="@jit on a def that computes, and call that in the async function",
+        )
 
 
 def name_of(function: Any) -> str:

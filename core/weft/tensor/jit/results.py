@@ -84,7 +84,7 @@ def taken_apart(value: Any, known: Mapping[int, int], new: dict[int, TensorBase]
         found = {f.name: field(value, f.name) for f in fields(value) if f.init}
         items = tuple(part(v, f"{name}.{k}") for k, v in found.items())
         return Parts(kind, tuple(found), items)
-    if has_member(kind, "__next__") or has_member(kind, "__await__"):
+    if any(has_member(kind, name) for name in ("__next__", "__anext__", "__await__")):
         raise CaptureError(
             f"a captured function cannot give a {kind.__name__}",
             asked=name,

@@ -32,6 +32,7 @@ from weft.base.members import Member
 from weft.base.weak import WeakMembers
 from weft.tensor.jit.arguments import PLAIN, Arguments, Refused, Same, children, is_walked
 from weft.tensor.jit.lookup import attributes, has_member, name_of, slots, wrapped
+from weft.tensor.jit.unwatched import Unwatched, is_foreign_array, qualified
 from weft.tensor.protocol import TensorBase
 from weft.uop import UOp
 
@@ -125,7 +126,7 @@ class State:
         self._hidden = hidden
         self._uops: list[UOp] = []
         self.watched: list[UOp] = []
-        self.unseen_array = False
+        self.unwatched = Unwatched()
         for root in roots:
             self._visit(root, name_of(root).rpartition(".")[2])
         self.signature.grads.clear()  # those of now are in `_grads`, others would be held for good
@@ -338,6 +339,7 @@ class State:
         for name, cell in cells:
             self.containers.append(Container(CELL, cell, name, [name], ()))
             self._visit(_cell(cell), name)
+        self.unwatched.names_of(code)
         names = sorted(_names_in(code))
         there = function.__globals__
         used = [name for name in names if name in there]
@@ -395,7 +397,7 @@ class State:
             self._enter_names(VARIABLE, value, "", [value.name])
             return
         if is_array := has_member(kind, "__array_interface__") or _is_plain_memory(kind):
-            self._visit_array(value)
+            self._visit_array(value, path)
         if (
             kind is SimpleNamespace
             or kind.__module__ == "argparse"
@@ -406,16 +408,18 @@ class State:
                 self._enter(DICT, there, path, [f"{path}.{name}" for name in there])
             if names := slots(value):
                 self._enter_names(SLOT, value, path, names)
+            if there is None and not names and not is_array and is_foreign_array(value):
+                self.unwatched.note(path, f"a {qualified(value)}")
         elif not is_array:
-            self._visit_foreign(value)
+            self._visit_foreign(value, path)
 
-    def _visit_foreign(self, value: Any) -> None:
+    def _visit_foreign(self, value: Any, path: str) -> None:
         """Something that is not looked into: by value where that is known not to change."""
         if isinstance(value, ModuleType):
             self.signature.key.append(Same(value))
             return
-        if has_member(type(value), "__array__") or has_member(type(value), "__dlpack__"):
-            self.unseen_array = self.unseen_array or not isinstance(value, type)
+        if is_foreign_array(value):
+            self.unwatched.note(path, f"a {qualified(value)}")
         before = len(self.signature.roots)
         try:
             self.signature.add(value)
@@ -423,7 +427,7 @@ class State:
             self.signature.key.append(Same(value))
         del self.signature.roots[before:]
 
-    def _visit_array(self, value: Any) -> None:
+    def _visit_array(self, value: Any, path: str) -> None:
         """An array: its bytes where they are few, else no more than that it is this one."""
         try:
             seen = memoryview(value)
@@ -433,11 +437,17 @@ class State:
         except (TypeError, ValueError, BufferError):
             raw = None
         if raw is None:
-            self.unseen_array = True
+            if not _is_users(type(value)):  # else what it holds is in its attributes
+                self.unwatched.note(path, f"a {qualified(value)} over 64 KiB or of Python objects")
             self.signature.key.append(Same(value))
             return
         self._arrays.append((value, raw))
         self.signature.key.append((*how, raw))
+
+
+def _is_users(kind: type) -> bool:
+    """Whether all code of a class is the user's."""
+    return all(base is object or is_walked(base.__module__) for base in kind.__mro__)
 
 
 def _is_plain_memory(kind: type) -> bool:

@@ -301,8 +301,8 @@ def _complete(
     volatile_set = frozenset(volatile)
     _check_memory(replay, nodes)
     _check_values(record, {**state.signature.values, **arguments.values})
-    if state.unseen_array and replay.numbers(volatile_set):
-        raise Unreplayable("it makes tensors of Python values and reaches an array of over 64 KiB")
+    if (array := state.unwatched.read()) is not None:
+        raise Unreplayable(f"it reaches {array}, which may change without a trace")
     if (seen := _out_of_sight(record, before, new, given)) is not None:
         gc.collect()  # what is in a ring of references only is nobody's
         del seen

@@ -131,10 +131,10 @@ def test_slots():
 def test_small_arrays_are_watched_and_large_ones_told():
     small, large = np.zeros(4), np.zeros(1 << 20)
     state = walked(function_over(small))
-    assert state.holds() and not state.unseen_array
+    assert state.holds() and state.unwatched.read() is None
     small[1] = 1
     assert not state.holds()
-    assert walked(function_over(large)).unseen_array
+    assert "numpy.ndarray over 64 KiB" in walked(function_over(large)).unwatched.read()
 
 
 def test_attributes_of_modules_that_code_names():
