@@ -1,10 +1,10 @@
 """Affine analysis: write an index expression as {term: factor} and a constant.
 
-Everything that asks how an address moves with a loop (vectorising, merging loops, the expander)
-asks it here. A term is a RANGE, a variable, or whatever is not a sum or a product with a constant.
+Vectorization, loop coalescing and the expander use it to find the stride of an address along a
+loop. A term is a RANGE, a variable, or any node that is not a sum or a product with a constant.
 
 Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): affine
-subscripts.
+subscripts; LLVM's ScalarEvolution.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weft.base.dtype import DType, dtypes
+from weft.codegen.analysis.ranges import loop_order
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
@@ -19,7 +20,7 @@ Affine = tuple[dict[UOp, int], int]
 
 
 def affine(node: UOp) -> Affine:
-    """The sum that an integer expression is, its terms without factor zero."""
+    """The affine form of an integer expression: nonzero factors by term, and the constant."""
     terms: dict[UOp, int] = {}
     constant = 0
     stack = [(node, 1)]
@@ -41,7 +42,7 @@ def affine(node: UOp) -> Affine:
         elif op is Ops.MUL and current.src[0].op is Ops.CONST:
             stack.append((current.src[1], factor * current.src[0].arg))
         elif op is Ops.CAST and current.dtype is dtypes.long and current.src[0].dtype is dtypes.int:
-            # sums are widened before they can overflow, so a cast adds nothing
+            # sums are widened before they can overflow, so the cast is exact
             stack.append((current.src[0], factor))
         else:
             total = terms.get(current, 0) + factor
@@ -53,17 +54,17 @@ def affine(node: UOp) -> Affine:
 
 
 def affine_through_casts(node: UOp) -> Affine:
-    """`affine`, also of a sum that was made wide and is narrow again."""
+    """The affine form of an expression, also through a narrowing cast whose operand fits."""
     terms, constant = affine(node)
-    found: dict[UOp, int] = {}
+    result: dict[UOp, int] = {}
     for term, factor in terms.items():
         wide = term.src[0] if term.op is Ops.CAST and term.dtype is dtypes.int else term
         fits = wide.dtype is dtypes.long and 0 <= wide.vmin and wide.vmax <= dtypes.int.max
-        inner, more = affine(wide) if fits else ({term: 1}, 0)
-        constant += more * factor
-        for one, times in inner.items():
-            found[one] = found.get(one, 0) + times * factor
-    return found, constant
+        inner, offset = affine(wide) if fits else ({term: 1}, 0)
+        constant += offset * factor
+        for inner_term, inner_factor in inner.items():
+            result[inner_term] = result.get(inner_term, 0) + inner_factor * factor
+    return result, constant
 
 
 def from_affine(
@@ -72,10 +73,10 @@ def from_affine(
     order: Callable[[UOp], object],
     dtype: DType = dtypes.int,
 ) -> UOp:
-    """The expression of a sum: terms in ascending `order`, the constant last.
+    """The expression of an affine form: terms in ascending `order`, the constant last.
 
-    With the outermost loops first, what does not change in an inner loop is a subexpression; with
-    the constant last, neighbouring addresses share all but that.
+    If the outermost loops come first, the part that is invariant in an inner loop is a common
+    subexpression. Addresses that differ by a constant share everything else.
     """
     total: UOp | None = None
     for term in sorted(terms, key=order):  # type: ignore[arg-type]
@@ -87,3 +88,8 @@ def from_affine(
     if total is None:
         return UOp.const(dtype, constant)
     return total if constant == 0 else total + UOp.const(dtype, constant)
+
+
+def loops_first(term: UOp) -> tuple[object, ...]:
+    """The sort key of affine terms: loops, outermost first, then other terms."""
+    return (0, loop_order(term)) if term.op is Ops.RANGE else (1, term.op)

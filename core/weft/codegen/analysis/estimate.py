@@ -1,6 +1,7 @@
 """Cost estimate: count the operations and bytes of one launch of a linear program.
 
-Source: none known; sound because it only counts and changes no kernel.
+Source: S. Williams, A. Waterman, D. Patterson, 'Roofline' (Communications of the ACM, 2009):
+operations and bytes of a kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from weft.uop.args import PREFETCHES
 from weft.uop.node import UOp, sint
 from weft.uop.ops import GroupOp, Ops
 
-_TAKES_ADDRESSES = frozenset({Ops.INDEX, Ops.RANGE, Ops.SPECIAL})
+_INDEXING = frozenset({Ops.INDEX, Ops.RANGE, Ops.SPECIAL})
 
 
 def _simple(value: sint) -> sint:
@@ -23,10 +24,10 @@ def _simple(value: sint) -> sint:
 
 
 def run(nodes: Sequence[UOp]) -> Estimates:
-    """The costs of the nodes of a linear program; index arithmetic does not count as operations.
+    """The operations and bytes of a linear program; index arithmetic does not count.
 
-    Of a buffer no more counts as touched than is loaded and stored: a table of which few rows are
-    read costs those rows.
+    The touched bytes of a buffer are at most the bytes that are loaded and stored: a table of which
+    few rows are read costs those rows.
     """
     addressing = _addressing(nodes)
     times: list[sint] = [1]
@@ -65,18 +66,18 @@ def run(nodes: Sequence[UOp]) -> Estimates:
 
 
 def _at_most(part: sint, memory: DType) -> int:
-    """`part` bytes, or all that the memory has if that is less (or how much is not known)."""
+    """The smaller of `part` bytes and the size of the memory; the size if `part` is unknown."""
     whole: int = memory.nbytes  # type: ignore[attr-defined]
     known = _simple(part)
     return min(known, whole) if isinstance(known, int) else whole
 
 
 def _addressing(nodes: Sequence[UOp]) -> set[UOp]:
-    """Nodes that only addresses, gates and loop ends are made of."""
+    """The nodes that only addresses, gates and loop extents use."""
     data: set[UOp] = set()
     found: set[UOp] = set()
     for node in reversed(nodes):
-        if node.op in _TAKES_ADDRESSES:
+        if node.op in _INDEXING:
             continue
         if node in data or node.dtype is dtypes.void:
             data.update(node.src)

@@ -1,14 +1,17 @@
 """Constant folding: build one node and simplify it at once.
 
-Integers and booleans only; floats are left alone, since most of their laws are none (x + -0.0 is
-x, which `cat` needs).
+It folds integers and booleans. Few algebraic identities hold for floats; only x + -0.0 is folded,
+because `cat` produces it.
 
 Source: S. Muchnick, 'Advanced Compiler Design and Implementation' (1997), chapter 12.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
+from collections.abc import Iterable
 
 from weft.base.dtype import DType, dtypes
 from weft.uop.evaluate import exec_alu
@@ -30,7 +33,7 @@ def is_false(node: UOp) -> bool:
 
 
 def folded(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: object = None) -> UOp:
-    """`UOp(op, dtype, src, arg)`, or something equal and simpler."""
+    """`UOp(op, dtype, src, arg)`, or an equal and simpler node."""
     if op is Ops.WHERE:
         if src[0].op is Ops.CONST:
             return src[1] if src[0].arg else src[2]
@@ -57,6 +60,16 @@ def folded(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: object = None) -> U
             if known is not None:
                 return known
     return UOp(op, dtype, src, arg)
+
+
+def conjunction(conditions: Iterable[UOp]) -> UOp:
+    """All of several conditions, combined with AND in their order."""
+    return functools.reduce(operator.and_, conditions)
+
+
+def folded_and(a: UOp, b: UOp) -> UOp:
+    """The conjunction of two conditions, folded."""
+    return a if a is b else folded(Ops.AND, dtypes.bool, (a, b))
 
 
 def _is_minus_zero(node: UOp) -> bool:

@@ -1,10 +1,11 @@
 """Lane stride analysis: find the stride of an expression between the lanes of a vector.
 
-Lanes are a run of `width` neighbours along a loop that begins at a multiple of `width`. With 16 of
-them `(x + 32 k) // 64` is one number for all lanes, `(x + 32 k) % 64` moves with x, and `x < 48`
-holds for all lanes or for none.
+The lanes are `width` consecutive iterations of a loop, starting at a multiple of `width`. With 16
+lanes, `(x + 32 k) // 64` is uniform, `(x + 32 k) % 64` has stride 1 along x, and `x < 48` is
+uniform.
 
-Source: none known; sound because lanes start at a multiple of the vector width.
+Source: R. Karrenberg, S. Hack, 'Whole-function vectorization' (CGO 2011): uniform and consecutive
+values.
 """
 
 from __future__ import annotations
@@ -15,39 +16,39 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 
-def lane_stride(number: UOp, loop: UOp, width: int) -> int | None:
-    """By how much an index or a gate moves with each lane; None where that is no one number."""
-    steps: dict[UOp, int | None] = {}
-    for node in number.toposort():
-        steps[node] = 0 if loop not in ranges_of(node) else _step(node, loop, width, steps)
-    return steps[number]
+def lane_stride(expression: UOp, loop: UOp, width: int) -> int | None:
+    """The stride of an index or gate between neighbouring lanes; None if it is not constant."""
+    strides: dict[UOp, int | None] = {}
+    for node in expression.toposort():
+        strides[node] = 0 if loop not in ranges_of(node) else _stride(node, loop, width, strides)
+    return strides[expression]
 
 
-def _step(node: UOp, loop: UOp, width: int, steps: dict[UOp, int | None]) -> int | None:
+def _stride(node: UOp, loop: UOp, width: int, strides: dict[UOp, int | None]) -> int | None:
     if node is loop:
         return 1
-    below = [steps[source] for source in node.src]
+    below = [strides[source] for source in node.src]
     if not any(below) and None not in below:
         return 0
     if node.op in (Ops.IDIV, Ops.MOD, Ops.CMPLT):
-        aligned = _whole_runs(node, loop, width)
+        aligned = _is_aligned(node, loop, width)
         return int(node.op is Ops.MOD) if aligned else None
     terms, _ = affine(node)
-    moves = [(steps[term], factor) for term, factor in terms.items() if term is not node]
-    if len(moves) < len(terms) or any(step is None for step, _ in moves):
+    parts = [(strides[term], factor) for term, factor in terms.items() if term is not node]
+    if len(parts) < len(terms) or any(stride is None for stride, _ in parts):
         return None
-    return sum(step * factor for step, factor in moves if step is not None)
+    return sum(stride * factor for stride, factor in parts if stride is not None)
 
 
-def _whole_runs(node: UOp, loop: UOp, width: int) -> bool:
-    """Whether a quotient, remainder or comparison changes between runs of lanes only."""
+def _is_aligned(node: UOp, loop: UOp, width: int) -> bool:
+    """Whether a quotient, remainder wrap or comparison changes only between vectors."""
     a, b = node.src
     terms, constant = affine(a)
     if node.op is Ops.CMPLT:  # a - b < 0
-        more, extra = affine(b)
-        constant -= extra
+        subtracted, offset = affine(b)
+        constant -= offset
         terms = dict(terms)
-        for term, factor in more.items():
+        for term, factor in subtracted.items():
             terms[term] = terms.get(term, 0) - factor
     elif b.op is not Ops.CONST or b.arg <= 0 or b.arg % width or a.vmin < 0:
         return False

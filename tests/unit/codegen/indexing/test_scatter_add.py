@@ -93,8 +93,8 @@ def test_each_term_is_added_once():
     assert not of(sink, Ops.REDUCE)
     empty, full = sorted(of(sink, Ops.FILL), key=scatter_add.accumulates)
     assert not scatter_add.accumulates(empty) and scatter_add.accumulates(full)
-    assert not scatter_add.in_order(empty)
-    assert {loop.src[0].arg for loop in scatter_add.in_order(full)} == {TERMS}
+    assert not scatter_add.ordered_loops(empty)
+    assert {loop.src[0].arg for loop in scatter_add.ordered_loops(full)} == {TERMS}
 
 
 def test_the_lowered_text_before_and_after(golden):

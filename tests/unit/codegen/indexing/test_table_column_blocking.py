@@ -84,7 +84,7 @@ def test_what_is_left_alone():
 @pytest.mark.parametrize("shape, rows", [((2, 9, 133), 5), ((1, 30, 260), 31), ((7, 150), 150)])
 def test_what_is_picked(device, dtype, shape, rows, monkeypatch):
     """Whatever divides nothing, places from the end, and a table beside a loop that is its own."""
-    for limit in ("_FAR", "_FARTHER"):
+    for limit in ("_CACHED", "_CACHED_UNALIGNED"):
         monkeypatch.setattr(table_column_blocking, limit, 0)
     axis = len(shape) - 2
     random = np.random.default_rng(rows)
