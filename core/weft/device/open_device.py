@@ -75,7 +75,8 @@ class OpenDevice:
                 "this device stores bytes but does not compute",
                 asked=f"a kernel on {self.name}",
                 because=f"{self.name} declares no ComputeCaps",
-                try_="move the tensor first with .to(device); `weft devices` lists which compute",
+                try_="copy it to a device that computes first, x.to(Device.DEFAULT); "
+                "`weft devices` lists them",
             )
         return self.capabilities.compute
 

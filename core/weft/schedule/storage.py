@@ -153,12 +153,14 @@ def check_computes(node: UOp, ctx: ScheduleContext) -> None:
     device = node.device
     if device is None or isinstance(device, tuple) or ctx.computes(device):
         return
-    what = "a view that is not a contiguous window" if node.op is Ops.CONTIGUOUS else node.op.name
+    computed = node.src[0].base if node.op is Ops.CONTIGUOUS else node
+    what = "a view that is not a contiguous window" if computed.op in _STORED else computed.op.name
     if node.op in GroupOp.Movement:
         what = "movement"
     raise CapabilityError(
         "this device stores bytes but does not compute",
         asked=f"{what} {node.dtype.name} {node.shape}" + made_at(node),
         because=f"{device} declares no compute capabilities",
-        try_="move it first, x.to(...); `weft devices` lists the devices that compute",
+        try_="copy it to a device that computes first, x.to(Device.DEFAULT); `weft devices` lists "
+        "them",
     )

@@ -1,7 +1,9 @@
 """Windows of memory, and devices that only store."""
 
+import numpy as np
 import pytest
 
+from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.testing.graphs import STORES, buffer, kernels, lookup
@@ -29,3 +31,14 @@ def test_computing_on_what_only_stores_is_refused():
     with pytest.raises(CapabilityError) as caught:
         kernels(buffer(4, device="S") + 1, ctx=lookup(S=STORES))
     assert "ADD" in caught.value.asked and "S declares" in caught.value.because
+    assert "x.to(Device.DEFAULT)" in caught.value.try_
+
+
+@pytest.mark.parametrize("op", ["CAST", "a view that is not a contiguous window"])
+def test_what_is_refused_is_what_would_have_to_be_computed(op):
+    x = Tensor(np.arange(8, dtype=np.uint8), device="HOST")
+    what = x.cast("int16") if op == "CAST" else x[::2]
+    with pytest.raises(CapabilityError) as caught:
+        what.bitcast("int32").realize()  # a view, whose bytes have to be there
+    assert caught.value.asked.startswith(op)
+    assert what.to("REF").bitcast("int32").tolist()
