@@ -1,7 +1,7 @@
 """docs/operations.md lists every public method of Tensor, and what it says of them is so.
 
-The page is written by `python -m weft.testing.table`; here its names are compared with those that
-Tensor has, and a few of its cells are run again.
+The page is written by `cases.operations_table`; here its names are compared with those that Tensor
+has, and a few of its cells are run again.
 """
 
 import random
@@ -14,10 +14,10 @@ from weft import dtypes
 pytest.importorskip("torch", reason="PyTorch is what much of the table is compared with")
 pytest.importorskip("ml_dtypes", reason="it gives NumPy the short floats of the table")
 
-from weft.testing import table
-from weft.testing.table_cells import run
-from weft.testing.table_checks import CHECKS
-from weft.testing.table_reasons import REASONS
+from cases.operations_table import table
+from cases.operations_table.cells import run
+from cases.operations_table.elementwise import CHECKS
+from cases.operations_table.reasons import REASONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 CELLS = table.read_page(PAGE.read_text(encoding="utf-8"))
@@ -26,13 +26,13 @@ SAMPLE = random.Random(11).sample(sorted((n, d) for n in CELLS for d in CELLS[n]
 
 
 def test_every_method_has_a_check_or_a_reason():
-    assert table.missing() == [], "enter a line in weft.testing.table_checks*, see its docstring"
+    assert table.missing() == [], "enter a line in cases.operations_table, see `elementwise`"
     assert table.stale() == []
 
 
 def test_the_page_lists_every_method():
     rows = set(CELLS)
-    assert rows == set(CHECKS), "write the page again: see weft.testing.table"
+    assert rows == set(CHECKS), "write the page again: see cases.operations_table"
     text = PAGE.read_text(encoding="utf-8")
     assert [name for name in REASONS if f"`{name}`" not in text] == []
     assert rows | set(REASONS) == set(table.methods())

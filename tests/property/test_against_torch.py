@@ -9,29 +9,25 @@ import random
 
 import pytest
 
-from weft.testing import (
-    torch_cases,
-    torch_cases_algebra,
-    torch_cases_elementwise,
-    torch_cases_names,
-    torch_cases_shapes,
-    torch_cases_windows,
+from cases import torch_cases
+from cases.torch_cases import (
+    FAMILIES,
+    case,
+    check,
+    elementwise,
+    linear_algebra,
+    networks,
+    shapes,
+    torch_names,
 )
-from weft.testing.oracle import evaluated_by_oracle
-from weft.testing.torch_cases import FAMILIES, case, check
+from helpers.oracle import evaluated_by_oracle
 
 pytest.importorskip("torch", reason="PyTorch is what weft is compared with")
 
 ASKED = os.environ.get("WEFT_TEST_EXAMPLES")
 COUNT = int(ASKED or 600)
 FIRST = random.randrange(10**9) if ASKED else 0
-MODULES = (
-    torch_cases_algebra,
-    torch_cases_elementwise,
-    torch_cases_names,
-    torch_cases_shapes,
-    torch_cases_windows,
-)
+MODULES = (elementwise, linear_algebra, networks, shapes, torch_names)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,21 +10,15 @@ from contextlib import contextmanager
 
 import pytest
 
+from cases.numpy_cases import FAMILIES, arithmetic, check, indexing, products, reductions
 from weft import Device
 from weft.base.settings import settings
 from weft.engine import forget_programs
-from weft.testing import (
-    numpy_cases_numbers,
-    numpy_cases_places,
-    numpy_cases_products,
-    numpy_cases_reduces,
-)
-from weft.testing.numpy_cases import FAMILIES, check
 
 ASKED = os.environ.get("WEFT_TEST_EXAMPLES")
 FIRST = random.randrange(10**9) if ASKED else 0
 HERE = Device.DEFAULT
-MODULES = (numpy_cases_numbers, numpy_cases_places, numpy_cases_products, numpy_cases_reduces)
+MODULES = (arithmetic, indexing, products, reductions)
 
 # what special ways begin at is usually beyond the sizes of these programs
 LOWERED = {

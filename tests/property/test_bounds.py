@@ -13,13 +13,13 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from helpers.random_lookups import RandomLookup
+from helpers.random_products import RandomProduct
 from weft import Tensor
 from weft.codegen.pipeline import lower
 from weft.device import registry
 from weft.device.capabilities import Target
 from weft.testing.kernels import RandomKernel
-from weft.testing.lookups import RandomLookup
-from weft.testing.products import RandomProduct
 from weft.testing.proofs import unproven
 from weft.uop import Ops, UOp
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weft
+from helpers.example_counts import examples
 from weft import Tensor
 from weft.base.errors import NonFiniteError
-from weft.testing.examples import examples
 
 STEPS = {
     "a.log()": lambda a, b: numpy.log(a),

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from helpers.random_lookups import RandomLookup
+from helpers.random_products import RandomProduct
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
@@ -23,8 +25,6 @@ from weft.device.program import CompiledProgram, LinearProgram
 from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.shape.tracker import ShapeTracker
 from weft.testing.kernels import RandomKernel
-from weft.testing.lookups import RandomLookup
-from weft.testing.products import RandomProduct
 from weft.testing.races import races
 from weft.testing.reference import KINDS
 from weft.testing.reference.renderer import PythonRenderer

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.testing.examples import examples
+from helpers.example_counts import examples
 from weft.testing.programs import HAZARDS, Drawn, Refused, Seeded, run_program
 
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.example_counts import examples
 from weft import settings as weft_settings
 from weft.base import trace
 from weft.engine import forget_programs
-from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, Drawn, Refused, run_program
 from weft.tools.replay import Capture, compare, record
 from weft.tools.replay.capture import EVENTS as CAPTURED

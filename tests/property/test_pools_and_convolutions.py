@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases.random_source import RandomSource
 from weft import Tensor, dtypes, nn
 from weft.base.errors import WeftError
-from weft.testing.drawn import Drawn
 
 try:
     import torch
@@ -57,7 +57,7 @@ class Call:
 # ---- drawing -------------------------------------------------------------------------------------
 
 
-class Draw(Drawn):
+class Draw(RandomSource):
     """Calls, and what they are made of."""
 
     def __init__(self, seed: int) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.testing.examples import examples
+from helpers.example_counts import examples
 from weft.testing.programs import EVERYTHING, Drawn, Refused, run_program
 
 SETTINGS = [

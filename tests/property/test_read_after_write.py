@@ -11,10 +11,10 @@ import random
 
 import pytest
 
+from helpers.graphs import buffer
 from weft.base.dtype import dtypes
 from weft.schedule import assigns
 from weft.shape import ShapeTracker
-from weft.testing.graphs import buffer
 from weft.uop import GroupOp, Ops, UOp, Window
 
 EXAMPLES = int(os.environ.get("WEFT_TEST_EXAMPLES", "200"))

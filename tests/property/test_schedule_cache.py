@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.example_counts import examples
 from weft.schedule.cache import schedules
 from weft.testing import program_lines
-from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, Refused, Seeded, run_program
 
 SETTINGS = [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.testing.examples import examples
+from helpers.example_counts import examples
 from weft.testing.programs import EVERYTHING, HAZARDS, Drawn, Refused, Seeded, run_program
 
 TWO = ("REF", "REF:1")

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
+from helpers.example_counts import examples
 from weft import Tensor
 from weft.base.settings import settings
-from weft.testing.examples import examples
 
 
 @hypothesis(max_examples=examples(30))

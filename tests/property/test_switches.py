@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.example_counts import examples
 from weft.base.errors import NonFiniteError
-from weft.testing.examples import examples
 from weft.testing.programs import EVERYTHING, FUSION, Drawn, Refused, run_program
 
 OFF = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.testing.examples import examples
+from helpers.example_counts import examples
 from weft.testing.program_lines import Drawn
 from weft.testing.view_gradients import check_gradients
 from weft.testing.view_programs import check_files, check_program

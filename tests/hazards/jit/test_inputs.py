@@ -3,8 +3,8 @@
 from collections import namedtuple
 from dataclasses import dataclass
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, dtypes, jit
-from weft.testing.captured import CALLS, both, numbers
 
 Pair = namedtuple("Pair", "left right")
 

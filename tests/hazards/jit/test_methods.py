@@ -3,8 +3,8 @@
 import threading
 import warnings
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, jit, nn
-from weft.testing.captured import CALLS, both, numbers
 
 
 def test_methods_capture_for_each_instance():

@@ -1,7 +1,7 @@
 """Random numbers, modes and settings: a replay is a call like any other."""
 
+from helpers.jit_comparison import CALLS, both
 from weft import Tensor, jit, settings
-from weft.testing.captured import CALLS, both
 
 
 def test_random_numbers_are_new_and_the_same_stream():

@@ -6,10 +6,10 @@ The programs are as small as they can be; what happens around such things is in 
 import numpy as np
 import pytest
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Device, Tensor, Variable, jit
 from weft.base.errors import CaptureError, WeftError
 from weft.engine import stats
-from weft.testing.captured import CALLS, both, numbers
 
 
 def vector(i):

@@ -1,7 +1,7 @@
 """Captured functions over several devices, and over files."""
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Device, Tensor, dtypes
-from weft.testing.captured import CALLS, both, numbers
 
 
 def test_copies_between_devices():

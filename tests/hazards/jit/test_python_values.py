@@ -10,8 +10,8 @@ import weakref
 import numpy as np
 import pytest
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, jit
-from weft.testing.captured import CALLS, both, numbers
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """What a replay saves, and that it saves nothing that was wanted."""
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, jit, settings
 from weft.engine import stats
-from weft.testing.captured import CALLS, both, numbers
 
 
 def test_what_is_constant_is_computed_once():

@@ -1,7 +1,7 @@
 """Tensors that a captured function reaches besides its arguments: replaced, or out of sight."""
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor
-from weft.testing.captured import CALLS, both, numbers
 
 
 def test_closure_over_a_tensor_that_is_replaced():

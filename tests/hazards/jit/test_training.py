@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, jit, nn
-from weft.testing.captured import CALLS, both, numbers
 
 
 @dataclass

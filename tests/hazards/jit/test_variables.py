@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, Variable, WeftError, jit
-from weft.testing.captured import CALLS, both, numbers
 
 
 def test_variables_change_without_recording_again():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, Variable, jit
-from weft.testing.captured import CALLS, both, numbers
 
 
 def test_a_view_outside_sees_what_is_written_inside():

@@ -1,7 +1,7 @@
 """What a captured function writes persists, and changes no other tensor."""
 
+from helpers.jit_comparison import CALLS, both, numbers
 from weft import Tensor, jit
-from weft.testing.captured import CALLS, both, numbers
 
 
 def test_views_of_an_input_keep_what_they_were_when_it_is_written():

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from weft.testing.oracle import evaluated_by_oracle
+from helpers.oracle import evaluated_by_oracle
 
 
 @pytest.fixture(autouse=True, scope="session")

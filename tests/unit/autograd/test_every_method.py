@@ -1,33 +1,28 @@
 """The gradient of every method there is, and the gradient of that, against central differences.
 
-The methods are those of the table of operations (`weft.testing.table_checks` and the modules
-beside it), which names every public one; none is left out in silence. All in float64, evaluated by
-the oracle, at places where no choice turns within a step.
+The methods are those of the table of operations (`cases.operations_table`), which names every
+public one; none is left out in silence. All in float64, evaluated by the oracle, at places where no
+choice changes within a step.
 """
 
 import numpy as np
 import pytest
 
+import cases.operations_table.networks
+import cases.operations_table.shapes
+import cases.operations_table.torch_names
+import cases.torch_cases.elementwise
+import cases.torch_cases.linear_algebra
+import cases.torch_cases.networks
+import cases.torch_cases.shapes
+import cases.torch_cases.torch_names
+from cases.operations_table.cells import Maker
+from cases.operations_table.elementwise import CHECKS
+from cases.torch_cases import FAMILIES
+from helpers.oracle import evaluated_by_oracle
 from weft import Tensor, dtypes
-from weft.testing import (
-    table_checks_names,
-    table_checks_others,
-    table_checks_shapes,
-    torch_cases_algebra,
-    torch_cases_elementwise,
-    torch_cases_names,
-    torch_cases_shapes,
-    torch_cases_windows,
-)
-from weft.testing.oracle import evaluated_by_oracle
-from weft.testing.table_cells import Maker
-from weft.testing.table_checks import CHECKS
-from weft.testing.torch_cases import FAMILIES
 
-LOADED = (  # which enter their checks and cases
-    table_checks_names, table_checks_others, table_checks_shapes, torch_cases_algebra,
-    torch_cases_elementwise, torch_cases_names, torch_cases_shapes, torch_cases_windows,
-)  # fmt: skip
+LOADED = (cases.operations_table, cases.torch_cases)  # whose modules enter their checks and cases
 
 STEP = 1e-5
 RANGES = {

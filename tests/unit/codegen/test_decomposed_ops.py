@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from helpers.array_evaluation import evaluate_arrays
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.codegen.decomposition import _Decomposer
 from weft.codegen.decomposition.ops import Rules
 from weft.device.capabilities import COMMON_DTYPES
-from weft.testing.arrays import evaluate_arrays
 from weft.uop import GroupOp, Ops, UOp, Var, exec_alu
 
 KINDS = {

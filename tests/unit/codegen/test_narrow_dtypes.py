@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from helpers.array_evaluation import evaluate_arrays
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.base.scalars import from_bits, to_bits
 from weft.codegen.decomposition.dtypes import _Narrow, decoded, encoded, run
-from weft.testing.arrays import evaluate_arrays
 from weft.uop import Ops, UOp
 
 NARROW = [dtypes.half, dtypes.bfloat16, dtypes.fp8e4m3, dtypes.fp8e5m2]

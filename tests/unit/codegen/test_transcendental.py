@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.array_evaluation import evaluate_arrays
 from weft.base.dtype import dtypes
 from weft.codegen.decomposition import _Decomposer
 from weft.codegen.decomposition.ops import Rules
 from weft.device.capabilities import COMMON_DTYPES
-from weft.testing.arrays import evaluate_arrays
 from weft.uop import GroupOp, Ops, UOp
 
 LACKING = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})

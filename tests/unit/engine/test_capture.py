@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
+from helpers.schedules import floats, read, scheduled
 from weft import Variable
 from weft.base.errors import CaptureError
 from weft.engine import run_schedule
 from weft.engine.capture import recorded, recording
-from weft.testing.running import floats, read, scheduled
 
 
 def test_what_runs_is_kept_in_order():

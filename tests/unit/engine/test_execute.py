@@ -2,12 +2,12 @@
 
 import pytest
 
+from helpers.schedules import floats, read, scheduled
 from weft.base import trace
 from weft.base.dtype import dtypes
 from weft.base.errors import SpecError
 from weft.engine import run_schedule
 from weft.schedule import Layout, ScheduleItem
-from weft.testing.running import floats, read, scheduled
 from weft.uop import Ops, UOp
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.schedules import DEVICE
 from weft import Tensor, Variable
 from weft.base.disk_cache import DiskCache
 from weft.base.settings import settings
@@ -14,7 +15,6 @@ from weft.codegen import pipeline
 from weft.device import registry
 from weft.device.capabilities import ComputeCaps
 from weft.engine import forget_programs, kernel_cache, lower_schedule_item
-from weft.testing.running import DEVICE
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """ScheduleItem -> ExecItem."""
 
+from helpers.schedules import floats, read, scheduled
 from weft.engine import lower_schedule_item
-from weft.testing.running import floats, read, scheduled
 from weft.uop import Ops
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from helpers.schedules import DEVICE, floats, scheduled
 from weft import Tensor
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import PluginError
@@ -14,7 +15,6 @@ from weft.device.hookspecs import hookimpl
 from weft.engine import forget_programs, lower_schedule_item, program_for, programs
 from weft.render import CStyleRenderer
 from weft.testing.fakes import fake_computer
-from weft.testing.running import DEVICE, floats, scheduled
 from weft.uop import Ops
 
 

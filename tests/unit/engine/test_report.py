@@ -1,9 +1,9 @@
 """What WEFT_DEBUG prints."""
 
+from helpers.schedules import DEVICE, floats, scheduled
 from weft.base.settings import settings
 from weft.engine import lower_schedule, run_schedule
 from weft.schedule import Layout
-from weft.testing.running import DEVICE, floats, scheduled
 
 
 def test_debug_two_prints_a_line_per_kernel(capsys):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from helpers.schedules import floats, read, scheduled
 from weft.base.errors import OutOfMemory, PluginError
 from weft.engine import lower_schedule_item, run_schedule
-from weft.testing.running import floats, read, scheduled
 
 
 def test_copies_and_windows_run():

@@ -1,7 +1,7 @@
 """Counters of what has run."""
 
+from helpers.schedules import floats, scheduled
 from weft.engine import run_schedule, stats
-from weft.testing.running import floats, scheduled
 from weft.uop import Ops
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from helpers.graphs import buffer
 from weft.base.settings import settings
 from weft.schedule.allreduce import all_reduce, reduce_scatter, rings
-from weft.testing.graphs import buffer
 from weft.uop import Ops, Shard, UOp
 
 NAMES = ("X", "Y", "Z", "W")

@@ -1,13 +1,13 @@
 """Index arithmetic stays where it is read; counters take no memory."""
 
+from helpers.graphs import buffer, kernels
+from helpers.graphs import lookup as devices
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.schedule.arange import is_counted, is_counter, picks_in
 from weft.schedule.realize_map import must_realize
 from weft.schedule.use_def import uses_in
-from weft.testing.graphs import buffer, kernels
-from weft.testing.graphs import lookup as devices
 from weft.uop import Ops, UOp
 
 ROWS, COLUMNS, PICKED = 9, 4, 5

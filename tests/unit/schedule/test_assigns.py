@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from helpers.graphs import buffer, writes
 from weft import Tensor
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
 from weft.shape import ShapeTracker
-from weft.testing.graphs import buffer, writes
 from weft.uop import Ops, Window
 
 

@@ -1,9 +1,9 @@
 """Edits of single nodes, made in one walk."""
 
+from helpers.graphs import buffer
 from weft import Tensor
 from weft.schedule.batched_edits import rebuild
 from weft.schedule.metadata import made_from
-from weft.testing.graphs import buffer
 from weft.uop import UOp
 
 

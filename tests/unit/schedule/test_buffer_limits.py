@@ -3,11 +3,11 @@
 import numpy
 import pytest
 
+from helpers.graphs import buffer, kernels, lookup
 from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
-from weft.testing.graphs import buffer, kernels, lookup
 from weft.uop import Ops
 
 

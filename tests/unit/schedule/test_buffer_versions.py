@@ -1,7 +1,7 @@
 """What a version of memory is called, however the graph is rebuilt."""
 
+from helpers.graphs import buffer
 from weft.schedule.buffer_versions import version_of, written_versions
-from weft.testing.graphs import buffer
 from weft.uop import Ops, UOp
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from helpers.graph_passes import agree, cleaned, memory
 from weft.base.dtype import dtypes
 from weft.schedule.constants import constant_of, full
-from weft.testing.rules import agree, cleaned, memory
 from weft.uop import GroupOp, Ops, UOp
 
 FLOAT, INT, BYTE, TRUTH = dtypes.float, dtypes.int, dtypes.uint8, dtypes.bool

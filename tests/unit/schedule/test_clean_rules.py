@@ -2,11 +2,11 @@
 
 import pytest
 
+from helpers.graph_passes import agree, change, cleaned, memory
+from helpers.graphs import STORES, lookup
 from weft.base.dtype import dtypes
 from weft.base.scalars import is_positive_zero
 from weft.schedule.constants import constant_of, full
-from weft.testing.graphs import STORES, lookup
-from weft.testing.rules import agree, change, cleaned, memory
 from weft.uop import Ops, UOp
 
 

@@ -1,12 +1,12 @@
 """What the scheduler asks of devices."""
 
+from helpers.graphs import STORES, buffer, lookup
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device import binding
 from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
 from weft.device.packed_dot import PairDot
 from weft.schedule.buffer_versions import version_of
-from weft.testing.graphs import STORES, buffer, lookup
 from weft.uop import UOp
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from helpers.graphs import buffer, kernels
 from weft import Tensor
 from weft.base.settings import settings
 from weft.engine import stats
-from weft.testing.graphs import buffer, kernels
 from weft.uop import Ops, to_text
 
 

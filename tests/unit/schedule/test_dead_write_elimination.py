@@ -2,11 +2,11 @@
 
 import pytest
 
+from helpers.graph_passes import agree, change, edited, memory
+from helpers.graphs import kernels
 from weft.base.dtype import dtypes
 from weft.schedule.dead_write_elimination import unseen_steps
 from weft.schedule.use_def import uses_in
-from weft.testing.graphs import kernels
-from weft.testing.rules import agree, change, edited, memory
 from weft.uop import Ops, UOp
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from helpers.graph_passes import change, memory
+from helpers.graphs import lookup
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.schedule import create_schedule_with_vars, kernelize_map
 from weft.schedule.assigns import separate
@@ -9,8 +11,6 @@ from weft.schedule.buffer_limits import limit_buffers
 from weft.schedule.realize_map import must_realize
 from weft.schedule.reduce_fusion import group_reduces
 from weft.schedule.use_def import uses_in
-from weft.testing.graphs import lookup
-from weft.testing.rules import change, memory
 from weft.uop import Ops, UOp, to_text
 
 

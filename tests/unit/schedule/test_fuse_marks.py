@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from helpers.graphs import buffer, kernels, lookup
 from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
@@ -10,7 +11,6 @@ from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.engine import stats
 from weft.schedule.fuse_marks import marked, without_marks
 from weft.schedule.use_def import uses_in
-from weft.testing.graphs import buffer, kernels, lookup
 from weft.uop import Ops, UOp, to_text
 
 

@@ -1,5 +1,6 @@
 """What is known of a kernel before it is grouped."""
 
+from helpers.graphs import buffer
 from weft.schedule import fusion_analysis
 from weft.schedule.fusion_analysis import (
     Roots,
@@ -11,7 +12,6 @@ from weft.schedule.fusion_analysis import (
 )
 from weft.schedule.use_def import uses_in
 from weft.shape import ShapeTracker
-from weft.testing.graphs import buffer
 from weft.uop import Ops, UOp, Window
 
 

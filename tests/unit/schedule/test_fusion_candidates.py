@@ -1,8 +1,8 @@
 """Kernels to be: which are alike, and several of them one after the other."""
 
+from helpers.graphs import buffer
 from weft.schedule.fusion_analysis import facts_of
 from weft.schedule.fusion_candidates import Draft, Group, in_parts
-from weft.testing.graphs import buffer
 from weft.uop import Ops
 
 

@@ -1,5 +1,6 @@
 """What speaks for and against one kernel in the place of several."""
 
+from helpers.graphs import buffer
 from weft.schedule.fusion_analysis import facts_of, reused_operands
 from weft.schedule.fusion_legality import (
     aligned,
@@ -13,7 +14,6 @@ from weft.schedule.fusion_legality import (
     turns_of,
 )
 from weft.tensor import Tensor
-from weft.testing.graphs import buffer
 from weft.uop import Ops, UOp
 
 

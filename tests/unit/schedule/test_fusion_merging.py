@@ -1,10 +1,10 @@
 """Which two kernels may become one, asked of two at a time."""
 
+from helpers.graphs import buffer, lookup
 from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
 from weft.schedule.fusion_analysis import Roots
 from weft.schedule.fusion_merging import Unions
 from weft.schedule.use_def import uses_in
-from weft.testing.graphs import buffer, lookup
 from weft.uop import Ops, UOp
 
 GRID = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(64, 64, 64))))

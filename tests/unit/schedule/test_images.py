@@ -2,12 +2,12 @@
 
 import pytest
 
+from helpers.graph_passes import change, cleaned, memory
+from helpers.graphs import COMPUTES, kernels, lookup, ops_of
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.schedule.images import images
-from weft.testing.graphs import COMPUTES, kernels, lookup, ops_of
-from weft.testing.rules import change, cleaned, memory
 from weft.uop import GroupOp, Ops
 
 PAINTS = lookup(X=Capabilities(compute=ComputeCaps(limits=KernelLimits(image_size=(64, 32)))))

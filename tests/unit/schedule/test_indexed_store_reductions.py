@@ -2,10 +2,10 @@
 
 import pytest
 
+from helpers.graphs import buffer, kernels, lookup, ops_of
 from weft.base.dtype import dtypes
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.schedule.indexed_store_reductions import has_own_places, is_placed
-from weft.testing.graphs import buffer, kernels, lookup, ops_of
 from weft.uop import Ops, UOp
 
 ROWS, TERMS, PLACES = 3, 100, 8

@@ -1,9 +1,9 @@
 """ScheduleItem: which of its buffers are written."""
 
+from helpers.graphs import buffer, kernels
 from weft.base.dtype import dtypes
 from weft.device import Buffer
 from weft.schedule import ScheduleItem
-from weft.testing.graphs import buffer, kernels
 from weft.uop import Ops, UOp
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from helpers.graphs import buffer, lookup, writes
 from weft.base.dtype import dtypes
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
 from weft.schedule import create_schedule_with_vars, in_order, kernel_writes, kernelize_map
 from weft.shape import ShapeTracker
-from weft.testing.graphs import buffer, lookup, writes
 from weft.uop import Kernel, Ops, UOp
 
 

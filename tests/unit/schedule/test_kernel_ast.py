@@ -1,7 +1,7 @@
 """What a kernel computes: views, masks, scalars."""
 
+from helpers.graphs import buffer, kernels, ops_of, writes
 from weft.base.dtype import dtypes
-from weft.testing.graphs import buffer, kernels, ops_of, writes
 from weft.uop import Ops, UOp
 
 

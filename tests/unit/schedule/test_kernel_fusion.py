@@ -3,13 +3,13 @@
 import numpy
 import pytest
 
+from helpers.graphs import buffer, kernels, lookup, ops_of, writes
 from weft import Tensor
 from weft.base.settings import settings
 from weft.codegen.pipeline import lower, nothing
 from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
 from weft.shape import ShapeTracker
 from weft.testing.fakes import fake_target
-from weft.testing.graphs import buffer, kernels, lookup, ops_of, writes
 from weft.uop import Ops, UOp, Window, to_text
 from weft.uop.args import Row
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from helpers.graphs import buffer, kernels
 from weft.base.errors import DeviceError
-from weft.testing.graphs import buffer, kernels
 from weft.uop import Ops, UOp
 
 

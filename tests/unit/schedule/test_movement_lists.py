@@ -1,8 +1,8 @@
 """Movement nodes as lists."""
 
+from helpers.graph_passes import agree
+from helpers.graphs import buffer
 from weft.schedule.movement_lists import is_static, moves_between, same_moves, through, undone
-from weft.testing.graphs import buffer
-from weft.testing.rules import agree
 from weft.uop import Variable
 
 

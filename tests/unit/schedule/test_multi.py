@@ -5,13 +5,13 @@ Before and after as text in tests/golden/sharding; here what they have in common
 
 import pytest
 
+from helpers.graphs import STORES, buffer, lookup, writes
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
 from weft.base.settings import settings
 from weft.schedule import kernelize_map
 from weft.schedule.multi import expand, placement_of
 from weft.schedule.use_def import is_stored
-from weft.testing.graphs import STORES, buffer, lookup, writes
 from weft.uop import Ops, Shard, UOp, Window, to_text
 from weft.uop.sharding import laid_out, parts_of, stacked
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from helpers.graphs import buffer
 from weft.schedule.multi_movement import moved_parts, reshaped_cut
 from weft.schedule.multi_parts import Spread
-from weft.testing.graphs import buffer
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import stacked
 

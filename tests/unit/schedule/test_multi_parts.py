@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.graphs import buffer
 from weft.base.dtype import dtypes
 from weft.schedule.multi_parts import (
     EVERYWHERE,
@@ -14,7 +15,6 @@ from weft.schedule.multi_parts import (
     joined,
     made_on,
 )
-from weft.testing.graphs import buffer
 from weft.uop import Ops, Shard, UOp
 
 HALVES = Shard(0, (0, 2, 4))

@@ -2,11 +2,11 @@
 
 import pytest
 
+from helpers.graphs import buffer, lookup
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
 from weft.schedule.multi_parts import Spread
 from weft.schedule.multi_rules import taken_apart
-from weft.testing.graphs import buffer, lookup
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import laid_out, parts_of, stacked
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from helpers.graph_passes import memory
 from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.schedule.padding_elimination import repeated, rims_of_one_factor
-from weft.testing.rules import memory
 from weft.uop import Ops, UOp
 
 

@@ -1,8 +1,8 @@
 """kernelize_map: what becomes of the nodes of a graph."""
 
+from helpers.graphs import buffer, kernels, lookup, ops_of
 from weft.base.dtype import dtypes
 from weft.schedule import kernelize_map
-from weft.testing.graphs import buffer, kernels, lookup, ops_of
 from weft.uop import Ops, UOp
 
 

@@ -1,7 +1,7 @@
 """What has to stand in memory."""
 
+from helpers.graphs import buffer, kernels
 from weft.base.dtype import dtypes
-from weft.testing.graphs import buffer, kernels
 from weft.uop import Ops
 
 

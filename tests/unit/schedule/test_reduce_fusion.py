@@ -1,8 +1,8 @@
 """Which elementwise children a reduce takes along."""
 
+from helpers.graphs import buffer, kernels, ops_of
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
-from weft.testing.graphs import buffer, kernels, ops_of
 from weft.uop import Ops
 
 

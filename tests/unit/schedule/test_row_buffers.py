@@ -5,10 +5,10 @@ from math import inf
 import numpy
 import pytest
 
+from helpers.graphs import buffer, kernels, ops_of
 from weft import Tensor
 from weft.base.settings import settings
 from weft.schedule.row_buffers import in_rows, outer_shape, rows_kept
-from weft.testing.graphs import buffer, kernels, ops_of
 from weft.uop import Ops
 
 

@@ -1,5 +1,6 @@
 """Recipes: a schedule without memory, and the same one over memory."""
 
+from helpers.schedules import floats, read
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device import binding
@@ -7,7 +8,6 @@ from weft.engine import run_schedule
 from weft.schedule import kernelize_map
 from weft.schedule.schedule_template import recipe_for
 from weft.schedule.structural_key import structure_of
-from weft.testing.running import floats, read
 from weft.uop import Ops, UOp, to_text
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from helpers.graphs import buffer, kernels, ops_of
 from weft.base.dtype import dtypes
 from weft.schedule.simplify import full
-from weft.testing.graphs import buffer, kernels, ops_of
 from weft.uop import Ops, UOp
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
+from helpers.graph_passes import agree, change, edited, memory
+from helpers.graphs import COMPUTES, buffer, kernels, lookup
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits
 from weft.schedule import ScheduleContext
 from weft.schedule.split_reduce import split_of, split_reduces
-from weft.testing.graphs import COMPUTES, buffer, kernels, lookup
-from weft.testing.rules import agree, change, edited, memory
 from weft.uop import Ops, UOp
 
 GRID = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(1024, 1024, 64))))

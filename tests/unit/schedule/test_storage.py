@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from helpers.graphs import STORES, buffer, kernels, lookup
 from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
-from weft.testing.graphs import STORES, buffer, kernels, lookup
 from weft.uop import BufferView, Ops
 
 

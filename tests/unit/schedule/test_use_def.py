@@ -1,7 +1,7 @@
 """Who uses whom, through movement."""
 
+from helpers.graphs import buffer, writes
 from weft.schedule.use_def import is_pending, is_stored, uses_in
-from weft.testing.graphs import buffer, writes
 from weft.uop import UOp
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from helpers.graph_passes import agree, change, edited, memory
+from helpers.graphs import COMPUTES, kernels
 from weft.base.dtype import dtypes
 from weft.schedule import ScheduleContext
 from weft.schedule.expand_hoisting import hoisted_steps
@@ -12,8 +14,6 @@ from weft.schedule.view_pushdown import (
     served_by_copies,
     tidy_views,
 )
-from weft.testing.graphs import COMPUTES, kernels
-from weft.testing.rules import agree, change, edited, memory
 from weft.uop import Ops, UOp
 
 X = ScheduleContext(lambda name: COMPUTES)

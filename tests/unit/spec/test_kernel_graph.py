@@ -1,7 +1,7 @@
 """What is left once everything pending is in kernels."""
 
+from helpers.graphs import buffer, writes
 from weft.spec.kernel_graph import complaint
-from weft.testing.graphs import buffer, writes
 from weft.uop import Ops, UOp
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from helpers.graphs import buffer
 from weft.base.dtype import dtypes
 from weft.spec.tensor import complaint
-from weft.testing.graphs import buffer
 from weft.uop import Ops, Reduce, Shard, UOp
 from weft.uop.sharding import laid_out, stacked
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from tests.unit.codegen.memory.prefetch.test_panel_prefetch import CAPS, program_of
 
+from helpers.graphs import kernels
 from weft import Tensor
 from weft.codegen.loops.zero_elimination import find_zero_products
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import Target
-from weft.testing.graphs import kernels
 from weft.uop import GroupOp, Ops
 
 TARGET = Target(CAPS, GroupOp.ALU, None, "c", "blanks")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from helpers.graphs import buffer, kernels
 from weft.base.dtype import dtypes
 from weft.codegen.opt.opts import OptKind
 from weft.codegen.opt.search_space import by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import ComputeCaps, Target
-from weft.testing.graphs import buffer, kernels
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.args import Reduce
 

@@ -1,0 +1,1 @@
+"""Cases that methods of Tensor are tested with beside NumPy and PyTorch."""

@@ -1,0 +1,1 @@
+"""What several tests use: reference evaluation, graph builders, generators of random kernels."""
