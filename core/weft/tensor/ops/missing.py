@@ -35,7 +35,12 @@ class MissingMixin(TensorBase):
 
 
 class TensorNames(type):
-    """The metaclass of `Tensor`: suggests names for attributes that the class does not have."""
+    """The metaclass of `Tensor`: suggests names for attributes that the class does not have.
+
+    A class that derives from Tensor and from an `abc.ABC` needs a metaclass that derives from both,
+    as in PyTorch: `class Meta(type(Tensor), ABCMeta)`. Python refuses it otherwise, before any code
+    of ours runs; and a metaclass that derives from ABCMeta makes every `isinstance` slower.
+    """
 
     if not TYPE_CHECKING:
 

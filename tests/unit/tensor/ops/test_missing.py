@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import copy
 import pickle
 import re
@@ -106,3 +107,23 @@ def test_questions_of_protocols() -> None:
     x = Tensor([1])
     assert not hasattr(x, "__no_such_protocol__") and getattr(x, "qqqq", 3) == 3
     assert pickle.loads(pickle.dumps(x)).tolist() == copy.deepcopy(x).tolist() == [1]
+
+
+def test_an_abstract_tensor_takes_a_metaclass_of_both():
+    class Meta(type(Tensor), abc.ABCMeta):
+        pass
+
+    class Abstract(Tensor, abc.ABC, metaclass=Meta):
+        @abc.abstractmethod
+        def scale(self): ...
+
+    class Doubling(Abstract):
+        def scale(self):
+            return self * 2
+
+    x = Doubling([1.0, 2.0])
+    assert x.scale().tolist() == [2.0, 4.0] and isinstance(x, Tensor) and isinstance(x, abc.ABC)
+    with pytest.raises(AttributeError, match="no 'nosuch'"):
+        x.nosuch  # noqa: B018
+    with pytest.raises(TypeError, match="metaclass"):
+        type("Other", (Tensor, abc.ABC), {})
