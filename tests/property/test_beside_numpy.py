@@ -33,7 +33,7 @@ LOWERED = {
     "weft.codegen.indexing.scatter_add._GAIN": 0,
     "weft.schedule.row_buffers._DEAR": 1,
     "weft.schedule.view_pushdown._SMALL": 16,
-    "weft.tensor.ops.counting._WIDTH": 3,
+    "weft.tensor.ops.radix_sort._WIDTH": 3,
     "weft.tensor.ops.reduce._FAR": 64,
     "weft.tensor.ops.reduce._POSITIONS": 16,
     "weft.tensor.ops.reduce._SCANNED_ROW": 32,

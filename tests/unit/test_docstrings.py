@@ -16,7 +16,7 @@ import pytest
 
 import weft
 from weft import Device, Tensor, UOp, Variable, amp, autograd, data, dtypes, io, jit, nn, settings
-from weft.functions import defaults, defined, extremes
+from weft.functions import defaults, defined, min_max
 from weft.nn import init, optim, state
 from weft.shape import ShapeTracker, View
 from weft.tensor.jit import Jit
@@ -41,7 +41,7 @@ MODULES = {
     "data": data,
     "amp": amp,
     "functions.defined": defined,
-    "functions.extremes": extremes,
+    "functions.extremes": min_max,
     "functions.defaults": defaults,
 }
 

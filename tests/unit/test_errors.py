@@ -17,7 +17,7 @@ import pytest
 from weft import Tensor, Variable, WeftError, dtypes, io, jit, nn, settings
 from weft.device import Registry, registry
 from weft.device.discovery import installed_plugins
-from weft.nn.mode import take_defaulted
+from weft.nn.training_mode import take_defaulted
 from weft.testing.golden import Golden
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.autograd.backward import Paths, gradient
+from weft.autograd.derivatives import AGAIN, is_checkpoint
 from weft.autograd.functions import Context, Function, grad
 from weft.autograd.rules import RULES
-from weft.autograd.slopes import AGAIN, is_checkpoint
 from weft.base.suggestions import missing_name
 
 __all__ = ["AGAIN", "RULES", "Context", "Function", "Paths", "grad", "gradient", "is_checkpoint"]

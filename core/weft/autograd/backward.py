@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from types import MappingProxyType
 
+from weft.autograd.derivatives import AGAIN, is_checkpoint
 from weft.autograd.history import Identity, former, identity, is_lost, storage, way_back
 from weft.autograd.rules import RULES, STOPS
-from weft.autograd.slopes import AGAIN, is_checkpoint
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError
 from weft.base.provenance import Metadata

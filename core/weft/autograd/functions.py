@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from weft.autograd.slopes import CUSTOM
+from weft.autograd.derivatives import CUSTOM
 from weft.base.arguments import kind_of, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import GradientError, ShapeError, WrongKind

@@ -60,7 +60,7 @@ _former: WeakKeys[UOp, Identity] = WeakKeys()
 _left: WeakKeys[UOp, dict[Identity, list[tuple[Any, int]]]] = WeakKeys()
 
 owners: WeakKeyDictionary[UOp, list[Any]] = WeakKeyDictionary()
-"""By node whose value it was: kept for `weft.tensor.identities`."""
+"""By node whose value it was: kept for `weft.tensor.leaf_identities`."""
 
 
 def remember(memory: UOp, value: UOp) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from weft.autograd.crop import cropped
+from weft.autograd.derivatives import AGAIN, CUSTOM, is_checkpoint, sloped
 from weft.autograd.functions import custom_parts
-from weft.autograd.slopes import AGAIN, CUSTOM, is_checkpoint, sloped
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.errors import GradientError
 from weft.base.promotion import sum_acc_dtype

@@ -46,7 +46,7 @@ from weft.functions.defined import (
     vstack,
     where,
 )
-from weft.functions.extremes import cummax, cummin, max, min
+from weft.functions.min_max import cummax, cummin, max, min
 from weft.functions.wrappers import creation, of_method
 from weft.io.checkpoints import load, save
 from weft.nn.functional import (

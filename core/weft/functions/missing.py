@@ -12,11 +12,11 @@ from weft import nn
 from weft.base.errors import MissingName
 from weft.base.suggestions import missing_name
 from weft.tensor import Tensor
-from weft.tensor.ops.missing_names import COMPLEX, QUANTISED, SPARSE
-from weft.tensor.ops.missing_names import EQUIVALENTS as OF_TENSORS
+from weft.tensor.ops.suggested_names import COMPLEX, QUANTISED, SPARSE
+from weft.tensor.ops.suggested_names import EQUIVALENTS as OF_TENSORS
 
 _DEVICES = "weft.Device lists devices, weft.Device.DEFAULT is the best one; x.to(device)"
-_SETTINGS = "weft.settings.override(...), see docs/performance.md"
+_SETTINGS = "weft.settings.override(...), see docs/settings.md"
 _TYPED = "weft.tensor(data, dtype=weft.{})"
 
 EQUIVALENTS: dict[str, str] = {

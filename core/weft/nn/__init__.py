@@ -36,7 +36,7 @@ from weft.nn.attention import MultiHeadAttention
 from weft.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList
 from weft.nn.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from weft.nn.embedding import Embedding
-from weft.nn.inputs import missing_name
+from weft.nn.input_checks import missing_name
 from weft.nn.instance_norm import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from weft.nn.linear import Bilinear, Linear
 from weft.nn.losses import (
@@ -57,7 +57,6 @@ from weft.nn.losses import (
     SoftMarginLoss,
     TripletMarginLoss,
 )  # fmt: skip
-from weft.nn.missing_names import LAYERS
 from weft.nn.module import Module
 from weft.nn.norm import (
     BatchNorm,
@@ -85,8 +84,8 @@ from weft.nn.pooling import (
     MaxPool2d,
     MaxPool3d,
 )  # fmt: skip
-from weft.nn.recurrent import GRUCell, LSTMCell, RNNCell
-from weft.nn.sequence import GRU, LSTM, RNN
+from weft.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
+from weft.nn.recurrent_layers import GRU, LSTM, RNN
 from weft.nn.sequential import Sequential
 from weft.nn.stateless import (
     AlphaDropout,
@@ -118,6 +117,7 @@ from weft.nn.stateless import (
     ZeroPad2d,
     ZeroPad3d,
 )  # fmt: skip
+from weft.nn.suggested_names import LAYERS
 from weft.nn.transformer import (
     MultiheadAttention,
     Transformer,

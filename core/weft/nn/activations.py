@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.base.dtype import DType
 from weft.nn import functional as F
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import parameter
 from weft.tensor import Tensor

@@ -9,11 +9,11 @@ from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.nn import init
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 from weft.nn.linear import Linear
-from weft.nn.mode import is_training
 from weft.nn.module import Module
 from weft.nn.parameter import parameter
+from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
 

@@ -9,7 +9,7 @@ from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
 from weft.nn import init
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import parameter
 from weft.tensor import Tensor

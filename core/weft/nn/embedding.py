@@ -6,7 +6,7 @@ from weft.base.arguments import whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, DTypeError
 from weft.nn import init
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import Parameter, parameter
 from weft.tensor import Tensor

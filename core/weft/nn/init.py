@@ -13,9 +13,9 @@ from weft.base.arguments import kind_of, real, shown, whole
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, WrongKind
 from weft.base.sequences import prod
-from weft.nn.inputs import missing_name
-from weft.nn.missing_names import INITIALISERS
+from weft.nn.input_checks import missing_name
 from weft.nn.optim.muon import orthogonalised, towards_one
+from weft.nn.suggested_names import INITIALISERS
 from weft.tensor import Tensor
 from weft.tensor.protocol import in_grad_mode
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from weft.base.dtype import DType
 from weft.base.promotion import least_upper_float
 from weft.base.sequences import prod
-from weft.nn.inputs import tensor_for
-from weft.nn.mode import is_training
+from weft.nn.input_checks import tensor_for
 from weft.nn.norm import BatchNorm, along_channels, check_channels, check_rank, widened
+from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
 

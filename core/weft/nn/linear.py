@@ -5,7 +5,7 @@ from __future__ import annotations
 from weft.base.arguments import whole
 from weft.base.dtype import DType
 from weft.nn import init
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer, Module
 from weft.nn.parameter import Parameter, parameter
 from weft.tensor import Tensor

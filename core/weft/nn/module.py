@@ -16,11 +16,11 @@ from weft.base.errors import ArgumentError, WrongKind
 from weft.device import catalogue
 from weft.nn import state, tree
 from weft.nn.hooks import Hook
-from weft.nn.inputs import missing_attribute
-from weft.nn.mode import take_defaulted
+from weft.nn.input_checks import missing_attribute
 from weft.nn.parameter import Buffer, Held, Parameter, Transient, destination, held, is_parameter
+from weft.nn.training_mode import take_defaulted
 from weft.tensor import Tensor
-from weft.tensor.ops.missing import device_mover
+from weft.tensor.ops.attribute_suggestions import device_mover
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 

@@ -13,10 +13,10 @@ from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_dtype, least_upper_float
 from weft.base.sequences import prod
-from weft.nn.inputs import tensor_for
-from weft.nn.mode import is_training
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer
 from weft.nn.parameter import Buffer, parameter
+from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 from weft.tensor.autocast import answered_in
 

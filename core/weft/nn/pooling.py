@@ -10,8 +10,8 @@ from typing import Any
 
 from weft.nn import functional as F
 from weft.nn.activations import Activation
-from weft.nn.functional.windows import per_axis
-from weft.nn.inputs import tensor_for
+from weft.nn.functional.convolution import per_axis
+from weft.nn.input_checks import tensor_for
 from weft.tensor import Tensor
 
 Sizes = int | tuple[int, ...]

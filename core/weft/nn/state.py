@@ -27,7 +27,7 @@ from weft.io import (
     torch_load,
     zip_extract,
 )
-from weft.nn.inputs import as_tensor
+from weft.nn.input_checks import as_tensor
 from weft.nn.tree import walk
 from weft.tensor import Tensor
 from weft.uop import Ops

@@ -11,9 +11,9 @@ from weft.base.arguments import real, shown
 from weft.base.errors import ArgumentError
 from weft.nn import functional as F
 from weft.nn.activations import Activation
-from weft.nn.inputs import tensor_for
-from weft.nn.mode import is_training
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Layer, Module
+from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
 Sizes = int | tuple[int, ...]

@@ -19,12 +19,12 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.nn import functional as F
 from weft.nn.attention import MultiHeadAttention
 from weft.nn.containers import ModuleList
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 from weft.nn.linear import Linear
-from weft.nn.mode import is_training
 from weft.nn.module import Module
 from weft.nn.norm import LayerNorm
 from weft.nn.stateless import Dropout
+from weft.nn.training_mode import is_training
 from weft.tensor import Tensor
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NoReturn
 
 from weft.base.errors import ShapeError
-from weft.nn.inputs import missing_name
-from weft.nn.missing_names import UTILITIES
+from weft.nn.input_checks import missing_name
 from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
+from weft.nn.suggested_names import UTILITIES
 from weft.tensor import Tensor
 
 __all__ = [

@@ -13,7 +13,7 @@ from weft.autograd.history import storage, way_back
 from weft.base.dtype import ImageDType
 from weft.schedule.arange import is_counter
 from weft.shape.movement import inverse_move
-from weft.tensor.identities import follow, former_identities, note_moves, versions
+from weft.tensor.leaf_identities import follow, former_identities, note_moves, versions
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of, sharding_seen
 

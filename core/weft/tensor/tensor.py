@@ -28,37 +28,37 @@ from weft.tensor import interop, realize
 from weft.tensor.alias import cut_gradients, is_view, leave
 from weft.tensor.autocast import with_float32_rules
 from weft.tensor.live import forget, mark_leaf, remember, unmark_leaf
-from weft.tensor.ops.attention import AttentionMixin
-from weft.tensor.ops.bits import BitsMixin
-from weft.tensor.ops.conv import ConvMixin
+from weft.tensor.ops.array_conversion import ReadingMixin
+from weft.tensor.ops.attribute_suggestions import MissingMixin, TensorNames
+from weft.tensor.ops.bitwise import BitsMixin
 from weft.tensor.ops.creation import CreationMixin
+from weft.tensor.ops.device_placement import HoldingMixin
 from weft.tensor.ops.differentiation import DifferentiationMixin
-from weft.tensor.ops.distances import DistancesMixin
 from weft.tensor.ops.dtype import DtypeMixin
-from weft.tensor.ops.exchange import ExchangeMixin
-from weft.tensor.ops.gates import GatesMixin
 from weft.tensor.ops.gradient_hooks import GradientHooksMixin
+from weft.tensor.ops.graph_operations import NodesMixin
 from weft.tensor.ops.hashing import HashingMixin
-from weft.tensor.ops.holding import HoldingMixin
+from weft.tensor.ops.index_functions import PickingMixin
 from weft.tensor.ops.indexing import IndexingMixin
-from weft.tensor.ops.inplace_functions import InplaceFunctionsMixin
-from weft.tensor.ops.missing import MissingMixin, TensorNames
-from weft.tensor.ops.nodes import NodesMixin
-from weft.tensor.ops.normalise import NormaliseMixin
-from weft.tensor.ops.numeric import NumericMixin
+from weft.tensor.ops.inplace_variants import InplaceFunctionsMixin
+from weft.tensor.ops.interop_protocols import ExchangeMixin
+from weft.tensor.ops.linear_algebra.linear_equations import SolvingMixin
+from weft.tensor.ops.linear_algebra.products import ProductsMixin
+from weft.tensor.ops.manipulation import ShapesMixin
+from weft.tensor.ops.mathematical import NumericMixin
+from weft.tensor.ops.neural_network.attention import AttentionMixin
+from weft.tensor.ops.neural_network.convolution import ConvMixin
+from weft.tensor.ops.neural_network.distance_losses import DistancesMixin
+from weft.tensor.ops.neural_network.normalization import NormaliseMixin
+from weft.tensor.ops.neural_network.thresholds import GatesMixin
 from weft.tensor.ops.operators import OperatorsMixin
-from weft.tensor.ops.parameter_aliases import ParameterAliasesMixin
-from weft.tensor.ops.picking import PickingMixin
-from weft.tensor.ops.products import ProductsMixin
+from weft.tensor.ops.overloads import ParameterAliasesMixin
+from weft.tensor.ops.parameter_aliases import spelled_as_elsewhere
 from weft.tensor.ops.random import RandomMixin
-from weft.tensor.ops.reading import ReadingMixin
 from weft.tensor.ops.rearrange import RearrangeMixin
 from weft.tensor.ops.sets import SetsMixin
-from weft.tensor.ops.shapes import ShapesMixin
 from weft.tensor.ops.sharding import ShardingMixin
-from weft.tensor.ops.solving import SolvingMixin
 from weft.tensor.ops.sorting import SortingMixin
-from weft.tensor.ops.spellings import spelled_as_elsewhere
 from weft.tensor.ops.statistics import StatisticsMixin
 from weft.tensor.ops.torch_names import TorchNamesMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.tensor.ops.inplace_functions import INPLACE
+from weft.tensor.ops.inplace_variants import INPLACE
 from weft.tensor.ops.torch_names import TorchNamesMixin
 
 WORDS: dict[str, str] = {
@@ -30,7 +30,7 @@ _DOORS = "elements come from elsewhere, as they are there; `tests/unit/tensor/te
 _GRAPH = "graph nodes for those who build them; `tests/unit/tensor`"
 _IN_PLACE = (
     "written into the tensor: what the method without the underscore computes;"
-    " `tests/unit/tensor/ops/test_inplace_functions.py`"
+    " `tests/unit/tensor/ops/test_inplace_variants.py`"
 )
 _OTHER_NAMES = "names of PyTorch for other methods; `tests/unit/tensor/ops/test_torch_names.py`"
 

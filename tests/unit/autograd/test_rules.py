@@ -3,8 +3,8 @@
 import pytest
 
 from weft import Tensor
+from weft.autograd.derivatives import GATES, SLOPES
 from weft.autograd.rules import RULES, STOPS
-from weft.autograd.slopes import GATES, SLOPES
 from weft.base.dtype import dtypes
 from weft.uop import GroupOp, Ops, UOp
 

@@ -9,7 +9,7 @@ import pytest
 
 from weft import Tensor, dtypes, jit, nn
 from weft.base.errors import ArgumentError, GradientError, MissingName, WrongKind
-from weft.nn import hooks, mode, parameter, tree
+from weft.nn import hooks, parameter, training_mode, tree
 
 
 class Block(nn.Module):
@@ -236,7 +236,7 @@ def test_a_step_after_a_layer_ran_in_no_mode_is_refused() -> None:
     optimizer.step()
     with Tensor.no_grad():
         nn.Dropout(0.5)(Tensor.ones(2))
-    assert mode.take_defaulted() is None
+    assert training_mode.take_defaulted() is None
 
 
 def test_captured_functions_follow_the_mode() -> None:

@@ -37,6 +37,31 @@ from weft.nn.functional.activations import (
     tanhshrink,
     threshold,
 )  # fmt: skip
+from weft.nn.functional.convolution import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    interpolate,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    pad,
+    pixel_shuffle,
+    pixel_unshuffle,
+    upsample,
+)  # fmt: skip
 from weft.nn.functional.layers import (
     alpha_dropout,
     batch_norm,
@@ -75,33 +100,8 @@ from weft.nn.functional.losses import (
     soft_margin_loss,
     triplet_margin_loss,
 )  # fmt: skip
-from weft.nn.functional.windows import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-    interpolate,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-    pad,
-    pixel_shuffle,
-    pixel_unshuffle,
-    upsample,
-)  # fmt: skip
-from weft.nn.inputs import missing_name
-from weft.nn.missing_names import FUNCTIONS
+from weft.nn.input_checks import missing_name
+from weft.nn.suggested_names import FUNCTIONS
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",

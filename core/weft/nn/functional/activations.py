@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.base.arguments import real
 from weft.base.dtype import dtypes
-from weft.nn.inputs import tensor_of
+from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
 
 

@@ -10,7 +10,7 @@ from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
 from weft.base.sequences import prod
 from weft.nn.embedding import look_up
-from weft.nn.inputs import tensor_of
+from weft.nn.input_checks import tensor_of
 from weft.nn.norm import (
     along_channels,
     as_shape,

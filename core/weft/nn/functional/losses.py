@@ -8,7 +8,7 @@ from __future__ import annotations
 from weft.base.arguments import real, shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
-from weft.nn.inputs import tensor_of
+from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
 
 

@@ -5,14 +5,13 @@ The same module as `weft.optim`.
 
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.nn.inputs import missing_name
-from weft.nn.missing_names import OPTIMISERS
+from weft.nn.input_checks import missing_name
 from weft.nn.optim import lr_scheduler
 from weft.nn.optim.adam import Adam, AdamW
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.clip import clip_grad_norm_, clip_grad_value_
-from weft.nn.optim.group import OptimizerGroup
 from weft.nn.optim.muon import Muon
+from weft.nn.optim.optimizer_group import OptimizerGroup
 from weft.nn.optim.plateau import ReduceLROnPlateau
 from weft.nn.optim.schedules import (
     ConstantLR,
@@ -29,7 +28,8 @@ from weft.nn.optim.schedules import (
     StepLR,
 )
 from weft.nn.optim.sgd import SGD
-from weft.nn.optim.trust import LAMB, LARS
+from weft.nn.optim.trust_ratio import LAMB, LARS
+from weft.nn.suggested_names import OPTIMISERS
 
 __all__ = [
     "LAMB",

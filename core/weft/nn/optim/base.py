@@ -15,11 +15,11 @@ from weft.base.errors import ArgumentError, DTypeError, GradientError, IndexingE
 from weft.base.promotion import least_upper_dtype
 from weft.base.settings import settings
 from weft.engine.capture import recording
-from weft.nn.inputs import missing_name
-from weft.nn.missing_names import OF_OPTIMISERS
-from weft.nn.mode import take_defaulted
+from weft.nn.input_checks import missing_name
 from weft.nn.optim.param_groups import ParamGroup, Params, groups_of, set_rate
-from weft.nn.optim.saved import load, per_parameter, saved
+from weft.nn.optim.state_dicts import load, per_parameter, saved
+from weft.nn.suggested_names import OF_OPTIMISERS
+from weft.nn.training_mode import take_defaulted
 from weft.schedule.structural_key import walk
 from weft.tensor import Tensor
 from weft.tensor.jit import Jit
@@ -262,7 +262,7 @@ class Optimizer:
 
         Raises GradientError when no parameter has a gradient, and outside `Tensor.train()` where a
         layer that acts otherwise in training, such as Dropout, was called in a mode that nobody
-        had asked for (see `weft.nn.mode`).
+        had asked for (see `weft.nn.training_mode`).
 
         >>> w = Tensor([4.0])
         >>> optimizer = nn.optim.SGD([w], lr=0.25)

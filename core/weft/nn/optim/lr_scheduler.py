@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.nn.inputs import missing_name
-from weft.nn.missing_names import OPTIMISERS
+from weft.nn.input_checks import missing_name
 from weft.nn.optim.plateau import ReduceLROnPlateau
 from weft.nn.optim.schedules import (
     ConstantLR,
@@ -19,6 +18,7 @@ from weft.nn.optim.schedules import (
     SequentialLR,
     StepLR,
 )
+from weft.nn.suggested_names import OPTIMISERS
 
 LRScheduler = LRSchedule
 """The base class under PyTorch's name."""

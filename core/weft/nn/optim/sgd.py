@@ -9,7 +9,7 @@ from weft.base.arguments import shown
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
 from weft.nn.optim.param_groups import Params
-from weft.nn.optim.saved import tensor_from
+from weft.nn.optim.state_dicts import tensor_from
 from weft.tensor import Tensor
 
 

@@ -12,7 +12,7 @@ from weft.base.errors import (
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.shape.movement import broadcast_shapes, definite, say_shape
-from weft.tensor.ops.scatter import from_front
+from weft.tensor.ops.gather_scatter import from_front
 from weft.tensor.protocol import TensorBase
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import fold, high_of, low_of

@@ -24,7 +24,7 @@ from weft.base.promotion import (
 from weft.base.scalars import check_range
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import answered_in
-from weft.tensor.ops.data_method import DataMethod
+from weft.tensor.ops.data_attribute import DataMethod
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
 from weft.uop.node import memo_slot

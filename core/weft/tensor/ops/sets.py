@@ -7,7 +7,7 @@ from typing import Any, Self
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
 from weft.base.promotion import least_upper_dtype
-from weft.tensor.ops import counting
+from weft.tensor.ops import radix_sort
 from weft.tensor.ops.sorting import DIGITS
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
@@ -79,7 +79,7 @@ class SetsMixin(TensorBase):
         None where there are too many values for the elements: those are put in order instead.
         """
         size, dtype = int(self.shape[0]), self._uop.dtype
-        if dtypes.is_float(dtype) or size < DIGITS or not counting.counts(self.device):
+        if dtypes.is_float(dtype) or size < DIGITS or not radix_sort.counts(self.device):
             return None
         low, high = self._ends()
         span = int(high.item()) - int(low.item()) + 1
@@ -96,8 +96,8 @@ class SetsMixin(TensorBase):
     def _ordered(self, with_places: bool) -> tuple[Any, Any]:
         """All elements in order, and where they come from if that is asked for."""
         counted = not with_places and not dtypes.is_float(self.dtype)
-        if counted and self.shape[0] >= DIGITS and counting.counts(self.device):
-            return counting.values_by_digits(self), None
+        if counted and self.shape[0] >= DIGITS and radix_sort.counts(self.device):
+            return radix_sort.values_by_digits(self), None
         return self.sort()
 
     @staticmethod

@@ -12,7 +12,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv
 from weft.device import registry
-from weft.tensor.ops import counting
+from weft.tensor.ops import radix_sort
 from weft.tensor.protocol import TensorBase
 from weft.tensor.results import ValuesIndices
 from weft.uop import Ops
@@ -60,7 +60,7 @@ class SortingMixin(TensorBase):
         size = rows.shape[-1]
         index = self.__class__.arange(size, device=self.device)
         compared = size * self.numel()
-        if size >= DIGITS and isinstance(compared, int) and counting.counts(self.device):
+        if size >= DIGITS and isinstance(compared, int) and radix_sort.counts(self.device):
             places = rows.detach()._places_by_digits(descending)
         elif size <= _COUNTED and not self._is_long_counted(compared):
             places = rows.detach()._counted_places(index, descending)
@@ -143,7 +143,7 @@ class SortingMixin(TensorBase):
         )
 
     def _is_long_counted(self, compared: Any) -> bool:
-        return isinstance(compared, int) and compared > _MANY and counting.counts(self.device)
+        return isinstance(compared, int) and compared > _MANY and radix_sort.counts(self.device)
 
     def _places_by_digits(self, descending: bool) -> Any:
         dtype, keys = self._uop.dtype, self._sort_keys(descending)
@@ -153,7 +153,7 @@ class SortingMixin(TensorBase):
             spare = 13 if dtype is dtypes.float16 else 16
             keys, bits = keys >> spare, bits - spare
         first = 0 if dtypes.is_unsigned(keys._uop.dtype) else -(1 << (bits - 1))
-        return counting.places_by_digits(keys, bits, first)
+        return radix_sort.places_by_digits(keys, bits, first)
 
     def _sort_keys(self, descending: bool) -> Any:
         """Integers in the order of the elements, equal ones for ties; NaN is the largest."""

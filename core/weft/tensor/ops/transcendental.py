@@ -103,7 +103,7 @@ def in_floats(function: Method) -> Method:
 
 
 def with_slope(name: str) -> Callable[[Method], Method]:
-    """The derivative of a method is the one of that name in `weft.autograd.slopes`, at the
+    """The derivative of a method is the one of that name in `weft.autograd.derivatives`, at the
     parameters that it is called with."""
 
     def marked(function: Method) -> Method:

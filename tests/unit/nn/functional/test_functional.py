@@ -6,7 +6,7 @@ import pytest
 import weft.nn.functional as F
 from weft import Tensor
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
-from weft.nn.functional import activations, layers, losses, windows
+from weft.nn.functional import activations, convolution, layers, losses
 
 CHANCE = np.random.default_rng(0)
 
@@ -124,7 +124,7 @@ def test_every_function_is_compared_or_named_here() -> None:
         "gumbel_softmax", "upsample",
     }  # fmt: skip
     assert set(F.__all__) - {name for name, _, _ in CASES} == elsewhere
-    rooms = (activations, layers, losses, windows)
+    rooms = (activations, layers, losses, convolution)
     assert all(any(hasattr(room, name) for room in rooms) for name in F.__all__)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from weft import Tensor, dtypes
 from weft.base.errors import ArgumentError, CapabilityError
 from weft.engine import stats
-from weft.tensor.ops import counting, sorting
+from weft.tensor.ops import radix_sort, sorting
 
 # Axes of 1 to 6 elements, first, last and between: kernels are of a shape, whatever is in it.
 SHAPES = [(1,), (2,), (3,), (4,), (5,), (6,), (3, 4), (6, 1), (1, 5), (2, 3, 4), (5, 1, 2)]
@@ -119,7 +119,7 @@ def test_half_floats_have_few_digits(monkeypatch):
 
 def test_long_rows_are_gone_through_a_few_times():
     x = Tensor.rand(5000).realize()
-    if not counting.counts(x.device):
+    if not radix_sort.counts(x.device):
         pytest.skip("a device that computes many elements at once sorts by a network")
     before = stats.ops
     values, places = x.sort()

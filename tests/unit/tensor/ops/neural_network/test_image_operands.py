@@ -8,7 +8,7 @@ import pytest
 from weft import Tensor, dtypes
 from weft.base.dtype import ImageDType
 from weft.base.settings import settings
-from weft.tensor.ops.images import drawn, image_for
+from weft.tensor.ops.neural_network.image_operands import drawn, image_for
 from weft.uop import Ops
 
 DEVICE = "REF:grid"

@@ -7,7 +7,7 @@ import pytest
 
 from weft import Tensor, nn
 from weft.base.errors import WrongKind
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 
 LAYERS: dict[str, tuple[Any, ...]] = {
     "Linear": (3, 2), "Conv1d": (2, 3, 2), "Conv2d": (2, 3, 2), "ConvTranspose2d": (2, 3, 2),

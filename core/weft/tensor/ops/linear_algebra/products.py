@@ -10,7 +10,7 @@ from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError, ShapeError
 from weft.shape.movement import broadcast_shapes
 from weft.tensor.autocast import low_bias
-from weft.tensor.ops.matmul import MatmulMixin
+from weft.tensor.ops.linear_algebra.matmul import MatmulMixin
 from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.types import ArrayLike
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from weft import Tensor
-from weft.tensor.ops.windows import in_steps, windows_of_steps
+from weft.tensor.ops.neural_network.strided_windows import in_steps, windows_of_steps
 from weft.uop import Ops
 
 CASES = [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import kind_of
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
-from weft.nn.inputs import as_tensor
+from weft.nn.input_checks import as_tensor
 from weft.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from weft.base.errors import MissingName
 from weft.base.suggestions import missing_name
 from weft.device import catalogue
 from weft.tensor.alias import derived
-from weft.tensor.ops.missing_names import EQUIVALENTS
+from weft.tensor.ops.suggested_names import EQUIVALENTS
 from weft.tensor.protocol import TensorBase
 
 

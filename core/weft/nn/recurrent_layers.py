@@ -7,10 +7,10 @@ from typing import Any
 from weft.base.arguments import choice, whole
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError, ShapeError
-from weft.nn.inputs import tensor_for
-from weft.nn.mode import dropped
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Module
-from weft.nn.recurrent import GRUCell, LSTMCell, RNNCell
+from weft.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
+from weft.nn.training_mode import dropped
 from weft.tensor import Tensor
 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
-from weft.tensor.ops.decompositions import DecompositionsMixin
+from weft.tensor.ops.linear_algebra.factorizations import DecompositionsMixin
 from weft.tensor.results import SlogdetResult
 
 _PANEL = 16

@@ -10,17 +10,17 @@ import pytest
 import weft
 from weft import Tensor, nn, optim
 from weft.base.errors import MissingName
-from weft.nn import missing_names
+from weft.nn import suggested_names
 from weft.optim import lr_scheduler
 
 TABLES: dict[str, tuple[Any, dict[str, str]]] = {
-    "LAYERS": (nn, missing_names.LAYERS),
-    "FUNCTIONS": (nn.functional, missing_names.FUNCTIONS),
-    "OPTIMISERS": (optim, missing_names.OPTIMISERS),
-    "OF_OPTIMISERS": (optim.SGD([Tensor([1.0])]), missing_names.OF_OPTIMISERS),
-    "INITIALISERS": (nn.init, missing_names.INITIALISERS),
-    "UTILITIES": (nn.utils, missing_names.UTILITIES),
-    "OF_MODULES": (nn.Linear(1, 1), missing_names.OF_MODULES),
+    "LAYERS": (nn, suggested_names.LAYERS),
+    "FUNCTIONS": (nn.functional, suggested_names.FUNCTIONS),
+    "OPTIMISERS": (optim, suggested_names.OPTIMISERS),
+    "OF_OPTIMISERS": (optim.SGD([Tensor([1.0])]), suggested_names.OF_OPTIMISERS),
+    "INITIALISERS": (nn.init, suggested_names.INITIALISERS),
+    "UTILITIES": (nn.utils, suggested_names.UTILITIES),
+    "OF_MODULES": (nn.Linear(1, 1), suggested_names.OF_MODULES),
 }
 
 

@@ -14,7 +14,7 @@ import pytest
 import weft
 from weft import Tensor, nn
 from weft.base.errors import MissingName
-from weft.tensor.ops.missing_names import EQUIVALENTS
+from weft.tensor.ops.suggested_names import EQUIVALENTS
 
 
 @pytest.mark.parametrize(

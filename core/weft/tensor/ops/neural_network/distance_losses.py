@@ -6,7 +6,7 @@ import math
 from typing import Self
 
 from weft.base.arguments import real
-from weft.tensor.ops.losses import LossesMixin
+from weft.tensor.ops.neural_network.losses import LossesMixin
 from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.types import ArrayLike
 

@@ -11,7 +11,7 @@ from weft.base.promotion import least_upper_dtype, sum_acc_dtype
 from weft.base.sequences import prod
 from weft.shape.movement import say_shape
 from weft.tensor.autocast import low_bias, low_operands
-from weft.tensor.ops.images import drawn
+from weft.tensor.ops.neural_network.image_operands import drawn
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike, DTypeLike
 

@@ -9,7 +9,7 @@ from weft.base.dtype import DType, dtypes, element_dtype
 from weft.device import registry
 from weft.tensor import interop
 from weft.tensor.alias import leave
-from weft.tensor.identities import remember_leaf
+from weft.tensor.leaf_identities import remember_leaf
 from weft.tensor.live import mark_leaf
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.storage import owned_storage

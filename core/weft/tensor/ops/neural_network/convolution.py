@@ -18,14 +18,14 @@ from weft.base.promotion import least_upper_dtype, least_upper_float, sum_acc_dt
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.tensor.autocast import low_bias, low_operands
-from weft.tensor.ops.images import drawn
-from weft.tensor.ops.transcendental import sloped_value
-from weft.tensor.ops.windows import (
+from weft.tensor.ops.neural_network.image_operands import drawn
+from weft.tensor.ops.neural_network.strided_windows import (
     gradient_of_windows,
     in_steps,
     spread_in_steps,
     windows_of_steps,
 )
+from weft.tensor.ops.transcendental import sloped_value
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike, Axes, DTypeLike
 from weft.uop import UOp

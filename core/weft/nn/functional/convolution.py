@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError, ShapeError
-from weft.nn.inputs import tensor_of
+from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
 
 Sizes = int | Sequence[int]

@@ -8,7 +8,7 @@ from typing import Any
 from weft.base import suggestions
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import MissingName, WrongKind
-from weft.nn.missing_names import OF_MODULES
+from weft.nn.suggested_names import OF_MODULES
 from weft.tensor import Tensor
 
 

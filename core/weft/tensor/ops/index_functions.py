@@ -12,8 +12,8 @@ from weft.base.arguments import whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.shape.movement import broadcast_shapes
+from weft.tensor.ops.gather_scatter import ScatterMixin, as_row, from_front
 from weft.tensor.ops.index_bounds import check_index
-from weft.tensor.ops.scatter import ScatterMixin, as_row, from_front
 from weft.tensor.types import ArrayLike, TensorOptions
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from weft import Tensor, dtypes
 from weft.nn import optim
-from weft.nn.optim.trust import trust_ratio
+from weft.nn.optim.trust_ratio import trust_ratio
 
 START = np.array([[1.0, -2.0, 0.5], [3.0, 0.25, -1.0]])
 TARGET = np.array([[0.0, 1.0, 2.0], [1.0, -1.0, 0.0]])

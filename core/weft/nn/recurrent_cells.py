@@ -6,7 +6,7 @@ from weft.base.arguments import choice, shown, whole
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError, ShapeError
 from weft.nn import init
-from weft.nn.inputs import tensor_for
+from weft.nn.input_checks import tensor_for
 from weft.nn.module import Module
 from weft.nn.parameter import parameter
 from weft.tensor import Tensor

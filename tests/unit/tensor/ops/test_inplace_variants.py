@@ -9,7 +9,7 @@ import pytest
 
 from weft import Tensor, dtypes
 from weft.base.errors import DTypeError, GradientError, ShapeError
-from weft.tensor.ops.inplace_functions import INPLACE
+from weft.tensor.ops.inplace_variants import INPLACE
 
 
 def made(name: str, tensor: Any = Tensor) -> tuple[Any, list[Any]]:

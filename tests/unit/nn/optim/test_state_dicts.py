@@ -5,7 +5,7 @@ import pytest
 
 from weft import Tensor, jit, nn, optim
 from weft.base.errors import ArgumentError, ShapeError, WrongKind
-from weft.nn.optim import saved
+from weft.nn.optim import state_dicts
 
 KINDS = [
     ("SGD", {}),
@@ -56,7 +56,7 @@ def test_the_shape_is_pytorchs() -> None:
     before = state["state"][0]["exp_avg"].tolist()
     advance(params, optimizer, 1)
     assert state["state"][0]["exp_avg"].tolist() == before
-    assert saved.per_parameter(optimizer).keys() == {"mean", "square"}
+    assert state_dicts.per_parameter(optimizer).keys() == {"mean", "square"}
 
 
 PYTORCHS = [

@@ -14,7 +14,7 @@ from weft.device import Buffer, binding, numpy_dtype, registry
 from weft.engine.capture import recording
 from weft.shape.movement import say_shape
 from weft.tensor import interop
-from weft.tensor.ops.data_method import DataMethod, refused
+from weft.tensor.ops.data_attribute import DataMethod, refused
 from weft.tensor.protocol import TensorBase
 from weft.tensor.realize import turn
 from weft.tensor.storage import is_window, owned_storage

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from weft import Tensor
-from weft.autograd.slopes import SLOPES
+from weft.autograd.derivatives import SLOPES
 
 
 def slope(name, value, *parameters):

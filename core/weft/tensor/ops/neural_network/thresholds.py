@@ -9,7 +9,7 @@ from weft.base.arguments import real, whole
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float, sum_acc_dtype
-from weft.tensor.ops.activations import ActivationsMixin
+from weft.tensor.ops.neural_network.activations import ActivationsMixin
 from weft.tensor.ops.transcendental import in_floats
 from weft.tensor.types import ArrayLike, DTypeLike
 

@@ -1,0 +1,1 @@
+"""Linear-algebra methods of a tensor: products, linear equations, factorizations."""

@@ -1,0 +1,1 @@
+"""Neural-network methods of a tensor: activations, convolutions, normalization, attention, losses."""

@@ -1,0 +1,52 @@
+"""What type checkers are told of parameter aliases is what the methods take."""
+
+import ast
+import inspect
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from weft import Tensor
+from weft.tensor.ops import overloads
+from weft.tensor.ops.parameter_aliases import SPELLINGS
+
+
+def declared():
+    """Method -> the parameters of all its declarations."""
+    tree = ast.parse(Path(overloads.__file__).read_text(encoding="utf-8"))
+    found = defaultdict(set)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            arguments = node.args
+            named = [*arguments.args[1:], *arguments.kwonlyargs]
+            found[node.name] |= {argument.arg for argument in named}
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(declared()))
+def test_every_declared_parameter_is_taken(name):
+    taken = set(inspect.signature(getattr(Tensor, name)).parameters)
+    assert declared()[name] <= taken | set(SPELLINGS.get(name, ()))
+
+
+@pytest.mark.parametrize("name", sorted(name for name, names in SPELLINGS.items() if names))
+def test_every_alias_and_every_parameter_is_declared(name):
+    signature = inspect.signature(getattr(Tensor, name))
+    named = {
+        parameter.name
+        for parameter in list(signature.parameters.values())[1:]
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+    assert declared()[name] >= named | set(SPELLINGS[name])
+
+
+def test_other_names_of_methods_keep_their_parameters():
+    for name, other in (("swapaxes", "transpose"), ("moveaxis", "movedim"), ("less", "lt")):
+        parameters = inspect.signature(getattr(Tensor, other)).parameters
+        assert declared()[name] == set(list(parameters)[1:])
+
+
+def test_declarations_are_for_checkers_alone():
+    public = [name for name in vars(overloads.ParameterAliasesMixin) if name[0] != "_"]
+    assert public == []
