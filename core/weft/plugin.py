@@ -7,7 +7,7 @@ A plugin is a module that states ``weft_api = (1, 0)``, implements hooks of
     [project.entry-points."weft.devices"]
     MINE = "weft_mine"
 
-`docs/devices.md` builds one in a page; ``weft new-device MINE`` writes the package.
+`docs/howto/write-a-device.md` builds one in a page; ``weft new-device MINE`` writes the package.
 """
 
 import warnings

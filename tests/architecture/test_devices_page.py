@@ -13,7 +13,7 @@ from weft.plugin import API_VERSION, Ops, unregister
 from weft.testing.pytest_plugin import REPORT_SUFFIXES
 from weft.tools.cli import COMMANDS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "devices.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "write-a-device.md"
 
 
 @pytest.fixture(scope="module")

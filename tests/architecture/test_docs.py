@@ -25,7 +25,7 @@ def blocks(name: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text_of(name), re.M | re.S)
 
 
-EXECUTED = [*DOCUMENTS, "docs/guide.md", "docs/performance.md"]
+EXECUTED = DOCUMENTS
 PYTHON = [(name, n) for name in EXECUTED for n in range(len(blocks(name, "python")))]
 
 

@@ -27,20 +27,29 @@ NAMES = {
 }  # fmt: skip
 FAMILIES = {"DISK", "HOST", "NULL", "REF"}
 PACKAGE = str(Path(sys.modules["weft"].__file__ or "").parent)
-PREAMBLE = """# Errors, and what they say
+PREAMBLE = """# Errors and their messages
 
-Every error of weft answers three questions: what was **asked** for, **because** of what it cannot
-be had, and what to **try** instead. All are a `WeftError`, and each is also of the built-in kind
-that Python programmers expect: a `ShapeError` is a `ValueError`, a `DTypeError` a `TypeError`, an
-`IndexingError` an `IndexError`, a `DeviceError` a `RuntimeError`, a `FileError` an `OSError`,
-and that of a missing file a `FileNotFoundError`. The answers are fields (`error.asked`,
-`error.because`, `error.try_`): programs need not read text.
+Every error of weft answers three questions: what was **asked** for, **because** of what it failed,
+and what to **try** instead. The answers are also fields (`error.asked`, `error.because`,
+`error.try_`), so a program need not read the text.
 
-These are the commonest mistakes and what is said of them. The examples begin with
+Every error is a `WeftError`. Each is also of the built-in kind that Python programmers expect:
 
-    from weft import Tensor, Variable, dtypes, io, jit, nn, settings
+| error | built-in kind |
+|---|---|
+| `ShapeError` | `ValueError` |
+| `DTypeError` | `TypeError` |
+| `IndexingError` | `IndexError` |
+| `DeviceError` | `RuntimeError` |
+| `FileError`, and that of a missing file | `OSError`, `FileNotFoundError` |
 
-and are run on the device `REF` by `tests/unit/test_errors.py`, which also writes this page.
+These are the most common mistakes and their messages. The examples begin with
+
+```python
+from weft import Tensor, Variable, dtypes, io, jit, nn, settings
+```
+
+`tests/unit/test_errors.py` runs them on the device `REF`, and writes this page.
 """
 
 MISTAKES: dict[str, dict[str, str]] = {

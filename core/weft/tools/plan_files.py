@@ -2,7 +2,8 @@
 
 in:  the steps of a `StandIn`
 out: a folder with one source for each kernel, ``data/*.bin`` for what the program wrote, and
-     ``plan.json``, all of it in plain types; ``docs/compile.md`` says what each word means
+     ``plan.json``, all of it in plain types; ``docs/howto/compile-for-other-machines.md`` says
+     what each word means
 """
 
 from __future__ import annotations

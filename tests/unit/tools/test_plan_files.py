@@ -17,7 +17,7 @@ from weft.tools import cli, plan_files
 from weft.tools.stand_in import stand_in
 
 ROOT = Path(__file__).parents[3]
-PAGE = ROOT / "docs" / "compile.md"
+PAGE = ROOT / "docs" / "howto" / "compile-for-other-machines.md"
 PROGRAM = """
 from weft import Tensor, Variable, jit
 
