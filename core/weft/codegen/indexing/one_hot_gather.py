@@ -2,17 +2,17 @@
 
     sum over r of where(i == r, f(r), 0)   ->   where(0 <= i < n, f(i), 0)
 
-That is what indexing by a tensor, gather, an embedding, a product with one-hot rows and the pick of
-a label are before this pass. The comparison may be one of several that are and-ed, its counter may
-be scaled and shifted, and there may be one such counter per axis. The loads of f are gated by the
-bounds, so that no address beside the table is ever touched. MAX and sums of truths are likewise.
+Indexing by a tensor, gather, an embedding, a product with one-hot rows and the selection of a label
+have this form. The comparison may be one of several conjuncts, its counter may be scaled and
+shifted, and each axis may have its own counter. The bounds gate the loads of f, so no address
+outside the table is read. MAX and boolean sums are handled in the same way.
 
-A float that is *multiplied* by a mask is another matter: 0 * inf is NaN, and one such element in
-the table is in every sum. Only FUSE_ARANGE=2 takes the table to be finite; FUSE_ARANGE=0 leaves all
-loops as they are.
+A float that is multiplied by a mask is different: 0 * inf is NaN, so one infinite element of the
+table makes every sum NaN. FUSE_ARANGE=2 assumes that the table is finite; FUSE_ARANGE=0 disables
+the pass.
 
 in:  spec.lowered
-out: spec.lowered with fewer ranges, all values equal (but -0.0, which a sum makes 0.0)
+out: spec.lowered with fewer ranges, equal values (except -0.0, which a sum makes 0.0)
 
 Source: none known; sound because every other term of the reduction is its identity.
 """
@@ -24,120 +24,117 @@ from typing import NamedTuple
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
-from weft.codegen.analysis.folding import folded
-from weft.codegen.analysis.ranges import fill_of, loops_of, ranges_of
+from weft.codegen.analysis.folding import folded, folded_and
+from weft.codegen.analysis.ranges import loops_of, ranges_of
+from weft.codegen.analysis.traversal import Rule, rewrite_once
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 
-_ZERO_STAYS = frozenset({Ops.CAST, Ops.NEG, Ops.TRUNC, Ops.SQRT})
+_ZERO_PRESERVING = frozenset({Ops.CAST, Ops.NEG, Ops.TRUNC, Ops.SQRT})
 
 
-class Pick(NamedTuple):
-    """A loop of which one turn counts: its range, which turn, and whether there is such a turn.
+class Selection(NamedTuple):
+    """A loop of which only iteration `at` contributes, if `inside` holds.
 
-    settled: the comparison that holds there, and need not be asked again; None if it must be.
+    implied: the comparison that holds in this iteration; None if it must still be evaluated.
     """
 
     loop: UOp
     at: UOp
     inside: UOp
-    settled: UOp | None
+    implied: UOp | None
 
 
 def run(sink: UOp) -> UOp:
-    """The kernel without the loops that pick one of their turns."""
+    """The kernel without reduction loops that select one iteration."""
     nodes = sink.toposort()
     if not settings.FUSE_ARANGE or not any(map(_compares_integers, nodes)):
         return sink
-    made: dict[UOp, UOp] = {}
-    for node in nodes:
-        src = tuple([made[source] for source in node.src])
-        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
-        if node.op is Ops.REDUCE and node.arg.values == 1:
-            same = _without_loops(same)
-        made[node] = same
-    return made[sink]
+    return rewrite_once(nodes, {Ops.REDUCE: _without_selecting_loops})[sink]
 
 
 def _compares_integers(node: UOp) -> bool:
     return node.op in (Ops.CMPEQ, Ops.CMPNE) and dtypes.is_int(node.src[0].dtype)
 
 
-def _without_loops(reduce: UOp) -> UOp:
-    """One picked loop after the other."""
-    while reduce.op is Ops.REDUCE and (picked := _picked(reduce)) is not None:
-        reduce = picked
+def _without_selecting_loops(node: UOp, reduce: UOp) -> UOp | None:
+    """REDUCE without each loop that selects one iteration; None for a REDUCE of several values."""
+    if node.arg.values != 1:
+        return None
+    while reduce.op is Ops.REDUCE and (smaller := _without_one_loop(reduce)) is not None:
+        reduce = smaller
     return reduce
 
 
-def _picked(reduce: UOp) -> UOp | None:
-    """`reduce` with one loop less; None where every turn counts."""
+def _without_one_loop(reduce: UOp) -> UOp | None:
+    """`reduce` without one loop that selects an iteration; None if there is no such loop."""
     value, op = reduce.src[0], reduce.arg.op
     loops = loops_of(reduce)
     if op is Ops.MAX and reduce.dtype is not dtypes.bool:
-        # a maximum of floors and one value: of two turns or more, one is the floor
+        # a maximum of a constant floor and one value: with two iterations, one is the floor
         if value.op is not Ops.WHERE or value.src[2].op is not Ops.CONST:
             return None
-        conditions, rest, floor = all_of(value.src[0]), value.src[1], value.src[2]
+        conditions, rest, floor = mask_factors(value.src[0]), value.src[1], value.src[2]
     elif op is Ops.ADD or op is Ops.MAX:
-        conditions, rest = masked(value, reduce.dtype)
+        conditions, rest = split_mask(value, reduce.dtype)
         floor = UOp.const(reduce.dtype, 0)
     else:
         return None
-    pick = pick_among(conditions, frozenset(loops))
-    if pick is None:
+    selection = find_selection(conditions, frozenset(loops))
+    if selection is None:
         return None
     floored = op is Ops.MAX and reduce.dtype is not dtypes.bool
-    if floored and pick.loop.src[0].vmin < 2:
+    if floored and selection.loop.src[0].vmin < 2:
         return None
-    replaced = Replacement(pick)
-    condition = pick.inside
+    selected = SelectedIteration(selection)
+    condition = selection.inside
     for other in conditions:
-        if other is not pick.settled:
-            condition = both(condition, replaced.value(other))
-    there = replaced.value(rest)
+        if other is not selection.implied:
+            condition = folded_and(condition, selected.value(other))
+    term = selected.value(rest)
     if floored:
-        there = UOp(Ops.MAX, reduce.dtype, (there, floor))
-    chosen = _gated(condition, there, floor)
-    left = tuple(loop for loop in loops if loop is not pick.loop)
+        term = UOp(Ops.MAX, reduce.dtype, (term, floor))
+    result = _select(condition, term, floor)
+    left = tuple(loop for loop in loops if loop is not selection.loop)
     if not left:
-        return chosen
-    return UOp(Ops.REDUCE, reduce.dtype, (chosen, *left), reduce.arg)
+        return result
+    return UOp(Ops.REDUCE, reduce.dtype, (result, *left), reduce.arg)
 
 
-# ---- taking masks off --------------------------------------------------------------------------
+# ---- splitting a value into its mask and the rest ----------------------------------------------
 
 
-def masked(value: UOp, dtype: DType) -> tuple[list[UOp], UOp]:
+def split_mask(value: UOp, dtype: DType) -> tuple[list[UOp], UOp]:
     """(conditions, rest) such that `value` is rest where all conditions hold, and 0 elsewhere."""
     conditions: list[UOp] = []
-    around: list[tuple[Ops, DType, UOp | None]] = []
+    outer: list[tuple[Ops, DType, UOp | None]] = []
     while True:
         op = value.op
         if value.dtype is dtypes.bool and op is not Ops.WHERE:
-            conditions += all_of(value)
+            conditions += mask_factors(value)
             value = UOp.const(dtypes.bool, True)
             break
         if op is Ops.WHERE and _is_zero(value.src[2]):
-            conditions += all_of(value.src[0])
+            conditions += mask_factors(value.src[0])
             value = value.src[1]
         elif op is Ops.WHERE and _is_zero(value.src[1]):
-            conditions += all_of(_negated(value.src[0]))
+            conditions += mask_factors(_negated(value.src[0]))
             value = value.src[2]
-        elif op in _ZERO_STAYS:
-            around.append((op, value.dtype, None))
+        elif op in _ZERO_PRESERVING:
+            outer.append((op, value.dtype, None))
             value = value.src[0]
         elif op is Ops.MUL and (sides := _mask_first(value)) is not None:
-            around.append((op, value.dtype, sides[1]))
+            outer.append((op, value.dtype, sides[1]))
             value = sides[0]
         else:
             break
-    for op, kind, other in reversed(around):
-        value = _rebuilt(op, kind, value, other)
+    for op, kind, other in reversed(outer):
+        value = _apply(op, kind, value, other)
     return conditions, value
 
 
-def _rebuilt(op: Ops, dtype: DType, value: UOp, other: UOp | None) -> UOp:
+def _apply(op: Ops, dtype: DType, value: UOp, other: UOp | None) -> UOp:
+    """`op` of a value without its mask; a product with the constant 1 is the other factor."""
     if op is Ops.CAST and value.op is Ops.CONST:
         return UOp.const(dtype, value.arg)
     if other is None:
@@ -146,12 +143,15 @@ def _rebuilt(op: Ops, dtype: DType, value: UOp, other: UOp | None) -> UOp:
 
 
 def _mask_first(product: UOp) -> tuple[UOp, UOp] | None:
-    """The factors of a product, the one that a mask makes zero first; 0 * inf is no 0."""
+    """The factors of a product, the masked one first; None if no factor is masked.
+
+    0 * inf is NaN, so a product of floats counts only with FUSE_ARANGE=2.
+    """
     if dtypes.is_float(product.dtype) and settings.FUSE_ARANGE < 2:
         return None
     for mask, other in (product.src, product.src[::-1]):
         inner = mask
-        while inner.op in _ZERO_STAYS:
+        while inner.op in _ZERO_PRESERVING:
             inner = inner.src[0]
         if inner.dtype is dtypes.bool or (inner.op is Ops.WHERE and _is_zero(inner.src[2])):
             return mask, other
@@ -162,8 +162,8 @@ def _is_zero(node: UOp) -> bool:
     return node.op is Ops.CONST and node.arg == 0
 
 
-def all_of(condition: UOp) -> list[UOp]:
-    """The conditions that are and-ed (or, being truths, multiplied)."""
+def mask_factors(condition: UOp) -> list[UOp]:
+    """The conjuncts of a condition; a product of booleans is a conjunction too."""
     found: list[UOp] = []
     stack = [condition]
     while stack:
@@ -181,25 +181,26 @@ def _negated(condition: UOp) -> UOp:
     return UOp(Ops.CMPNE, dtypes.bool, (condition, UOp.const(dtypes.bool, True)))
 
 
-# ---- solving for a counter ---------------------------------------------------------------------
+# ---- solving an equation for a loop ------------------------------------------------------------
 
 
-def pick_among(conditions: list[UOp], loops: frozenset[UOp]) -> Pick | None:
+def find_selection(conditions: list[UOp], loops: frozenset[UOp]) -> Selection | None:
+    """The selection of one iteration of one of `loops` by an equality; None if there is none."""
     for condition in conditions:
-        sides = _equated(condition)
+        sides = _equation(condition)
         if sides is None:
             continue
         for counter, other in (sides, sides[::-1]):
             if ranges_of(counter).isdisjoint(loops):
                 continue
-            found = _solved(counter, other, loops, condition)
-            if found is not None:
-                return found
+            selection = _solve(counter, other, loops, condition)
+            if selection is not None:
+                return selection
     return None
 
 
-def _equated(condition: UOp) -> tuple[UOp, UOp] | None:
-    """The two integers that a condition says are equal."""
+def _equation(condition: UOp) -> tuple[UOp, UOp] | None:
+    """The two sides of a condition that is an equality of integers; None otherwise."""
     if condition.op is Ops.CMPEQ:
         sides = condition.src
     elif condition.op is Ops.CMPNE and condition.dtype is dtypes.bool:
@@ -215,11 +216,11 @@ def _equated(condition: UOp) -> tuple[UOp, UOp] | None:
     return (sides[0], sides[1]) if dtypes.is_int(sides[0].dtype) else None
 
 
-def _solved(counter: UOp, other: UOp, loops: frozenset[UOp], equality: UOp) -> Pick | None:
-    """The loop r of factor * r + ... == other, r being one of `loops`.
+def _solve(counter: UOp, other: UOp, loops: frozenset[UOp], equality: UOp) -> Selection | None:
+    """The solution of `factor * r + ... == other` for a loop r of `loops`.
 
-    A counter over several axes is undone from its largest factor on: r is the quotient, and the
-    comparison stays, now for the remainder.
+    A counter over several axes is solved from its largest factor on: r is the quotient, and the
+    equality remains for the remainder.
     """
     bare = _uncast(counter)
     if bare is None or bare.vmin < counter.dtype.min or bare.vmax > counter.dtype.max:
@@ -247,15 +248,15 @@ def _solved(counter: UOp, other: UOp, loops: frozenset[UOp], equality: UOp) -> P
                 at = at - UOp.const(dtypes.long, constant)
         if factor != 1:
             at = folded(Ops.IDIV, dtypes.long, (at, UOp.const(dtypes.long, factor)))
-        inside = _within(at, loop)
+        inside = _is_in_loop(at, loop)
         if inside is not None:
-            settled = equality if abs(factor) == 1 else None
-            return Pick(loop, at.cast(loop.dtype), inside, settled)
+            implied = equality if abs(factor) == 1 else None
+            return Selection(loop, at.cast(loop.dtype), inside, implied)
     return None
 
 
 def _uncast(counter: UOp) -> UOp | None:
-    """An integer expression without the conversions around it that change no value of it."""
+    """An integer expression without casts that preserve its value; None after a lossy cast."""
     while counter.op is Ops.CAST and dtypes.is_int(counter.src[0].dtype):
         source = counter.src[0]
         if source.vmin < counter.dtype.min or source.vmax > counter.dtype.max:
@@ -264,75 +265,60 @@ def _uncast(counter: UOp) -> UOp | None:
     return counter
 
 
-def _within(at: UOp, loop: UOp) -> UOp | None:
-    """0 <= at < the number of turns, in the dtype of `at`; what every value fulfils is left out."""
+def _is_in_loop(at: UOp, loop: UOp) -> UOp | None:
+    """The condition 0 <= at < trip count, without parts that the bounds of `at` imply."""
     dtype, end = at.dtype, loop.src[0]
     result = UOp.const(dtypes.bool, True)
     if at.vmin < 0:
-        result = both(result, UOp(Ops.CMPLT, dtypes.bool, (UOp.const(dtype, -1), at)))
+        result = folded_and(result, UOp(Ops.CMPLT, dtypes.bool, (UOp.const(dtype, -1), at)))
     if end.op is not Ops.CONST:
         if dtype is dtypes.ulong:
-            return None  # no dtype holds both
+            return None  # no integer dtype holds both sides
         wide = (at.cast(dtypes.long), end.cast(dtypes.long))
-        result = both(result, UOp(Ops.CMPLT, dtypes.bool, wide))
+        result = folded_and(result, UOp(Ops.CMPLT, dtypes.bool, wide))
     elif at.vmax >= end.arg:
-        result = both(result, UOp(Ops.CMPLT, dtypes.bool, (at, UOp.const(dtype, end.arg))))
+        result = folded_and(result, UOp(Ops.CMPLT, dtypes.bool, (at, UOp.const(dtype, end.arg))))
     return result
 
 
-# ---- putting the place in ----------------------------------------------------------------------
+# ---- evaluating the selected iteration ---------------------------------------------------------
 
 
-class Replacement:
-    """Expressions with a place instead of a range; loads that depend on it gated by its bounds."""
+class SelectedIteration:
+    """Evaluates expressions in the selected iteration; its bounds gate loads that depend on it."""
 
-    def __init__(self, pick: Pick) -> None:
-        self.pick, self.gate = pick, pick.inside
-        self.made: dict[UOp, UOp] = {pick.loop: pick.at}
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self.new: dict[UOp, UOp] = {selection.loop: selection.at}
+        self.rules: dict[Ops, Rule] = {
+            **dict.fromkeys(GroupOp.ALU, self._fold),
+            Ops.LOAD: self._gate_load,
+        }
 
     def value(self, root: UOp) -> UOp:
-        """`root` where the loop is at its place; nodes that do not depend on it stay."""
-        loop, made = self.pick.loop, self.made
-        for node in root.toposort(gate=lambda u: loop in ranges_of(u)):
-            if node in made:
-                continue
-            if loop not in ranges_of(node):
-                made[node] = node
-                continue
-            src = tuple([made[source] for source in node.src])
-            made[node] = self._rebuilt(node, src)
-        return made[root]
+        """`root` in the selected iteration; nodes that do not depend on the loop are unchanged."""
+        loop = self.selection.loop
+        nodes = root.toposort(gate=lambda u: loop in ranges_of(u))
+        return rewrite_once(nodes, self.rules, self.new)[root]
 
-    def _rebuilt(self, node: UOp, src: tuple[UOp, ...]) -> UOp:
-        op = node.op
-        if op is Ops.LOAD and self.pick.loop in ranges_of(node.src[0]):
-            return self._gated_load(node, src)
-        if op in GroupOp.ALU:
-            return folded(op, node.dtype, src, node.arg)
-        return UOp(op, node.dtype, src, node.arg)
+    def _fold(self, node: UOp, new: UOp) -> UOp | None:
+        return None if new is node else folded(new.op, new.dtype, new.src, new.arg)
 
-    def _gated_load(self, node: UOp, src: tuple[UOp, ...]) -> UOp:
-        if self.gate.op is Ops.CONST:
-            return UOp(Ops.LOAD, node.dtype, src, node.arg)
-        index, rest = src[0], src[1:]
-        gate = self.gate
+    def _gate_load(self, node: UOp, load: UOp) -> UOp | None:
+        gate = self.selection.inside
+        if self.selection.loop not in ranges_of(node.src[0]) or gate.op is Ops.CONST:
+            return None
+        index, rest = load.src[0], load.src[1:]
         if len(index.src) > 2:
-            gate = both(gate, index.src[2])
+            gate = folded_and(gate, index.src[2])
         else:
-            rest = (UOp.const(node.dtype, 0), *rest)
+            rest = (UOp.const(load.dtype, 0), *rest)
         place = UOp(Ops.INDEX, index.dtype, (*index.src[:2], gate), index.arg)
-        after = rest if fill_of(node) is None else (*rest[:-1], src[-1])
-        return UOp(Ops.LOAD, node.dtype, (place, *after), node.arg)
+        return UOp(Ops.LOAD, load.dtype, (place, *rest), load.arg)
 
 
-def both(a: UOp, b: UOp) -> UOp:
-    if a is b:
-        return a
-    return folded(Ops.AND, dtypes.bool, (a, b))
-
-
-def _gated(condition: UOp, value: UOp, otherwise: UOp) -> UOp:
-    """where(condition, value, otherwise); a load that gives 0 under the very condition is that."""
+def _select(condition: UOp, value: UOp, otherwise: UOp) -> UOp:
+    """where(condition, value, otherwise); only the load if it is gated by the same condition."""
     if (
         value.op is Ops.LOAD
         and len(value.src[0].src) > 2

@@ -3,18 +3,18 @@
     for v: for d: sum over t of where(at(t) == v, f(t, d), 0)
 ->  for blocks of v: an array of zeros; for t: if at(t) is in the block: for d: array[at(t), d] += f
 
-That is what the gradient of an embedding or of a gather is before this pass, and `scatter`,
-`index_add`, a histogram: every output went through all terms to find its own. Now every block does,
-and each term is added where it belongs; outputs times terms become outputs plus terms. The terms of
-one output are added in the order of t, as before. Maxima, products and truths are likewise.
+The gradient of an embedding or gather, `scatter`, `index_add` and a histogram have this form: each
+output iterates over all terms to find its own. After the pass each block of outputs iterates over
+the terms once; outputs times terms become outputs plus terms. The terms of one output are added in
+the order of t, as before. Maxima, products and boolean reductions are handled in the same way.
 
-`gather` is the other direction, an output counter in place of that of a sum; it comes first. Only
-where one processor does all of it: work items would have to wait for each other. Not with
-FUSE_ARANGE=0.
+`one_hot_gather` is the other direction and runs first: it solves for a loop of the reduction, this
+pass for a loop of the output. The pass applies on one processor, because work items would need
+atomic additions. FUSE_ARANGE=0 disables it.
 
 in:  spec.lowered
-out: spec.lowered, in which such a REDUCE is a LOAD from an array on chip, that one FILL sets to the
-     identity and another one adds to. All values are equal
+out: spec.lowered in which such a REDUCE is a LOAD from a local array that one FILL initializes and
+     another one adds to; equal values
 
 Source: none known; sound because every term meets one output and the terms keep their order.
 """
@@ -30,7 +30,7 @@ from weft.base.intmath import ceildiv, round_up
 from weft.base.settings import settings
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.axes import is_in_place
-from weft.codegen.analysis.folding import folded
+from weft.codegen.analysis.folding import folded, folded_and
 from weft.codegen.analysis.ranges import (
     CLOSING,
     Fill,
@@ -42,41 +42,49 @@ from weft.codegen.analysis.ranges import (
     values_of,
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
-from weft.codegen.indexing.one_hot_gather import Pick, Replacement, all_of, both, masked, pick_among
+from weft.codegen.indexing.one_hot_gather import (
+    SelectedIteration,
+    Selection,
+    find_selection,
+    mask_factors,
+    split_mask,
+)
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
 from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_LANES = 16  # elements that are added at once where they lie side by side
-_GAIN = 2  # how many times less work there has to be
-_PARTS = 8  # blocks for threads to share
-_LONG_ROWS = 16  # elements of a row beside which asking for its place in every block is nothing
-_SHORTEST = 4  # terms
+_LANES = 16  # contiguous elements that one vector addition adds
+_MIN_SPEEDUP = 2  # of the estimated work
+_PARTS = 8  # blocks that threads share
+_LONG_ROW = 16  # elements of a row for which the index test in each block is negligible
+_MIN_TERMS = 4
 
 
 class Term(NamedTuple):
-    """A REDUCE of terms that have places: where they go, under which conditions, and what goes."""
+    """A REDUCE of indexed terms: the output index of a term, further conditions, and its value."""
 
     reduce: UOp
-    pick: Pick
+    selection: Selection
     conditions: tuple[UOp, ...]
     value: UOp
 
 
 class _Plan(NamedTuple):
-    """around: the loops that have an array each; inside: those that an array has as axes beside
-    the places, of which `block` are in one array. Both outermost first."""
+    """The local arrays: `block` outputs along the loop `output`, and all of the loops `inside`.
 
-    place: UOp
+    Each iteration of the loops `outside` has its own array. Both are outermost first.
+    """
+
+    output: UOp
     block: int
-    around: tuple[UOp, ...]
+    outside: tuple[UOp, ...]
     inside: tuple[UOp, ...]
 
 
 def run(sink: UOp, target: Target) -> UOp:
-    """The kernel with arrays that terms are added to; itself where there is nothing of the kind."""
+    """The kernel with scatter-adds; the same kernel if no reduction is one."""
     limits = target.compute.limits
     if not settings.FUSE_ARANGE or limits.global_size is not None or not limits.scratch_bytes:
         return sink
@@ -86,47 +94,48 @@ def run(sink: UOp, target: Target) -> UOp:
         return sink
     sums: list[Term] = []
     for reduce in reduces:
-        found = with_places(reduce, sums[0].pick.loop if sums else None)
-        if found is None:
-            return sink  # loops that go through all places are needed all the same
-        sums.append(found)
-    plan = _planned(sink, sums, target)
-    return sink if plan is None else _Scatter(nodes, sums, plan).run()
+        term = match_term(reduce, sums[0].selection.loop if sums else None)
+        if term is None:
+            return sink  # the other reduction needs the loop over all outputs
+        sums.append(term)
+    plan = _make_plan(sink, sums, target)
+    return sink if plan is None else _ScatterAdd(nodes, sums, plan).run()
 
 
-# ---- what is one -------------------------------------------------------------------------------
+# ---- matching ----------------------------------------------------------------------------------
 
 
-def with_places(reduce: UOp, place: UOp | None) -> Term | None:
-    """A REDUCE as a sum of terms with places, if it is one. place: the loop to solve for."""
+def match_term(reduce: UOp, output: UOp | None) -> Term | None:
+    """The term of a REDUCE of indexed terms; None otherwise. output: the only loop to solve for."""
     value, op, dtype = reduce.src[0], reduce.arg.op, reduce.dtype
     if reduce.arg.values != 1 or any(node.op in CLOSING for node in value.toposort()):
         return None
     if not all(isinstance(extent_of(loop), int) for loop in loops_of(reduce)):
         return None
     if op is Ops.ADD or dtype is dtypes.bool:
-        conditions, rest = masked(value, dtype)
-    elif value.op is Ops.WHERE and _stays(value, op):
-        conditions, rest = all_of(value.src[0]), value.src[1]
+        conditions, rest = split_mask(value, dtype)
+    elif value.op is Ops.WHERE and _is_neutral_otherwise(value, op):
+        conditions, rest = mask_factors(value.src[0]), value.src[1]
     else:
         return None
     if op is Ops.MUL and dtype is dtypes.bool:
         return None
-    known = ranges_of(reduce) if place is None else frozenset((place,))
-    outputs = frozenset(loop for loop in known if loop.dtype is dtypes.int and _is_counted(loop))
-    pick = pick_among(conditions, outputs)
-    if pick is None or not ranges_of(pick.at).issuperset(loops_of(reduce)):
-        return None  # the sum so far of a place must be read anew in every turn
-    others = tuple(one for one in conditions if one is not pick.settled)
-    return Term(reduce, pick, others, rest)
+    known = ranges_of(reduce) if output is None else frozenset((output,))
+    outputs = frozenset(loop for loop in known if loop.dtype is dtypes.int and _is_fixed_loop(loop))
+    selection = find_selection(conditions, outputs)
+    if selection is None or not ranges_of(selection.at).issuperset(loops_of(reduce)):
+        return None  # the partial sum would be invariant in a loop, and loaded only once
+    others = tuple(one for one in conditions if one is not selection.implied)
+    return Term(reduce, selection, others, rest)
 
 
-def _is_counted(loop: UOp) -> bool:
+def _is_fixed_loop(loop: UOp) -> bool:
+    """Whether a loop is an output loop with a constant trip count."""
     return loop.arg.kind is AxisKind.LOOP and isinstance(extent_of(loop), int)
 
 
-def _stays(value: UOp, op: Ops) -> bool:
-    """Whether what is not chosen leaves a product or maximum as it is."""
+def _is_neutral_otherwise(value: UOp, op: Ops) -> bool:
+    """Whether the alternative of a select does not change a product or maximum."""
     other = value.src[2]
     if other.op is not Ops.CONST:
         return False
@@ -135,193 +144,190 @@ def _stays(value: UOp, op: Ops) -> bool:
     return op is Ops.MAX and dtypes.is_int(value.dtype) and value.src[1].vmin >= other.arg
 
 
-def start_of(one: Term) -> UOp:
-    """What an output is where no term goes."""
-    op, dtype, value = one.reduce.arg.op, one.reduce.dtype, one.reduce.src[0]
+def initial_value(term: Term) -> UOp:
+    """The value of an output without terms."""
+    op, dtype, value = term.reduce.arg.op, term.reduce.dtype, term.reduce.src[0]
     if op is Ops.ADD or dtype is dtypes.bool:
         return UOp.const(dtype, 0)
     return value.src[2]
 
 
-# ---- how it is done ----------------------------------------------------------------------------
+# ---- rewriting ---------------------------------------------------------------------------------
 
 
-def _planned(sink: UOp, sums: Sequence[Term], target: Target) -> _Plan | None:
-    """Which loops have arrays of their own, and how many places are in one; None: not worth it."""
-    place = sums[0].pick.loop
+def _make_plan(sink: UOp, sums: Sequence[Term], target: Target) -> _Plan | None:
+    """The loops and block size of the local arrays; None if a scatter-add is not profitable."""
+    output = sums[0].selection.loop
     loops = frozenset[UOp]().union(*(ranges_of(one.reduce) for one in sums))
-    if not all(_is_counted(loop) for loop in loops):
+    if not all(_is_fixed_loop(loop) for loop in loops):
         return None
-    around = tuple(
-        loop
-        for loop in sorted(loops, key=loop_order)
-        if loop is not place and _stays_outside(loop, place, sums)
-    )
-    inside = tuple(
-        loop for loop in sorted(loops, key=loop_order) if loop is not place and loop not in around
-    )
-    if any(not {place, *around} <= ranges_of(store) for store in sink.src):
+    others = sorted(loops - {output}, key=loop_order)
+    outside = tuple(loop for loop in others if _has_own_array(loop, output, sums))
+    inside = tuple(loop for loop in others if loop not in outside)
+    if any(not {output, *outside} <= ranges_of(store) for store in sink.src):
         return None
     row = math.prod(map(max_trip_count, inside))
     terms = max(math.prod(map(max_trip_count, loops_of(one.reduce))) for one in sums)
-    places = max_trip_count(place)
-    room = target.compute.limits.scratch_bytes // (2 if row >= _LONG_ROWS else 1)
-    block = min(places, room // (row * sum(one.reduce.dtype.itemsize for one in sums)))
-    if block < 1 or terms < _SHORTEST:
+    outputs = max_trip_count(output)
+    limit = target.compute.limits.scratch_bytes // (2 if row >= _LONG_ROW else 1)
+    block = min(outputs, limit // (row * sum(one.reduce.dtype.itemsize for one in sums)))
+    if block < 1 or terms < _MIN_TERMS:
         return None
-    if row >= _LONG_ROWS and target.compute.has(Feature.THREADS) and not around:
-        block = min(block, ceildiv(places, _PARTS))
-    block = ceildiv(places, ceildiv(places, block))
-    if _LANES < block < places:
-        block = round_up(block, _LANES) if block * row * 2 <= room else block // _LANES * _LANES
-    if places % block and is_in_place(list(sink.toposort())):
-        block = max(size for size in range(1, block + 1) if places % size == 0)
+    if row >= _LONG_ROW and target.compute.has(Feature.THREADS) and not outside:
+        block = min(block, ceildiv(outputs, _PARTS))
+    block = ceildiv(outputs, ceildiv(outputs, block))
+    if _LANES < block < outputs:
+        block = round_up(block, _LANES) if block * row * 2 <= limit else block // _LANES * _LANES
+    if outputs % block and is_in_place(list(sink.toposort())):
+        block = max(size for size in range(1, block + 1) if outputs % size == 0)
     lanes = min(row, _LANES)
-    now = terms * places * row / _LANES
-    then = terms * ceildiv(places, block) * 2 + terms * row / lanes + 2 * places * row / _LANES
-    if now < _GAIN * then:
-        return None
-    return _Plan(place, block, around, inside)
+    before = terms * outputs * row / _LANES
+    after = terms * ceildiv(outputs, block) * 2 + terms * row / lanes + 2 * outputs * row / _LANES
+    return _Plan(output, block, outside, inside) if before >= _MIN_SPEEDUP * after else None
 
 
-def _stays_outside(loop: UOp, place: UOp, sums: Sequence[Term]) -> bool:
-    """Whether a loop around that over the places has an array for each of its turns.
+def _has_own_array(loop: UOp, output: UOp, sums: Sequence[Term]) -> bool:
+    """Whether each iteration of a loop around the output loop has its own array.
 
-    Not one along which terms lie side by side and have one place; nor one inside.
+    A loop along which contiguous terms have the same output index is an axis of the array instead.
     """
-    if loop_order(loop) > loop_order(place):
+    if loop_order(loop) > loop_order(output):
         return False
-    return any(loop in ranges_of(one.pick.at) for one in sums) or _step(loop, sums) != 1
+    return any(loop in ranges_of(one.selection.at) for one in sums) or _stride(loop, sums) != 1
 
 
-def _step(loop: UOp, sums: Sequence[Term]) -> int:
-    """How far apart in memory the terms of neighbours are."""
+def _stride(loop: UOp, sums: Sequence[Term]) -> int:
+    """The least stride of the loads of terms along a loop; 0 if none depends on it."""
     reads = (u for one in sums for u in one.value.toposort() if u.op is Ops.LOAD)
     steps = (abs(affine(read.src[0].src[1])[0].get(loop, 0)) for read in reads)
     return min((step for step in steps if step), default=0)
 
 
-class _Scatter:
+class _ScatterAdd:
     def __init__(self, nodes: list[UOp], sums: Sequence[Term], plan: _Plan) -> None:
         self.nodes, self.sums, self.plan = nodes, sums, plan
         ranges = [node for node in nodes if node.op is Ops.RANGE]
         self.number = 1 + max(node.arg.id for node in ranges)
-        self.copies: dict[tuple[UOp, ...], dict[UOp, UOp]] = {}
+        self.term_loops: dict[tuple[UOp, ...], dict[UOp, UOp]] = {}
         used = frozenset[UOp]().union(*(ranges_of(store) for store in nodes[-1].src))
-        rest = sorted(used.difference(plan.around), key=loop_order)
-        places = max_trip_count(plan.place)
-        self.outputs = {loop: self.fresh(loop) for loop in plan.around}
-        self.first = UOp.const(dtypes.int, 0)  # place of a block
-        self.blocks = ceildiv(places, plan.block)
+        rest = sorted(used.difference(plan.outside), key=loop_order)
+        outputs = max_trip_count(plan.output)
+        self.output_loops = {loop: self.fresh(loop) for loop in plan.outside}
+        self.first = UOp.const(dtypes.int, 0)  # the first output of a block
+        self.blocks = ceildiv(outputs, plan.block)
         counter = None
         if self.blocks > 1:
             counter = self.loop(self.blocks)
             start = counter * UOp.const(dtypes.int, plan.block)
-            last = UOp.const(dtypes.int, places - plan.block)
+            last = UOp.const(dtypes.int, outputs - plan.block)
             self.first = start
-            if places % plan.block:  # the last block overlaps the one before it
+            if outputs % plan.block:  # the last block overlaps the one before it
                 self.first = UOp(Ops.WHERE, dtypes.int, (start < last, start, last))
         for loop in rest:
-            self.outputs[loop] = self.loop(plan.block) if loop is plan.place else self.fresh(loop)
-        mine = [self.outputs[loop] for loop in plan.around]
-        self.outside = mine if counter is None else [*mine, counter]
-        axes = [plan.place, *sorted(plan.inside, key=lambda loop: -_step(loop, sums))]
+            own = loop is plan.output
+            self.output_loops[loop] = self.loop(plan.block) if own else self.fresh(loop)
+        outside = [self.output_loops[loop] for loop in plan.outside]
+        self.outside = outside if counter is None else [*outside, counter]
+        axes = [plan.output, *sorted(plan.inside, key=lambda loop: -_stride(loop, sums))]
         self.strides: dict[UOp, int] = {}
         self.size = 1
         for loop in reversed(axes):
             self.strides[loop] = self.size
-            self.size *= plan.block if loop is plan.place else max_trip_count(loop)
+            self.size *= plan.block if loop is plan.output else max_trip_count(loop)
 
-    def loop(self, turns: int) -> UOp:
+    def loop(self, extent: int) -> UOp:
+        """A new output loop."""
         self.number += 1
-        return UOp.range(turns, self.number - 1, AxisKind.LOOP)
+        return UOp.range(extent, self.number - 1, AxisKind.LOOP)
 
     def fresh(self, loop: UOp) -> UOp:
+        """A new output loop with the extent of another loop."""
         self.number += 1
         return UOp.range(loop.src[0], self.number - 1, AxisKind.LOOP, loop.dtype)
 
     def run(self) -> UOp:
-        # of sums over the same loops all terms are gone through together, of others one after
-        # the other: they have no loop in common
+        # reductions over the same loops share one loop nest over their terms; others have nests
+        # without common loops
         for loops in dict.fromkeys(loops_of(one.reduce) for one in self.sums):
-            mine = dict.fromkeys((*loops, *self.plan.inside))
-            self.copies[loops] = {loop: self.fresh(loop) for loop in mine}
-        nodes, made = self.nodes, {}
+            nest = dict.fromkeys((*loops, *self.plan.inside))
+            self.term_loops[loops] = {loop: self.fresh(loop) for loop in nest}
         marks = {one.reduce: UOp(Ops.NOOP, one.reduce.dtype, (), i) for i, one in self.numbered()}
-        here = folded(Ops.ADD, dtypes.int, (self.outputs[self.plan.place], self.first))
-        values = {**self.outputs, self.plan.place: here}
-        sink = substitute_ranges(list(replace_nodes(nodes, marks).toposort()), values, {})
-        for i, one in self.numbered():
-            made[marks[one.reduce]] = self.scattered(one, i)
-        return replace_nodes(list(sink.toposort()), made)
+        own = self.output_loops[self.plan.output]
+        values = {**self.output_loops}
+        values[self.plan.output] = folded(Ops.ADD, dtypes.int, (own, self.first))
+        marked = replace_nodes(self.nodes, marks)
+        sink = substitute_ranges(list(marked.toposort()), values, {})
+        results = {marks[one.reduce]: self.scatter(one, i) for i, one in self.numbered()}
+        return replace_nodes(list(sink.toposort()), results)
 
     def numbered(self) -> Iterable[tuple[int, Term]]:
         return enumerate(self.sums)
 
-    def scattered(self, one: Term, number: int) -> UOp:
-        """What reads the sum, from the array that it is in."""
+    def scatter(self, one: Term, number: int) -> UOp:
+        """The LOAD of a finished sum from its local array. number: of the array."""
         dtype, op = one.reduce.dtype, one.reduce.arg.op
         array = UOp(Ops.DEFINE_REG, dtype.ptr(self.size, AddrSpace.REG), (), number)
         every = self.loop(self.size)
-        empty = UOp(Ops.STORE, dtypes.void, (array.index(every), self.anew(start_of(one))))
+        initial = self.in_outer_loops(initial_value(one))
+        empty = UOp(Ops.STORE, dtypes.void, (array.index(every), initial))
         cleared = UOp(Ops.FILL, dtypes.void, (empty, every), Fill())
         at, gate, value = self.term(one)
-        copies = self.copies[loops_of(one.reduce)]
-        place = array.index(self.address(at, copies), gate)
-        so_far = UOp(Ops.LOAD, dtype, (place, UOp.const(dtype, 0), cleared))
-        store = UOp(Ops.STORE, dtypes.void, (place, UOp(op, dtype, (so_far, value))))
-        depends = ranges_of(store)
-        loops = [loop for loop in copies.values() if loop in depends]
-        fill = UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
-        here = self.outputs[self.plan.place]
-        return UOp(Ops.LOAD, dtype, (array.index(self.address(here, self.outputs)), fill))
+        loops = self.term_loops[loops_of(one.reduce)]
+        place = array.index(self.address(at, loops), gate)
+        partial = UOp(Ops.LOAD, dtype, (place, UOp.const(dtype, 0), cleared))
+        store = UOp(Ops.STORE, dtypes.void, (place, UOp(op, dtype, (partial, value))))
+        ranges = ranges_of(store)
+        closed = [loop for loop in loops.values() if loop in ranges]
+        fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())
+        own = self.output_loops[self.plan.output]
+        return UOp(Ops.LOAD, dtype, (array.index(self.address(own, self.output_loops)), fill))
 
-    def anew(self, start: UOp) -> UOp:
-        """`start`, in the loops whose turns each have an array to begin with.
+    def in_outer_loops(self, value: UOp) -> UOp:
+        """`value` with a dependence on the loops that each have their own array.
 
-        It depends on nothing else that would keep it there: the comparison never holds.
+        Without it the initialization would be hoisted; the comparison is never true.
         """
         if not self.outside:
-            return start
-        turn = self.outside[0]
+            return value
+        total = self.outside[0]
         for loop in self.outside[1:]:
-            turn = turn + loop
-        other = UOp.const(start.dtype, 0 if start.arg else 1)
-        return UOp(Ops.WHERE, start.dtype, (turn < turn.const_like(0), other, start))
+            total = total + loop
+        other = UOp.const(value.dtype, 0 if value.arg else 1)
+        return UOp(Ops.WHERE, value.dtype, (total < total.const_like(0), other, value))
 
     def term(self, one: Term) -> tuple[UOp, UOp, UOp]:
-        """(place in its block, whether it has one, what is added) of a term."""
-        pick, replaced = one.pick, Replacement(one.pick)
-        narrow = pick.at.src[0] if pick.at.op is Ops.CAST else pick.at
+        """(index in its block, whether it is in the block, value) of a term."""
+        selection, selected = one.selection, SelectedIteration(one.selection)
+        uncast = selection.at.src[0] if selection.at.op is Ops.CAST else selection.at
         gate = UOp.const(dtypes.bool, True)
-        if narrow.dtype.itemsize > pick.at.dtype.itemsize:
-            gate = pick.inside  # what is cut off may look like a place
+        if uncast.dtype.itemsize > selection.at.dtype.itemsize:
+            gate = selection.inside  # a truncated index may look valid
         for condition in one.conditions:
-            gate = both(gate, replaced.value(condition))
-        values = {**self.outputs, **self.copies[loops_of(one.reduce)]}
+            gate = folded_and(gate, selected.value(condition))
+        values = {**self.output_loops, **self.term_loops[loops_of(one.reduce)]}
         at, gate, value = (
             substitute_ranges(list(part.toposort()), values, {})
-            for part in (pick.at, gate, replaced.value(one.value))
+            for part in (selection.at, gate, selected.value(one.value))
         )
-        far = at.cast(dtypes.long)
+        index = at.cast(dtypes.long)
         if self.first.op is not Ops.CONST:
-            far = far - self.first.cast(dtypes.long)
-        block = far.const_like(self.plan.block)
-        gate = both(both(far.const_like(-1) < far, far < block), gate)
-        return far, gate, value
+            index = index - self.first.cast(dtypes.long)
+        block = index.const_like(self.plan.block)
+        in_block = folded_and(index.const_like(-1) < index, index < block)
+        return index, folded_and(in_block, gate), value
 
-    def address(self, place: UOp, loops: dict[UOp, UOp]) -> UOp:
-        """Where an element is in an array, as wide as `place`: a place may be anything."""
-        total = place.const_like(0)
+    def address(self, index: UOp, loops: dict[UOp, UOp]) -> UOp:
+        """The position of an element in an array, in the dtype of `index`, which may be invalid."""
+        total = index.const_like(0)
         for loop, stride in self.strides.items():
-            part = place if loop is self.plan.place else loops[loop].cast(place.dtype)
-            part = folded(Ops.MUL, place.dtype, (part, part.const_like(stride)))
-            total = folded(Ops.ADD, place.dtype, (total, part))
+            part = index if loop is self.plan.output else loops[loop].cast(index.dtype)
+            part = folded(Ops.MUL, index.dtype, (part, part.const_like(stride)))
+            total = folded(Ops.ADD, index.dtype, (total, part))
         return total
 
 
 def accumulates(fill: UOp) -> bool:
-    """Whether a FILL adds to what its array holds: its turns have an order, and are done once."""
+    """Whether a FILL adds to its array, so that its iterations are ordered and run once."""
     arrays = {store.src[0].src[0] for store in values_of(fill)}
     return any(
         node.op is Ops.LOAD and node.src[0].src[0] in arrays
@@ -331,10 +337,12 @@ def accumulates(fill: UOp) -> bool:
 
 
 def ordered_loops(fill: UOp) -> frozenset[UOp]:
-    """The loops that may neither be written out nor be lanes: those whose turns may meet in one
-    place of an array that is added to, and those that have an array each."""
+    """The loops of an accumulating FILL that must be neither unrolled nor vectorized.
+
+    Different iterations may add to the same element, or have different arrays.
+    """
     if not accumulates(fill):
         return frozenset()
-    moving = [affine(store.src[0].src[1])[0] for store in values_of(fill)]
-    meeting = (loop for loop in loops_of(fill) if not all(loop in terms for terms in moving))
-    return frozenset(meeting) | ranges_of(fill)
+    indices = [affine(store.src[0].src[1])[0] for store in values_of(fill)]
+    shared = (loop for loop in loops_of(fill) if not all(loop in terms for terms in indices))
+    return frozenset(shared) | ranges_of(fill)

@@ -24,12 +24,14 @@ from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.codegen.analysis.affine import affine
+from weft.codegen.analysis.folding import conjunction
 from weft.codegen.analysis.ranges import extent_of, loops_of, max_trip_count, ranges_of, values_of
 from weft.codegen.analysis.substitution import replace_nodes
-from weft.codegen.indexing.predicate_simplification import conjuncts, gate_of
+from weft.codegen.indexing.predicate_simplification import gate_of
 from weft.codegen.vectorization.instances import UNROLLED
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
+from weft.uop.symbolic.conditions import conjuncts
 
 _LONGEST = 8  # turns of a loop that is written out for it
 _MOST_POINTS = 1 << 10
@@ -87,11 +89,8 @@ def mask_zero_products(sink: UOp) -> UOp:
                 and _is_strided_condition(one, own)
             ]
             if known:
-                gate = known[0]
-                for one in known[1:]:
-                    gate = gate & one
-                zero = product.const_like(0)
-                made[product] = UOp(Ops.WHERE, product.dtype, (gate, product, zero))
+                src = (conjunction(known), product, product.const_like(0))
+                made[product] = UOp(Ops.WHERE, product.dtype, src)
     return replace_nodes(nodes, made) if made else sink
 
 

@@ -153,7 +153,7 @@ def test_sums_into_more_places_than_fit_on_chip():
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_is_made_of_a_sum_is_not_lost(device, monkeypatch):
     """Only what is added to a sum can be stored before it; anything else is done afterwards."""
-    monkeypatch.setattr(indexed_stores, "_worth", lambda put, scratch: True)
+    monkeypatch.setattr(indexed_stores, "_is_profitable", lambda one, scratch: True)
     index, values, other = places(TERMS), numbers(TERMS), numbers(PLACES, seed=4)
     want = np.zeros(PLACES, np.float32)
     inside = (index >= 0) & (index < PLACES)
