@@ -14,7 +14,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from weft.base.disk_cache import DiskCache
-from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
+from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import (
     ArgumentError,
     CapabilityError,
@@ -54,16 +54,21 @@ from weft.device.parts import (
 from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
 from weft.device.registry import register, unregister
 from weft.device.tensor_core import FragmentLayout, TensorCore
-from weft.render import CDialect, CStyleRenderer, ImageStyle, VectorStyle
+from weft.render import CDialect, CStyleRenderer, Function, LoopText, MaskedLoad, VectorStyle
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
-from weft.uop.args import ASYNC
+from weft.uop.args import ASYNC, PREFETCH_L2, PREFETCH_STREAM, PREFETCHES, AxisKind
 
 __all__ = [
     "API_VERSION",
     "ASYNC",
     "COMMON_DTYPES",
+    "PREFETCHES",
+    "PREFETCH_L2",
+    "PREFETCH_STREAM",
+    "AddrSpace",
     "Allocator",
     "ArgumentError",
+    "AxisKind",
     "BufferHints",
     "CDialect",
     "CStyleRenderer",
@@ -85,13 +90,15 @@ __all__ = [
     "Feature",
     "FileError",
     "FragmentLayout",
+    "Function",
     "GraphRunner",
     "GroupOp",
     "ImageDType",
-    "ImageStyle",
     "KernelLimits",
     "Launch",
     "LinearProgram",
+    "LoopText",
+    "MaskedLoad",
     "MemoryCaps",
     "Ops",
     "OutOfMemory",

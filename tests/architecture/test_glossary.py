@@ -1,6 +1,6 @@
 """docs/glossary.md lists the techniques of the compiler: what each does, its module, its source.
 
-The page is made from the docstrings of modules. A module is on it if the first line of its
+The page is made from the docstrings of modules of the core and of the plugins. A module is on it if the first line of its
 docstring is `<Term>: <sentence>.` and a line of it begins with `Source: `. Others are left out.
 `python -m pytest tests/architecture/test_glossary.py --update-golden` writes the page.
 """
@@ -47,18 +47,19 @@ def entry_of(docstring: str) -> Entry | None:
 
 
 def row(entry: Entry, path: Path) -> str:
-    where = path.relative_to(CORE).as_posix()
-    cells = (entry.term, entry.sentence, f"[`{where}`](../core/weft/{where})", entry.source)
+    file = path.relative_to(ROOT).as_posix()
+    link = f"[`{file.removeprefix('core/weft/')}`](../{file})"
+    cells = (entry.term, entry.sentence, link, entry.source)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
 def glossary() -> str:
     found = []
-    for layer in LAYERS:
-        for path in (CORE / layer).rglob("*.py"):
-            entry = entry_of(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
-            if entry is not None:
-                found.append((entry.term.lower(), path.as_posix(), row(entry, path)))
+    folders = [CORE / layer for layer in LAYERS] + sorted((ROOT / "plugins").glob("*/weft_*"))
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
+        entry = entry_of(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
+        if entry is not None:
+            found.append((entry.term.lower(), path.as_posix(), row(entry, path)))
     return HEADER + "".join(line for *_, line in sorted(found))
 
 

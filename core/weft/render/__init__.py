@@ -1,6 +1,15 @@
 """Source rendering: print linear programs as text of C-like languages, one record per language."""
 
 from weft.render.cstyle import CStyleRenderer
-from weft.render.dialect import PLAIN_C, CDialect, ImageStyle, VectorStyle
+from weft.render.dialect import PLAIN_C, CDialect, VectorStyle
+from weft.render.extensions import Function, LoopText, MaskedLoad
 
-__all__ = ["PLAIN_C", "CDialect", "CStyleRenderer", "ImageStyle", "VectorStyle"]
+__all__ = [
+    "PLAIN_C",
+    "CDialect",
+    "CStyleRenderer",
+    "Function",
+    "LoopText",
+    "MaskedLoad",
+    "VectorStyle",
+]

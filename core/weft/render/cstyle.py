@@ -17,16 +17,13 @@ from typing import TYPE_CHECKING
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
-from weft.render import grid_loop
-from weft.render.alias_checks import crowded_loops
 from weft.render.dialect import PLAIN_C, CDialect
 from weft.render.expressions import ATOM, COMPARE, Expression, is_mask, mask_dtype
+from weft.render.extensions import Extensions, Function, LoopText
 from weft.render.helpers import Helpers
 from weft.render.memory_access import Accesses
-from weft.render.outlining import Repeated, repeated
 from weft.render.rules import C_RULES
 from weft.render.statement_placement import inlinable
-from weft.render.unroll_pragmas import TURNS, outer_loops, tile_loops
 from weft.uop import Ops, PatternMatcher, UOp
 from weft.uop.args import NON_TEMPORAL, PREFETCHES
 
@@ -36,11 +33,10 @@ if TYPE_CHECKING:
     from weft.device.program import LinearProgram
 
 LINE_LENGTH = 110
-ARRAY_ALIGNMENT = 64  # bytes of the widest vector: no access to an array on chip is split
 
 
-class CStyleRenderer:
-    """Renders any C-like language from its dialect.
+class CStyleRenderer(Extensions):
+    """Renders any C-like language from its dialect, and from the extensions that a subclass has.
 
     :param dialect: the language; None is plain C99 without vectors.
     :ivar language: of the dialect.
@@ -62,37 +58,8 @@ class CStyleRenderer:
         """
         return _Kernel(self, program).source()
 
-    def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
-        """The expression of a tensor core's multiply-add, for languages with such units."""
-        raise CapabilityError(
-            f"{self.language} has no tensor cores here",
-            asked=f"WMMA {call.arg}",
-            because=f"{type(self).__name__} does not implement wmma",
-            try_="declare no tensor_cores",
-        )
 
-    def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
-        """The expression of DOT, for languages with such an instruction; the sum comes last."""
-        raise CapabilityError(
-            f"{self.language} multiplies no pairs of narrow numbers here",
-            asked=f"DOT {call.arg}",
-            because=f"{type(self).__name__} does not implement dot",
-            try_="declare no pair_dots",
-        )
-
-    def shuffle(self, call: UOp, source: str) -> str:
-        """The expression of SHUFFLE, for languages whose work items exchange registers.
-
-        It is a statement of its own, which all work items of a group come to.
-        """
-        raise CapabilityError(
-            f"work items exchange no registers in {self.language} here",
-            asked=f"SHUFFLE by {call.arg} of {call.dtype!r}",
-            because=f"{type(self).__name__} does not implement shuffle",
-            try_="declare no Feature.WARP_REDUCE",
-        )
-
-
+_NO_TEXT = LoopText()
 _DEFINITIONS = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 
 
@@ -105,53 +72,51 @@ class _Kernel:
         self.renderer = renderer
         self.dialect = renderer.dialect
         self.program = program
-        self.helpers = helpers or Helpers(self.dialect)
-        self.values = Accesses(self.dialect, self.helpers)
+        self.helpers = helpers or Helpers(
+            self.dialect, renderer.function_prefix, renderer.float_quotients
+        )
+        self.values = Accesses(renderer, self.helpers)
         self.lines: list[str] = []
         self.depth = 1
-        self.in_part = False
-        self.streams = False
+        self.open_launch_loops = 0
+        self.needs_fence = False
         self.counts: dict[str, int] = {}
-        self.crowded = crowded_loops(program.uops) if self.dialect.crowded else frozenset()
-        self.tiles = tile_loops(program.uops) if self.dialect.turns else frozenset()
-        self.outer = outer_loops(program.uops) if self.dialect.whole else frozenset()
+        self.loop_text = renderer.loop_text(program.uops)
 
     def source(self) -> str:
-        uops = self.program.uops
-        if self.dialect.parts:
-            uops = grid_loop.index_first(uops)
+        uops, functions = self.renderer.prepare(self.program.uops)
         self._declare_storage()
-        if self.dialect.apart:
-            uops, functions = repeated(uops)
-            for function in functions:
-                self._function(function)
+        for function in functions:
+            self._function(function)
         self._nodes(uops)
-        if self.in_part:
+        for _ in range(self.open_launch_loops):
             self.depth -= 1
             self._line("}")
-        if self.streams and self.dialect.streamed:
-            self._line(self.dialect.streamed)
+        if self.needs_fence:
+            self._line(self.renderer.store_fence)
         if self.depth != 1:
             raise SpecError("a block is not closed", asked=f"rendering {self.program.name}")
         name, types = self.program.name, self._types()
-        before = [self.dialect.preamble] if self.dialect.preamble else []
+        preamble = self.renderer.preamble(self.program)
+        before = [preamble] if preamble else []
         before += self.helpers.types.values()
         before += self.helpers.texts.values()
-        called = self.dialect.called if self.in_part else ""
-        head = f"{called}{self.dialect.kernel_prefix} {name}({self._parameters(types)}) {{"
-        after = [one for line in grid_loop.entry(name, types) for one in _wrapped(line, "")]
-        after = [*after, ""] if self.in_part else [""]
-        return "\n".join([*before, *_wrapped(head, ""), *self.lines, "}", *after])
+        *attributes, prefix = self.renderer.kernel_prefix(self.program).split("\n")
+        head = f"{prefix} {name}({self._parameters(types)}) {{"
+        after = self.renderer.after_kernel(self.program, types)
+        after = [part for line in after for part in _wrapped(line, "")]
+        lines = [*before, *attributes, *_wrapped(head, ""), *self.lines, "}", *after, ""]
+        return "\n".join(lines)
 
     # ---- the head ---------------------------------------------------------------------------
 
     def _types(self) -> list[str]:
         """Of the buffers, then of the variables."""
         pointers = {u.arg: u.dtype for u in self.program.uops if u.op is Ops.DEFINE_GLOBAL}
-        types, images = [], self.dialect.images
+        types = []
         for slot in self.program.globals:
-            if images is not None and isinstance(pointers[slot], ImageDType):
-                types.append(images.written if slot in self.program.outs else images.read)
+            if isinstance(pointers[slot], ImageDType):
+                types.append(self.renderer.image_type(slot in self.program.outs))
                 continue
             const = "" if slot in self.program.outs else "const "
             element = self._storage_type(pointers[slot].base)
@@ -160,14 +125,14 @@ class _Kernel:
 
     def _parameters(self, types: list[str]) -> str:
         words, slots = [], self.program.globals
-        for place, (slot, kind) in enumerate(zip(slots, types)):
-            name = f"data{slot}{self.dialect.buffer_suffix.format(place=place)}"
+        for position, (slot, kind) in enumerate(zip(slots, types)):
+            name = self.renderer.buffer_name(f"data{slot}", position)
             restrict = self.dialect.restrict if kind.endswith("*") else ""
             words.append(" ".join(filter(None, (kind, restrict, name))))
         for name, type_name in zip(self.program.variable_names, types[len(slots) :]):
-            words.append(self.dialect.variable_parameter.format(type=type_name, name=name))
-        words += grid_loop.PARAMETERS if self.in_part else ()
-        return ", ".join(filter(None, [*words, *self.dialect.extra_parameters]))
+            words.append(self.renderer.variable_parameter(type_name, name))
+        words += self.renderer.extra_parameters(self.program)
+        return ", ".join(filter(None, words))
 
     def _storage_type(self, dtype: DType) -> str:
         if dtype.count > 1:
@@ -181,14 +146,14 @@ class _Kernel:
             if u.op not in _DEFINITIONS:
                 continue
             kind = u.dtype
-            if isinstance(kind, ImageDType) and self.dialect.images is None:
+            if isinstance(kind, ImageDType) and not self.renderer.images:
                 raise CapabilityError(
                     f"{self.dialect.language} has no images here", asked=f"{kind!r} in a kernel"
                 )
             if u.op is Ops.DEFINE_GLOBAL:
                 self.values.known[u] = Expression(f"data{u.arg}")
             elif u.op is Ops.DEFINE_VAR:
-                self.values.known[u] = Expression(self.dialect.variable.format(name=names[u]))
+                self.values.known[u] = Expression(self.renderer.variable(names[u]))
             elif u.op is Ops.DEFINE_REG and isinstance(kind, PtrDType):
                 self._declare_register(u, kind)
             elif u.op is Ops.DEFINE_LOCAL and isinstance(kind, PtrDType):
@@ -207,8 +172,7 @@ class _Kernel:
             self._line(f"{element} {name};")
         else:
             name = f"row{u.arg}"
-            aligned = self.dialect.aligned.format(bytes=ARRAY_ALIGNMENT)
-            self._line(f"{element} {name}[{kind.size}]{aligned};")
+            self._line(self.renderer.array(element, name, kind.size))
         self.values.known[u] = Expression(name)
 
     # ---- the body ---------------------------------------------------------------------------
@@ -220,19 +184,20 @@ class _Kernel:
             if u.op is not Ops.INDEX:  # written where memory is read or stored
                 self._node(u, lengths.get(u, 0))
 
-    def _function(self, wanted: Repeated) -> None:
-        """What is done over and over, before the kernel."""
+    def _function(self, function: Function) -> None:
+        """Define a function before the kernel."""
         body = _Kernel(self.renderer, self.program, self.helpers)
         words = []
-        for place, u in enumerate(wanted.given):
+        for place, u in enumerate(function.parameters):
             body.values.known[u] = Expression(f"given{place}")
             words.append(f"{self.helpers.type(u.dtype)} given{place}")
-        body._nodes(wanted.steps)
-        result = wanted.steps[-1]
+        body._nodes(function.steps)
+        result = function.steps[-1]
         body._line(f"return {body.values.text(result)};")
-        head = f"static {self.helpers.type(result.dtype)} {wanted.name}({', '.join(words)})"
-        lines = [*_wrapped(self.dialect.apart.format(head=head), ""), *_wrapped(f"{head} {{", "")]
-        self.helpers.texts[wanted.name] = "\n".join([*lines, *body.lines, "}"])
+        head = f"static {self.helpers.type(result.dtype)} {function.name}({', '.join(words)})"
+        declaration = self.renderer.function_declaration(head)
+        lines = [*_wrapped(declaration, ""), *_wrapped(f"{head} {{", "")]
+        self.helpers.texts[function.name] = "\n".join([*lines, *body.lines, "}"])
 
     def _node(self, u: UOp, length: int) -> None:
         statement = _STATEMENTS.get(u.op)
@@ -250,8 +215,8 @@ class _Kernel:
         elif u.op is Ops.SHUFFLE:
             found = Expression(self.renderer.shuffle(u, self.values.text(u.src[0])))
         else:
-            if u.op is Ops.LOAD and (ahead := self.values.ahead(u)):
-                self._line(ahead)
+            if u.op is Ops.LOAD and (prefetch := self.values.prefetch(u)):
+                self._line(prefetch)
             if u.op is Ops.LOAD and u.arg in PREFETCHES:
                 return
             found = self.values.of(u)
@@ -270,19 +235,17 @@ class _Kernel:
         name = f"ridx{u.arg.id}"
         end = self.values.text(u.src[0], COMPARE + 1)
         kind = self.helpers.type(u.dtype)
-        if u in self.tiles:
-            self._line(self.dialect.turns.format(turns=TURNS))
-        elif u in self.outer:
-            self._line(self.dialect.whole)
+        if before := self.loop_text.get(u, _NO_TEXT).before:
+            self._line(before)
         self._line(f"for ({kind} {name} = 0; {name} < {end}; {name}++) {{")
         self._opened(u, name)
 
     def _opened(self, u: UOp, name: str) -> None:
-        """Within a loop from here on."""
+        """Enter the body of a loop."""
         self.depth += 1
         self.values.known[u] = Expression(name)
-        if u in self.crowded:
-            self._line(self.dialect.crowded)
+        if inside := self.loop_text.get(u, _NO_TEXT).inside:
+            self._line(inside)
 
     def _if(self, u: UOp) -> None:
         self._line(f"if ({self.values.condition(u.src[0])}) {{")
@@ -304,11 +267,11 @@ class _Kernel:
             self._store_lanes(index, value, gate)
             return
         text = self.values.stored(value, whole and is_mask(value.dtype))
-        if u.arg == NON_TEMPORAL and self.dialect.stream:
+        if u.arg == NON_TEMPORAL and self.renderer.store_fence:
             name = self._fresh("alu")
             self._line(f"{self.helpers.type(value.dtype)} {name} = {text};")
-            self._line(self.values.streamed(index, value.dtype, name))
-            self.streams = True
+            self._line(self.values.non_temporal_store(index, value.dtype, name))
+            self.needs_fence = True
             return
         self._line(f"{gate}{self.values.written(index, value.dtype, text)};")
 
@@ -323,18 +286,18 @@ class _Kernel:
             self._line(f"{gate}{place} = {self.values.lane(name, lane)}{test};")
 
     def _special(self, u: UOp) -> None:
-        prefix, axis = u.arg.rstrip("0123456789"), u.arg[-1]
-        if self.dialect.parts and u.arg == "gidx0":
-            end = self.values.text(u.src[0])
-            for line in grid_loop.loop(u.arg, self.helpers.type(u.dtype), end):
+        prefix, axis = u.arg.rstrip("0123456789"), int(u.arg[-1])
+        kind = self.helpers.type(u.dtype)
+        if loop := self.renderer.launch_loop(u, kind, self.values.text(u.src[0])):
+            for line in loop:
                 self._line(line)
-            self.in_part = True
+            self.open_launch_loops += 1
             self._opened(u, u.arg)
             return
-        if prefix not in self.dialect.index:
+        index = self.renderer.launch_index(self.program, prefix, axis)
+        if index is None:
             raise self._lacks("launch indices", "KernelLimits(global_size=None, local_size=None)")
-        spelt = self.dialect.index[prefix][int(axis)]
-        self._line(f"{self.helpers.type(u.dtype)} {u.arg} = {spelt};")
+        self._line(f"{kind} {u.arg} = {index};")
         self.values.known[u] = Expression(u.arg)
 
     def _barrier(self, u: UOp) -> None:

@@ -1,7 +1,8 @@
 """Language dialect: describe the syntax of one C-like language as a frozen record, CDialect.
 
-The defaults are plain C99 without vectors. A plugin sets what its language writes differently.
-Text templates are for `str.format`, with the fields that each docstring names.
+The defaults are plain C99 without vectors. A plugin sets what its language writes differently; what
+only one language has is a method of its renderer (see `extensions`). Text templates are for
+`str.format`, with the fields that each docstring names.
 
 Source: ISO/IEC 9899:1999 (C99).
 """
@@ -85,10 +86,8 @@ class VectorStyle:
     :param typedef: a line that declares it, empty where it is built in; fields ``name``,
         ``scalar``, ``count``.
     :param memory_name: the type through which memory is read and written; field ``name``.
-    :param memory_typedef: a line that declares that one, empty where there is no need; fields
+    :param memory_typedef: a line that declares that one, empty where it is built in; fields
         ``name``, ``align`` (bytes of one lane).
-    :param loaded: of what is read through that type, as a value; fields ``type``, ``place``; empty:
-        it is one.
     :param literal: of one value per lane; fields ``type``, ``lanes``.
     :param splat: of one value for all lanes; fields ``type``, ``value``; empty: write all lanes.
     :param lane: one lane of a vector; fields ``vector``, ``lane``.
@@ -96,12 +95,7 @@ class VectorStyle:
     :param shuffle: lanes of two vectors; fields ``a``, ``b``, ``lanes``; empty: by literal.
     :param convert: to another vector type of as many lanes; fields ``value``, ``type``.
     :param bitcast: to another vector type of as many bytes; fields ``value``, ``type``.
-    :param load: of consecutive scalars that need not be aligned; fields ``pointer`` (to the first
-        of them), ``count``; empty: through a pointer to the memory type.
-    :param store: of a vector to such a place, with field ``value`` as well; empty: likewise.
     :param functions: like ``CDialect.functions``, for vectors of that lane.
-    :param real_quotients: integers of up to 32 bits are divided as floats, of which the machine
-        divides all lanes at once, and of integers one after the other.
     :param any: whether any lane of a mask is set, on a device with ``Feature.ANY_LANE``; field
         ``mask``, a vector of integers.
     """
@@ -110,7 +104,6 @@ class VectorStyle:
     typedef: str = "typedef {scalar} {name} __attribute__((ext_vector_type({count})));"
     memory_name: str = "{name}_m"
     memory_typedef: str = "typedef {name} {name}_m __attribute__((aligned({align}), may_alias));"
-    loaded: str = ""
     literal: str = "({type}){{{lanes}}}"
     splat: str = "({type})({value})"
     lane: str = "{vector}[{lane}]"
@@ -118,8 +111,6 @@ class VectorStyle:
     shuffle: str = "__builtin_shufflevector({a}, {b}, {lanes})"
     convert: str = "__builtin_convertvector({value}, {type})"
     bitcast: str = "({type})({value})"
-    load: str = ""
-    store: str = ""
     functions: Mapping[Ops, str] = field(
         default_factory=lambda: FrozenMap(
             {
@@ -129,24 +120,7 @@ class VectorStyle:
             }
         )
     )
-    real_quotients: bool = False
     any: str = "__builtin_reduce_or({mask})"
-
-
-@dataclass(frozen=True)
-class ImageStyle:
-    """How a language spells two-dimensional images of pixels of four floats.
-
-    :param read: the type of a kernel's parameter that is read.
-    :param written: the type of one that is written.
-    :param load: the pixel at (x, y), as a vector of four floats; fields ``image``, ``at``.
-    :param store: the statement that writes one; fields ``image``, ``at``, ``value``.
-    """
-
-    read: str
-    written: str
-    load: str
-    store: str
 
 
 @dataclass(frozen=True)
@@ -156,51 +130,14 @@ class CDialect:
     :param language: cache namespace and file suffix.
     :param preamble: text before everything else.
     :param kernel_prefix: what stands before a kernel's name.
-    :param function_prefix: what stands before a helper function's result type.
     :param global_qualifier: of pointers to the device's memory, with a trailing blank.
     :param restrict: of such pointers, after the star; empty where there is none.
     :param shared_qualifier: of memory shared by a work group; None: there is none.
-    :param private_qualifier: of pointers to a work item's own arrays, with a trailing blank.
-    :param aligned: after the declaration of an array, with a blank before it; field ``bytes``;
-        empty: it is as it comes.
     :param barrier: the statement by which a work group waits for itself; None: there is none.
     :param index: expressions for the launch indices, three per prefix ("gidx", "lidx").
-    :param stream: the statement of a store past the caches, at any alignment; fields ``pointer``
-        (to the first element), ``type``, ``bytes`` (of all lanes), ``value`` (a name), ``plain``
-        (the statement without it); empty: it is a store like others.
-    :param ahead: the statement that asks for what is to be read later, beside a load from a long
-        stretch; field ``pointer`` (to the first element); empty: there is none.
-    :param coming: the statement that asks for what a later turn of a loop reads; field ``pointer``;
-        empty: nothing is asked for.
-    :param later: the same for what is read only after much else; empty: as ``coming``.
-    :param picked: the expression that reads those lanes of neighbouring places whose bits are set,
-        and the lanes of ``other`` elsewhere; fields ``type``, ``scalar``, ``itemsize``, ``count``,
-        ``word`` (of as many bits), ``bits``, ``other``, ``name`` (of the buffer), ``at`` and
-        ``start`` (whose sum is the place of the first lane, which need not be in the buffer);
-        empty: lane by lane.
-    :param streamed: the statement at the end of a kernel after which others see such stores.
-    :param crowded: the statement at the head of innermost loops with very many stores, which tells
-        the compiler not to look for what one turn leaves for the next; empty: there is none.
-    :param turns: the line before innermost loops of a product's tile, which has the compiler write
-        out several turns; field ``turns``; empty: it may do as it likes.
-    :param whole: the line before short loops around others, which has the compiler leave them as
-        they are; empty: likewise.
-    :param apart: the declaration of a function that is to be called, never to be written out where
-        it is called; field ``head`` (type, name and parameters); empty: there are no such.
-        See `weft.render.outlining`.
-    :param parts: gidx0 is a loop in the kernel, over the part of it that a call is given: for
-        devices with ``Feature.THREADS``. See `weft.render.grid_loop`.
-    :param called: what stands before a kernel that is called so, by the function beside it: a
-        compiler that wrote a short one out there as well would compile it twice.
-    :param buffer_suffix: after a buffer's name among the parameters; field ``place`` (from 0).
-    :param variable_parameter: of a variable; fields ``type``, ``name``; empty: they are no
-        parameters of their own.
-    :param variable: a variable where it is used; field ``name``.
-    :param extra_parameters: further kernel parameters, after buffers and variables.
     :param type_names: of scalar dtypes, as values.
     :param memory_types: of scalar dtypes where they lie in memory, if that differs.
     :param vectors: how vectors are spelt; None: there are none.
-    :param images: how images are spelt; None: there are none.
     :param functions: expressions for operations that no operator gives; fields ``0``, ``1``, ``2``.
     :param infinities: spelling of infinity by float dtype.
     :param nans: spelling of NaN by float dtype.
@@ -213,37 +150,17 @@ class CDialect:
     language: str = "c"
     preamble: str = ""
     kernel_prefix: str = "void"
-    function_prefix: str = "static inline"
     global_qualifier: str = ""
     restrict: str = "restrict"
     shared_qualifier: str | None = None
-    private_qualifier: str = ""
-    aligned: str = " __attribute__((aligned({bytes})))"
     barrier: str | None = None
     index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
-    stream: str = ""
-    ahead: str = ""
-    coming: str = ""
-    later: str = ""
-    picked: str = ""
-    streamed: str = ""
-    crowded: str = ""
-    turns: str = ""
-    whole: str = ""
-    apart: str = ""
-    parts: bool = False
-    called: str = ""
-    buffer_suffix: str = ""
-    variable_parameter: str = "const {type} {name}"
-    variable: str = "{name}"
-    extra_parameters: tuple[str, ...] = ()
     type_names: Mapping[DType, str] = C_TYPES
     memory_types: Mapping[DType, str] = field(
         # A byte that is neither 0 nor 1 must not be undefined behaviour.
         default_factory=lambda: FrozenMap({dtypes.bool: "unsigned char"})
     )
     vectors: VectorStyle | None = None
-    images: ImageStyle | None = None
     functions: Mapping[tuple[Ops, DType], str] = SCALAR_FUNCTIONS
     infinities: Mapping[DType, str] = field(
         default_factory=lambda: FrozenMap(

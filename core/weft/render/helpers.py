@@ -14,17 +14,27 @@ from __future__ import annotations
 from weft.base.dtype import DType, dtypes
 from weft.render.constants import literal
 from weft.render.dialect import SHORT_NAMES, CDialect
+from weft.render.extensions import Extensions
 
 
 class Helpers:
     """The functions of one kernel, in the order in which they were first asked for.
 
+    :param function_prefix: what stands before the result type of each.
+    :param float_quotients: vectors of integers of up to 32 bits are divided as floats.
     :ivar types: every vector type they or the kernel mention, in order.
     :ivar texts: name of a function to its text.
     """
 
-    def __init__(self, dialect: CDialect) -> None:
+    def __init__(
+        self,
+        dialect: CDialect,
+        function_prefix: str = Extensions.function_prefix,
+        float_quotients: bool = False,
+    ) -> None:
         self.dialect = dialect
+        self.function_prefix = function_prefix
+        self.float_quotients = float_quotients
         self.types: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self._names: dict[DType, str] = {}
@@ -55,11 +65,12 @@ class Helpers:
             return known
         name = self.type(dtype)
         vectors = self.dialect.vectors
-        if vectors is None or not vectors.memory_typedef:
+        if vectors is None:
             return name
         through = self._through[dtype] = vectors.memory_name.format(name=name)
-        align = dtype.scalar().itemsize
-        self.types.setdefault(through, vectors.memory_typedef.format(name=name, align=align))
+        if vectors.memory_typedef:
+            align = dtype.scalar().itemsize
+            self.types.setdefault(through, vectors.memory_typedef.format(name=name, align=align))
         return through
 
     def splat(self, value: str, dtype: DType) -> str:
@@ -117,7 +128,7 @@ class Helpers:
     def _define(self, name: str, result: DType, parameters: str, *body: str) -> str:
         if name not in self.texts:
             lines = "".join(f"  {line}\n" for line in body)
-            head = f"{self.dialect.function_prefix} {self.type(result)} {name}({parameters})"
+            head = f"{self.function_prefix} {self.type(result)} {name}({parameters})"
             self.texts[name] = f"{head} {{\n{lines}}}"
         return name
 
@@ -184,8 +195,7 @@ class Helpers:
 
     def _divided_as(self, dtype: DType) -> DType | None:
         """The float that integers are divided as; None: as they are."""
-        vectors = self.dialect.vectors
-        if dtype.count == 1 or vectors is None or not vectors.real_quotients:
+        if dtype.count == 1 or not self.float_quotients:
             return None
         size = dtype.scalar().itemsize
         if size > 4:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace, DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError, SpecError
-from weft.render.dialect import CDialect
 from weft.render.expressions import (
     ATOM,
     CHOICE,
@@ -29,18 +28,20 @@ from weft.render.expressions import (
     is_mask,
     mask_dtype,
 )
+from weft.render.extensions import Extensions, MaskedLoad
 from weft.render.helpers import Helpers
 from weft.uop import Ops, UOp
-from weft.uop.args import PREFETCH_L2, PREFETCH_STREAM, PREFETCHES
+from weft.uop.args import PREFETCH_STREAM, PREFETCHES
 
-_PICKED = {8: "char", 16: "short", 32: "int"}  # what as many bits as there are lanes fit in
+_MASK_WORDS = {8: "char", 16: "short", 32: "int"}  # by lanes, an integer type of so many bits
 
 
 class Accesses(Expressions):
     """Expressions that also know memory."""
 
-    def __init__(self, dialect: CDialect, helpers: Helpers) -> None:
-        super().__init__(dialect, helpers)
+    def __init__(self, renderer: Extensions, helpers: Helpers) -> None:
+        super().__init__(renderer.dialect, helpers)
+        self.renderer = renderer
         self._writers[Ops.LOAD] = self._load
 
     def place(self, index: UOp, dtype: DType, writing: bool = False) -> Expression:
@@ -67,11 +68,7 @@ class Accesses(Expressions):
             )
         memory = dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype
         through = self.helpers.memory_type(memory)
-        space = self.dialect.global_qualifier
-        if kind.space is AddrSpace.REG:
-            space = self.dialect.private_qualifier
-        if kind.space is AddrSpace.LOCAL:
-            space = self.dialect.shared_qualifier or ""
+        space = self.renderer.pointer_qualifier(kind.space)
         const = "" if writing or kind.space is not AddrSpace.GLOBAL else "const "
         address = self._address(index)
         if " " in address:
@@ -88,44 +85,37 @@ class Accesses(Expressions):
 
     def written(self, index: UOp, dtype: DType, value: str) -> str:
         """The statement, without its end, that stores `value`. Raises as `place`."""
-        images = self.dialect.images
-        if images is not None and _is_pixel(index):
+        if self.renderer.images and _is_pixel(index):
             name, at = self.text(index.src[0], ATOM), self.text(index.src[1])
-            return images.store.format(image=name, at=at, value=value)
+            return self.renderer.image_store(name, at, value)
         place = self.place(index, dtype, writing=True).text
-        vectors = self.dialect.vectors
-        if vectors is not None and vectors.store and _is_spread(index, dtype):
-            pointer = self._address(index)
-            return vectors.store.format(count=dtype.count, value=value, pointer=pointer)
+        if _is_spread(index, dtype):
+            return self.renderer.vector_store(dtype.count, place, self._address(index), value)
         return f"{place} = {value}"
 
-    def streamed(self, index: UOp, dtype: DType, name: str) -> str:
-        """The statement that stores the value of this name past the caches."""
-        return self.dialect.stream.format(
-            pointer=self._address(index),
-            type=self.helpers.type(dtype),
-            bytes=dtype.itemsize,
-            value=name,
-            plain=f"{self.written(index, dtype, name)};",
+    def non_temporal_store(self, index: UOp, dtype: DType, name: str) -> str:
+        """The statement that stores the value of this name and bypasses the caches."""
+        return self.renderer.non_temporal_store(
+            self._address(index),
+            self.helpers.type(dtype),
+            dtype.itemsize,
+            name,
+            f"{self.written(index, dtype, name)};",
         )
 
-    def ahead(self, load: UOp) -> str:
-        """The statement that asks for what comes after a LOAD, or for what it is of; empty where
-        none is wanted."""
-        if load.arg in PREFETCHES:
-            place, dialect = load.src[0], self.dialect
-            form = (load.arg == PREFETCH_L2 and dialect.later) or dialect.coming
-            gate = f"if ({self.text(place.src[2])}) " if len(place.src) > 2 and form else ""
-            return gate + form.format(pointer=self._address(place)) if form else ""
-        if load.arg != PREFETCH_STREAM or not self.dialect.ahead:
+    def prefetch(self, load: UOp) -> str:
+        """The statement of the software prefetch that a LOAD is marked with; empty: none."""
+        if load.arg != PREFETCH_STREAM and load.arg not in PREFETCHES:
             return ""
-        return self.dialect.ahead.format(pointer=self._address(load.src[0]))
+        place = load.src[0]
+        statement = self.renderer.prefetch(load.arg, self._address(place))
+        is_gated = statement and load.arg in PREFETCHES and len(place.src) > 2
+        return f"if ({self.text(place.src[2])}) {statement}" if is_gated else statement
 
     def _read(self, index: UOp, dtype: DType) -> Expression:
-        images = self.dialect.images
-        if images is not None and _is_pixel(index):
+        if self.renderer.images and _is_pixel(index):
             name, at = self.text(index.src[0], ATOM), self.text(index.src[1])
-            return Expression(images.load.format(image=name, at=at))
+            return Expression(self.renderer.image_load(name, at))
         register = index.src[0].dtype.space is AddrSpace.REG  # type: ignore[attr-defined]
         if register and index.src[0].dtype.base is dtype:
             found = self.place(index, dtype)
@@ -133,13 +123,11 @@ class Accesses(Expressions):
         if dtype.count & (dtype.count - 1):
             return self._read_lanes(index, dtype)
         found = self.place(index, dtype)
-        vectors = self.dialect.vectors
-        if vectors is not None and vectors.loaded and index.src[0].dtype.base is not dtype:
+        if _is_spread(index, dtype):
             name = self.helpers.type(dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype)
-            found = Expression(vectors.loaded.format(type=name, place=found.text))
-        if vectors is not None and vectors.load and _is_spread(index, dtype):
             pointer = self._address(index)
-            found = Expression(vectors.load.format(count=dtype.count, pointer=pointer))
+            text = self.renderer.vector_load(name, dtype.count, found.text, pointer)
+            found = found if text == found.text else Expression(text)
         if is_mask(dtype):
             return self.from_bytes(found, dtypes.uint8.vec(dtype.count))
         if dtype is dtypes.bool:
@@ -173,34 +161,35 @@ class Accesses(Expressions):
         return Expression(f"{gate} ? {text} : {rest}", CHOICE, found.mask)
 
     def _vectorize(self, u: UOp) -> Expression:
-        picked = self._picked(u) if self.dialect.picked else None
-        return super()._vectorize(u) if picked is None else picked
+        load = self._masked_load(u) if self.renderer.masked_loads else None
+        return super()._vectorize(u) if load is None else load
 
-    def _picked(self, u: UOp) -> Expression | None:
-        """Lanes that are read from neighbouring places, or from every other of them, some under
-        conditions, as one read of those that are there; None where they are something else."""
-        found = _neighbours(u)
+    def _masked_load(self, u: UOp) -> Expression | None:
+        """One masked load for lanes that are read from consecutive elements, or from every second,
+        each under its own condition; None where the lanes are something else."""
+        found = _row_of(u)
         if found is None:
             return None
-        index, start, apart, other = found
-        wide = u.dtype.scalar().vec(apart * u.dtype.count)
+        index, start, stride, other = found
+        wide = u.dtype.scalar().vec(stride * u.dtype.count)
         gates: dict[UOp | None, int] = {}
         for lane, load in enumerate(u.src):
             if load.op is Ops.LOAD:
                 gate = load.src[0].src[2] if len(load.src[0].src) > 2 else None
-                gates[gate] = gates.get(gate, 0) | 1 << apart * lane
+                gates[gate] = gates.get(gate, 0) | 1 << stride * lane
         parts = [
             f"{bits:#x}u" if gate is None else f"(-(unsigned)({self.text(gate)}) & {bits:#x}u)"
             for gate, bits in gates.items()
         ]
         name, at = self.text(index.src[0], ATOM), self.text(index.src[1], TIMES)
-        itemsize, count = wide.scalar().itemsize, wide.count
-        text = self.dialect.picked.format(
-            type=self.helpers.type(wide), scalar=self.helpers.type(wide.scalar()),
-            count=count, word=_PICKED[count], bits=" | ".join(parts), name=name, at=at, start=start,
-            itemsize=itemsize, other=self.helpers.const(other.arg, wide),
+        text = self.renderer.masked_load(
+            MaskedLoad(
+                self.helpers.type(wide), self.helpers.type(wide.scalar()), wide.count,
+                wide.scalar().itemsize, _MASK_WORDS[wide.count], " | ".join(parts), name, at, start,
+                self.helpers.const(other.arg, wide),
+            )
         )  # fmt: skip
-        return Expression(text if apart == 1 else f"{self.helpers.even(wide)}({text})")
+        return Expression(text if stride == 1 else f"{self.helpers.even(wide)}({text})")
 
     def stored(self, value: UOp, register: bool) -> str:
         """A value as it is written to memory."""
@@ -210,20 +199,20 @@ class Accesses(Expressions):
 
 
 class _Row(NamedTuple):
-    """Places in a row: an INDEX of one of them, how many elements after it the first is, how many
-    from each to the next, and the constant that stands for those that are not read."""
+    """Elements at a constant stride: an INDEX of one, the distance from it to the first, the
+    stride, and the constant that replaces elements that are not read."""
 
     index: UOp
     start: int
-    apart: int
+    stride: int
     other: UOp
 
 
-def _neighbours(u: UOp) -> _Row | None:
-    """Where the lanes of a vector are read; None where they lie in no row, or where several
-    constants stand for what is not read."""
+def _row_of(u: UOp) -> _Row | None:
+    """The elements that the lanes of a vector read; None where they have no common stride, or where
+    several constants replace what is not read."""
     scalar = u.dtype.scalar()
-    if u.dtype.count not in _PICKED or scalar.itemsize < 4:
+    if u.dtype.count not in _MASK_WORDS or scalar.itemsize < 4:
         return None
     reads: list[tuple[int, UOp]] = []
     others: set[UOp] = set()
@@ -239,15 +228,15 @@ def _neighbours(u: UOp) -> _Row | None:
     other = others.pop() if others else UOp.const(scalar, 0)
     if others or not reads or other.op is not Ops.CONST:
         return None
-    apart = _apart(reads)
-    if apart * u.dtype.count not in _PICKED:
+    stride = _stride(reads)
+    if stride * u.dtype.count not in _MASK_WORDS:
         return None
     lane, index = reads[0]
-    return _Row(index, -lane * apart, apart, other)
+    return _Row(index, -lane * stride, stride, other)
 
 
-def _apart(reads: Sequence[tuple[int, UOp]]) -> int:
-    """How far the memory of each lane is from that of the lane before it, 1 or 2; otherwise 0."""
+def _stride(reads: Sequence[tuple[int, UOp]]) -> int:
+    """The stride from lane to lane if it is 1 or 2 elements; otherwise 0."""
     first, index = reads[0]
     kind = index.src[0].dtype
     if not isinstance(kind, PtrDType) or kind.space is not AddrSpace.GLOBAL:
@@ -256,12 +245,12 @@ def _apart(reads: Sequence[tuple[int, UOp]]) -> int:
         return 1
     base, start = _and_constant(index.src[1])
     lane, second = reads[1]
-    apart = (_and_constant(second.src[1])[1] - start) // (lane - first)
+    stride = (_and_constant(second.src[1])[1] - start) // (lane - first)
     for lane, other in reads[1:]:
-        wanted = (base, start + apart * (lane - first))
+        wanted = (base, start + stride * (lane - first))
         if other.src[0] is not index.src[0] or _and_constant(other.src[1]) != wanted:
             return 0
-    return apart if apart in (1, 2) else 0
+    return stride if stride in (1, 2) else 0
 
 
 def _and_constant(at: UOp) -> tuple[UOp, int]:

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from weft.plugin import CDialect, CStyleRenderer, LinearProgram, Ops, UOp, VectorStyle, dtypes
-from weft_cpu_clang.toolchain import PAIRS, Facts
+from collections.abc import Mapping, Sequence
 
-_HALVED = "/* in halves */"
+from weft.plugin import (
+    PREFETCH_L2,
+    PREFETCH_STREAM,
+    CDialect,
+    CStyleRenderer,
+    Function,
+    LinearProgram,
+    LoopText,
+    MaskedLoad,
+    Ops,
+    UOp,
+    VectorStyle,
+    dtypes,
+)
+from weft_cpu_clang import thread_loop
+from weft_cpu_clang.alias_checks import crowded_loops
+from weft_cpu_clang.outlining import outline
+from weft_cpu_clang.toolchain import PAIRS, Facts
+from weft_cpu_clang.unroll_pragmas import TURNS, outer_loops, tile_loops
+
 _BEFORE = """\
 #pragma clang attribute push(__attribute__((target("{targets}"))), apply_to = function)
 """
 _PAIRS = "typedef __bf16 pairs16 __attribute__((vector_size(64)));\n"
-_STREAM = (
-    "if ((unsigned long long)({pointer}) % {bytes} == 0) "
-    "__builtin_nontemporal_store({value}, ({type}*)({pointer})); else {plain}"
-)
-# Code of which nothing is known, which does nothing: only stores of one turn are compared.
-_CROWDED = '__asm__ volatile("");'
-_AHEAD = "__builtin_prefetch((void*)((unsigned long long)({pointer}) + 4096));"  # a page further on
-_COMING = "__builtin_prefetch((void*)({pointer}));"
-_LATER = "__builtin_prefetch((void*)({pointer}), 0, 2);"  # into the second-level cache
-# Places before or behind the buffer are only counted with, in integers.
-_PICKED = (
-    "__builtin_masked_load(__builtin_bit_cast(_Bool __attribute__((ext_vector_type({count}))), "
-    "(unsigned {word})({bits})), "
-    "(const {scalar}*)((unsigned long long){name} + ((long long)({at}) + ({start})) * {itemsize}), "
-    "{other})"
-)
+# Unknown code that does nothing: clang compares only the stores of one iteration.
+_ALIAS_BARRIER = '__asm__ volatile("");'
+_UNROLL = f"#pragma clang loop unroll_count({TURNS})"
+_NO_UNROLL = "#pragma clang loop unroll(disable)"
+_PAGE = 4096
 _AFTER = "#pragma clang attribute pop\n"
 _SPELT = {
     dtypes.bfloat16: "({kind}){name}({2}, (pairs16)({0}), (pairs16)({1}))",
@@ -35,29 +42,12 @@ _SPELT = {
 _NAMES = {dtypes.bfloat16: "bfloat16", dtypes.int16: "int16", dtypes.uint8: "uint8"}
 
 
-def clang_dialect(
-    fused: bool = True, vectors: bool = True, ahead: bool = True, masked: bool = False
-) -> CDialect:
-    """The dialect; without `fused`, MULACC is decomposed into two operations; without `ahead`,
-    nothing asks for what will be read later, but long walks read half a register at a time;
-    `masked`: lanes are read under masks."""
+def clang_dialect(fused: bool = True, vectors: bool = True) -> CDialect:
+    """The dialect; without `fused`, MULACC is decomposed into two operations."""
     plain = CDialect()
-    native = plain.native_ops | {Ops.MULACC} if fused else plain.native_ops
     return CDialect(
-        vectors=VectorStyle(real_quotients=True) if vectors else None,
-        native_ops=native,
-        parts=True,
-        called="__attribute__((noinline)) ",
-        stream=_STREAM,
-        ahead=_AHEAD if ahead else _HALVED,
-        coming=_COMING,
-        later=_LATER,
-        picked=_PICKED if masked else "",
-        crowded=_CROWDED,
-        turns="#pragma clang loop unroll_count({turns})",
-        whole="#pragma clang loop unroll(disable)",
-        apart="{head} __attribute__((noinline));",
-        streamed="__atomic_thread_fence(__ATOMIC_SEQ_CST);",
+        vectors=VectorStyle() if vectors else None,
+        native_ops=plain.native_ops | {Ops.MULACC} if fused else plain.native_ops,
     )
 
 
@@ -69,7 +59,20 @@ class ClangRenderer(CStyleRenderer):
     of other sums with the other is wrong (see `toolchain`). Long walks through memory have
     registers of half the length on processors that split the long ones anyway: they are then about
     4 % faster.
+
+    :param prefetches: streams are prefetched; otherwise the processor does so by itself.
+    :param masked_loads: the processor loads lanes under masks.
     """
+
+    float_quotients = True
+    store_fence = "__atomic_thread_fence(__ATOMIC_SEQ_CST);"
+
+    def __init__(
+        self, dialect: CDialect, prefetches: bool = True, masked_loads: bool = False
+    ) -> None:
+        super().__init__(dialect)
+        self.prefetches = prefetches
+        self.masked_loads = masked_loads
 
     def render(self, program: LinearProgram) -> str:
         """See `CStyleRenderer`."""
@@ -78,11 +81,73 @@ class ClangRenderer(CStyleRenderer):
         targets = ["avx512bf16"] if dtypes.bfloat16 in dots else []
         targets += ["avx512vnni"] if dots - {dtypes.bfloat16} else []
         before = _PAIRS if dtypes.bfloat16 in dots else ""
-        if _HALVED in text and not before:
+        if not self.prefetches and not before and _has_streams(program):
             targets.append("prefer-256-bit")
         if not targets:
             return text
         return f"{_BEFORE.format(targets=','.join(targets))}{before}{text}{_AFTER}"
+
+    # ---- loops -----------------------------------------------------------------------------------
+
+    def prepare(self, uops: Sequence[UOp]) -> tuple[Sequence[UOp], Sequence[Function]]:
+        """The launch index first, since it is a loop; repeated arithmetic as calls."""
+        return outline(thread_loop.index_first(uops))
+
+    def loop_text(self, uops: Sequence[UOp]) -> Mapping[UOp, LoopText]:
+        """Pragmas for unrolling, and barriers against alias checks."""
+        found = {loop: LoopText(_NO_UNROLL) for loop in outer_loops(uops)}
+        found |= {loop: LoopText(_UNROLL) for loop in tile_loops(uops)}
+        for loop in crowded_loops(uops):
+            found[loop] = found.get(loop, LoopText())._replace(inside=_ALIAS_BARRIER)
+        return found
+
+    def launch_loop(self, index: UOp, kind: str, end: str) -> Sequence[str]:
+        """The thread loop over gidx0."""
+        return thread_loop.loop(index.arg, kind, end) if index.arg == "gidx0" else ()
+
+    def kernel_prefix(self, program: LinearProgram) -> str:
+        """Clang would inline a short kernel in the entry point, and compile it twice."""
+        inlined = "__attribute__((noinline)) " if _is_threaded(program) else ""
+        return inlined + super().kernel_prefix(program)
+
+    def extra_parameters(self, program: LinearProgram) -> Sequence[str]:
+        """The part of the launch grid that a call computes."""
+        return thread_loop.PARAMETERS if _is_threaded(program) else ()
+
+    def after_kernel(self, program: LinearProgram, types: Sequence[str]) -> Sequence[str]:
+        """The entry point that threads call."""
+        return thread_loop.entry(program.name, types) if _is_threaded(program) else ()
+
+    def function_declaration(self, head: str) -> str:
+        """Functions are made to be called."""
+        return f"{head} __attribute__((noinline));"
+
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def non_temporal_store(
+        self, pointer: str, kind: str, nbytes: int, value: str, plain: str
+    ) -> str:
+        """Clang's builtin, for aligned addresses."""
+        store = f"__builtin_nontemporal_store({value}, ({kind}*)({pointer}));"
+        return f"if ((unsigned long long)({pointer}) % {nbytes} == 0) {store} else {plain}"
+
+    def prefetch(self, mark: object, pointer: str) -> str:
+        """A stream is prefetched one page ahead, what is read much later into the L2 cache."""
+        if mark == PREFETCH_STREAM:
+            ahead = f"((unsigned long long)({pointer}) + {_PAGE})"
+            return f"__builtin_prefetch((void*){ahead});" if self.prefetches else ""
+        level = ", 0, 2" if mark == PREFETCH_L2 else ""
+        return f"__builtin_prefetch((void*)({pointer}){level});"
+
+    def masked_load(self, load: MaskedLoad) -> str:
+        """Clang's builtin. Addresses outside of the buffer are computed as integers."""
+        lanes = f"_Bool __attribute__((ext_vector_type({load.count})))"
+        mask = f"__builtin_bit_cast({lanes}, (unsigned {load.word})({load.bits}))"
+        element = f"((long long)({load.at}) + ({load.start}))"
+        address = f"((unsigned long long){load.name} + {element} * {load.itemsize})"
+        return f"__builtin_masked_load({mask}, (const {load.scalar}*){address}, {load.other})"
+
+    # ---- instructions ----------------------------------------------------------------------------
 
     def dot(self, call: UOp, sources: tuple[str, ...]) -> str:
         """One instruction of AVX-512; the sum comes last among the sources, first in it."""
@@ -94,8 +159,15 @@ class ClangRenderer(CStyleRenderer):
         return _SPELT[given].format(*operands, kind=kind, name=name)
 
 
+def _is_threaded(program: LinearProgram) -> bool:
+    return program.global_size is not None
+
+
+def _has_streams(program: LinearProgram) -> bool:
+    return any(u.op is Ops.LOAD and u.arg == PREFETCH_STREAM for u in program.uops)
+
+
 def clang_renderer(facts: Facts) -> ClangRenderer:
     """The renderer for what this compiler and processor have."""
-    return ClangRenderer(
-        clang_dialect(facts.fused, facts.vector_bytes > 0, not facts.far, facts.masked)
-    )
+    dialect = clang_dialect(facts.fused, facts.vector_bytes > 0)
+    return ClangRenderer(dialect, prefetches=not facts.far, masked_loads=facts.masked)

@@ -45,7 +45,6 @@ def _dialect() -> CDialect:
     return CDialect(
         language="cu",
         kernel_prefix='extern "C" __global__ void',
-        function_prefix="__device__ inline",
         restrict="__restrict__",
         shared_qualifier=SHARED,
         barrier="__syncthreads();",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from weft.plugin import CStyleRenderer, LinearProgram, Ops, PtrDType, UOp
+from weft.plugin import AddrSpace, CStyleRenderer, LinearProgram, Ops, PtrDType, UOp
 from weft_cuda.alignment import aligned
 from weft_cuda.copies import in_flight
-from weft_cuda.dialect import CUDA_CXX, SHARED
+from weft_cuda.dialect import CUDA_CXX
 from weft_cuda.preamble import preamble
 from weft_cuda.shared import placed
 
@@ -20,6 +20,8 @@ MANY_SUMS = 16
 
 class CudaRenderer(CStyleRenderer):
     """The C of the core in CUDA's dialect."""
+
+    function_prefix = "__device__ inline"
 
     def __init__(self) -> None:
         super().__init__(CUDA_CXX)
@@ -31,15 +33,16 @@ class CudaRenderer(CStyleRenderer):
         :raises SpecError: if the program is not spec.linear, or holds an op that is not native.
         """
         program = replace(program, uops=in_flight(aligned(program.uops)))
-        prefix = f"{self.dialect.kernel_prefix} __launch_bounds__({_bounds(program)})"
-        written = _Writer(replace(self.dialect, kernel_prefix=prefix)).render(program)
-        # Where memory is says its declaration; the types of pointers do not.
-        written = written.replace(f"*({SHARED}", "*(")
+        written = super().render(program)
         return preamble(written) + placed(program, written)
 
+    def kernel_prefix(self, program: LinearProgram) -> str:
+        """With the launch bounds."""
+        return f"{self.dialect.kernel_prefix} __launch_bounds__({_bounds(program)})"
 
-class _Writer(CStyleRenderer):
-    """One kernel's text, without what stands before it."""
+    def pointer_qualifier(self, space: AddrSpace) -> str:
+        """None: a declaration names its memory, the type of a pointer does not."""
+        return ""
 
     def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
         """A matrix unit's work is a function of our own (see `matrix_units`)."""

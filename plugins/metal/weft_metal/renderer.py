@@ -7,10 +7,10 @@ is reached through the language's packed types, which need no more alignment tha
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
 from weft.plugin import (
+    AddrSpace,
     CDialect,
     CStyleRenderer,
     DType,
@@ -41,17 +41,18 @@ TYPES: dict[DType, str] = {
     dtypes.float32: "float",
 }
 
-DECLARED = "// declared"
 KERNEL = "kernel void"
 MOST_ITEMS = "[[kernel, max_total_threads_per_threadgroup({})]]"
+INDICES = (
+    "uint3 group [[threadgroup_position_in_grid]]",
+    "uint3 item [[thread_position_in_threadgroup]]",
+)
 
 VECTORS = VectorStyle(
     type_name="{scalar}{count}",
     typedef="",
     memory_name="packed_{name}",
-    # Built in, so nothing is declared; not empty, which would mean that there are no such types.
-    memory_typedef=DECLARED,
-    loaded="{type}({place})",
+    memory_typedef="",
     literal="{type}({lanes})",
     splat="{type}({value})",
     lane="{vector}.{lane}",
@@ -69,20 +70,11 @@ MSL = CDialect(
     global_qualifier="device ",
     restrict="",
     shared_qualifier="threadgroup ",
-    private_qualifier="thread ",
-    aligned="",
     barrier="threadgroup_barrier(mem_flags::mem_threadgroup);",
     index={
         "gidx": ("int(group.x)", "int(group.y)", "int(group.z)"),
         "lidx": ("int(item.x)", "int(item.y)", "int(item.z)"),
     },
-    buffer_suffix=" [[buffer({place})]]",
-    variable_parameter="",
-    variable="variables.{name}",
-    extra_parameters=(
-        "uint3 group [[threadgroup_position_in_grid]]",
-        "uint3 item [[thread_position_in_threadgroup]]",
-    ),
     type_names=TYPES,
     memory_types={dtypes.bool: "uchar"},
     vectors=VECTORS,
@@ -112,37 +104,50 @@ class MetalRenderer(CStyleRenderer):
         assert self.rules is not None  # those of every C
         self.rules = self.rules + METAL_RULES
 
-    def render(self, program: LinearProgram) -> str:
-        """The source of one kernel, named ``program.name``.
-
-        It says how many work items a group has, so that the compiler gives each no more registers
-        than there are.
-
-        :raises CapabilityError: for float64 and other types that the language lacks.
-        """
+    def preamble(self, program: LinearProgram) -> str:
+        """The header, the struct of the variables, and the functions of matrix units."""
         before = [HEADER]
         if program.variables:
             named = zip(program.variables, program.variable_names)
             fields = [f"{TYPES[u.dtype]} {name};" for u, name in named]
             before.append(f"struct Variables {{ {' '.join(fields)} }};")
         called = {u.arg.name for u in program.uops if u.op is Ops.WMMA}
-        before += [text for name, text in CALLS.items() if name in called]
-        parameters = self.dialect.extra_parameters
-        if program.variables:
-            place = len(program.globals)
-            parameters = (f"constant Variables& variables [[buffer({place})]]", *parameters)
-        dialect = replace(
-            self.dialect,
-            preamble="\n".join(before),
-            extra_parameters=parameters,
-        )
-        lines = _Writer(dialect).render(program).splitlines(keepends=True)
-        text = "".join(line for line in lines if line.rstrip() != DECLARED)
-        return text.replace(f"\n{KERNEL} ", f"\n{MOST_ITEMS.format(_items(program))}\nvoid ", 1)
+        return "\n".join([*before, *(text for name, text in CALLS.items() if name in called)])
 
+    def kernel_prefix(self, program: LinearProgram) -> str:
+        """How many work items a group has, so that the compiler gives each no more registers than
+        there are."""
+        return f"{MOST_ITEMS.format(_items(program))}\nvoid"
 
-class _Writer(CStyleRenderer):
-    """One kernel's text."""
+    def buffer_name(self, name: str, position: int) -> str:
+        """With its place in the argument table."""
+        return f"{name} [[buffer({position})]]"
+
+    def variable_parameter(self, kind: str, name: str) -> str:
+        """Variables are fields of one struct."""
+        return ""
+
+    def variable(self, name: str) -> str:
+        """A field of the struct."""
+        return f"variables.{name}"
+
+    def extra_parameters(self, program: LinearProgram) -> tuple[str, ...]:
+        """The struct of the variables, if any, and the launch indices."""
+        if not program.variables:
+            return INDICES
+        return (f"constant Variables& variables [[buffer({len(program.globals)})]]", *INDICES)
+
+    def array(self, element: str, name: str, size: int) -> str:
+        """Without an alignment."""
+        return f"{element} {name}[{size}];"
+
+    def pointer_qualifier(self, space: AddrSpace) -> str:
+        """Every pointer names its address space."""
+        return "thread " if space is AddrSpace.REG else super().pointer_qualifier(space)
+
+    def vector_load(self, kind: str, count: int, place: str, pointer: str) -> str:
+        """A packed vector as a value."""
+        return f"{kind}({place})"
 
     def wmma(self, call: UOp, sources: tuple[str, ...]) -> str:
         """A matrix unit's work is a function of our own (see `matrix_units`)."""

@@ -12,7 +12,6 @@ from weft.plugin import (
     CDialect,
     CStyleRenderer,
     DType,
-    ImageStyle,
     LinearProgram,
     Ops,
     PatternMatcher,
@@ -50,18 +49,8 @@ VECTORS = VectorStyle(
     shuffle="",
     convert="convert_{type}({value})",
     bitcast="as_{type}({value})",
-    load="vload{count}(0, {pointer})",
-    store="vstore{count}({value}, 0, {pointer})",
     functions={Ops.SQRT: "sqrt({0})", Ops.TRUNC: "trunc({0})", Ops.MULACC: "fma({0}, {1}, {2})"},
 )
-
-IMAGES = ImageStyle(
-    read="read_only image2d_t",
-    written="write_only image2d_t",
-    load="read_imagef({image}, {at})",
-    store="write_imagef({image}, {at}, {value})",
-)
-"""Reads without a sampler: coordinates are pixels, nothing is filtered, nothing is outside."""
 
 UNSIGNED = {dtypes.int32: dtypes.uint32, dtypes.int64: dtypes.uint64}
 
@@ -152,11 +141,10 @@ def opencl_dialect(facts: Facts) -> CDialect:
         global_qualifier="__global ",
         shared_qualifier="__local ",
         barrier="barrier(CLK_LOCAL_MEM_FENCE);",
-        index=_indices("get_group_id"),
+        index={"gidx": _three("get_group_id"), "lidx": _three("get_local_id")},
         type_names=TYPES,
         memory_types={dtypes.bool: "uchar"},
         vectors=VECTORS,
-        images=IMAGES if facts.image_size is not None else None,
         functions=functions,
         infinities={dtypes.float32: "INFINITY", dtypes.float64: "((double)INFINITY)"},
         nans={dtypes.float32: "NAN", dtypes.float64: "((double)NAN)"},
@@ -172,11 +160,8 @@ def opencl_dialect(facts: Facts) -> CDialect:
     )
 
 
-def _indices(of_groups: str) -> dict[str, tuple[str, str, str]]:
-    def three(name: str) -> tuple[str, str, str]:
-        return (f"{name}(0)", f"{name}(1)", f"{name}(2)")
-
-    return {"gidx": three(of_groups), "lidx": three("get_local_id")}
+def _three(name: str) -> tuple[str, str, str]:
+    return (f"{name}(0)", f"{name}(1)", f"{name}(2)")
 
 
 class OpenCLRenderer(CStyleRenderer):
@@ -187,6 +172,7 @@ class OpenCLRenderer(CStyleRenderer):
 
     def __init__(self, facts: Facts) -> None:
         super().__init__(opencl_dialect(facts))
+        self.images = facts.image_size is not None
         self.rules = self.rules + WRAPPING if self.rules is not None else WRAPPING
 
     def entry_point(self, name: str) -> str:
@@ -195,16 +181,41 @@ class OpenCLRenderer(CStyleRenderer):
 
     def render(self, program: LinearProgram) -> str:
         """The source of one kernel. Raises as CStyleRenderer."""
-        return CStyleRenderer(self._dialect_of(program)).render(
-            replace(program, name=entry_point(program.name))
-        )
+        return super().render(replace(program, name=entry_point(program.name)))
 
-    def _dialect_of(self, program: LinearProgram) -> CDialect:
-        if is_spread(program):
-            return replace(self.dialect, index=_indices("get_global_id"))
+    def kernel_prefix(self, program: LinearProgram) -> str:
+        """With the size of its groups, where it is known."""
         size = program.local_size or (1, 1, 1)
-        if not all(isinstance(n, int) for n in size):
-            return self.dialect
+        if is_spread(program) or not all(isinstance(n, int) for n in size):
+            return super().kernel_prefix(program)
         group = ", ".join(map(str, size))
-        attribute = f"__attribute__((reqd_work_group_size({group})))"
-        return replace(self.dialect, kernel_prefix=f"__kernel {attribute} void")
+        return f"__kernel __attribute__((reqd_work_group_size({group}))) void"
+
+    def launch_index(self, program: LinearProgram, prefix: str, axis: int) -> str | None:
+        """Without local indices, the index of the work item among all."""
+        if prefix == "gidx" and is_spread(program):
+            return f"get_global_id({axis})"
+        return super().launch_index(program, prefix, axis)
+
+    def vector_load(self, kind: str, count: int, place: str, pointer: str) -> str:
+        """The function for pointers to scalars."""
+        return f"vload{count}(0, {pointer})"
+
+    def vector_store(self, count: int, place: str, pointer: str, value: str) -> str:
+        """The function for pointers to scalars."""
+        return f"vstore{count}({value}, 0, {pointer})"
+
+    # Images are read without a sampler: coordinates are pixels, nothing is filtered, and no
+    # coordinate is outside.
+
+    def image_type(self, is_written: bool) -> str:
+        """Images are read or written, never both."""
+        return f"{'write' if is_written else 'read'}_only image2d_t"
+
+    def image_load(self, image: str, at: str) -> str:
+        """Four floats."""
+        return f"read_imagef({image}, {at})"
+
+    def image_store(self, image: str, at: str, value: str) -> str:
+        """Four floats."""
+        return f"write_imagef({image}, {at}, {value})"

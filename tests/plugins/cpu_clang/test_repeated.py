@@ -5,19 +5,25 @@ Sources are those for a processor level with many registers, whichever processor
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from weft import Tensor
 from weft.codegen.pipeline import lower
 from weft.device import registry
-from weft.plugin import CStyleRenderer
 from weft.schedule import create_schedule_with_vars, kernelize_map
 from weft.uop import UOp
 from weft_cpu_clang import elf
 from weft_cpu_clang.elf_object import ObjectFile
+from weft_cpu_clang.renderer import ClangRenderer
+from weft_cpu_clang.thread_loop import index_first
+
+
+class Inlined(ClangRenderer):
+    """Without outlining."""
+
+    def prepare(self, uops):
+        return index_first(uops), ()
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +48,7 @@ def test_a_tile_of_sums_calls_one_function_that_is_no_part_of_the_loop(wide):
     long = source_of(layer(128, 768, 768), wide)
     assert long.count("steps0(") > 6
     assert "steps0" not in source_of(layer(128, 64, 768), wide)
-    plain = CStyleRenderer(replace(wide.renderer.dialect, apart=""))
+    plain = Inlined(wide.renderer.dialect)
     assert len(source_of(layer(128, 768, 768), wide, plain)) > 1.25 * len(long)
 
 

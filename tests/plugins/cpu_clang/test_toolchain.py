@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from weft.base.settings import settings
-from weft.plugin import DeviceUnavailable, dtypes
+from weft.plugin import PREFETCH_STREAM, DeviceUnavailable, dtypes
 from weft_cpu_clang import process, toolchain
 from weft_cpu_clang.capabilities import describe
 from weft_cpu_clang.elf_writer import ObjectWriter
@@ -196,8 +196,8 @@ flags : fma avx512f
 def test_processors_that_look_far_are_not_asked_to(bench):
     facts = bench.device.toolchain.facts
     for far in (False, True):
-        dialect = clang_renderer(replace(facts, far=far)).dialect
-        assert ("prefetch" in dialect.ahead) is not far
+        statement = clang_renderer(replace(facts, far=far)).prefetch(PREFETCH_STREAM, "data0")
+        assert ("prefetch" in statement) is not far
     assert toolchain._decoded(json.dumps(asdict(replace(facts, far=True))).encode()).far
 
 

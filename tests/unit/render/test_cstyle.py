@@ -14,11 +14,19 @@ PLAIN = CStyleRenderer()
 CLANG = CStyleRenderer(
     CDialect(vectors=VectorStyle(), native_ops=CDialect().native_ops | {Ops.MULACC})
 )
-GRID = CStyleRenderer(
+
+
+class Grid(CStyleRenderer):
+    function_prefix = ""
+
+    def extra_parameters(self, program):
+        return ("uint3 where",)
+
+
+GRID = Grid(
     CDialect(
         language="grid",
         kernel_prefix="__kernel void",
-        function_prefix="",
         global_qualifier="__global ",
         shared_qualifier="__shared_memory ",
         barrier="wait_for_group();",
@@ -26,7 +34,6 @@ GRID = CStyleRenderer(
             "gidx": ("group(0)", "group(1)", "group(2)"),
             "lidx": ("item(0)", "item(1)", "item(2)"),
         },
-        extra_parameters=("uint3 where",),
     )
 )
 ZERO = UOp.const(dtypes.int, 0)

@@ -39,7 +39,7 @@ def test_unsigned_division_needs_no_care_for_minus_one():
 
 
 def test_lanes_of_narrow_integers_are_divided_as_floats_where_that_is_asked_for():
-    helpers = Helpers(CDialect(vectors=VectorStyle(real_quotients=True)))
+    helpers = Helpers(CDialect(vectors=VectorStyle()), float_quotients=True)
     for dtype, real in ((dtypes.int16, "f32x4"), (dtypes.uint32, "f64x4"), (dtypes.int64, "")):
         for name in (helpers.divide(dtype.vec(4)), helpers.remainder(dtype.vec(4))):
             assert (real or "a ") in helpers.texts[name]

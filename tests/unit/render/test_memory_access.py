@@ -8,7 +8,7 @@ import pytest
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import CapabilityError, SpecError
-from weft.render import CDialect, CStyleRenderer, ImageStyle, VectorStyle
+from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.uop import Ops, UOp
 
 CLANG = CStyleRenderer(CDialect(vectors=VectorStyle()))
@@ -46,13 +46,16 @@ def test_a_pointer_never_leaves_its_array_on_the_way(less, write):
     assert "(data1 + (" in source and "(data0 + (" not in source
 
 
+class Fetching(CStyleRenderer):
+    def vector_load(self, kind, count, place, pointer):
+        return f"fetch{count}({pointer})"
+
+    def vector_store(self, count, place, pointer, value):
+        return f"put{count}({pointer}, {value})"
+
+
 def test_vectors_may_go_through_functions(write):
-    spelt = VectorStyle(
-        lane="{vector}.s{lane}",
-        load="fetch{count}({pointer})",
-        store="put{count}({pointer}, {value})",
-    )
-    style = CStyleRenderer(CDialect(vectors=spelt))
+    style = Fetching(CDialect(vectors=VectorStyle(lane="{vector}.s{lane}")))
     loop = UOp.range(16, 0)
     loaded = write.buffer(1, dtypes.float).index(loop * 4).load(dtype=dtypes.float.vec(4))
     store = write.buffer(0, dtypes.float).index(ZERO).store(loaded)
@@ -99,11 +102,21 @@ def test_images_are_refused(write):
         CLANG.render(write.program(image.index(ZERO).store(UOp.const(dtypes.float, 1.0))))
 
 
+class Painting(CStyleRenderer):
+    images = True
+
+    def image_type(self, is_written):
+        return "out_image" if is_written else "in_image"
+
+    def image_load(self, image, at):
+        return f"pixel({image}, {at})"
+
+    def image_store(self, image, at, value):
+        return f"paint({image}, {at}, {value})"
+
+
 def test_pixels_are_read_and_written_as_the_language_says(write):
-    style = ImageStyle(
-        "in_image", "out_image", "pixel({image}, {at})", "paint({image}, {at}, {value})"
-    )
-    renderer = CStyleRenderer(CDialect(vectors=VectorStyle(), images=style))
+    renderer = Painting(CDialect(vectors=VectorStyle()))
     target, source = (UOp(Ops.DEFINE_GLOBAL, dtypes.imagef((4, 4, 4)), (), slot) for slot in (0, 1))
     loop = UOp.range(4, 0)
     at = UOp(Ops.VECTORIZE, dtypes.int.vec(2), (loop, ZERO))
@@ -122,13 +135,17 @@ def test_an_access_of_another_dtype_is_refused(write):
         CLANG.render(write.program(store))
 
 
-PICKED = CStyleRenderer(
-    CDialect(
-        vectors=VectorStyle(),
-        picked="picked(({type}*)0, {count}, {bits}, (unsigned {word}*){name}, {at}, {start}, "
-        "{other})",
-    )
-)
+class Masked(CStyleRenderer):
+    masked_loads = True
+
+    def masked_load(self, load):
+        return (
+            f"picked(({load.type}*)0, {load.count}, {load.bits}, (unsigned {load.word}*){load.name}"
+            f", {load.at}, {load.start}, {load.other})"
+        )
+
+
+PICKED = Masked(CDialect(vectors=VectorStyle()))
 
 
 def lanes_under_conditions(

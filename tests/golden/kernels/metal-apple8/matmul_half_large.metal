@@ -14,9 +14,9 @@ static inline float2 multiply_8x8_f16(half2 a, half2 b, float2 c) {
   return float2(sum.thread_elements()[0], sum.thread_elements()[1]);
 }
 [[kernel, max_total_threads_per_threadgroup(256)]]
-void r_16_8_2_4_2_2_2_2_2_32_4_4_4(device float* data0 [[buffer(0)]],
-    device const half* data1 [[buffer(1)]], device const half* data2 [[buffer(2)]],
-    uint3 group [[threadgroup_position_in_grid]], uint3 item [[thread_position_in_threadgroup]]) {
+void r_16_8_2_4_2_2_2_2_2_32_4_4_4(device float* data0 [[buffer(0)]], device const half* data1 [[buffer(1)]],
+    device const half* data2 [[buffer(2)]], uint3 group [[threadgroup_position_in_grid]],
+    uint3 item [[thread_position_in_threadgroup]]) {
   threadgroup half tile0[2064];
   threadgroup half tile1[4160];
   float2 acc0;

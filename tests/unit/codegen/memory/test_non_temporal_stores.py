@@ -64,19 +64,23 @@ def test_what_is_read_as_well_is_not():
     assert not streamed(program_of(doubled(CACHE, place=0)))
 
 
+class Streaming(CStyleRenderer):
+    store_fence = "fence();"
+
+    def non_temporal_store(self, pointer, kind, nbytes, value, plain):
+        return f"past({pointer}, {kind}, {nbytes}, {value}); // {plain}"
+
+
 def test_the_statement():
     style = VectorStyle()
-    dialect = CDialect(
-        vectors=style, native_ops=GroupOp.ALU, streamed="fence();",
-        stream="past({pointer}, {type}, {bytes}, {value}); // {plain}",
-    )  # fmt: skip
+    dialect = CDialect(vectors=style, native_ops=GroupOp.ALU)
     program = program_of(doubled(CACHE))
-    text = CStyleRenderer(dialect).render(program)
+    text = Streaming(dialect).render(program)
     line = next(line for line in text.splitlines() if "past(" in line).strip()
     assert line.startswith("past(data0 + alu0, f32x4, 16, alu1); // *(f32x4_m*)(data0 + alu0) =")
     assert text.rstrip().endswith("  }\n  fence();\n}")
     plain = CStyleRenderer(CDialect(vectors=style, native_ops=GroupOp.ALU)).render(program)
     assert "*(f32x4_m*)(data0 + alu0) = " in plain
-    small = CStyleRenderer(dialect).render(program_of(doubled(16)))
+    small = Streaming(dialect).render(program_of(doubled(16)))
     assert "past(" not in small and "fence" not in small
     assert PythonRenderer().render(program), "who knows nothing of caches stores as always"

@@ -1,9 +1,9 @@
 """IR before and after a pass, in the style of FileCheck: every `tests/golden/passes/*/*.ir`.
 
 The first line of a file is the command, `# RUN: weft opt ... -`; with a setting it is
-`# RUN: env WEFT_NAME=1 weft opt ... -`. What follows `# before` is its input and what follows `# after` its output,
-which `--update-golden` writes. A new file is found without a change here. The numbers of memory
-that a pass makes differ from run to run; they are written as NEW.
+`# RUN: env WEFT_NAME=1 weft opt ... -`. What follows `# before` is its input and what follows
+`# after` its output, which `--update-golden` writes. A new file is found without a change here. The
+numbers of memory that a pass makes differ from run to run; they are written as NEW.
 """
 
 import io

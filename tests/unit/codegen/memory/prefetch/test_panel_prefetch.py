@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -24,7 +25,16 @@ CAPS = ComputeCaps(
     vector_widths={dtypes.float: (4,)}, vector_bytes=16, vector_registers=16, cache_bytes=1 << 20,
     limits=KernelLimits(scratch_bytes=1 << 20),
 )  # fmt: skip
-DIALECT = CDialect(vectors=VectorStyle(), coming="soon({pointer});")
+
+
+class Prefetching(CStyleRenderer):
+    """With a statement for each kind of software prefetch."""
+
+    words: ClassVar[dict[object, str]] = {PREFETCH_L1: "soon"}
+
+    def prefetch(self, mark: object, pointer: str) -> str:
+        word = self.words.get(mark)
+        return f"{word}({pointer});" if word else ""
 
 
 def product(m: int, k: int, n: int, turned: str = "") -> Tensor:
@@ -43,7 +53,7 @@ def program_of(found: Tensor, compute: ComputeCaps = CAPS) -> LinearProgram:
 
 def asked(program: LinearProgram) -> list[str]:
     """The lines that ask for something."""
-    lines = CStyleRenderer(DIALECT).render(program).splitlines()
+    lines = Prefetching(CDialect(vectors=VectorStyle())).render(program).splitlines()
     return [line.strip() for line in lines if "soon(" in line]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,12 +19,22 @@ from weft.device.program import LinearProgram
 from weft.render import CDialect, CStyleRenderer, VectorStyle
 from weft.testing.reference.run import run_program
 from weft.uop import GroupOp, Ops
-from weft.uop.args import PREFETCH_L2
+from weft.uop.args import PREFETCH_L1, PREFETCH_L2
 
 CAPS = ComputeCaps(
     vector_widths={dtypes.float: (16,), dtypes.int: (16,)}, vector_bytes=64, vector_registers=32,
     cache_bytes=1 << 20, limits=KernelLimits(scratch_bytes=1 << 20),
 )  # fmt: skip
+
+
+class Prefetching(CStyleRenderer):
+    """With a statement for each kind of software prefetch."""
+
+    words: ClassVar[dict[object, str]] = {PREFETCH_L1: "soon", PREFETCH_L2: "later"}
+
+    def prefetch(self, mark: object, pointer: str) -> str:
+        word = self.words.get(mark)
+        return f"{word}({pointer});" if word else ""
 
 
 def program_of(found: Tensor, compute: ComputeCaps = CAPS) -> LinearProgram:
@@ -75,13 +86,10 @@ def test_where_nothing_is_asked_for(found: Callable[[], Tensor], compute: Comput
 
 def test_how_it_is_written() -> None:
     program = program_of(given(256, 4096).cumsum(1))
-    later = CDialect(vectors=VectorStyle(), coming="soon({pointer});", later="later({pointer});")
-    only_soon = dataclasses.replace(later, later="")
-    plain = dataclasses.replace(only_soon, coming="")
-    text = CStyleRenderer(later).render(program)
+    text = Prefetching(CDialect(vectors=VectorStyle())).render(program)
     assert text.count("later(data1") == 1 and "soon(" not in text
-    assert CStyleRenderer(only_soon).render(program) == text.replace("later(", "soon(")
-    assert "soon(" not in CStyleRenderer(plain).render(program)
+    plain = CStyleRenderer(CDialect(vectors=VectorStyle())).render(program)
+    assert plain == "".join(line for line in text.splitlines(True) if "later(" not in line)
 
 
 @pytest.mark.parametrize("threads", [False, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import pytest
 
@@ -20,6 +21,16 @@ from weft.uop.args import PREFETCH_STREAM
 
 CACHE = 1 << 10
 SUM = (Opt(OptKind.VECTOR, 1, 4), Opt(OptKind.UNROLL, 1, 4))
+
+
+class Prefetching(CStyleRenderer):
+    """With a statement for each kind of software prefetch."""
+
+    words: ClassVar[dict[object, str]] = {PREFETCH_STREAM: "soon"}
+
+    def prefetch(self, mark: object, pointer: str) -> str:
+        word = self.words.get(mark)
+        return f"{word}({pointer});" if word else ""
 
 
 def program_of(found: Tensor, *opts: Opt, cache: int = CACHE) -> LinearProgram:
@@ -69,8 +80,7 @@ def test_what_does_not(found: Callable[[], Tensor], opts: tuple[Opt, ...], cache
 def test_how_it_is_spelt() -> None:
     program = program_of(given(16, 64).sum(1), *SUM)
     plain = CStyleRenderer(CDialect(vectors=VectorStyle())).render(program)
-    spelt = CDialect(vectors=VectorStyle(), ahead="soon({pointer});")
-    lines = CStyleRenderer(spelt).render(program).splitlines()
+    lines = Prefetching(CDialect(vectors=VectorStyle())).render(program).splitlines()
     asked = [line.strip() for line in lines if "soon(" in line]
     assert len(asked) == 4 and all(line.startswith("soon(data1") for line in asked)
     assert [line for line in lines if "soon(" not in line] == plain.splitlines()

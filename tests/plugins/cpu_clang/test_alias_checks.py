@@ -2,10 +2,11 @@
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.device.program import LinearProgram
-from weft.render import CDialect, CStyleRenderer
-from weft.render.alias_checks import MOST_STORES, crowded_loops
+from weft.render import CStyleRenderer
 from weft.uop import Ops, UOp
 from weft.uop.args import AxisKind, RangeArg
+from weft_cpu_clang.alias_checks import MOST_STORES, crowded_loops
+from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 
 DATA = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(1 << 12, AddrSpace.GLOBAL), (), 0)
 
@@ -57,17 +58,17 @@ def test_the_index_of_a_launch_is_a_loop():
     assert crowded_loops([DATA, index, *stores(MOST_STORES + 1, index)]) == {index}
 
 
-def test_a_dialect_says_what_stands_at_their_head():
-    loop = opened(0)
+def test_a_barrier_stands_at_their_head():
+    loop, barrier = opened(0), '    __asm__ volatile("");'
     for count in (1, MOST_STORES + 1):
         uops = UOp.sink(*stores(count, loop)).toposort()
         uops = (*(u for u in uops if u.op is not Ops.SINK), closed(loop))
         program = LinearProgram(name="k", uops=uops)
-        plain = CStyleRenderer(CDialect()).render(program).splitlines()
-        text = CStyleRenderer(CDialect(crowded="(void)0;")).render(program).splitlines()
-        assert "    (void)0;" not in plain
-        assert [line for line in text if line != "    (void)0;"] == plain
+        plain = CStyleRenderer(clang_dialect()).render(program).splitlines()
+        text = ClangRenderer(clang_dialect()).render(program).splitlines()
+        assert barrier not in plain
+        assert [line for line in text if line != barrier] == plain
         assert (len(text) - len(plain)) == (count > 1)
         if count > 1:
-            place = text.index("    (void)0;")
+            place = text.index(barrier)
             assert text[place - 1].startswith("  for (")

@@ -1,4 +1,4 @@
-"""Languages whose kernels are given an argument table, and whose pointers name their memory."""
+"""Languages with an argument table, and with pointers that name their memory."""
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.device import LinearProgram
@@ -10,9 +10,32 @@ def pointer(slot, dtype=dtypes.float32, size=16):
     return UOp(Ops.DEFINE_GLOBAL, dtype.ptr(size), (), slot)
 
 
-def rendered(sink, **dialect):
+class Tables(CStyleRenderer):
+    def buffer_name(self, name, position):
+        return f"{name} [[place({position})]]"
+
+    def variable_parameter(self, kind, name):
+        return ""
+
+    def variable(self, name):
+        return f"all.{name}"
+
+    def extra_parameters(self, program):
+        return ("Rest all",)
+
+    def array(self, element, name, size):
+        return f"own {element} {name}[{size}];"
+
+    def pointer_qualifier(self, space):
+        return "own " if space is AddrSpace.REG else super().pointer_qualifier(space)
+
+    def vector_load(self, kind, count, place, pointer):
+        return f"{kind}({place})"
+
+
+def rendered(sink, renderer=CStyleRenderer, **dialect):
     uops = [u for u in sink.toposort() if u is not sink]
-    return CStyleRenderer(CDialect(**dialect)).render(LinearProgram.of("k", uops))
+    return renderer(CDialect(**dialect)).render(LinearProgram.of("k", uops))
 
 
 def scaled():
@@ -22,15 +45,13 @@ def scaled():
 
 
 def test_places_count_from_zero_whatever_the_slots():
-    text = rendered(scaled(), buffer_suffix=" [[place({place})]]")
+    text = rendered(scaled(), Tables)
     assert "data2 [[place(0)]]" in text and "data5 [[place(1)]]" in text
-    assert "const int n)" in text
+    assert "const int n)" in rendered(scaled())
 
 
 def test_variables_may_come_in_a_struct():
-    text = rendered(
-        scaled(), variable_parameter="", variable="all.{name}", extra_parameters=("Rest all",)
-    )
+    text = rendered(scaled(), Tables)
     assert "const int n" not in text and "Rest all)" in text
     assert "data2[all.n]" in text
 
@@ -43,8 +64,8 @@ def test_own_arrays_and_values_of_vectors():
         row.index(zero).store(pointer(1).index(zero).load(dtype=wide)),
         pointer(0).index(zero).store(row.index(zero).load(dtype=wide)),
     )
-    vectors = VectorStyle(loaded="{type}({place})")
-    text = rendered(sink, vectors=vectors, private_qualifier="own ", global_qualifier="far ")
+    text = rendered(sink, Tables, vectors=VectorStyle(), global_qualifier="far ")
+    assert "own float row0[8];" in text
     assert "*(own f32x4_m*)row0" in text and "f32x4(*(far const f32x4_m*)data1)" in text
 
 

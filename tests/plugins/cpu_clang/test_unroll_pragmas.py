@@ -4,10 +4,11 @@ import pytest
 
 from weft.base.dtype import AddrSpace, dtypes
 from weft.device.program import LinearProgram
-from weft.render import CDialect, CStyleRenderer
-from weft.render.unroll_pragmas import FEW, LEAST, MOST, MUCH, TURNS, outer_loops, tile_loops
+from weft.render import CStyleRenderer
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1, AxisKind, RangeArg
+from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
+from weft_cpu_clang.unroll_pragmas import FEW, LEAST, MOST, MUCH, TURNS, outer_loops, tile_loops
 
 DATA = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(1 << 12, AddrSpace.GLOBAL), (), 0)
 LONG = 4 * TURNS
@@ -30,6 +31,13 @@ def products(count, at):
         factor = UOp.const(dtypes.float, number)
         steps += [factor, UOp(Ops.MULACC, dtypes.float, (load, factor, load))]
     return [load.src[0], load, *steps]
+
+
+def sources(program):
+    """The lines of a program in plain C and in clang's C."""
+    dialect = clang_dialect()
+    renderers = (CStyleRenderer(dialect), ClangRenderer(dialect))
+    return [renderer.render(program).splitlines() for renderer in renderers]
 
 
 @pytest.mark.parametrize(
@@ -69,17 +77,17 @@ def test_elements_under_gates_are_not_tested_several_at_a_time():
         assert tile_loops(uops) == found
 
 
-def test_the_compiler_is_told_where_the_language_has_words_for_it():
+def test_the_pragma_stands_before_the_loop():
     loop = opened(0)
     stored = UOp(Ops.INDEX, DATA.dtype, (DATA, loop))
     steps = products(LEAST, loop)
     store = UOp(Ops.STORE, dtypes.void, (stored, steps[-1]))
     program = LinearProgram("k", (DATA, loop.src[0], loop, *steps, store, closed(loop)))
-    plain = CStyleRenderer(CDialect()).render(program).splitlines()
-    told = CStyleRenderer(CDialect(turns="#pragma turns {turns}")).render(program).splitlines()
-    (place,) = [n for n, line in enumerate(told) if line.strip() == f"#pragma turns {TURNS}"]
-    assert told[place + 1].strip().startswith("for (")
-    assert told[:place] + told[place + 1 :] == plain
+    plain, lines = sources(program)
+    pragma = f"#pragma clang loop unroll_count({TURNS})"
+    (place,) = [n for n, line in enumerate(lines) if line.strip() == pragma]
+    assert lines[place + 1].strip().startswith("for (")
+    assert lines[:place] + lines[place + 1 :] == plain
 
 
 def nested(few, nodes):
@@ -107,8 +115,8 @@ def test_the_compiler_is_told_to_leave_outer_ones():
     store = UOp(Ops.STORE, dtypes.void, (stored, uops[-3]))
     ends = [uops[1].src[0], uops[2].src[0]]
     program = LinearProgram("k", (DATA, *ends, *uops[1:-2], store, *uops[-2:]))
-    plain = CStyleRenderer(CDialect()).render(program).splitlines()
-    told = CStyleRenderer(CDialect(whole="#pragma whole")).render(program).splitlines()
-    (place,) = [n for n, line in enumerate(told) if line.strip() == "#pragma whole"]
-    assert f"ridx{outer.arg.id} " in told[place + 1]
-    assert told[:place] + told[place + 1 :] == plain
+    plain, lines = sources(program)
+    pragma = "#pragma clang loop unroll(disable)"
+    (place,) = [n for n, line in enumerate(lines) if line.strip() == pragma]
+    assert f"ridx{outer.arg.id} " in lines[place + 1]
+    assert lines[:place] + lines[place + 1 :] == plain

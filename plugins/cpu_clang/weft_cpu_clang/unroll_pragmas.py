@@ -22,8 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.uop import AxisKind, Ops, UOp
-from weft.uop.args import PREFETCHES
+from weft.plugin import PREFETCHES, AxisKind, Ops, UOp
 
 TURNS = 4
 LEAST, MOST = 8, 32  # multiply-adds of a turn: fewer are written out before, more are text enough

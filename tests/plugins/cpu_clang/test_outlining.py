@@ -4,13 +4,14 @@ import pytest
 
 from weft.base.dtype import dtypes
 from weft.device.program import LinearProgram
-from weft.render import CDialect, CStyleRenderer, VectorStyle
-from weft.render.outlining import LEAST_COPIES, LEAST_STEPS, LEAST_TURNS, SHORT, repeated
+from weft.render import CStyleRenderer
 from weft.uop import Ops, UOp
 from weft.uop.args import AxisKind, RangeArg
+from weft_cpu_clang.outlining import LEAST_COPIES, LEAST_STEPS, LEAST_TURNS, SHORT, outline
+from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 
 VEC = dtypes.float.vec(8)
-APART = CStyleRenderer(CDialect(vectors=VectorStyle(), apart="{head} once;"))
+CLANG = ClangRenderer(clang_dialect())
 
 
 def loaded(slot, number):
@@ -58,11 +59,11 @@ def calls(uops):
 
 def test_chains_that_differ_in_what_they_are_given_are_calls_of_one_function():
     uops = kernel(values := chains())
-    found, functions = repeated(uops)
+    found, functions = outline(uops)
     (function,) = functions
     assert [u.src for u in calls(found)] == [(loaded(1, n), loaded(2, n)) for n in range(6)]
     assert {u.arg for u in calls(found)} == {f"{function.name}({{0}}, {{1}})"}
-    assert function.given == (loaded(1, 0), loaded(2, 0)) and function.steps[-1] is values[0]
+    assert function.parameters == (loaded(1, 0), loaded(2, 0)) and function.steps[-1] is values[0]
     assert not any(u.op in (Ops.ADD, Ops.MUL, Ops.MAX) for u in found), "none is done twice"
     assert [u.op for u in found if u.op is Ops.STORE] == [Ops.STORE] * 7
 
@@ -79,7 +80,7 @@ def test_chains_that_differ_in_what_they_are_given_are_calls_of_one_function():
     ids=["short loop", "few", "short", "another constant", "narrow"],
 )
 def test_others_stay_where_they_are(uops):
-    assert repeated(uops) == (uops, [])
+    assert outline(uops) == (uops, [])
 
 
 def test_what_stands_before_the_loop_or_in_it_is_no_call():
@@ -88,22 +89,22 @@ def test_what_stands_before_the_loop_or_in_it_is_no_call():
     behind = next(place for place, u in enumerate(uops) if u.op is Ops.ENDRANGE)
     before = [u for u in uops[behind + 1 :] if u not in uops[:behind]]
     moved = [*before, *(u for u in uops[: behind + 1] if u not in before)]
-    assert repeated(moved) == (moved, [])
+    assert outline(moved) == (moved, [])
 
 
 def test_a_value_that_others_use_is_given_and_not_computed_again():
     values = chains()
     middle = values[0].src[0]
     uops = kernel([*values, middle])
-    assert not calls(repeated(uops)[0]), "five are left that are alike"
+    assert not calls(outline(uops)[0]), "five are left that are alike"
     uops = kernel([*chains(LEAST_COPIES + 1), middle])
-    assert len(calls(repeated(uops)[0])) == LEAST_COPIES
+    assert len(calls(outline(uops)[0])) == LEAST_COPIES
 
 
 def test_equal_operations_on_one_value_and_on_two_are_different_chains():
     same = [chain(loaded(1, n), loaded(1, n), LEAST_STEPS) for n in range(LEAST_COPIES)]
-    found, functions = repeated(kernel([*same, *chains()]))
-    assert sorted(len(function.given) for function in functions) == [1, 2]
+    found, functions = outline(kernel([*same, *chains()]))
+    assert sorted(len(function.parameters) for function in functions) == [1, 2]
     assert sorted(len(u.src) for u in calls(found)) == [1] * 6 + [2] * 6
 
 
@@ -114,18 +115,18 @@ def test_constants_are_written_in_the_function_wherever_they_stand():
     uops = kernel([value * splat for value in chains()])
     early = [*bits.toposort(), splat]
     uops = [*early, *(u for u in uops if u not in early)]
-    _, (function,) = repeated(uops)
-    assert function.given == (loaded(1, 0), loaded(2, 0))
+    _, (function,) = outline(uops)
+    assert function.parameters == (loaded(1, 0), loaded(2, 0))
     assert splat in function.steps
 
 
-def test_the_function_is_declared_as_the_language_says_and_written_once():
+def test_the_function_is_declared_and_written_once():
     program = LinearProgram.of("k", kernel(chains()))
-    text = APART.render(program)
+    text = CLANG.render(program)
     head = "static f32x8 steps0(f32x8 given0, f32x8 given1)"
-    assert f"{head} once;\n{head} {{\n" in text
+    assert f"{head} __attribute__((noinline));\n{head} {{\n" in text
     assert text.count("= steps0((*(const f32x8_m*)") == LEAST_COPIES
-    assert "steps0" not in CStyleRenderer(CDialect(vectors=VectorStyle())).render(program)
+    assert "steps0" not in CStyleRenderer(clang_dialect()).render(program)
 
 
 @pytest.mark.parametrize(
@@ -138,4 +139,4 @@ def test_the_function_is_declared_as_the_language_says_and_written_once():
     ],
 )
 def test_a_short_loop_behind_a_long_one_belongs_to_it(turns, behind, wanted):
-    assert bool(repeated(kernel(chains(), turns, behind))[1]) is wanted
+    assert bool(outline(kernel(chains(), turns, behind))[1]) is wanted

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.uop import Ops, UOp
+from weft.plugin import Ops, UOp
 
 SUFFIX = "_part"
 """Of the name of the function that takes words."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.uop import Ops, UOp
+from weft.plugin import Ops, UOp
 
 MOST_STORES = 32
 _LOOPS = frozenset({Ops.RANGE, Ops.SPECIAL})

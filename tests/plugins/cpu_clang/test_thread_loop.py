@@ -9,10 +9,12 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.errors import CapabilityError
 from weft.device.program import LinearProgram
-from weft.render import CDialect, CStyleRenderer, grid_loop
+from weft.render import CStyleRenderer
 from weft.uop import Ops, UOp
+from weft_cpu_clang import thread_loop
+from weft_cpu_clang.renderer import ClangRenderer, clang_dialect
 
-PARTS = CStyleRenderer(CDialect(parts=True))
+PARTS = ClangRenderer(clang_dialect(vectors=False))
 
 
 def sums(end: UOp) -> LinearProgram:
@@ -65,8 +67,8 @@ def test_without_a_grid_nothing_changes():
     out = UOp(Ops.DEFINE_GLOBAL, dtypes.int.ptr(4), (), 0)
     nodes = [u for u in UOp.sink(out.index(loop).store(loop)).toposort() if u.op is not Ops.SINK]
     program = LinearProgram.of("k", [*nodes, UOp(Ops.ENDRANGE, dtypes.void, (loop,))])
-    assert PARTS.render(program) == CStyleRenderer().render(program)
-    assert grid_loop.index_first(program.uops) is program.uops
+    assert PARTS.render(program) == CStyleRenderer(PARTS.dialect).render(program)
+    assert thread_loop.index_first(program.uops) is program.uops
 
 
 def test_other_launch_indices_are_refused():
@@ -77,10 +79,8 @@ def test_other_launch_indices_are_refused():
         PARTS.render(LinearProgram.of("k", nodes))
 
 
-def test_a_kernel_that_is_called_by_the_second_function_may_say_so():
-    renderer = CStyleRenderer(CDialect(parts=True, called="CALLED "))
-    text = renderer.render(sums(UOp.const(dtypes.int, 64)))
-    assert text.count("CALLED") == 1 and "CALLED void sums(float* restrict data0" in text
-    alone = CStyleRenderer(CDialect(called="CALLED ")).render
-    with pytest.raises(CapabilityError):  # a launch grid that nobody asks for parts of
-        alone(sums(UOp.const(dtypes.int, 64)))
+def test_the_kernel_is_not_inlined_in_the_second_function():
+    text = PARTS.render(sums(UOp.const(dtypes.int, 64)))
+    assert text.count("__attribute__((noinline)) void sums(float* restrict data0") == 1
+    with pytest.raises(CapabilityError):  # plain C has no launch grid
+        CStyleRenderer().render(sums(UOp.const(dtypes.int, 64)))

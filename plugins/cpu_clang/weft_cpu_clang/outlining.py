@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from weft.base.dtype import dtypes
-from weft.uop import GroupOp, Ops, UOp
+from weft.plugin import Function, GroupOp, Ops, UOp, dtypes
 
 LEAST_COPIES = 6
 LEAST_STEPS = 16
@@ -37,25 +36,13 @@ _FREE = frozenset({Ops.CONST, Ops.VCONST})
 _LANES = frozenset({dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64})
 
 
-class Repeated(NamedTuple):
-    """A function that stands for chains.
-
-    name: what it is called. given: what the first of the chains is given. steps: the nodes of that
-    chain, the result being the last of them.
-    """
-
-    name: str
-    given: tuple[UOp, ...]
-    steps: tuple[UOp, ...]
-
-
 class _Chain(NamedTuple):
     shape: tuple[object, ...]
     given: tuple[UOp, ...]
     steps: tuple[UOp, ...]
 
 
-def repeated(uops: Sequence[UOp]) -> tuple[Sequence[UOp], list[Repeated]]:
+def outline(uops: Sequence[UOp]) -> tuple[Sequence[UOp], list[Function]]:
     """The program with calls in place of chains, and the functions that are called."""
     late = _behind_loops(uops)
     if len(late) < LEAST_COPIES * LEAST_STEPS:
@@ -170,12 +157,12 @@ def _chain(result: UOp, inside: frozenset[UOp]) -> _Chain:
 
 def _called(
     uops: Sequence[UOp], chosen: Sequence[Sequence[_Chain]]
-) -> tuple[Sequence[UOp], list[Repeated]]:
-    functions: list[Repeated] = []
+) -> tuple[Sequence[UOp], list[Function]]:
+    functions: list[Function] = []
     calls: dict[UOp, tuple[str, tuple[UOp, ...]]] = {}
     for number, chains in enumerate(chosen):
         name, first = f"steps{number}", chains[0]
-        functions.append(Repeated(name, first.given, first.steps))
+        functions.append(Function(name, first.given, first.steps))
         text = f"{name}({', '.join(f'{{{place}}}' for place in range(len(first.given)))})"
         calls |= {chain.steps[-1]: (text, chain.given) for chain in chains}
     became: dict[UOp, UOp] = {}
