@@ -17,7 +17,9 @@ from weft.base.settings import settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SCHEMES = ("http", "https", "file")
+DOWNLOADED = ("http", "https", "file")
+"""The schemes of URLs that `download` fetches."""
+
 _PIECE = 1 << 20
 
 
@@ -29,11 +31,11 @@ def download(url: str, gunzip: bool = False, timeout: float = 60.0) -> Path:
     :raises FormatError: if it is to be unpacked and is not packed by gzip.
     """
     scheme = url.partition(":")[0].lower() if isinstance(url, str) else None
-    if scheme not in _SCHEMES:
+    if scheme not in DOWNLOADED:
         raise ArgumentError(
             "this address cannot be fetched",
             asked=f"a download of {shown(url)}",
-            because="it begins with none of " + ", ".join(f"{s}://" for s in _SCHEMES),
+            because="it begins with none of " + ", ".join(f"{s}://" for s in DOWNLOADED),
             try_="a file of this machine: Tensor(pathlib.Path(...))",
         )
     import hashlib

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from enum import StrEnum
+from os import PathLike
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,6 +32,10 @@ from weft.device.identity import DeviceFamily
 
 GROUP = "weft.devices"
 """The entry-point group; an entry's name is the family it serves."""
+
+LOCATIONS = "weft.locations"
+"""The entry-point group of storage: an entry's name is a URL scheme, or ``file`` for paths, and its
+value the module of the plugin that holds what lies there (``weft_locate``)."""
 
 CORE_DISTRIBUTION = "weft"
 
@@ -59,6 +64,7 @@ class Plugin:
     :ivar version: of the distribution.
     :ivar where: the module behind the entry, for people.
     :ivar entry: an object whose ``load()`` imports it.
+    :ivar schemes: of the URLs that it holds, as its metadata says; none if it does not say.
     :ivar notes: warnings for its authors.
     """
 
@@ -73,6 +79,7 @@ class Plugin:
     module: Any = field(default=None, repr=False)
     families: tuple[DeviceFamily, ...] = ()
     notes: tuple[str, ...] = ()
+    schemes: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
@@ -87,6 +94,11 @@ class Plugin:
 
 def installed_plugins() -> list[Plugin]:
     """One record per installed entry point, the core's own last. Imports none of them."""
+    entries = entry_points(GROUP, LOCATIONS)
+    schemes: dict[tuple[str, str], set[str]] = {}
+    for entry in entries:
+        if entry.group == LOCATIONS:
+            schemes.setdefault((entry.distribution, entry.value), set()).add(entry.name.lower())
     found = [
         Plugin(
             family=entry.name.strip().upper(),
@@ -94,8 +106,10 @@ def installed_plugins() -> list[Plugin]:
             version=entry.version,
             where=entry.value,
             entry=entry,
+            schemes=frozenset(schemes.get((entry.distribution, entry.value), ())),
         )
-        for entry in entry_points(GROUP)
+        for entry in entries
+        if entry.group == GROUP
     ]
     unique = {(p.family, p.distribution, p.where): p for p in found}
     return sorted(unique.values(), key=lambda p: (p.from_core, p.family, p.distribution))
@@ -266,6 +280,20 @@ def _unregister(module: object, calls: HookCalls) -> None:
         # pluggy cannot always remove a plugin whose registration failed. It serves no family, so
         # no hook of it is called.
         return
+
+
+def scheme_of(source: str | PathLike[str]) -> str:
+    """The scheme of a URL in lower case; ``file`` for a path."""
+    found = re.match(r"([A-Za-z][\w+.-]*)://", source) if isinstance(source, str) else None
+    return found[1].lower() if found else "file"
+
+
+def plugins_for(source: str | PathLike[str], plugins: Iterable[Plugin]) -> list[Plugin]:
+    """The plugins that may hold a path or URL: those whose metadata names its scheme, then those
+    whose metadata names none. Imports none of them."""
+    scheme = scheme_of(source)
+    asked = [plugin for plugin in plugins if not plugin.schemes or scheme in plugin.schemes]
+    return sorted(asked, key=lambda plugin: not plugin.schemes)
 
 
 def family_names(plugins: Iterable[Plugin]) -> list[str]:

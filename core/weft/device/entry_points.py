@@ -1,7 +1,7 @@
 """Entry points of installed distributions, read from their files.
 
-In: a group's name. Out: its entries, each with the distribution that has it. The standard library
-knows them too (`importlib.metadata`), at the price of importing half of it to parse letters; a
+In: names of groups. Out: their entries, each with the distribution that has it. The standard
+library knows them too (`importlib.metadata`), but imports half of itself to parse letters; a
 process that starts to compute three numbers should not pay that. Where distributions may lie
 elsewhere than in folders on `sys.path` (in archives, with a finder of somebody's own) it is asked.
 """
@@ -26,12 +26,14 @@ class Entry(NamedTuple):
 
     :ivar value: ``module`` or ``module:object``.
     :ivar distribution: what pip calls the package that has it; empty where nobody says.
+    :ivar group: the group that it stands in.
     """
 
     name: str
     value: str
     distribution: str
     version: str
+    group: str = ""
 
     def load(self) -> Any:
         """The module or object, imported."""
@@ -42,10 +44,11 @@ class Entry(NamedTuple):
         return found
 
 
-def entry_points(group: str) -> list[Entry]:
-    """All entries of a group; of a distribution that is on the path twice, those of the first."""
+def entry_points(*groups: str) -> list[Entry]:
+    """All entries of these groups; of a distribution that is on the path twice, those of the
+    first."""
     if _elsewhere():
-        return _by_the_library(group)
+        return [entry for group in groups for entry in _by_the_library(group)]
     found: list[Entry] = []
     seen: set[str] = set()
     for folder in _metadata_folders():
@@ -55,10 +58,11 @@ def entry_points(group: str) -> list[Entry]:
             continue
         seen.add(name)
         text = _read(folder, "entry_points.txt")
-        if group in text:
+        if any(group in text for group in groups):
             facts = _facts(folder)
             found += [
-                Entry(key, value, facts.get("name", ""), facts.get("version", ""))
+                Entry(key, value, facts.get("name", ""), facts.get("version", ""), group)
+                for group in groups
                 for key, value in _entries(text, group)
             ]
     return found
@@ -85,6 +89,7 @@ def _by_the_library(group: str) -> list[Entry]:
             entry.value,
             entry.dist.name if entry.dist else "",
             entry.dist.version if entry.dist else "",
+            group,
         )
         for entry in metadata.entry_points(group=group)
     ]

@@ -43,7 +43,8 @@ def weft_devices() -> Iterable[DeviceFamily]:  # **
 @hookspec(firstresult=True)
 def weft_locate(source: str | PathLike[str]) -> DeviceId | None:
     """Say which device already holds this file or URL; None if it is not for you. Must not open
-    it."""
+    it. The entry-point group ``weft.locations`` names the schemes of a plugin (``file`` for paths):
+    for other sources it is not imported."""
 
 
 @hookspec(firstresult=True)

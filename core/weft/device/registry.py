@@ -30,7 +30,13 @@ from weft.base.interrupts import let_through
 from weft.base.settings import PREFIX, settings
 from weft.base.text import failure_text
 from weft.device.capabilities import Capabilities
-from weft.device.discovery import CORE_DISTRIBUTION, Plugin, PluginState, family_names
+from weft.device.discovery import (
+    CORE_DISTRIBUTION,
+    Plugin,
+    PluginState,
+    family_names,
+    plugins_for,
+)
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
 from weft.device.open_device import OpenDevice, all_of
 from weft.device.plugin_table import PluginTable
@@ -165,11 +171,15 @@ class Registry(PluginTable):
     def locate(self, source: str | PathLike[str]) -> DeviceId:
         """The device that holds this file or URL. Opens nothing.
 
+        Only plugins whose metadata names the scheme of the source are loaded, and where none of
+        them holds it, those whose metadata names no scheme.
+
         :raises UnknownDevice: if no installed plugin claims it.
         """
         with self._lock:
-            failed = []
-            for plugin in self.plugins:
+            failed: list[str] = []
+            asked = plugins_for(source, self.plugins)
+            for plugin in asked:
                 self._load(plugin)
                 if plugin.state is PluginState.LOADED:
                     try:
@@ -180,11 +190,11 @@ class Registry(PluginTable):
                         continue
                     if found is not None:
                         return self.resolve(found)
-        asked = ", ".join(family_names(self.plugins)) or "nobody, none is installed"
+        names = ", ".join(family_names(asked)) or "nobody, none is installed for it"
         raise UnknownDevice(
             "no installed plugin knows where this is stored",
             asked=repr(source),
-            because=f"asked: {asked}{''.join(failed)}",
+            because=f"asked: {names}{''.join(failed)}",
             try_='install a plugin that stores files, such as `pip install "weft[cpu]"`',
         )
 

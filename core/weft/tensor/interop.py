@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft.base.arguments import DEEPEST, kind_of, shown, too_deep
+from weft.base.download import DOWNLOADED
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import (
     ArgumentError,
@@ -22,13 +23,14 @@ from weft.base.errors import (
     FileError,
     OutOfMemory,
     ShapeError,
+    UnknownDevice,
 )
 from weft.base.interrupts import let_through
 from weft.base.promotion import least_upper_dtype
 from weft.base.regular_file import check_regular
 from weft.base.scalars import check_range, pack
 from weft.base.sequences import prod
-from weft.device import Buffer, binding, numpy_dtype, registry
+from weft.device import Buffer, binding, numpy_dtype, registry, storage
 from weft.tensor import dlpack
 from weft.tensor.protocol import TensorBase, record
 from weft.uop import Ops, UOp
@@ -278,13 +280,18 @@ def _leaves(data: Any, depth: int) -> Iterator[Any]:
 
 
 def from_file(path: str | os.PathLike[str], dtype: DType | None = None) -> UOp:
-    """The bytes of a file as 1-d elements of `dtype` (uint8) where they are stored; nothing is
-    read.
+    """The bytes at a path or URL as 1-d elements of `dtype` (uint8) where they are stored; nothing
+    is read.
 
     :raises ArgumentError: if the file's size is no whole number of elements.
     :raises FileError: if there is no such file.
-    :raises UnknownDevice: if no installed plugin stores files.
+    :raises UnknownDevice: if no installed plugin stores such files.
     """
+    kind = dtype or dtypes.uint8
+    if isinstance(path, str) and "://" in path:
+        held = storage.stored(path)
+        count = _count_of(held.nbytes, kind, f"the bytes of {path}")
+        return UOp.new_buffer(str(held.device), count, kind)
     try:
         check_regular(path)
         size = os.stat(path).st_size
@@ -301,9 +308,20 @@ def from_file(path: str | os.PathLike[str], dtype: DType | None = None) -> UOp:
             if isinstance(error, FileNotFoundError)
             else "the path of a file that this process may read",
         ) from None
-    kind = dtype or dtypes.uint8
     count = _count_of(size, kind, f"the bytes of {os.fspath(path)}")
     return UOp.new_buffer(str(registry.locate(path)), count, kind)
+
+
+def held_at(url: str) -> UOp | None:
+    """The bytes that a plugin holds at a URL, where they are; None for those that are downloaded,
+    and where no plugin holds it."""
+    if not isinstance(url, str) or url.partition(":")[0].lower() in DOWNLOADED:
+        return None
+    try:
+        registry.locate(url)
+    except UnknownDevice:
+        return None
+    return from_file(url)
 
 
 def from_blob(address: int, shape: Any, dtype: DType, where: str | tuple[str, ...]) -> UOp:

@@ -463,7 +463,8 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
     def from_file(cls, path: str | os.PathLike[str], dtype: Any = None) -> Self:
         """The bytes of a file as a lazy tensor of `dtype` (uint8) on the device that stores it.
 
-        The dtype says how the bytes are read, as in `numpy.fromfile`; nothing is converted.
+        A URL names what a plugin holds (``weft_locate``). The dtype says how the bytes are read, as
+        in `numpy.fromfile`; nothing is converted.
 
         :raises ArgumentError: if the file's size is no whole number of elements.
         :raises FileError: if there is no such file.
@@ -485,16 +486,18 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         """The bytes of a file on the network as uint8, fetched once and kept in the cache folder.
 
         It stays on the device that stores files, lazily, unless `device` is given; `gunzip` unpacks
-        it. Further arguments are those of `Tensor`.
+        it. What a plugin holds at the address is not fetched: it is used where it is. Further
+        arguments are those of `Tensor`.
 
         :raises FileError, FormatError: if it cannot be fetched or unpacked.
-        :raises ArgumentError: for an address that is not http, https or file.
+        :raises ArgumentError: for an address that is not http, https or file, nor held by a plugin.
 
         >>> import pathlib, weft
         >>> Tensor.from_url(pathlib.Path(weft.__file__).as_uri()).dtype
         dtypes.uchar
         """
-        return cls(download(url, gunzip), **kwargs)
+        held = None if gunzip else interop.held_at(url)
+        return cls(download(url, gunzip) if held is None else held, **kwargs)
 
     @classmethod
     def from_blob(

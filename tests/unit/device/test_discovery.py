@@ -1,3 +1,4 @@
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,8 @@ from weft.device.discovery import (
     installed_plugins,
     load,
     plugin_by_hand,
+    plugins_for,
+    scheme_of,
 )
 from weft.device.hook_calls import HookCalls
 from weft.device.hookspecs import API_VERSION, hookimpl
@@ -193,3 +196,19 @@ def test_switching_families_off():
 
 def test_names_for_messages():
     assert family_names([plugin_by_hand(None, name) for name in ("b", "A", "B")]) == ["A", "B"]
+
+
+def test_the_scheme_of_a_url_or_path():
+    assert scheme_of("mem://a") == scheme_of("MEM://a") == "mem"
+    assert scheme_of("s3+x://bucket/a") == "s3+x"
+    for path in ("/a/b", "a", "C:\\a", "a://"[1:], Path("mem:/a")):
+        assert scheme_of(path) == "file"
+
+
+def test_plugins_that_name_the_scheme_are_asked_first_and_those_of_others_not_at_all():
+    records = [entry(lambda: None) for _ in range(3)]
+    silent, tapes, files = records
+    tapes.schemes, files.schemes = frozenset({"tape"}), frozenset({"file"})
+    assert plugins_for("/a", records) == [files, silent]
+    assert plugins_for("tape://a", records) == [tapes, silent]
+    assert plugins_for("net://a", records) == [silent]

@@ -118,3 +118,9 @@ def test_odd_places_on_the_path_harm_nobody(site, tmp_path, monkeypatch):
     (tmp_path / "broken-1.dist-info").write_text("a file where a folder should be")
     monkeypatch.setattr(sys, "path", ["", tmp_path, str(tmp_path / "missing"), *sys.path])
     assert by_us() == [("X", "json", "one", "1.0")]
+
+
+def test_several_groups_are_read_at_once(site):
+    site("one", f"[{GROUP}]\nX = json\n\n[{GROUP}.more]\ny = json\n")
+    found = [(entry.group, entry.name) for entry in entry_points(GROUP, f"{GROUP}.more")]
+    assert found == [(GROUP, "X"), (f"{GROUP}.more", "y")]

@@ -282,6 +282,23 @@ def test_locating_asks_everyone_and_survives_the_broken(installed):
     assert caught.value.asked == repr("s3://bucket")
 
 
+def test_a_plugin_of_another_scheme_is_not_loaded(installed):
+    here = fake_plugin("FILES", computes=False, canonical=lambda path: path or "/")
+    here.weft_locate = hookimpl(
+        lambda source: DeviceId("FILES", str(source)) if source == "/x" else None,
+        specname="weft_locate",
+    )
+    records = found("TAPES"), found("ONE"), found("FILES", here)
+    records[0].schemes, records[2].schemes = frozenset({"tape"}), frozenset({"file"})
+    installed(*records)
+    assert str(registry.locate("/x")) == "FILES:/x"
+    assert [record.state.name for record in records] == ["FOUND", "FOUND", "LOADED"]
+    with pytest.raises(UnknownDevice) as caught:
+        registry.locate("/y")
+    assert "asked: FILES, ONE" in caught.value.because
+    assert records[0].state.name == "FOUND"
+
+
 def test_closing(installed):
     closed = []
 
