@@ -137,3 +137,42 @@ def test_a_reader_that_comes_when_a_kept_graph_goes():
     assert seen.tolist() == [[-6.0, -5.0], [-4.0, -3.0]]
     assert kept.tolist() == [[-5.0, -4.0], [-3.0, -2.0]]
     assert state.tolist() == [-6.0, -5.0, -4.0, -3.0]
+
+
+def test_a_result_that_waits_to_be_written_into_memory_of_the_state():
+    def program(wrap):
+        state = Tensor(numbers(2, 4)).realize()
+
+        @wrap
+        def step(x):
+            state[:, ::-1] = state.contiguous()
+            return state.contiguous(), x + 1
+
+        found = []
+        for i in range(CALLS):
+            result, _ = step(Tensor([1.0]))
+            result[::-1] = i  # it stands in the memory of the state until now
+            found += [result, state.clone()]
+        return [*found, state]
+
+    both(program, CALLS - 2)
+
+
+def test_a_result_that_waits_to_be_written_into_memory_of_an_argument():
+    def program(wrap):
+        x = Tensor(numbers(2, 4)).realize()
+
+        @wrap
+        def step(x):
+            x[:, ::-1] = x.contiguous()
+            return x.contiguous()
+
+        found = []
+        for i in range(CALLS):
+            result = step(x)
+            if i == 1:  # between the second recorded run and the first replay
+                result[::-1] = 4
+            found += [result, x.clone()]
+        return [*found, x]
+
+    both(program, CALLS - 2)

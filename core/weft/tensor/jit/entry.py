@@ -49,19 +49,13 @@ class Entry:
         return state.holds() and (not state.signature.nodes or links_of(nodes, state) == self.links)
 
     def may_replay(self, tensors: list[TensorBase], nodes: list[UOp]) -> bool:
-        """Whether a replay on these arguments would do the same; if not, it is recorded anew."""
+        """Whether a replay on these arguments would do the same; if not, it is recorded anew.
+
+        :raises Moved: where they have other memory now.
+        """
         trace: Any = self.trace
         if trace is None:
             return False
-        for reference, uop in trace.held:
-            tensor = reference()
-            if tensor is None or tensor._uop is not uop:
-                self.trace, self.tries = None, 0
-                self.refusal = (
-                    f"a tensor of shape {uop.shape} that it reads, and does not reach by name, is "
-                    "another one at every call"
-                )
-                return False
         if not trace.replay.is_valid:
             self.trace, self.tries = None, 0
             self.refusal = "a device, or memory of one, that it recorded is not there any more"
@@ -74,18 +68,51 @@ class Entry:
             known = _known(tensors, self.state)
             if any(known[number]._alias.__class__ is tuple for number in trace.turned):
                 return False  # it is a view now, and its base would have to become another value
-        if not written:
-            return True
+        if written and not self._may_write(tensors, nodes, written):
+            return False
+        return self._holds_what_it_reads()
+
+    def _may_write(self, tensors: list[TensorBase], nodes: list[UOp], written: Any) -> bool:
+        """Whether what is written in place is seen by nobody but those who share its value: readers
+        out of sight are on copies then."""
+        trace: Any = self.trace
         unseen = written[0] >= len(nodes) and self.watch is not None and self.watch.sees_nobody()
         memory = [*nodes, *self.state.signature.nodes]
         if any(binding.is_shared(memory[place]) for place in written):
             self.refusal = "it writes memory of which there are windows"
             return False
         if not unseen:
-            protect({memory[place] for place in written}, [*tensors, *self.state.tensors])
+            self.protect_readers(tensors, nodes)
             if self.watch is None or trace.swaps or self.watch.is_stale():
                 self.watch = Watch(self.state, {memory[place] for place in written})
         return True
+
+    def _holds_what_it_reads(self) -> bool:
+        """Whether the tensors that it reads, and nobody passes in, stand in the memory that was
+        recorded."""
+        trace: Any = self.trace
+        for reference, uop in trace.held:
+            tensor = reference()
+            if tensor is None or tensor._uop is not uop:
+                self.trace, self.tries = None, 0
+                self.refusal = (
+                    f"a tensor of shape {uop.shape} that it reads, and does not reach by name, is "
+                    "another one at every call"
+                )
+                return False
+        return True
+
+    def protect_readers(self, tensors: list[TensorBase], nodes: list[UOp]) -> None:
+        """Give readers out of sight of what the recording writes in place memory of their own.
+        Done before the second run is recorded too, so that it does no more than the first.
+
+        :raises Moved: where one of these tensors, or of the state, has other memory now.
+        """
+        trace: Any = self.trace
+        if trace is not None and trace.replay.written:
+            memory = [*nodes, *self.state.signature.nodes]
+            written = {memory[place] for place in trace.replay.written}
+            protect(written, [*tensors, *self.state.tensors])
 
     def replay(self, tensors: list[TensorBase], nodes: list[UOp], values: Mapping[UOp, int]) -> Any:
         """What a call gives, and does, with these tensors in its arguments, the memory below them,

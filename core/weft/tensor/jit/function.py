@@ -50,7 +50,7 @@ from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import traced
 from weft.tensor.jit.unwatched import qualified
 from weft.tensor.jit.views import realize_with_bases
-from weft.tensor.jit.written import protect
+from weft.tensor.jit.written import Moved
 from weft.tensor.live import is_settled
 from weft.tensor.protocol import TensorBase, grad_enabled
 from weft.tensor.tensor import Tensor
@@ -225,17 +225,12 @@ class Jit(Generic[P, R]):
             return self._function(*args, **kwargs)
         with self._lock:
             self._like = None
-            arguments = self._taken_apart(args, kwargs)
-            try:
-                entry = self._entry_for(arguments)
-            except _Moved:
-                arguments = self._taken_apart(args, kwargs)
-                entry = self._entry_for(arguments)
+            arguments, entry, may_replay = self._looked_up(args, kwargs)
             if not entry.is_plain:
-                tensors, nodes = arguments.tensors, list(arguments.nodes)
-                if not entry.is_ready:
+                if may_replay is None:
                     return self._tried(entry, arguments, args, kwargs)
-                if entry.may_replay(tensors, nodes):
+                if may_replay:
+                    tensors, nodes = arguments.tensors, list(arguments.nodes)
                     result = entry.replay(tensors, nodes, arguments.values)
                     self.replays += 1
                     self._new_in_a_row = self._in_vain = 0
@@ -288,6 +283,24 @@ class Jit(Generic[P, R]):
         return names[1:] if isinstance(function, MethodType) else names
 
     # ---- which recording ------------------------------------------------------------------------
+
+    def _looked_up(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[Arguments, Entry, bool | None]:
+        """The arguments, the recording for them, and whether it may be replayed; None where it is
+        to be recorded. All of it is looked up again where computing what was pending gave one of
+        the tensors other memory."""
+        while True:
+            arguments = self._taken_apart(args, kwargs)
+            try:
+                entry = self._entry_for(arguments)
+                tensors, nodes = arguments.tensors, list(arguments.nodes)
+                if entry.is_ready:
+                    return arguments, entry, entry.may_replay(tensors, nodes)
+                entry.protect_readers(tensors, nodes)
+                return arguments, entry, None
+            except Moved:
+                pass
 
     def _entry_for(self, arguments: Arguments) -> Entry:
         key, last = arguments.key, self._last
@@ -360,7 +373,7 @@ class Jit(Generic[P, R]):
                 stood = [t._uop for t in arguments.tensors]
                 realize_with_bases([t for t in state.tensors if not is_settled(t._uop)])
                 if any(t._uop is not node for t, node in zip(arguments.tensors, stood)):
-                    raise _Moved
+                    raise Moved
                 state = State(roots, _is_bound_jit)
         except RecursionError:
             raise CaptureError(
@@ -385,12 +398,6 @@ class Jit(Generic[P, R]):
     def _tried(
         self, entry: Entry, arguments: Arguments, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
-        if entry.trace is not None:
-            # so that readers out of sight do not make this run differ from the last
-            nodes = [*arguments.nodes, *entry.state.signature.nodes]
-            written = {nodes[place] for place in entry.trace.replay.written}  # type: ignore[union-attr]
-            if written:
-                protect(written, [*arguments.tensors, *entry.state.tensors])
         trace = traced(self._function, args, kwargs, arguments, entry.state, self._name)
         result, trace.result = trace.result, None
         if trace.read and self._is_read_anew(arguments, trace.read):
@@ -441,10 +448,6 @@ class Jit(Generic[P, R]):
             if self._quiet:
                 return
             warnings.warn(f"{self._name} {what}: {reason}", stacklevel=_level_outside())
-
-
-class _Moved(Exception):
-    """Computing the state gave an argument that shared its memory other memory."""
 
 
 class BoundJit(Jit[..., Any]):

@@ -20,6 +20,7 @@ from weft.tensor.jit.again import Again, Last
 from weft.tensor.jit.arguments import Arguments, Met, Stands
 from weft.tensor.jit.entry import Entry
 from weft.tensor.jit.results import New, built
+from weft.tensor.jit.written import Moved
 from weft.tensor.protocol import grad_enabled
 from weft.tensor.tensor import Tensor
 from weft.uop import Ops, UOp
@@ -77,8 +78,12 @@ class Like:
         entry, trace = self._entry, self._trace
         if found is None or not entry.is_for(found[1]):
             return MISSED
-        if (trace is None or entry.trace is not trace) and not entry.may_replay(*found):
-            return MISSED
+        if trace is None or entry.trace is not trace:
+            try:
+                if not entry.may_replay(*found):
+                    return MISSED
+            except Moved:
+                return MISSED
         return entry.replay(*found, _NO_VALUES)
 
 

@@ -20,6 +20,10 @@ from weft.uop import Ops, UOp
 _OF_NOBODY = next(map(sys.getrefcount, [object()])) - 1
 
 
+class Moved(Exception):
+    """Computing what was pending gave a tensor of the call, or of the state, other memory."""
+
+
 class Watch:
     """The nodes of a state under which memory stands that is written.
 
@@ -57,7 +61,13 @@ class Watch:
 
 def protect(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
     """Those out of sight that read `nodes` and share their value with none of `known`, which are
-    about to be written there, get memory of their own."""
+    about to be written there, get memory of their own.
+
+    :raises Moved: where a reader was to be written into that memory. It is now, and `known` have
+        the old value elsewhere.
+    """
+    known = list(known)
+    before = [tensor._uop for tensor in known]
     readers = []
     sharing = {id(base_of(tensor)) for tensor in known}
     for tensor in live_tensors():
@@ -76,3 +86,5 @@ def protect(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
             copy = tensor.detach().clone().realize()
             tensor._uop = copy._uop
             changed(tensor)
+    if any(tensor._uop is not node for tensor, node in zip(known, before)):
+        raise Moved
