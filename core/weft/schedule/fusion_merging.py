@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
+from typing import TypeAlias
 
 from weft.base.dtype import ImageDType
 from weft.base.sequences import prod
@@ -50,6 +51,10 @@ _ALONE = 1 << 18
 # products of many small matrices with no more steps than this may be computed in one kernel
 _SMALL_MATRICES = 1 << 25
 
+_Loops: TypeAlias = tuple[list[Facts], Allowed, int, bool, list[UOp]]
+"""Of two groups with loops in common: the facts, for how many rows they can be cut, into how many
+they are cut, whether all loops are alike, and what is stored."""
+
 
 class Unions:
     """What may be united, of the kernels of one graph.
@@ -64,6 +69,9 @@ class Unions:
         self.left_for_the_end: set[tuple[Draft, Draft, UOp | None]] = set()
         self.near: dict[tuple[UOp, int], bool] = {}
         self.laid_out: dict[Draft, Group] = {}
+        # what does not depend on the memory that two groups share: they may share much
+        self._loops: dict[tuple[Draft, Draft, bool, bool], _Loops | None] = {}
+        self._products: dict[tuple[Draft, Draft], Draft | None] = {}
 
     def alone(self, known: Facts) -> Draft:
         """The group of one kernel."""
@@ -82,12 +90,31 @@ class Unions:
     def united(self, a: Draft, b: Draft, shared: UOp | None) -> Draft | None:
         """Two groups as one, above each other or, with the memory `shared`, side by side."""
         united = self._in_common(a, b, shared)
-        if united is None and shared is not None:
-            united = self._beside_product(a, b) or self.batched_products(a, b)
-        return united
+        if united is not None or shared is None:
+            return united
+        if (a, b) not in self._products:
+            self._products[a, b] = self._beside_product(a, b) or self.batched_products(a, b)
+        return self._products[a, b]
 
     def _in_common(self, a: Draft, b: Draft, shared: UOp | None) -> Draft | None:
         """Two groups with their rows in common."""
+        key = (a, b, shared is not None, self.at_the_end)
+        if key not in self._loops:
+            self._loops[key] = self._loops_in_common(a, b, shared)
+        loops = self._loops[key]
+        if loops is None:
+            return None
+        facts, allowed, rows, alike, stored = loops
+        if shared is not None and not self._shares(a, b, shared, rows, alike):
+            return None
+        if alike:
+            return Draft(facts, allowed, a.device)
+        members = [known.root for known in facts]
+        kept = self._kept(members, stored, rows, a.device)
+        return None if kept is None else Draft(facts, allowed, a.device, rows_kept=kept)
+
+    def _loops_in_common(self, a: Draft, b: Draft, shared: UOp | None) -> _Loops | None:
+        """The loops of two groups as one; None where they cannot be."""
         if a.device is None or a.device != b.device:
             return None
         facts = self._together(a, b)
@@ -109,12 +136,7 @@ class Unions:
             return None
         if not self._keeps_blocks(facts, rows, alike) or overwrites_what_it_needs(facts):
             return None
-        if shared is not None and not self._shares(a, b, shared, rows, alike):
-            return None
-        if alike:
-            return Draft(facts, allowed, a.device)
-        kept = self._kept(members, stored, rows, a.device)
-        return None if kept is None else Draft(facts, allowed, a.device, rows_kept=kept)
+        return facts, allowed, rows, alike, stored
 
     def _together(self, a: Draft, b: Draft) -> list[Facts]:
         """The kernels of two groups in their order."""

@@ -79,3 +79,19 @@ def test_not_what_threads_would_share():
     small = buffer(8).reduce(Ops.ADD, (0,))
     unions, drafts = asked(large, small, X=THREADS)
     assert unions.one_after_the_other(*drafts) is None
+
+
+def test_two_kernels_that_share_much_are_looked_at_once(monkeypatch):
+    shared = [buffer(24) for _ in range(4)]
+    one, other = (sum(shared[1:], shared[0] * n) for n in (2, 3))
+    one = one.reshape((4, 6)).reduce(Ops.ADD, (1,))
+    unions, (first, second) = asked(one, other)
+    looked = []
+    look = unions._allowed_between
+    monkeypatch.setattr(unions, "_allowed_between", lambda a, b: looked.append(1) or look(a, b))
+    found = [unions.united(first, second, each) for each in shared]
+    assert len({each is None for each in found}) == 1
+    once = len(looked)
+    for each in shared:
+        unions.united(first, second, each)
+    assert 0 < len(looked) == once <= 3
