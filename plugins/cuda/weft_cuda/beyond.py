@@ -195,11 +195,14 @@ class KernelGraph:
         self._within(call, cuda.cuGraphLaunch, self._ready, self._stream)
 
     def __del__(self) -> None:
-        ready = self.__dict__.get("_ready")
-        if ready is not None and not self._process.over:
-            # The codes do not matter: the context may be gone already.
+        if self._process.over:
+            return
+        # It may have been made in part. The codes do not matter: the context may be gone already.
+        ready, graph = self.__dict__.get("_ready"), self.__dict__.get("_graph")
+        if ready is not None:
             cuda.cuGraphExecDestroy(ready)
-            cuda.cuGraphDestroy(self._graph)
+        if graph is not None:
+            cuda.cuGraphDestroy(graph)
 
 
 def _kind(node: Node) -> Any:

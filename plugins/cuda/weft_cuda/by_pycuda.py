@@ -106,8 +106,13 @@ class _Held:
         self.thing = thing
 
     def __del__(self) -> None:
-        if not (self.context.closed or self.context.process.over):
-            self.context.within(self._let_go)
+        context = self.__dict__.get("context")
+        if context is None or context.closed or context.process.over:
+            return
+        try:
+            context.within(self._let_go)
+        except DeviceError:
+            pass  # the context is gone, and the thing with it
 
     def _let_go(self) -> None:
         del self.thing

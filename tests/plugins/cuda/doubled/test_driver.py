@@ -1,6 +1,7 @@
 """What is asked of the driver, by whichever package WEFT_CUDA_DRIVER names: the same of each."""
 
 import ctypes
+import gc
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from weft.plugin import (
     dtypes,
 )
 from weft_cuda import weft_compiler
+from weft_cuda.beyond import KernelGraph, Loaded
 from weft_cuda.driver import PROCESS, Parameters, find_driver
 from weft_cuda.graph import LaunchGraph
 from weft_cuda.renderer import CudaRenderer
@@ -308,3 +310,27 @@ def test_a_device_that_is_closed_opens_again():
     first.allocator.free(handle, 64)
     assert (Tensor([2.0], device="CUDA:1") + 1).tolist() == [3.0]
     assert registry.open("CUDA:1").device is not first
+
+
+def test_nothing_is_said_of_what_dies_after_its_context_is_lost(gpu, monkeypatch):
+    def lost(*_, **__):
+        raise DeviceError("the GPU is lost")
+
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    kernel, event = runner(gpu, "p0[0] = 1;"), gpu.context.event()
+    kind = type(gpu.context)
+    with monkeypatch.context() as patched:
+        patched.setattr(kind, "within" if hasattr(kind, "within") else "_enter", lost)
+        del kernel, event
+        gc.collect()
+    assert not said
+
+
+def test_what_was_never_made_dies_silently(gpu, monkeypatch):
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    for kind in (type(gpu.context.event()), KernelGraph, Loaded):
+        if hasattr(kind, "__del__"):
+            kind.__new__(kind)
+    assert not said
