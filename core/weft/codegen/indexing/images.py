@@ -1,18 +1,19 @@
 """Image accesses: address images by pixel coordinates (x, y) instead of by element.
 
-An image of shape (height, width, 4) is read and written by whole pixels, four neighbours of what
-the schedule takes for flat memory. Two passes see to it, around the choice of optimisations:
+An image of shape (height, width, 4) is read and written by whole pixels of four elements. The
+scheduler sees flat memory. Two passes, before and after the strategy, form pixels:
 
-`channels`   in: spec.lowered      out: spec.lowered in which the innermost four turns of every
-             loop that an image is written or read along are a loop of their own, which is
-             written out
-`pixels`     in: spec.lowered after expansion      out: the same; an INDEX into an image is over
-             (x, y), as a vector of two ints, and every LOAD and STORE of it has four lanes
+`channels`   in: spec.lowered
+             out: spec.lowered in which the innermost four iterations of every loop along an image
+             are an unrolled loop of their own
+`pixels`     in: spec.lowered after expansion
+             out: the same; the INDEX of an image is (x, y), a vector of two ints, and each LOAD and
+             STORE of it has four lanes
 
-A load whose channel is known takes a lane of its pixel; otherwise it chooses among all four.
-A store has to know its channels: what it is written along is always a multiple of four.
+A load of a known channel extracts a lane of its pixel; otherwise it selects one of four lanes. The
+channels of a store must be known, so the loop of a store has a multiple of four iterations.
 
-Source: none known; sound because each pixel holds four consecutive elements.
+Source: OpenCL C specification, read_imagef and write_imagef.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from weft.base.scalars import is_positive_zero
 from weft.codegen.analysis.affine import affine, from_affine
 from weft.codegen.analysis.ranges import alternative_of, extent_of, loop_order, loops_of, ranges_of
 from weft.codegen.analysis.substitution import substitute_ranges
+from weft.codegen.analysis.traversal import rewrite_once
 from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
@@ -34,11 +36,11 @@ if TYPE_CHECKING:
     from weft.codegen.opt.kernel import Access
 
 CHANNELS = 4
-MOST_LOOPS = 3  # are cut for channels: 64 values side by side
+MOST_LOOPS = 3  # that are strip-mined for channels: 64 unrolled instances
 
 
 def has_images(sink: UOp) -> bool:
-    """Whether a kernel is given any image."""
+    """Whether a kernel has an image argument."""
     return any_images() and any(
         node.op is Ops.DEFINE_GLOBAL and isinstance(node.dtype, ImageDType)
         for node in sink.toposort()
@@ -46,7 +48,7 @@ def has_images(sink: UOp) -> bool:
 
 
 def reads_images(accesses: Iterable[Access]) -> bool:
-    """Whether any of the accesses of a kernel is of an image."""
+    """Whether any access is to an image."""
     return any_images() and any(isinstance(one.node.src[0].dtype, ImageDType) for one in accesses)
 
 
@@ -54,9 +56,9 @@ def reads_images(accesses: Iterable[Access]) -> bool:
 
 
 def channels(sink: UOp) -> UOp:
-    """The kernel with loops of four turns, written out, for channels of what it draws and reads.
+    """The kernel with unrolled loops over the four channels of the images it reads and writes.
 
-    :raises CapabilityError: if an image would be written to otherwise than pixel after pixel.
+    :raises CapabilityError: if a STORE to an image does not write whole pixels.
     """
     if not has_images(sink):
         return sink
@@ -64,9 +66,9 @@ def channels(sink: UOp) -> UOp:
     number = max((n.arg.id for n in nodes if n.op is Ops.RANGE), default=-1) + 1
     values: dict[UOp, UOp] = {}
     loops: dict[UOp, list[UOp]] = {}
-    for loop in _loops_of_channels(sink, nodes):
+    for loop in _channel_loops(sink, nodes):
         extent = extent_of(loop)
-        assert isinstance(extent, int)  # _along has seen to it
+        assert isinstance(extent, int)  # _pixel_loop checks it
         reduced = loop.arg.kind is AxisKind.REDUCE
         kind = AxisKind.UNROLL if reduced else AxisKind.UPCAST
         inner = UOp.range(CHANNELS, number, kind, loop.dtype)
@@ -79,70 +81,70 @@ def channels(sink: UOp) -> UOp:
     return substitute_ranges(nodes, values, loops)
 
 
-def _loops_of_channels(sink: UOp, nodes: list[UOp]) -> list[UOp]:
-    """Those along which images are written, and the first of those along which they are read."""
+def _channel_loops(sink: UOp, nodes: list[UOp]) -> list[UOp]:
+    """The contiguous loops of all STOREs to images, and of the first LOADs from images."""
     found: dict[UOp, None] = {}
     for store in sink.src:
         index = store.src[0]
         if isinstance(index.dtype, ImageDType):
-            loop = _along(index)
+            loop = _pixel_loop(index)
             if loop is None or affine(index.src[1])[1] % CHANNELS or len(index.src) > 2:
                 raise _not_by_pixels(index)
             found[loop] = None
-    kept = {loop for node in nodes if node.op is Ops.FILL for loop in loops_of(node)}
+    filling = {loop for node in nodes if node.op is Ops.FILL for loop in loops_of(node)}
     for node in nodes:
         if node.op is Ops.LOAD and isinstance(node.src[0].dtype, ImageDType):
-            loop = _along(node.src[0])
-            if loop is not None and loop not in kept and len(found) < MOST_LOOPS:
+            loop = _pixel_loop(node.src[0])
+            if loop is not None and loop not in filling and len(found) < MOST_LOOPS:
                 found[loop] = None
     return list(found)
 
 
-def _along(index: UOp) -> UOp | None:
-    """The loop whose turns are neighbours in an image, every fourth at the start of a pixel."""
+def _pixel_loop(index: UOp) -> UOp | None:
+    """The contiguous loop along an image, if every fourth iteration starts a pixel."""
     terms, _ = affine(index.src[1])
-    near = [term for term, factor in terms.items() if factor == 1 and term.op is Ops.RANGE]
-    whole = all(factor % CHANNELS == 0 for term, factor in terms.items() if term not in near)
-    extent = extent_of(near[0]) if len(near) == 1 and whole else None
-    return near[0] if isinstance(extent, int) and extent % CHANNELS == 0 else None
+    unit = [term for term, factor in terms.items() if factor == 1 and term.op is Ops.RANGE]
+    aligned = all(factor % CHANNELS == 0 for term, factor in terms.items() if term not in unit)
+    extent = extent_of(unit[0]) if len(unit) == 1 and aligned else None
+    return unit[0] if isinstance(extent, int) and extent % CHANNELS == 0 else None
 
 
 # ---- after expansion ---------------------------------------------------------------------------
 
 
 def pixels(sink: UOp) -> UOp:
-    """The kernel with its accesses of images as those of pixels.
+    """The kernel with accesses of whole pixels by (x, y).
 
-    :raises CapabilityError: if it writes to parts of pixels, or reads the image that it writes.
+    :raises CapabilityError: if it writes parts of pixels, or reads the image that it writes.
     """
     if not has_images(sink):
         return sink
-    drawn = {s.src[0].src[0] for s in sink.src if isinstance(s.src[0].dtype, ImageDType)}
-    made: dict[UOp, UOp] = {}
-    for node in sink.toposort():
-        src = tuple([made[source] for source in node.src])
-        if node.op is Ops.LOAD and isinstance(node.src[0].dtype, ImageDType):
-            if node.src[0].src[0] in drawn:
-                raise _both_ways(node.src[0].src[0])
-            made[node] = _lanes(UOp(Ops.LOAD, node.dtype, src))
-        elif node is sink:
-            made[node] = UOp.sink(*_whole_pixels(src), arg=node.arg)
-        else:
-            made[node] = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
-    return made[sink]
+    written = {s.src[0].src[0] for s in sink.src if isinstance(s.src[0].dtype, ImageDType)}
+
+    def load_pixels(node: UOp, load: UOp) -> UOp | None:
+        if not isinstance(node.src[0].dtype, ImageDType):
+            return None
+        if node.src[0].src[0] in written:
+            raise _read_and_written(node.src[0].src[0])
+        return _pixel_lanes(UOp(Ops.LOAD, load.dtype, load.src))
+
+    def store_pixels(node: UOp, new: UOp) -> UOp | None:
+        return UOp.sink(*_pixel_stores(new.src), arg=new.arg) if node is sink else None
+
+    return rewrite_once(sink.toposort(), {Ops.LOAD: load_pixels, Ops.SINK: store_pixels})[sink]
 
 
-def _lanes(load: UOp) -> UOp:
-    """A load of any number of neighbours, each taken from its pixel."""
+def _pixel_lanes(load: UOp) -> UOp:
+    """A load of consecutive elements, each extracted from its pixel."""
     index, other = load.src[0], alternative_of(load)
     lanes = []
     for lane in range(load.dtype.count):
-        place = _Place.of(index, lane)
+        place = _PixelAddress.of(index, lane)
         gate = index.src[2:]
         at = UOp(Ops.INDEX, index.dtype, (index.src[0], place.position(), *gate))
         pixel_dtype = load.dtype.scalar().vec(CHANNELS)
         alternatives = tuple(UOp.const(pixel_dtype, 0) for _ in gate)
-        found = _channel(UOp(Ops.LOAD, pixel_dtype, (at, *alternatives)), place.channel)
+        found = _extract(UOp(Ops.LOAD, pixel_dtype, (at, *alternatives)), place.channel)
         if other is not None:
             mine = _lane(other, lane)
             if not _is_zero(mine):
@@ -157,7 +159,8 @@ def _lane(value: UOp, lane: int) -> UOp:
     return value if value.dtype.count == 1 else value.gep(lane)
 
 
-def _channel(pixel: UOp, channel: UOp | int) -> UOp:
+def _extract(pixel: UOp, channel: UOp | int) -> UOp:
+    """One channel of a pixel."""
     if isinstance(channel, int):
         return pixel.gep(channel)
     found = pixel.gep(CHANNELS - 1)
@@ -167,8 +170,8 @@ def _channel(pixel: UOp, channel: UOp | int) -> UOp:
     return found
 
 
-def _whole_pixels(stores: tuple[UOp, ...]) -> list[UOp]:
-    """Stores to images of four lanes each, put together from whatever they were split into."""
+def _pixel_stores(stores: tuple[UOp, ...]) -> list[UOp]:
+    """The stores, with those to images merged to whole pixels of four lanes."""
     plain: list[UOp] = []
     found: dict[tuple[UOp, ...], dict[int, UOp]] = {}
     for store in stores:
@@ -177,7 +180,7 @@ def _whole_pixels(stores: tuple[UOp, ...]) -> list[UOp]:
             plain.append(store)
             continue
         for lane in range(value.dtype.count):
-            place = _Place.of(index, lane)
+            place = _PixelAddress.of(index, lane)
             if not isinstance(place.channel, int):
                 raise _not_by_pixels(index)
             key = (index.src[0], place.position(), *index.src[2:])
@@ -186,14 +189,14 @@ def _whole_pixels(stores: tuple[UOp, ...]) -> list[UOp]:
         image, *at = key
         if len(parts) != CHANNELS:
             raise _not_by_pixels(image)
-        value = _gathered(tuple(parts[channel] for channel in range(CHANNELS)))
+        value = _vector_of(tuple(parts[channel] for channel in range(CHANNELS)))
         where = UOp(Ops.INDEX, image.dtype, (image, *at))
         plain.append(UOp(Ops.STORE, dtypes.void, (where, value)))
     return plain
 
 
-def _gathered(parts: tuple[UOp, ...]) -> UOp:
-    """A vector of these lanes: the one that they are all lanes of, where there is one."""
+def _vector_of(parts: tuple[UOp, ...]) -> UOp:
+    """A vector of these lanes; an existing vector if they are all its lanes."""
     dtype: DType = parts[0].dtype.vec(CHANNELS)
     whole = parts[0].src[0] if parts[0].op is Ops.GEP else parts[0]
     if whole.dtype is dtype and parts == tuple(whole.gep(lane) for lane in range(CHANNELS)):
@@ -201,18 +204,18 @@ def _gathered(parts: tuple[UOp, ...]) -> UOp:
     return UOp(Ops.VECTORIZE, dtype, parts)
 
 
-class _Place(NamedTuple):
-    """Which pixel, in reading order, and which channel of it."""
+class _PixelAddress(NamedTuple):
+    """The row-major number of a pixel, and a channel of it."""
 
     image: ImageDType
     pixel: UOp
     channel: UOp | int
 
     @classmethod
-    def of(cls, index: UOp, lane: int) -> _Place:
-        """Of the element `lane` after the one that `index` is of."""
+    def of(cls, index: UOp, lane: int) -> _PixelAddress:
+        """The address of the element `lane` after that of `index`."""
         image = index.src[0].dtype
-        assert isinstance(image, ImageDType)  # the callers ask for nothing else
+        assert isinstance(image, ImageDType)  # callers check it
         at = index.src[1]
         terms, constant = affine(at)
         constant += lane
@@ -225,7 +228,7 @@ class _Place(NamedTuple):
         return cls(image, at // four, (at % four).simplify())
 
     def position(self) -> UOp:
-        """(x, y)"""
+        """The vector (x, y)."""
         width = self.pixel.const_like(self.image.shape[1])
         both = (self.pixel % width, self.pixel // width)
         x, y = ((part.simplify()).cast(dtypes.int) for part in both)
@@ -233,6 +236,7 @@ class _Place(NamedTuple):
 
 
 def _outermost_first(term: UOp) -> tuple[object, ...]:
+    """The sort key of affine terms, by the innermost loop that each depends on."""
     ranges = ranges_of(term)
     key = max((loop_order(loop) for loop in ranges), default=(-1, -1))
     return (*key, term.op, str(term.arg))
@@ -246,14 +250,14 @@ def _not_by_pixels(index: UOp) -> CapabilityError:
     return CapabilityError(
         "an image is written by whole pixels",
         asked=f"a write to {index.dtype!r}",
-        because="four neighbours do not come together here",
+        because="the kernel does not store all four channels of a pixel together",
         try_="WEFT_IMAGE=0 keeps all values in plain buffers",
     )
 
 
-def _both_ways(image: UOp) -> CapabilityError:
+def _read_and_written(image: UOp) -> CapabilityError:
     return CapabilityError(
-        "a kernel reads an image or writes it, and not both",
+        "a kernel cannot both read and write an image",
         asked=f"a kernel in place on {image.dtype!r}",
-        try_="make the new value first, `new = f(x).realize()`, and assign that",
+        try_="compute the new value first, `new = f(x).realize()`, then assign it",
     )

@@ -21,29 +21,29 @@ from weft.uop.args import AxisKind, RangeArg
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_DIVIDES = frozenset({Ops.IDIV, Ops.MOD})
+_DIVISIONS = frozenset({Ops.IDIV, Ops.MOD})
 
 
 def run(sink: UOp, lanes: int) -> UOp:
-    """The kernel with such loops in two, as often as that goes; itself where there are none."""
+    """The kernel with such loops split repeatedly; the same kernel if it has none."""
     while lanes > 1:
         nodes = list(sink.toposort())
-        found = _split_factors(nodes, lanes)
-        if not found:
+        divisors = _split_factors(nodes, lanes)
+        if not divisors:
             break
-        sink = _split_loops(nodes, found)
+        sink = _split_loops(nodes, divisors)
     return sink
 
 
 def _split_factors(nodes: list[UOp], lanes: int) -> dict[UOp, int]:
-    """The loops that are divided, and by what: the least of several divisors."""
+    """The loops that are divided, and the least of their divisors."""
     found: dict[UOp, int] = {}
-    summed = {loop for node in nodes if node.op is Ops.REDUCE for loop in loops_of(node)}
+    reduced = {loop for node in nodes if node.op is Ops.REDUCE for loop in loops_of(node)}
     for node in nodes:
-        if node.op not in _DIVIDES or node.src[1].op is not Ops.CONST:
+        if node.op not in _DIVISIONS or node.src[1].op is not Ops.CONST:
             continue
         loop, divisor = node.src[0], node.src[1].arg
-        if loop.op is not Ops.RANGE or loop in summed or loop.arg.kind is not AxisKind.LOOP:
+        if loop.op is not Ops.RANGE or loop in reduced or loop.arg.kind is not AxisKind.LOOP:
             continue
         extent = extent_of(loop)
         if isinstance(extent, int) and lanes <= divisor < extent and extent % divisor == 0:
@@ -51,13 +51,14 @@ def _split_factors(nodes: list[UOp], lanes: int) -> dict[UOp, int]:
     return found
 
 
-def _split_loops(nodes: list[UOp], found: dict[UOp, int]) -> UOp:
+def _split_loops(nodes: list[UOp], divisors: dict[UOp, int]) -> UOp:
+    """The graph of `nodes` with each loop of `divisors` split by its divisor."""
     ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
     values: dict[UOp, UOp] = {}
     loops: dict[UOp, list[UOp]] = {}
-    number = 1 + max(loop.arg.id for loop in ranges)  # so that none is taken for one that was
+    number = 1 + max(loop.arg.id for loop in ranges)  # new loops do not equal old ones
     for loop in ranges:
-        divisor = found.get(loop)
+        divisor = divisors.get(loop)
         if divisor is None:
             values[loop] = loop.replace(arg=RangeArg(number, loop.arg.kind))
             loops[loop] = [values[loop]]
@@ -69,19 +70,19 @@ def _split_loops(nodes: list[UOp], found: dict[UOp, int]) -> UOp:
         inner = UOp.range(divisor, number + 1, loop.arg.kind, loop.dtype)
         number += 2
         values[loop], loops[loop] = outer * outer.const_like(divisor) + inner, [outer, inner]
-    # quotients and remainders are known; whatever else there is of the loop is a sum
-    digits: dict[UOp, UOp] = {}
+    # quotients and remainders become affine; other uses of the loop become a sum
+    replacements: dict[UOp, UOp] = {}
     for node in nodes:
-        if node.op in _DIVIDES and node.src[0] in found and node.src[1].op is Ops.CONST:
-            (outer, inner), divisor = loops[node.src[0]], found[node.src[0]]
-            times, rest = divmod(node.src[1].arg, divisor)
+        if node.op in _DIVISIONS and node.src[0] in divisors and node.src[1].op is Ops.CONST:
+            (outer, inner), divisor = loops[node.src[0]], divisors[node.src[0]]
+            multiple, rest = divmod(node.src[1].arg, divisor)
             if rest:
                 continue
-            further = outer.const_like(times)
+            by = outer.const_like(multiple)
             if node.op is Ops.IDIV:
-                digits[node] = outer if times == 1 else outer // further
-            elif times == 1:
-                digits[node] = inner
+                replacements[node] = outer if multiple == 1 else outer // by
+            elif multiple == 1:
+                replacements[node] = inner
             else:
-                digits[node] = (outer % further) * outer.const_like(divisor) + inner
-    return substitute_ranges(list(replace_nodes(nodes, digits).toposort()), values, loops)
+                replacements[node] = (outer % by) * outer.const_like(divisor) + inner
+    return substitute_ranges(list(replace_nodes(nodes, replacements).toposort()), values, loops)

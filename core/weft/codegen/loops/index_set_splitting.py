@@ -30,14 +30,14 @@ from weft.uop.args import AxisKind
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_MOST = 24  # stretches
-_SIZE = 4096  # nodes of all of them
-_ROWS = 16  # turns outside that threads can share, beside which a stretch is not long
-_LONG = 1 << 16
+_MAX_SEGMENTS = 24
+_MAX_NODES = 4096  # of all segments together
+_MIN_ROWS = 16  # iterations of outer loops from which threads share rows, not segments
+_LONG = 1 << 16  # iterations of a loop that threads would share
 
 
 def run(sink: UOp, lanes: int) -> UOp:
-    """The kernel with such a loop cut; itself where there is none. lanes: of a vector; 0: none."""
+    """The kernel with its loop split; the same kernel if it has none. lanes: 0 for no vectors."""
     if not lanes or len(sink.src) != 1:
         return sink
     (store,) = sink.src
@@ -46,21 +46,21 @@ def run(sink: UOp, lanes: int) -> UOp:
         return sink
     loop = _contiguous_loop(store)
     if loop is None or is_in_place(nodes):
-        return sink  # what is read before it is written is so in one loop
+        return sink  # the split would reorder reads and writes of one buffer
     cuts = _split_points(nodes, loop)
-    if not cuts or len(cuts) >= _MOST or (len(cuts) + 1) * len(nodes) > _SIZE:
+    if not cuts or len(cuts) >= _MAX_SEGMENTS or (len(cuts) + 1) * len(nodes) > _MAX_NODES:
         return sink
     rows = math.prod(
         max_trip_count(r) for r in ranges_of(store) if loop_order(r) < loop_order(loop)
     )
-    if rows < _ROWS and max_trip_count(loop) > _LONG:
-        return sink  # stretches would not be shared by threads
+    if rows < _MIN_ROWS and max_trip_count(loop) > _LONG:
+        return sink  # threads could not share the segments
     ends = [0, *sorted(cuts), max_trip_count(loop)]
     return UOp.sink(*_segment_stores(store, nodes, loop, ends), arg=sink.arg)
 
 
 def _contiguous_loop(store: UOp) -> UOp | None:
-    """The loop whose turns are neighbours in memory, if all loops have a fixed number of turns."""
+    """The contiguous loop of a STORE; None unless all its loops have constant extents."""
     loops = ranges_of(store)
     if any(loop.arg.kind is not AxisKind.LOOP for loop in loops):
         return None
@@ -71,7 +71,7 @@ def _contiguous_loop(store: UOp) -> UOp | None:
 
 
 def _split_points(nodes: list[UOp], loop: UOp) -> set[int]:
-    """The turns at which a condition on nothing but this loop becomes another."""
+    """The iterations at which a condition on this loop alone changes its value."""
     found: set[int] = set()
     for node in nodes:
         compares = node.op in (Ops.CMPLT, Ops.CMPEQ, Ops.CMPNE)
@@ -87,31 +87,30 @@ def _split_points(nodes: list[UOp], loop: UOp) -> set[int]:
         if factor == 0 or any(terms.values()):
             continue
         found |= _change_points(node.op, factor, left[1] - right[1])
-    return {turn for turn in found if 0 < turn < max_trip_count(loop)}
+    return {point for point in found if 0 < point < max_trip_count(loop)}
 
 
 def _change_points(op: Ops, factor: int, constant: int) -> set[int]:
-    """Where factor * turn + constant begins or ceases to be below zero, or zero."""
+    """The indices i at which `factor * i + constant < 0` (or `== 0`) changes its value."""
     if op is Ops.CMPLT:
-        above = factor > 0
-        return {ceildiv(-constant, factor) if above else constant // -factor + 1}
+        return {ceildiv(-constant, factor) if factor > 0 else constant // -factor + 1}
     if constant % factor:
         return set()
-    turn = -constant // factor
-    return {turn, turn + 1}
+    point = -constant // factor
+    return {point, point + 1}
 
 
 def _segment_stores(store: UOp, nodes: list[UOp], loop: UOp, ends: list[int]) -> list[UOp]:
-    """The STORE over each stretch, loops inside of it anew."""
+    """The STORE over each segment, with new inner loops."""
     inside = [r for r in ranges_of(store) if loop_order(r) > loop_order(loop)]
     inside.sort(key=loop_order)
     number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     made: list[UOp] = []
     for start, end in itertools.pairwise(ends):
-        turn = UOp.const(loop.dtype, start)
+        index = UOp.const(loop.dtype, start)
         if end - start > 1:
-            turn = UOp.range(end - start, number, AxisKind.LOOP, loop.dtype) + turn
-        values = {loop: turn.simplify()}
+            index = UOp.range(end - start, number, AxisKind.LOOP, loop.dtype) + index
+        values = {loop: index.simplify()}
         for place, one in enumerate(inside, 1):
             values[one] = UOp.range(one.src[0], number + place, AxisKind.LOOP, one.dtype)
         made.append(fold_conditions(substitute_ranges(nodes, values, {})))

@@ -26,7 +26,7 @@ Factors = list[dict[UOp, int]]
 
 
 def _collect_factors(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]:
-    """The factors of ranges in every address; ranges used otherwise; who closes or stores them."""
+    """The range factors of each address, ranges with other uses, and the users of each range."""
     factors: Factors = []
     pinned: set[UOp] = set()
     users: dict[UOp, set[UOp]] = {}
@@ -54,11 +54,12 @@ def _collect_factors(sink: UOp) -> tuple[Factors, set[UOp], dict[UOp, set[UOp]]]
 
 
 def _ranges_in(expression: UOp) -> set[UOp]:
-    """All ranges of an expression, those too that a REDUCE in it closes."""
+    """All ranges in an expression, including those that a REDUCE in it closes."""
     return {node for node in expression.toposort() if node.op is Ops.RANGE}
 
 
 def _is_contiguous_pair(a: UOp, b: UOp, factors: Factors) -> bool:
+    """Whether the stride of `a` is that of `b` times the extent of `b` in every address."""
     extent = extent_of(b)
     if not isinstance(extent, int) or not isinstance(extent_of(a), int):
         return False
@@ -68,7 +69,7 @@ def _is_contiguous_pair(a: UOp, b: UOp, factors: Factors) -> bool:
 
 
 def _loops_by_users(loops: list[UOp], users: dict[UOp, set[UOp]]) -> list[list[UOp]]:
-    """The loops in groups: those of a group are of one kind, and around the same nodes."""
+    """The loops grouped by dtype, kind and users."""
     groups: dict[tuple[Any, ...], list[UOp]] = {}
     for loop in loops:
         key = (loop.dtype, loop.arg.kind, frozenset(users[loop]))
@@ -85,7 +86,7 @@ def _find_contiguous_pair(loops: list[UOp], factors: Factors) -> tuple[UOp, UOp]
 
 
 def _merge(a: UOp, b: UOp, loops: list[UOp], factors: Factors, values: dict[UOp, UOp]) -> None:
-    """Put one loop in the place of `b` and of `a`, a full turn of it; `values` is what they are."""
+    """Replace loops `a` and `b` by one loop in `loops`, `factors` and `values`."""
     merged = UOp.range(extent_of(a) * extent_of(b), b.arg.id, b.arg.kind)
     for row in factors:
         if b in row:
@@ -100,7 +101,7 @@ def _merge(a: UOp, b: UOp, loops: list[UOp], factors: Factors, values: dict[UOp,
 
 
 def run(sink: UOp) -> UOp:
-    """The kernel with every pair of loops merged that can be."""
+    """The kernel with contiguous pairs of loops coalesced."""
     factors, pinned, users = _collect_factors(sink)
     free = sorted((loop for loop in users if loop not in pinned), key=loop_order)
     values: dict[UOp, UOp] = {}

@@ -34,14 +34,14 @@ from weft.uop.ops import Ops
 
 
 def accumulator_axes(reduce: UOp, inside: Sequence[UOp]) -> list[UOp]:
-    """The ranges that the array has as axes, outermost first: `inside`, instances and lanes."""
+    """The axes of the accumulator array, outermost first: `inside`, unrolled loops and lanes."""
     kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
     mine = [r for r in ranges_of(reduce) if r in inside or r.arg.kind in kinds]
     return sorted(mine, key=loop_order)
 
 
 def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, dict[UOp, UOp]]:
-    """The kernel with `loops`, of its one REDUCE over them, outside; and what they are now."""
+    """The kernel with `loops` of its REDUCE outermost, and a map to the new loops."""
     nodes = list(sink.toposort())
     (reduce,) = (node for node in nodes if node.op is Ops.REDUCE and loops[0] in loops_of(node))
     number = 1 + max(node.arg.id for node in nodes if node.op is Ops.RANGE)
@@ -54,47 +54,47 @@ def run(sink: UOp, loops: Sequence[UOp], inside: Sequence[UOp]) -> tuple[UOp, di
     for one in rest:
         if any(loop in ranges_of(one.src[0]) for loop in loops):
             places[one] = one.replace(src=(_end(one, places),))
-    array, here, there = accumulator_array(nodes, reduce.dtype, axes, places)
+    array, read_at, write_at = accumulator_array(nodes, reduce.dtype, axes, places)
     values = [
         substitute_ranges(list(value.toposort()), places, {})
         for value in reduce.src[: reduce.arg.values]
     ]
     terms = [places.get(r, r) for r in rest]
     part = UOp(Ops.REDUCE, reduce.dtype, (*values, *terms), Accumulate(reduce.arg.op, len(values)))
-    nothing = UOp.const(reduce.dtype, identity_element(reduce.arg.op, reduce.dtype))
-    # the gate is also what says that the array is read anew in every turn
-    turns = UOp.const(dtypes.int, 0)
+    neutral = UOp.const(reduce.dtype, identity_element(reduce.arg.op, reduce.dtype))
+    # the gate skips the first iteration, and keeps the LOAD inside the loops
+    iteration = UOp.const(dtypes.int, 0)
     for loop in loops:
-        turns = _plus(turns, places[loop], 1)
-    later = folded(Ops.CMPLT, dtypes.bool, (turns.const_like(0), turns), None)
-    so_far = UOp(Ops.LOAD, reduce.dtype, (array.index(there, later), nothing))
-    total = UOp(reduce.arg.op, reduce.dtype, (so_far, part))
-    store = UOp(Ops.STORE, dtypes.void, (array.index(there), total))
+        iteration = _add(iteration, places[loop], 1)
+    later = folded(Ops.CMPLT, dtypes.bool, (iteration.const_like(0), iteration), None)
+    partial = UOp(Ops.LOAD, reduce.dtype, (array.index(write_at, later), neutral))
+    total = UOp(reduce.arg.op, reduce.dtype, (partial, part))
+    store = UOp(Ops.STORE, dtypes.void, (array.index(write_at), total))
     closed = sorted((places[axis] for axis in (*loops, *axes)), key=loop_order)
     fill = UOp(Ops.FILL, dtypes.void, (store, *closed), Fill())
-    made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(here), fill))}
+    made = {reduce: UOp(Ops.LOAD, reduce.dtype, (array.index(read_at), fill))}
     return replace_nodes(nodes, made), {loop: places[loop] for loop in loops}
 
 
 def accumulator_array(
     nodes: Sequence[UOp], dtype: DType, axes: Sequence[UOp], places: Mapping[UOp, UOp]
 ) -> tuple[UOp, UOp, UOp]:
-    """A new array on chip with these ranges as axes; where an element is read by them, and where it
-    is written by the ranges in their `places`."""
+    """A local array with these axes, and the index of an element over `axes` and over `places`."""
     name = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
-    size, here, there = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
+    size, read_at, write_at = 1, UOp.const(dtypes.int, 0), UOp.const(dtypes.int, 0)
     for axis in reversed(axes):
-        here, there = _plus(here, axis, size), _plus(there, places[axis], size)
+        read_at, write_at = _add(read_at, axis, size), _add(write_at, places[axis], size)
         size *= int(extent_of(axis))
-    return UOp(Ops.DEFINE_REG, dtype.ptr(size, AddrSpace.REG), (), name), here, there
+    return UOp(Ops.DEFINE_REG, dtype.ptr(size, AddrSpace.REG), (), name), read_at, write_at
 
 
 def _end(loop: UOp, places: dict[UOp, UOp]) -> UOp:
-    """The end of a loop, which may depend on one that is another now."""
+    """The extent of a loop, in terms of the new loops."""
     return substitute_ranges(list(loop.src[0].toposort()), places, {})
 
 
-def _plus(total: UOp, axis: UOp, stride: int) -> UOp:
+def _add(total: UOp, axis: UOp, stride: int) -> UOp:
+    """`total + axis * stride`, folded."""
     place = axis.cast(dtypes.int)
     if stride != 1:
         place = folded(Ops.MUL, dtypes.int, (place, place.const_like(stride)), None)

@@ -22,7 +22,7 @@ from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_OF_ALL = frozenset({Ops.ADD, Ops.SUB, Ops.MAX, Ops.NEG, Ops.CAST, Ops.MULACC})
+_ZERO_IF_ALL_ZERO = frozenset({Ops.ADD, Ops.SUB, Ops.MAX, Ops.NEG, Ops.CAST, Ops.MULACC})
 _NONE: frozenset[UOp] = frozenset()
 
 
@@ -30,7 +30,7 @@ class _Padding:
     def __init__(self, conditions: Mapping[UOp, UOp]) -> None:
         self.conditions = conditions
         self.made: dict[UOp, UOp] = {}
-        self.zero: dict[UOp, frozenset[UOp]] = {}  # new node: ranges outside which it is zero
+        self.zero: dict[UOp, frozenset[UOp]] = {}  # ranges in whose padding a new node is zero
 
     def run(self, nodes: Sequence[UOp]) -> UOp:
         made = self.made
@@ -49,21 +49,22 @@ class _Padding:
             self.zero[same] = self.zero_of(same) if zero is None else zero
         return made[nodes[-1]]
 
-    def of(self, node: UOp) -> list[UOp]:
-        """The padded ranges that a node of the old graph depends on."""
+    def padded_ranges(self, node: UOp) -> list[UOp]:
+        """The padded ranges that an old node depends on."""
         return [loop for loop in self.conditions if loop in ranges_of(node)]
 
     def gated(self, old: UOp, index: UOp) -> UOp:
+        """`index` with the conditions of the padded ranges in its gate."""
         gate = index.src[2] if len(index.src) > 2 else None
-        for loop in self.of(old):
+        for loop in self.padded_ranges(old):
             condition = self.conditions[loop]
             gate = condition if gate is None else UOp(Ops.AND, dtypes.bool, (gate, condition))
         return index if gate is None else index.replace(src=(*index.src[:2], gate))
 
     def load(self, node: UOp, src: tuple[UOp, ...]) -> tuple[tuple[UOp, ...], frozenset[UOp]]:
-        """The sources of a LOAD, and in the idle turns of which ranges it gives zero."""
+        """The sources of a LOAD, and the ranges in whose padding it is zero."""
         index, *rest = src
-        ranges = self.of(node.src[0])
+        ranges = self.padded_ranges(node.src[0])
         if not ranges:
             return src, _NONE
         if len(index.src) < 3:
@@ -73,16 +74,17 @@ class _Padding:
         return src, frozenset(ranges) if empty else _NONE
 
     def zero_of(self, node: UOp) -> frozenset[UOp]:
+        """The ranges in whose padding a node is zero, from those of its sources."""
         op, zero = node.op, self.zero
         if op is Ops.CONST:
             return frozenset(self.conditions) if node.arg == 0 else _NONE
         if op is Ops.MUL:
             left, right = (zero[source] for source in node.src)
-            # an infinite factor makes a NaN of a zero
+            # zero times infinity is NaN
             return left & right if dtypes.is_float(node.dtype) else left | right
         if op is Ops.WHERE:
             return zero[node.src[1]] & zero[node.src[2]]
-        if op in _OF_ALL:
+        if op in _ZERO_IF_ALL_ZERO:
             return frozenset.intersection(*(zero[source] for source in node.src))
         return _NONE
 
@@ -95,40 +97,41 @@ class _Padding:
         return (*values, *src[count:])
 
     def masked(self, op: Ops, value: UOp, loop: UOp) -> UOp:
-        """`value`, or what adds nothing in a turn of `loop` that is not a real one."""
+        """`value`, or the identity of the operation in padded iterations of `loop`."""
         if op is not Ops.ADD:
-            return self.chosen(value, identity_element(op, value.dtype), loop)
+            return self.select(value, identity_element(op, value.dtype), loop)
         if loop in self.zero[value]:
             return value
         factors = value.src
         if value.op is not Ops.MUL:
-            return self.chosen(value, 0, loop)
+            return self.select(value, 0, loop)
         parts = []
         for factor in factors:
             if loop in self.zero[factor]:
                 parts.append(factor)
             elif factor.op is Ops.CAST:
-                inner = self.chosen(factor.src[0], 0, loop)
-                parts.append(self.noted(factor.over((inner,))))
+                inner = self.select(factor.src[0], 0, loop)
+                parts.append(self.with_zeros(factor.over((inner,))))
             else:
-                parts.append(self.chosen(factor, 0, loop))
-        return self.noted(value.over(tuple(parts)))
+                parts.append(self.select(factor, 0, loop))
+        return self.with_zeros(value.over(tuple(parts)))
 
-    def chosen(self, value: UOp, other: object, loop: UOp) -> UOp:
-        """`value` in the real turns of `loop`, else `other`."""
+    def select(self, value: UOp, other: object, loop: UOp) -> UOp:
+        """`value` in valid iterations of `loop`, else `other`."""
         src = (self.conditions[loop], value, UOp.const(value.dtype, other))
         result = UOp(Ops.WHERE, value.dtype, src)
         self.zero[result] = self.zero[value] | {loop} if other == 0 else _NONE
         return result
 
-    def noted(self, node: UOp) -> UOp:
+    def with_zeros(self, node: UOp) -> UOp:
+        """`node`, after its zeros are recorded."""
         self.zero[node] = self.zero_of(node)
         return node
 
 
 def run(nodes: Sequence[UOp], conditions: Mapping[UOp, UOp]) -> UOp:
-    """The graph of `nodes` (topological order, its root last) with idle turns.
+    """The graph of `nodes` (topological order, its root last) with padded iterations masked.
 
-    conditions: for each padded RANGE what is true in its real turns, and in no others.
+    conditions: for each padded RANGE the condition that is true exactly in valid iterations.
     """
     return _Padding(conditions).run(nodes)

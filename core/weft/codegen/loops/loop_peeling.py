@@ -20,19 +20,20 @@ from weft.base.sequences import prod
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.ranges import CLOSING, extent_of, loops_of, ranges_of, values_of
 from weft.codegen.analysis.substitution import substitute_ranges
+from weft.codegen.analysis.traversal import rewrite_once
 from weft.device.capabilities import Target
 from weft.uop.args import AxisKind, RangeArg
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-_ROUND = 4  # vectors that are accumulated side by side
-_LEAST = 4  # lanes of a vector that is worth having for a short row
-_WORTH = 0.7  # of what a row takes element by element, the most that vectors and a rest may take
-_NEAR = 1 << 14  # bytes that are read for one result, of which the nearest cache keeps the rests
+_VECTORS = 4  # independent vector accumulators
+_MIN_LANES = 4  # of a vector for a short row
+_MAX_COST = 0.7  # of vectors and remainder, relative to scalar code
+_CACHED = 1 << 14  # bytes read for one result whose remainders remain in the L1 cache
 
 
 def _peel_point(loop: UOp, lanes: int) -> int:
-    """How many turns are left to the rest; 0 where the extent is round, unknown or short."""
+    """The number of iterations of the remainder; 0 if the extent is round, unknown or short."""
     extent = extent_of(loop)
     if loop.arg.kind is not AxisKind.REDUCE or not isinstance(extent, int) or extent < 4 * lanes:
         return 0
@@ -40,28 +41,30 @@ def _peel_point(loop: UOp, lanes: int) -> int:
         return 0
     if extent % lanes == 0:
         return 0
-    return extent % (lanes * _ROUND) if extent >= 16 * lanes else extent % lanes
+    return extent % (lanes * _VECTORS) if extent >= 16 * lanes else extent % lanes
 
 
 def _short_peel_point(loop: UOp, lanes: int) -> int:
-    """Likewise of a row of less than four vectors, by what there is to do: two operations for each
-    vector, each halving of the last one, and each element of the rest."""
+    """The same for a row of less than four vectors, by a cost model.
+
+    A vector, a step of the horizontal reduction, and an element of the remainder cost two each.
+    """
     extent = extent_of(loop)
     if not isinstance(extent, int) or extent >= 4 * lanes or loop.dtype is not dtypes.int:
         return 0
-    found, least = 0, 2 * _WORTH * extent
+    best, least = 0, 2 * _MAX_COST * extent
     width = lanes
-    while width >= max(_LEAST, lanes // 4):
+    while width >= max(_MIN_LANES, lanes // 4):
         rest = extent % width
         cost = 2 * (extent // width + rest + width.bit_length() - 1)
         if width <= extent and cost < least:
-            found, least = rest, cost
+            best, least = rest, cost
         width //= 2
-    return found
+    return best
 
 
 def _is_read_once(reduce: UOp, loop: UOp) -> bool:
-    """Whether what is read along a loop is read for one result alone, and nothing turns inside."""
+    """Whether loads along a loop serve one result, and the loop contains no other loops."""
     nest = {*loops_of(reduce), *ranges_of(reduce)}
     for node in reduce.toposort(gate=lambda u: u is reduce or u.op not in CLOSING):
         if node is not reduce and node.op in CLOSING and loop in ranges_of(node):
@@ -72,7 +75,7 @@ def _is_read_once(reduce: UOp, loop: UOp) -> bool:
 
 
 def _choose_peel(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
-    """Which loop of a REDUCE is cut, and how many turns are left to the rest."""
+    """The loop of a REDUCE to peel and the size of its remainder; None if none is profitable."""
     loops, lanes = loops_of(reduce), target.compute.vector_bytes // 4
     if len(loops) == 1 and (rest := _peel_point(loops[0], lanes)):
         found = loops[0], rest
@@ -81,17 +84,19 @@ def _choose_peel(reduce: UOp, target: Target) -> tuple[UOp, int] | None:
         extents = [extent_of(loop) for loop in loops]
         if not all(isinstance(extent, int) for extent in extents):
             return None
-        near = len(loops) == 1 or prod(extents) * reduce.dtype.itemsize <= _NEAR
-        along = [loop for loop in loops if near and _is_contiguous(reduce, loop)]
+        cached = len(loops) == 1 or prod(extents) * reduce.dtype.itemsize <= _CACHED
+        along = [loop for loop in loops if cached and _is_contiguous(reduce, loop)]
         if len(along) != 1 or not _is_read_once(reduce, along[0]):
             return None
         found = along[0], _short_peel_point(along[0], lanes)
     loop, rest = found
-    return found if rest and _is_contiguous(reduce, loop) and not _fills(reduce, loop) else None
+    return (
+        found if rest and _is_contiguous(reduce, loop) and not _fills_array(reduce, loop) else None
+    )
 
 
 def _is_contiguous(reduce: UOp, loop: UOp) -> bool:
-    """Whether every address inside moves by one, or not at all, with the loop."""
+    """Whether each address in a REDUCE has stride -1, 0 or 1 along the loop, and not all have 0."""
     found = False
     for node in reduce.toposort(gate=lambda u: u is reduce or u.op not in CLOSING):
         if node.op is not Ops.INDEX:
@@ -107,8 +112,7 @@ def _is_contiguous(reduce: UOp, loop: UOp) -> bool:
 
 
 def _consistent_peels(reduces: Sequence[UOp], target: Target) -> dict[UOp, tuple[UOp, int]]:
-    """The cuts of all REDUCEs; where one has several loops, those that turn with it are cut alike,
-    or none is."""
+    """The peels of all REDUCEs; those that share several loops are peeled equally or not at all."""
     cuts = {node: cut for node in reduces if (cut := _choose_peel(node, target)) is not None}
     found = dict(cuts)
     for node in cuts:
@@ -121,7 +125,7 @@ def _consistent_peels(reduces: Sequence[UOp], target: Target) -> dict[UOp, tuple
 
 
 def run(sink: UOp, target: Target) -> UOp:
-    """The kernel with the rests of its reduces taken off; itself where there are none."""
+    """The kernel with its reductions peeled; the same kernel if no peel is profitable."""
     lanes = target.compute.vector_bytes // 4 if target.compute.vector_widths else 0
     nodes = sink.toposort()
     reduces = [node for node in nodes if node.op is Ops.REDUCE] if lanes >= 2 else []
@@ -130,50 +134,50 @@ def run(sink: UOp, target: Target) -> UOp:
         return sink
     numbers = max(node.arg.id for node in nodes if node.op is Ops.RANGE)
     parts: dict[tuple[UOp, ...], tuple[UOp, UOp, dict[UOp, UOp]]] = {}
-    made: dict[UOp, UOp] = {}
-    for node in nodes:
-        src = tuple([made[source] for source in node.src])
-        same = node if src == node.src else UOp(node.op, node.dtype, src, node.arg)
-        made[node] = same
+
+    def peel(node: UOp, reduce: UOp) -> UOp | None:
+        nonlocal numbers
         if node not in cuts:
-            continue
+            return None
         (loop, rest), loops = cuts[node], loops_of(node)
         if loops not in parts:
-            beside = [one for one in loops if one is not loop]
-            again = _fresh_loops(beside, numbers)
-            numbers += len(again) + 2
+            copies = _fresh_loops((one for one in loops if one is not loop), numbers)
+            numbers += len(copies) + 2
             main = UOp.range(extent_of(loop) - rest, numbers - 1, AxisKind.REDUCE)
-            parts[loops] = main, UOp.range(rest, numbers, AxisKind.REDUCE), again
-        main, last, again = parts[loops]
-        others = _fresh_loops(_turning_inside(same, loop), numbers)
-        numbers += len(others)
-        made[node] = _peeled_reduce(same, loop, main, last, {**again, **others})
-    return made[sink]
+            parts[loops] = main, UOp.range(rest, numbers, AxisKind.REDUCE), copies
+        main, last, copies = parts[loops]
+        inner = _fresh_loops(_inner_loops(reduce, loop), numbers)
+        numbers += len(inner)
+        return _peeled_reduce(reduce, loop, main, last, {**copies, **inner})
+
+    return rewrite_once(nodes, {Ops.REDUCE: peel})[sink]
 
 
 def _fresh_loops(loops: Iterable[UOp], last: int) -> dict[UOp, UOp]:
-    """Loops by others of the same turns, with numbers after `last`."""
+    """Copies of loops, with numbers after `last`."""
     return {
         loop: UOp(Ops.RANGE, loop.dtype, loop.src, RangeArg(number, loop.arg.kind))
         for number, loop in enumerate(loops, last + 1)
     }
 
 
-def _fills(reduce: UOp, loop: UOp) -> bool:
-    """Whether an array is filled anew in every turn: both parts would share it."""
+def _fills_array(reduce: UOp, loop: UOp) -> bool:
+    """Whether iterations of the loop fill a local array, which both parts would share."""
     return any(node.op is Ops.FILL and loop in ranges_of(node) for node in reduce.toposort())
 
 
-def _turning_inside(reduce: UOp, loop: UOp) -> list[UOp]:
-    """The loops that turn in every turn of `loop`."""
+def _inner_loops(reduce: UOp, loop: UOp) -> list[UOp]:
+    """The reduction loops nested in `loop`."""
     (value,) = values_of(reduce)
     closed = [u for u in value.toposort() if u.op is Ops.REDUCE and loop in ranges_of(u)]
     return list(dict.fromkeys(inner for node in closed for inner in loops_of(node)))
 
 
 def _peeled_reduce(reduce: UOp, loop: UOp, main: UOp, rest: UOp, others: dict[UOp, UOp]) -> UOp:
-    """The reduce as two; in the second one, its further loops and those that turn inside of it are
-    `others`: what both read in one loop would stand in two."""
+    """The reduction as a main loop and a remainder loop, with `others` as its other loops.
+
+    The two parts share no loop, because a loop has one parent.
+    """
     (value,) = values_of(reduce)
     inside = list(value.toposort())
     after = rest + UOp.const(dtypes.int, extent_of(main))

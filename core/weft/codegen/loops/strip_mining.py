@@ -16,9 +16,10 @@ from weft.uop.ops import Ops
 
 @dataclass(slots=True)
 class AxisSplits:
-    """roots: the axis that each RANGE was at first; splits, pads: what became of an axis.
+    """How the loops of a kernel were split and padded.
 
-    All axes are named by their numbers.
+    roots: the first axis of each RANGE. splits, pads: the split or padding of an axis. Axes are
+    identified by their numbers.
     """
 
     roots: Mapping[UOp, int]
@@ -26,11 +27,11 @@ class AxisSplits:
     pads: dict[int, Pad] = field(default_factory=dict)
 
     def copy(self) -> AxisSplits:
-        """The same, to be divided further."""
+        """An independent copy."""
         return AxisSplits(self.roots, dict(self.splits), dict(self.pads))
 
     def split_axes(self, home: UOp) -> list[int]:
-        """The axes of a RANGE that were split."""
+        """The axes of a RANGE that are split further."""
         numbers, found = [self.roots[home]], []
         while numbers:
             number = numbers.pop()
@@ -42,12 +43,12 @@ class AxisSplits:
         return found
 
     def remainder_axes(self) -> set[int]:
-        """Both loops of every axis whose last part is shorter."""
+        """Both loops of each axis whose last part is shorter."""
         shorter = [split for split in self.splits.values() if split.remainder]
         return {number for split in shorter for number in (split.outer, split.inner)}
 
     def value(self, number: int, new: Mapping[int, UOp]) -> UOp:
-        """An axis in terms of the ranges it was split into. As deep as it was split."""
+        """The index of an axis in terms of the ranges it is split into; recurses once per split."""
         if number in self.pads:
             return self.value(self.pads[number].longer, new)
         split = self.splits.get(number)
@@ -63,18 +64,18 @@ class AxisSplits:
     def valid_iterations(
         self, new: Mapping[int, UOp], count: int, values: dict[UOp, UOp]
     ) -> dict[UOp, UOp]:
-        """For each padded RANGE when its turns are real.
+        """The condition under which an iteration of each padded RANGE is valid.
 
-        They are counted by ranges that stand in for what the padded axes were split into, and
-        that `values` replaces together with the rest: none of them may be a RANGE that is there.
+        The conditions use placeholder ranges, numbered from `count`; `values` gets the indices
+        that replace them.
         """
         found: dict[UOp, UOp] = {}
         count = max(count, *(1 + home.arg.id for home in self.roots))
         for pad in self.pads.values():
-            turn = UOp.range(pad.padded, count, AxisKind.LOOP, pad.home.dtype)
+            index = UOp.range(pad.padded, count, AxisKind.LOOP, pad.home.dtype)
             count += 1
-            values[turn] = self.value(pad.longer, new)
-            real = turn < turn.const_like(pad.extent)
+            values[index] = self.value(pad.longer, new)
+            valid = index < index.const_like(pad.extent)
             known = found.get(pad.home)
-            found[pad.home] = real if known is None else known & real
+            found[pad.home] = valid if known is None else known & valid
         return found

@@ -33,13 +33,13 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 from weft.uop.symbolic.conditions import conjuncts
 
-_LONGEST = 8  # turns of a loop that is written out for it
-_MOST_POINTS = 1 << 10
-_WORTH = 0.85  # the share of products that are none at most
+_MAX_EXTENT = 8  # of a loop that is unrolled to eliminate zeros
+_MAX_POINTS = 1 << 10  # iterations that are evaluated
+_MAX_SHARE = 0.85  # of products that remain, for unrolling to be profitable
 
 
 class ZeroProducts(NamedTuple):
-    """outputs, terms: loops to write out; share: of the products over them, those that are real."""
+    """The output and reduction loops to unroll, and the share of products that remain."""
 
     outputs: tuple[UOp, ...]
     terms: tuple[UOp, ...]
@@ -47,9 +47,9 @@ class ZeroProducts(NamedTuple):
 
 
 def find_zero_products(reduce: UOp) -> ZeroProducts | None:
-    """The short loops of a sum of products over which some are zero whatever is read.
+    """The short loops of a sum of products in which some products are structurally zero.
 
-    None where there are none, or too few for it to be worth writing loops out.
+    None if there are no such products, or too few for unrolling to be profitable.
     """
     if reduce.arg.op is not Ops.ADD or len(values_of(reduce)) != 1:
         return None
@@ -60,23 +60,23 @@ def find_zero_products(reduce: UOp) -> ZeroProducts | None:
         if all(_is_short_loop(loop) for loop in ranges_of(one)) and _is_strided_condition(one, own)
     ]
     loops = sorted({u for one in conditions for u in ranges_of(one)}, key=lambda u: u.arg.id)
-    if not loops or math.prod(map(max_trip_count, loops)) > _MOST_POINTS:
+    if not loops or math.prod(map(max_trip_count, loops)) > _MAX_POINTS:
         return None
     share = 1.0
     while conditions:
         mine = _connected(conditions)
         conditions = [one for one in conditions if one not in mine]
         share *= _true_fraction(mine)
-    if not 0.0 < share <= _WORTH:
+    if not 0.0 < share <= _MAX_SHARE:
         return None
     terms = tuple(loop for loop in loops if loop in own)
     return ZeroProducts(tuple(loop for loop in loops if loop not in own), terms, share)
 
 
 def mask_zero_products(sink: UOp) -> UOp:
-    """a * b   ->   gate ? a * b : 0   by the part of a factor's gate that instances know."""
+    """a * b   ->   gate ? a * b : 0   for gates that are constant once loops are unrolled"""
     nodes = list(sink.toposort())
-    made: dict[UOp, UOp] = {}
+    masked: dict[UOp, UOp] = {}
     for reduce in nodes:
         if reduce.op is not Ops.REDUCE or reduce.arg.op is not Ops.ADD:
             continue
@@ -90,12 +90,12 @@ def mask_zero_products(sink: UOp) -> UOp:
             ]
             if known:
                 src = (conjunction(known), product, product.const_like(0))
-                made[product] = UOp(Ops.WHERE, product.dtype, src)
-    return replace_nodes(nodes, made) if made else sink
+                masked[product] = UOp(Ops.WHERE, product.dtype, src)
+    return replace_nodes(nodes, masked) if masked else sink
 
 
 def _conditions(product: UOp) -> Iterator[UOp]:
-    """What has to hold for a product of elements not to be zero, part by part; of loops alone."""
+    """The conjuncts of the gates of a product's factors, as far as they depend on loops alone."""
     if product.op is not Ops.MUL or product.dtype is dtypes.bool:
         return
     for factor in product.src:
@@ -106,7 +106,7 @@ def _conditions(product: UOp) -> Iterator[UOp]:
 
 
 def _is_strided_condition(condition: UOp, own: frozenset[UOp]) -> bool:
-    """Whether it says where windows end, by an element of a step and the number of the step."""
+    """Whether a condition bounds a window position: several terms, one with a stride of a loop."""
     order = condition.src[0] if condition.op is Ops.CMPNE else condition
     if order.op is not Ops.CMPLT or not dtypes.is_int(order.src[0].dtype):
         return False
@@ -115,7 +115,7 @@ def _is_strided_condition(condition: UOp, own: frozenset[UOp]) -> bool:
 
 
 def _connected(conditions: list[UOp]) -> list[UOp]:
-    """The first of some conditions, and those that share loops with it, or with one that does."""
+    """The first condition and all conditions connected with it by shared loops."""
     mine, count = conditions[:1], 0
     while len(mine) > count:
         count = len(mine)
@@ -125,19 +125,19 @@ def _connected(conditions: list[UOp]) -> list[UOp]:
 
 
 def _true_fraction(conditions: list[UOp]) -> float:
-    """The share of all turns of their loops in which conditions hold."""
+    """The share of the iterations of their loops in which all conditions hold."""
     loops = list(frozenset[UOp]().union(*map(ranges_of, conditions)))
     points = list(itertools.product(*(range(max_trip_count(loop)) for loop in loops)))
-    real = 0
+    valid = 0
     for point in points:
-        places = {loop: loop.const_like(at) for loop, at in zip(loops, point)}
-        real += all(_holds(one.substitute(places)) for one in conditions)
-    return real / len(points)
+        values = {loop: loop.const_like(at) for loop, at in zip(loops, point)}
+        valid += all(_holds(one.substitute(values)) for one in conditions)
+    return valid / len(points)
 
 
 def _is_short_loop(loop: UOp) -> bool:
     extent = extent_of(loop)
-    return isinstance(extent, int) and extent <= _LONGEST
+    return isinstance(extent, int) and extent <= _MAX_EXTENT
 
 
 def _holds(condition: UOp) -> bool:
