@@ -13,13 +13,12 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
-from tests.unit.codegen.vectorization.test_packed_words import product as product_of_words
+from tests.plugins.simd.transforms.test_packed_words import product as product_of_words
 
 from weft import Tensor
 from weft.base import trace
 from weft.base.dtype import dtypes
 from weft.codegen.loops import zero_elimination
-from weft.codegen.memory.prefetch import row_prefetch, window_prefetch
 from weft.codegen.pipeline import lower
 from weft.codegen.vectorization import prefix_scan, vector_memory
 from weft.device import registry
@@ -28,6 +27,7 @@ from weft.testing import proofs
 from weft.testing.races import races
 from weft.uop import Ops, UOp
 from weft.uop.args import PREFETCH_L1, PREFETCH_L2, PREFETCH_STREAM
+from weft_simd.prefetch import row_prefetch, window_prefetch
 
 HERE = Path(__file__).parent
 

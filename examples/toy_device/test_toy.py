@@ -50,3 +50,44 @@ def test_tensors_compute_on_it(toy):
     assert (rows @ rows + 0.5).tolist() == [[7.5, 10.5], [15.5, 22.5]]
     assert rows.max(axis=0).tolist() == [3.0, 4.0]
     assert (Tensor([7, -7, 7], device=toy) // 2).tolist() == [3, -4, 3]
+
+
+def matrix_product(device):
+    """A product of matrices, and the kinds of Opts of its kernel on a device."""
+    import numpy as np
+
+    from weft import Tensor
+    from weft.engine import lower_schedule_item
+
+    numbers = np.random.default_rng(0).integers(-4, 5, (2, 96, 96)).astype("float32")
+    a, b = (Tensor(each, device=device).realize() for each in numbers)
+    (item,) = (a @ b).schedule()
+    opts = {opt.kind.name for opt in lower_schedule_item(item).prg.p.program.applied}
+    return opts, np.array_equal((a @ b).numpy(), numbers[0] @ numbers[1])
+
+
+def test_its_kernels_get_the_generic_choice(toy):
+    opts, right = matrix_product(toy)
+    assert opts == {"UPCAST", "UNROLL"} and right
+
+
+def test_the_simd_strategy_is_one_line_more(toy, monkeypatch):
+    pytest.importorskip("weft_simd", reason="weft-cpu-clang is not installed")
+    import weft_toy
+    from weft.device import registry
+    from weft.plugin import Device
+    from weft_simd import choose, passes
+
+    ours = registry.current().open(toy)
+    monkeypatch.setattr(
+        weft_toy, "Device", lambda *given: Device(*given, passes=passes, choose=choose)
+    )
+    own = registry.Registry()
+    if not any(plugin.family == "TOY" for plugin in own.plugins):
+        own.register(weft_toy, "TOY")
+    with registry.use(own):
+        opts, right = matrix_product("TOY")
+        target = registry.open("TOY").target
+    assert target.passes is passes and target.choose is choose
+    assert ours.target.passes is None is ours.target.choose
+    assert opts != {"UPCAST", "UNROLL"} and right

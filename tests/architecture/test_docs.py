@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import weft_simd
 from weft.base.settings import settings
-from weft.codegen.pipeline import AFTER, BEFORE
 from weft.schedule import pipeline as schedule
 from weft.spec.passes import Pass
 
@@ -61,7 +61,7 @@ def test_every_setting_is_in_the_table_as_the_source_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layer", "passes"), [("scheduler", schedule.PASSES), ("code generator", BEFORE + AFTER)]
+    ("layer", "passes"), [("scheduler", schedule.PASSES), ("code generator", weft_simd.passes())]
 )
 def test_the_passes_are_in_the_table_in_their_order(layer: str, passes: tuple[Pass, ...]) -> None:
     table = re.search(

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import weft_simd
 from weft.schedule import pipeline as scheduler
-from weft.tools.commands.opt import ALL_PASSES, summary
+from weft.tools.commands.opt import summary
 
+ALL_PASSES = {step.name: step for step in (*scheduler.PASSES, *weft_simd.passes())}
+"""With those of the CPU's strategy, which are between the generic ones."""
 PAGE = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
 TABLES = re.compile(r"\| pass of the scheduler .*?\n(?=\n[^|])", re.S)
 SUMMARY = re.compile(r"[A-Z][^:]*: \S.*[a-z)`]\.?")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from weft.codegen.pipeline import AFTER, BEFORE
+import weft_simd
+from weft.codegen.pipeline import generic_passes
 
+GENERIC = {step.name for step in generic_passes()}
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("core", "plugins", "tests", "examples", "benchmarks", "docs")
 PAGES = sorted(
@@ -15,7 +17,11 @@ PAGES = sorted(
     + [page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")]
 )
 MODULES = sorted(
-    [*(ROOT / "core" / "weft").rglob("README.md"), *(ROOT / "plugins").glob("*/README.md")]
+    [
+        *(ROOT / "core" / "weft").rglob("README.md"),
+        *(ROOT / "plugins").glob("*/README.md"),
+        *(ROOT / "plugins").glob("*/weft_*/README.md"),
+    ]
 )
 FILES = [path.as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*.*")]
 
@@ -30,11 +36,21 @@ def named_in(text):
     return {word.rstrip("/").rpartition("/")[2].partition(".")[0] for word in words}
 
 
+def folders_of(page):
+    """The folders of modules that a page is about: of a distribution its packages that have no page
+    of their own, of a package its folders likewise, else the folder it is in."""
+    distribution = page.parent.parent == ROOT / "plugins"
+    if not distribution:
+        parts = page.parent.glob("*/") if page.is_relative_to(ROOT / "plugins") else ()
+        return [page.parent, *parts]
+    return [one for one in page.parent.glob("weft_*") if not (one / "README.md").exists()]
+
+
 @pytest.mark.parametrize("page", MODULES, ids=name_of)
 def test_every_module_is_named(page):
-    (folder,) = page.parent.glob("weft_*") if "plugins" in page.parts else (page.parent,)
     known = named_in(page.read_text(encoding="utf-8"))
-    modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+    found = [path for folder in folders_of(page) for path in folder.glob("*.py")]
+    modules = {path.stem for path in found} - {"__init__", "__main__"}
     assert not {one for one in modules if not any(fnmatch(one, name) for name in known)}
 
 
@@ -49,8 +65,15 @@ def test_what_is_named_is_there(page):
 
 
 def test_the_passes_of_code_generation_stand_in_their_order():
-    text = (ROOT / "core" / "weft" / "codegen" / "README.md").read_text(encoding="utf-8")
-    table = re.search(r"^\| pass \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M)
+    assert rows_of(ROOT / "core" / "weft" / "codegen" / "README.md") == [
+        step.name for step in generic_passes()
+    ]
+    own = rows_of(ROOT / "plugins" / "cpu_clang" / "weft_simd" / "README.md")
+    assert own == [one.name for one in weft_simd.passes() if one.name not in GENERIC]
+
+
+def rows_of(page):
+    """The passes in the table of a page."""
+    table = re.search(r"^\| pass \|.*\n\|[-|]+\n((?:\|.*\n)+)", page.read_text("utf-8"), re.M)
     assert table
-    rows = re.findall(r"^\| `(\w+)` \|", table.group(1), re.M)
-    assert rows == [step.name for step in BEFORE + AFTER]
+    return re.findall(r"^\| `(\w+)` \|", table.group(1), re.M)

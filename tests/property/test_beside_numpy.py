@@ -22,14 +22,14 @@ MODULES = (arithmetic, indexing, products, reductions)
 
 # what special ways begin at is usually beyond the sizes of these programs
 LOWERED = {
-    "weft.codegen.simd.thread_parallelism.LEAST": 0,
-    "weft.codegen.simd.operand_packing._SMALL": 0,
-    "weft.codegen.simd.operand_packing.REUSED": 4,
-    "weft.codegen.simd.streaming_reductions._LARGE": 64,
-    "weft.codegen.simd.skinny_gemm._LARGE": 64,
-    "weft.codegen.simd.skinny_gemm._APART": 16,
-    "weft.codegen.lowering.reduction_rows._MIN_COST": 1,
-    "weft.codegen.lowering.reduction_rows._MIN_ROW": 2,
+    "weft_simd.choice.thread_parallelism.LEAST": 0,
+    "weft_simd.choice.operand_packing._SMALL": 0,
+    "weft_simd.choice.operand_packing.REUSED": 4,
+    "weft_simd.choice.streaming_reductions._LARGE": 64,
+    "weft_simd.choice.skinny_gemm._LARGE": 64,
+    "weft_simd.choice.skinny_gemm._APART": 16,
+    "weft_simd.transforms.reduction_rows._MIN_COST": 1,
+    "weft_simd.transforms.reduction_rows._MIN_ROW": 2,
     "weft.codegen.indexing.scatter_add._MIN_SPEEDUP": 0,
     "weft.schedule.row_buffers._DEAR": 1,
     "weft.schedule.view_pushdown._SMALL": 16,

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from helpers.random_lookups import RandomLookup
 from helpers.random_products import RandomProduct
+from helpers.simd import with_simd
 from weft.base.dtype import DType, dtypes
 from weft.base.settings import settings
 from weft.codegen.opt.kernel import Kernel
@@ -31,10 +32,11 @@ from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner
 from weft.uop import AxisKind, GroupOp, Ops, UOp
 
-PLAIN, VECTOR, GRID = (
+PLAIN, GENERIC, GRID = (
     Target(KINDS[kind], GroupOp.ALU, None, "py", kind)
     for kind in (*list(KINDS)[:1], "vector", "grid")
 )
+VECTOR = with_simd(GENERIC)
 KINDS_OF_OPT = (
     OptKind.UPCAST, OptKind.UNROLL, OptKind.VECTOR, OptKind.SPLIT, OptKind.SWAP, OptKind.STAGE,
     OptKind.PADTO,
@@ -250,9 +252,14 @@ def test_with_the_heuristic(seed: int) -> None:
     check(seed, VECTOR)
 
 
+@given(SEEDS)
+def test_with_the_generic_choice(seed: int) -> None:
+    check(seed, (PLAIN, GENERIC)[seed % 2])
+
+
 @given(SEEDS, SEEDS)
 def test_with_any_legal_optimisations(seed: int, choice: int) -> None:
-    check(seed, VECTOR, random_choice(choice))
+    check(seed, (VECTOR, GENERIC)[seed % 2], random_choice(choice))
 
 
 @given(SEEDS, SEEDS)
@@ -272,7 +279,7 @@ def test_with_any_legal_optimisations_on_a_launch_grid(seed: int, choice: int) -
 
 @given(SEEDS)
 def test_sums_of_products_with_the_heuristic(seed: int) -> None:
-    check_product(seed, (VECTOR, GRID, UNITS)[seed % 3])
+    check_product(seed, (VECTOR, GRID, UNITS, GENERIC)[seed % 4])
 
 
 @given(SEEDS, SEEDS)

@@ -6,18 +6,23 @@ field. ``Target`` is the part of it that code generation sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from weft.base.dtype import DType, dtypes
 from weft.device.packed_dot import PairDot
 from weft.device.tensor_core import TensorCore
-from weft.device.validation import check, each, freeze, one, sizes, whole
+from weft.device.validation import callable_or_none, check, each, freeze, one, sizes, whole
 
 if TYPE_CHECKING:
     from weft.uop import Ops, PatternMatcher
+
+Passes: TypeAlias = Callable[[], Sequence[Any]]
+"""Gives the passes of code generation (`Pass`) in their order."""
+Choose: TypeAlias = Callable[[Any], Sequence[Any]]
+"""Gives the loop transformations (`Opt`) of one `Kernel`, in their order."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -250,6 +255,11 @@ class Target:
     :param rules: the last rewrites this language wants.
     :param language: cache namespace and file suffix.
     :param fingerprint: what compiled code is keyed to.
+    :param passes: gives the passes of code generation; None: the generic ones.
+    :param choose: the strategy, which gives the loop transformations of a kernel; None: the generic
+        choice.
+
+    Both are functions of a module: they pickle by name, and are called when a kernel is lowered.
     """
 
     compute: ComputeCaps
@@ -257,3 +267,8 @@ class Target:
     rules: PatternMatcher | None
     language: str
     fingerprint: str
+    passes: Passes | None = None
+    choose: Choose | None = None
+
+    def __post_init__(self) -> None:
+        check(self, passes=callable_or_none(), choose=callable_or_none())

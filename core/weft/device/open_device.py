@@ -110,6 +110,8 @@ class OpenDevice:
             rules=renderer.rules,
             language=renderer.language,
             fingerprint=self.capabilities.fingerprint,
+            passes=self.device.passes,
+            choose=self.device.choose,
         )
 
     def runner(self, program: CompiledProgram) -> Runner:

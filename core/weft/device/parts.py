@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from weft.base.errors import CapabilityError
-from weft.device.capabilities import Capabilities
+from weft.device.capabilities import Capabilities, Choose, Passes
 from weft.device.identity import DeviceId
 
 if TYPE_CHECKING:
@@ -29,11 +29,31 @@ class Device:
 
     :param id: which device.
     :param capabilities: what it can do.
+    :param passes: gives the passes of code generation for it; None: the generic ones.
+    :param choose: gives the loop transformations of a kernel; None: the generic choice.
+
+    `passes` and `choose` are functions of a module, as in `Target`. What is generated is kept on
+    disk by the source files of the packages that they are defined in; where they use more, the
+    fingerprint has to change with it.
     """
 
-    def __init__(self, id: DeviceId, capabilities: Capabilities) -> None:
+    passes: Passes | None = None
+    choose: Choose | None = None
+
+    def __init__(
+        self,
+        id: DeviceId,
+        capabilities: Capabilities,
+        *,
+        passes: Passes | None = None,
+        choose: Choose | None = None,
+    ) -> None:
         self.id = id
         self.capabilities = capabilities
+        if passes is not None:
+            self.passes = passes
+        if choose is not None:
+            self.choose = choose
 
     def synchronize(self) -> None:
         """Wait until everything launched so far is done. Default: nothing to wait for."""

@@ -48,6 +48,11 @@ def one(kind: type, optional: bool = False) -> Kind:
     return Kind(lambda value: isinstance(value, kind) or (optional and value is None), words)
 
 
+def callable_or_none() -> Kind:
+    """A function, or None."""
+    return Kind(lambda value: value is None or callable(value), "a function or None")
+
+
 def each(holds: Callable[[Any], bool], words: str) -> Kind:
     """A collection of which every element passes."""
     return Kind(

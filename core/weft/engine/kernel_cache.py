@@ -1,9 +1,10 @@
 """What was generated for a kernel, kept on disk: a second process neither lowers nor renders it.
 
 Kept by the text of the AST, what the device can do, the settings that matter, and the code that
-generates: a stamp of all source files of this package and of the plugin. A device whose renderer is
-in no file (one that was defined in a notebook) is never looked up. The linear program itself is not
-kept; who asks for its nodes has them made again.
+generates: a stamp of all source files of this package, of the plugin, and of the packages that the
+device's passes and strategy are defined in. A device whose renderer is in no file (one that was
+defined in a notebook) is never looked up. The linear program itself is not kept; who asks for its
+nodes has them made again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from weft.base import trace
@@ -42,13 +43,15 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
     watched = trace.enabled() or settings.DEBUG >= _SHOWS_NODES or settings.SPEC
     # The plugin's own files count as well as the renderer's: it may give a record of its own, a
     # dialect, to a renderer of somebody else.
-    places = {_place_of(part) for part in (LinearProgram, type(device.renderer), *device.makers)}
+    strategy = [part for part in (device.device.passes, device.device.choose) if part is not None]
+    parts = (LinearProgram, type(device.renderer), *device.makers, *strategy)
+    places = {_place_of(part) for part in parts}
     if watched or None in places or not device.capabilities.fingerprint or not settings.CACHE:
         return None
     stamps = [_stamp(place) for place in sorted(filter(None, places))]
     said = (
         device.id.family, device.capabilities.fingerprint, _text_of(device.target.compute),
-        *chosen, *stamps, to_text(ast),
+        *map(_name_of, strategy), *chosen, *stamps, to_text(ast),
     )  # fmt: skip
     return "\0".join(map(str, said))
 
@@ -115,10 +118,15 @@ def _number(written: Any) -> Any:
 # ---- what generated code depends on --------------------------------------------------------------
 
 
+def _name_of(function: object) -> str:
+    """What a function is called: of one package a device may have one of several."""
+    return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
+
+
 def _place_of(part: object) -> str | None:
     """The folder of the package that something is defined in, or the file of a module that is in
     none; None where it is in no file."""
-    owner = part if isinstance(part, type | ModuleType) else type(part)
+    owner = part if isinstance(part, type | ModuleType | FunctionType) else type(part)
     name = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
     module = sys.modules.get(name.partition(".")[0])
     file = getattr(module, "__file__", None)

@@ -25,7 +25,7 @@ from weft.base.settings import settings
 from weft.base.text import failure_text
 from weft.base.weak import WeakKeys
 from weft.device import registry
-from weft.device.capabilities import ComputeCaps, Feature
+from weft.device.capabilities import Feature
 from weft.device.open_device import OpenDevice
 from weft.device.program import CompiledProgram, LinearProgram
 from weft.engine import kernel_cache
@@ -39,7 +39,7 @@ Made = TypeVar("Made")
 _binaries = DiskCache("binaries", 1)
 _loaded: WeakKeys[OpenDevice, dict[Any, KernelRunner]] = WeakKeys()
 # what was generated, for further devices of the same kind: the parts of a sharded value
-_generated: dict[Any, tuple[ComputeCaps | None, LinearProgram, str]] = {}
+_generated: dict[Any, tuple[tuple[Any, ...], LinearProgram, str]] = {}
 _MOST_COMPILERS = 16
 
 
@@ -169,7 +169,7 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
     kind = (key, device.id.family, can.fingerprint)
     if can.fingerprint and kind in _generated:
         for_whom, program, source = _generated[kind]
-        if for_whom == can.compute:
+        if for_whom == _generated_for(device):
             return program, source
     searching = settings.BEAM > 0 and not settings.NOOPT
     where = None if searching else kernel_cache.key_of(key[0], key[1:], device)
@@ -181,8 +181,13 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
         if where is not None:
             kernel_cache.keep(where, *made)
     if can.fingerprint:
-        _generated[kind] = (can.compute, *made)
+        _generated[kind] = (_generated_for(device), *made)
     return made
+
+
+def _generated_for(device: OpenDevice) -> tuple[Any, ...]:
+    """What devices of one fingerprint may differ in, so that other code is generated for them."""
+    return device.capabilities.compute, device.device.passes, device.device.choose
 
 
 def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:

@@ -27,6 +27,7 @@ from weft_cpu_clang.renderer import clang_renderer
 from weft_cpu_clang.runner import FunctionRunner, parts_of
 from weft_cpu_clang.threads import pool, wanted
 from weft_cpu_clang.toolchain import Toolchain, find_toolchain
+from weft_simd import choose, passes
 
 weft_api = (1, 0)
 
@@ -38,7 +39,7 @@ class Processor(Device):
     """
 
     def __init__(self, id: DeviceId, toolchain: Toolchain, threads: int = 1) -> None:
-        super().__init__(id, describe(toolchain))
+        super().__init__(id, describe(toolchain), passes=passes, choose=choose)
         self.toolchain = toolchain
         self.threads = threads
 

@@ -31,5 +31,5 @@ def test_a_second_process_reads_nothing_of_how_kernels_are_made(tmp_path):
     second, warm = started(tmp_path)
     assert first == second == "[2, 4]"
     assert {"weft.codegen.pipeline", "subprocess"} <= cold
-    assert not {"weft.codegen.pipeline", "weft.codegen.simd.strategy", "subprocess"} & warm
+    assert not {"weft.codegen.pipeline", "weft_simd.choice.strategy", "subprocess"} & warm
     assert not {"numpy", "importlib.metadata", "email", "concurrent.futures", "logging"} & warm

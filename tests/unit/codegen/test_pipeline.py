@@ -101,13 +101,6 @@ def test_vectors_load_and_store_whole_registers():
     assert widths == {16}
 
 
-def test_a_flipped_load_is_one_vector_turned_round():
-    st = shape(64).flip((True,))
-    program = lower(UOp.sink(store(load(1, st, 64) + 1.0, 64)), WIDE)
-    assert sum(n.op is Ops.LOAD for n in program.uops) == 1
-    assert any(n.op is Ops.GEP and len(n.arg) == 16 for n in program.uops)
-
-
 def test_a_matrix_product_is_tiled():
     program = lower(matmul(64, 64, 64), WIDE)
     registers = [n for n in program.uops if n.op is Ops.DEFINE_REG]
@@ -292,15 +285,6 @@ def test_parts_may_overlap_beside_what_is_changed_in_place():
     run_program(program, arrays)
     np.testing.assert_array_equal(arrays[0], np.arange(1, 7))
     np.testing.assert_array_equal(arrays[1], np.arange(1, 11))
-
-
-def test_a_long_reduce_leaves_its_rest_to_a_second_loop():
-    total = UOp.sink(store(load(1, shape(1003), 1003).reduce(Ops.ADD, (0,)), 1))
-    program = lower(total, WIDE)
-    loads = {node.dtype.count for node in program.uops if node.op is Ops.LOAD}
-    assert {1, 16} <= loads
-    ends = sorted(n.src[0].arg for n in program.uops if n.op is Ops.RANGE)
-    assert sum(n.op is Ops.DEFINE_REG for n in program.uops) > 1 and ends
 
 
 def test_two_vectors_in_one_value_are_refused():

@@ -370,16 +370,3 @@ def test_products_with_rows_are_right(choose, rows):
         out = np.zeros((rows, 16), np.float32)
         run(lower(products_with_rows(rows, 12, 16), target, choose), {0: out, 1: x, 2: v})
         np.testing.assert_allclose(out, want(x) @ v, rtol=1e-4, atol=1e-6)
-
-
-def test_rows_that_share_little_are_computed_one_after_the_other():
-    """Side by side they would be as many more places to read from at once, of more than is near."""
-    x = load(1, 4096, 256)
-    weight = pointer(2, 256).view(shape(1, 256).expand((4096, 256))).load()
-    mean = x.reduce(Ops.ADD, (1,)) * (1 / 256)
-    less = row(x - spread(mean, 4096, 256))
-    spreads = (less * less).reduce(Ops.ADD, (1,))
-    weighted = (less * weight).reduce(Ops.ADD, (1,))
-    value = less * spread(spreads, 4096, 256) - spread(weighted, 4096, 256)
-    applied = lower(UOp.sink(store(0, value, 4096, 256)), WIDE).applied
-    assert not any(opt.kind is OptKind.UPCAST for opt in applied)

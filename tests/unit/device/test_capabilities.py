@@ -86,6 +86,27 @@ def test_targets_with_equal_parts_are_equal():
     assert one != Target(ComputeCaps(vector_bytes=16), frozenset(), None, "c", "x")
 
 
+def ours():
+    return ()
+
+
+def chosen(kernel):
+    return ()
+
+
+def test_targets_with_a_strategy_travel_between_processes():
+    target = Target(ComputeCaps(), frozenset(), None, "c", "x", ours, chosen)
+    back = pickle.loads(pickle.dumps(target))
+    assert back == target and hash(back) == hash(target)
+    assert target != Target(ComputeCaps(), frozenset(), None, "c", "x")
+
+
+@pytest.mark.parametrize("field", ["passes", "choose"])
+def test_a_strategy_is_a_function(field):
+    with pytest.raises(ArgumentError, match=f"{field} of Target is a function or None"):
+        Target(ComputeCaps(), frozenset(), None, "c", "x", **{field: ("a pass",)})
+
+
 def test_frozen_maps_are_equal_whatever_the_order():
     one, other = FrozenMap({"a": 1, "b": 2}), FrozenMap({"b": 2, "a": 1})
     assert one == other and hash(one) == hash(other)

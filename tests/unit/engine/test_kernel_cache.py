@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -14,7 +16,7 @@ from weft.base.settings import settings
 from weft.codegen import pipeline
 from weft.device import registry
 from weft.device.capabilities import ComputeCaps
-from weft.engine import forget_programs, kernel_cache, lower_schedule_item
+from weft.engine import forget_programs, kernel_cache, lower_schedule_item, programs
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +136,44 @@ def test_what_a_device_can_do_is_written_down_once(lowered, monkeypatch):
     assert sum(one is can for one in written) == 1
     monkeypatch.setitem(device.__dict__, "target", replace(device.target, compute=ComputeCaps()))
     assert kernel_cache.key_of(ast, (), device) != key
+
+
+@pytest.fixture
+def strategies(tmp_path, monkeypatch):
+    """A module with two strategies."""
+    text = "def one(kernel):\n    return ()\n\n\ndef other(kernel):\n    return ()\n"
+    (tmp_path / "two_strategies.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield importlib.import_module("two_strategies")
+    sys.modules.pop("two_strategies")
+
+
+def test_another_strategy_is_another_key(strategies, monkeypatch):
+    """Also where both are in one module, which does not change."""
+    device, ast = registry.open(DEVICE), item().ast
+    keys = {kernel_cache.key_of(ast, (), device)}
+    for choose in (strategies.one, strategies.other):
+        monkeypatch.setattr(device.device, "choose", choose)
+        keys.add(kernel_cache.key_of(ast, (), device))
+    assert len(keys) == 3 and None not in keys
+
+
+def test_the_files_of_a_strategy_are_part_of_the_key(strategies, monkeypatch):
+    device, ast = registry.open(DEVICE), item().ast
+    monkeypatch.setattr(device.device, "choose", strategies.one)
+    stamped = []
+    monkeypatch.setattr(kernel_cache, "_stamp", lambda place: stamped.append(place) or place)
+    assert kernel_cache.key_of(ast, (), device)
+    assert strategies.__file__ in stamped
+
+
+def test_another_strategy_is_not_given_what_was_generated(strategies, monkeypatch, lowered):
+    device = registry.open(DEVICE)
+    with settings.override(CACHE=0):
+        for choose in (strategies.one, strategies.other, strategies.other):
+            monkeypatch.setattr(device.device, "choose", choose)
+            monkeypatch.delitem(device.__dict__, "target", raising=False)
+            programs._loaded.clear()
+            lower_schedule_item(item())
+    monkeypatch.delitem(device.__dict__, "target", raising=False)
+    assert len(lowered) == 2, "the third is the second again"

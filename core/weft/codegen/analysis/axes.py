@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from weft.base.dtype import dtypes
 from weft.codegen.analysis.affine import affine
 from weft.codegen.analysis.lane_strides import lane_stride
 from weft.codegen.analysis.ranges import extent_of, ranges_of
@@ -151,3 +152,8 @@ def access_of(node: UOp, word: UOp | None = None) -> Access:
     elif index.src[0].op is Ops.DEFINE_REG:
         hidden |= ranges_of(node) - steps.keys()
     return Access(node if word is None else word, steps, frozenset(hidden))
+
+
+def is_computed_index(node: UOp) -> bool:
+    """Whether an index that uses this node is loaded or computed with floats."""
+    return node.op is Ops.LOAD or dtypes.is_float(node.dtype.scalar())

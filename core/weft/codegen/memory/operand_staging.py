@@ -31,7 +31,7 @@ from weft.codegen.analysis.ranges import (
     ranges_of,
 )
 from weft.codegen.analysis.substitution import replace_nodes, substitute_ranges
-from weft.codegen.vectorization.packed_words import words_of
+from weft.codegen.vectorization.packed_dot import words_of
 from weft.codegen.workgroups.tile_copies import Copying, Staged
 from weft.device.capabilities import ComputeCaps
 from weft.uop.args import AxisKind

@@ -45,7 +45,7 @@ from weft.codegen.memory import operand_staging
 from weft.codegen.opt import tensor_cores
 from weft.codegen.opt.legality import check, illegal
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.vectorization.packed_words import words_of
+from weft.codegen.vectorization.packed_dot import words_of
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind, KernelInfo
 from weft.uop.node import UOp

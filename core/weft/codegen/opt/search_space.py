@@ -16,9 +16,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from weft.codegen.generic_choice import choice_for
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
-from weft.codegen.simd import strategy
 from weft.device.capabilities import Feature, Target
 from weft.uop.args import AxisKind
 from weft.uop.ops import GroupOp
@@ -71,8 +71,8 @@ class Plan:
 
 
 def by_heuristic(kernel: Kernel) -> Plan:
-    """What the heuristic chooses for prepared loops."""
-    return Plan(tuple(strategy.choose(kernel.copy())))
+    """What the strategy of its target chooses for a kernel of prepared loops."""
+    return Plan(tuple(choice_for(kernel.target)(kernel.copy())))
 
 
 def near(kernel: Kernel, plan: Plan) -> list[Plan]:

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from weft.base.dtype import DType
 from weft.codegen.analysis.affine import affine
+from weft.codegen.analysis.axes import is_computed_index
 from weft.codegen.analysis.folding import folded
 from weft.codegen.analysis.ranges import (
     CLOSING,
@@ -33,7 +34,6 @@ from weft.codegen.analysis.ranges import (
     ranges_of,
 )
 from weft.codegen.analysis.traversal import nodes_of
-from weft.codegen.indexing.clamped_gather import is_computed_index
 from weft.codegen.vectorization import prefix_scan
 from weft.codegen.vectorization.instances import (
     INSTANTIATED,
@@ -45,8 +45,7 @@ from weft.codegen.vectorization.instances import (
     vector_of,
     width_of,
 )
-from weft.codegen.vectorization.packed_dot import TAKES_SUM, packed
-from weft.codegen.vectorization.packed_words import spelt_out
+from weft.codegen.vectorization.packed_dot import TAKES_SUM, decomposed_dot, packed
 from weft.codegen.vectorization.prefix_scan import Running, scanned
 from weft.codegen.vectorization.vector_addresses import Widths
 from weft.codegen.vectorization.vector_memory import Accesses
@@ -143,7 +142,7 @@ class _Expander(Accesses):
         one = found.values[0]
         if one.op is not Ops.DOT or one.dtype.count in one.arg.lanes:
             return found
-        return Instances(found.over, found.lane, [spelt_out(value) for value in found.values])
+        return Instances(found.over, found.lane, [decomposed_dot(value) for value in found.values])
 
     def elementwise(self, node: UOp) -> Instances:
         sources = [self.vector[source] for source in node.src]

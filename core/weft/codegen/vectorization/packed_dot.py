@@ -12,7 +12,7 @@ Source: Intel 64 and IA-32 Architectures Software Developer's Manual, VPDPWSSD a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from weft.base.dtype import DType, dtypes
 from weft.codegen.analysis.ranges import values_of
@@ -87,6 +87,46 @@ def word_of(factor: UOp, narrow: DType) -> UOp | None:
     return factor if narrow is dtypes.int16 and _scalar(factor.src[0]) in _SHORT else None
 
 
+def words_of(nodes: Iterable[UOp]) -> dict[UOp, UOp]:
+    """Of every word that is made of numbers in memory, and is a factor of a DOT, the first LOAD."""
+    found: dict[UOp, UOp] = {}
+    for node in nodes:
+        for word in node.src[:2] if node.op is Ops.DOT else ():
+            if word.op is not Ops.LOAD and word not in found:
+                loads = (u for u in word.toposort() if u.op is Ops.LOAD)
+                first = next(loads, None)
+                if first is not None:
+                    found[word] = first
+    return found
+
+
+def decomposed_dot(dot: UOp) -> UOp:
+    """What a DOT of two words adds to a sum, by ordinary operations."""
+    unit: PairDot = dot.arg
+    sides = [
+        [_number(word, place, narrow, dot.dtype) for place in range(unit.terms)]
+        for word, narrow in zip(dot.src, unit.given)
+    ]
+    products = [UOp(Ops.MUL, dot.dtype, both) for both in zip(*sides)]
+    total = products[0]
+    for one in products[1:]:
+        total = UOp(Ops.ADD, dot.dtype, (total, one))
+    return total
+
+
+def _number(word: UOp, place: int, narrow: DType, wide: DType) -> UOp:
+    """The number at a place of a word, from the lowest bits on."""
+    bits = 8 * narrow.itemsize
+    if narrow is dtypes.bfloat16:  # the upper half of a float32
+        high = word.const_like(0xFFFF0000 if word.dtype.scalar() is dtypes.uint else -0x10000)
+        shifted = shifted_left(word, 16) if place == 0 else UOp(Ops.AND, word.dtype, (word, high))
+        return UOp(Ops.BITCAST, wide, (shifted,))
+    down = word
+    if place:
+        down = UOp(Ops.SHR, word.dtype, (word, word.const_like(bits * place)))
+    return down.cast(narrow.vec(word.dtype.count)).cast(wide)
+
+
 def _both(low: UOp, high: UOp) -> UOp:
     """One word of two."""
     if low.op is Ops.VECTORIZE and high.op is Ops.VECTORIZE and _is_splat(low) and _is_splat(high):
@@ -112,3 +152,8 @@ def _constant(node: UOp) -> int | None:
     if node.op is Ops.VCONST and len(set(node.arg)) == 1:
         return int(node.arg[0])
     return int(node.arg) if node.op is Ops.CONST else None
+
+
+def shifted_left(word: UOp, by: int) -> UOp:
+    """A word whose bits are `by` places higher."""
+    return UOp(Ops.SHL, word.dtype, (word, word.const_like(by)))

@@ -1,13 +1,14 @@
 """``weft opt``: run named compiler passes on IR text, after LLVM's ``opt`` and MLIR's ``mlir-opt``.
 
     weft opt --pass one_hot_gather,loop_coalescing kernel.ir
+    weft opt --pass loop_peeling --target FAMILY:ARCH kernel.ir
     weft opt --list
 
 The text is what `weft.uop.to_text` prints: a tensor graph for passes of the scheduler, a kernel AST
 or a lowered kernel for those of the code generator. Lines that begin with ``#`` are comments. The
 result is printed as text again and can be the input of the next call. A linear program is printed
 as a SINK over its nodes in their order. Nodes that the scheduler decides to store follow as
-comments, ``# %7 realized``.
+comments, ``# %7 realized``. A target whose plugin brings passes of its own has these as well.
 
 Every result is verified against the specification of its stage (`weft.spec`).
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -41,8 +42,9 @@ from weft.uop import GroupOp, Ops, UOp, to_text
 from weft.uop.text import from_text
 
 ALL_PASSES: dict[str, Pass] = {
-    step.name: step for step in (*scheduler.PASSES, *generator.BEFORE, *generator.AFTER)
+    step.name: step for step in (*scheduler.PASSES, *generator.generic_passes())
 }
+"""Those of a target that brings none of its own."""
 _OF_THE_SCHEDULER = frozenset(step.name for step in scheduler.PASSES)
 _PREREQUISITES = {
     "group_reduces": "must_realize",
@@ -69,6 +71,12 @@ _VERIFIERS: dict[Stage, Callable[[UOp], None]] = {
     Stage.AST: kernel_ast.verify,
     Stage.LOWERED: lowered.verify,
 }
+_LEAVES = {
+    "create_kernels": Stage.KERNELS,
+    "lowerer": Stage.LOWERED,
+    "linearization": Stage.LINEAR,
+}
+"""What passes leave that leave something else than they take."""
 _ARITIES = (
     (GroupOp.Unary, 1),
     (GroupOp.Binary, 2),
@@ -104,19 +112,26 @@ def run(arguments: argparse.Namespace) -> int:
     :raises FormatError: for text that is not IR, with its line.
     :raises SpecError: for IR of another stage than the pass takes.
     """
-    if arguments.list:
-        print(listing(), end="")
-        return 0
-    steps = passes_of(arguments.passes)
     machine = machine_of(arguments.target)
+    known = known_to(machine)
+    if arguments.list:
+        print(listing(known), end="")
+        return 0
+    steps = passes_of(arguments.passes, known)
     print(optimised(from_text(_text_of(arguments.file)), steps, machine), end="")
     return 0
 
 
-def listing() -> str:
+def known_to(machine: Machine) -> dict[str, Pass]:
+    """The passes of the scheduler and of a machine's code generator, in their order, by name."""
+    own = generator.passes_for(machine.target)
+    return {step.name: step for step in (*scheduler.PASSES, *own)}
+
+
+def listing(known: Mapping[str, Pass]) -> str:
     """Every pass in the order in which the compiler runs it, with what it does."""
-    width = max(map(len, ALL_PASSES))
-    lines = [f"{step.name.ljust(width)}  {summary(step)}" for step in ALL_PASSES.values()]
+    width = max(map(len, known))
+    lines = [f"{step.name.ljust(width)}  {summary(step)}" for step in known.values()]
     return "\n".join(lines) + "\n"
 
 
@@ -132,8 +147,8 @@ def summary(step: Pass) -> str:
     return text.strip().partition("\n")[0]
 
 
-def passes_of(names: str) -> list[Pass]:
-    """The passes of these names, separated by commas, in the order given.
+def passes_of(names: str, known: Mapping[str, Pass] = ALL_PASSES) -> list[Pass]:
+    """The passes of these names, separated by commas, in the order given. known: all there are.
 
     :raises ArgumentError: for no pass, an unknown one, or one that lacks what another computes.
     """
@@ -141,11 +156,12 @@ def passes_of(names: str) -> list[Pass]:
     if not listed:
         raise ArgumentError("no pass is named", try_="--pass NAME, or --list for all names")
     for position, name in enumerate(listed):
-        if name not in ALL_PASSES:
-            near = nearest(name, ALL_PASSES)
+        if name not in known:
+            near = nearest(name, known)
             raise ArgumentError(
                 "there is no such pass",
                 asked=name,
+                because="a target may have passes of its own: --target FAMILY:ARCH",
                 try_=" or ".join(near) if near else "weft opt --list",
             )
         needed = _PREREQUISITES.get(name)
@@ -156,7 +172,7 @@ def passes_of(names: str) -> list[Pass]:
                 because="the text form of a graph does not hold the scheduler's decisions",
                 try_=f"--pass {','.join([*_needed_by(name), name])}",
             )
-    return [ALL_PASSES[name] for name in listed]
+    return [known[name] for name in listed]
 
 
 def _needed_by(name: str) -> list[str]:
@@ -190,17 +206,19 @@ def optimised(sink: UOp, steps: Sequence[Pass], machine: Machine) -> str:
         ScheduleContext(lambda device: machine.capabilities),
         generator.context_for(machine.target),
     )
-    stage, subject = _takes(steps[0]), _checked(sink, steps[0])
+    on_ast = _passes_on_asts(machine.target)
+    takes = {step: _takes(step, on_ast) for step in steps}
+    stage, subject = takes[steps[0]], _checked(sink, steps[0], takes[steps[0]])
     try:
         with settings.override(SPEC=1):
             for step in steps:
-                if _takes(step) is not stage:
-                    raise _of_another_stage(step, stage)
+                if takes[step] is not stage:
+                    raise _of_another_stage(step, takes[step], stage)
                 if stage is Stage.TENSOR:
                     _seed(subject)
                 ours = context[step.name not in _OF_THE_SCHEDULER]
                 subject = _run(step, subject, ours)
-                stage = _leaves(step)
+                stage = _LEAVES.get(step.name, stage)
     finally:
         traversal.clear_cache()
     return _printed(subject)
@@ -228,24 +246,20 @@ def _run(step: Pass, subject: Any, context: Any) -> Any:
         ) from e
 
 
-def _takes(step: Pass) -> Stage:
+def _passes_on_asts(target: Target) -> frozenset[str]:
+    """The passes of a code generator that come before lowering, and lowering itself."""
+    names = [step.name for step in generator.passes_for(target)]
+    return frozenset(names[: names.index("lowerer") + 1] if "lowerer" in names else ())
+
+
+def _takes(step: Pass, on_ast: Set[str]) -> Stage:
     if step.name in _OF_THE_SCHEDULER:
         return Stage.TENSOR
-    return Stage.AST if step.name in ("reduction_rows", "lowerer") else Stage.LOWERED
+    return Stage.AST if step.name in on_ast else Stage.LOWERED
 
 
-def _leaves(step: Pass) -> Stage:
-    changes = {
-        "create_kernels": Stage.KERNELS,
-        "lowerer": Stage.LOWERED,
-        "linearization": Stage.LINEAR,
-    }
-    return changes.get(step.name, _takes(step))
-
-
-def _checked(sink: UOp, step: Pass) -> Any:
+def _checked(sink: UOp, step: Pass, stage: Stage) -> Any:
     """What the first pass is given: the graph, verified; for the scheduler a plan of it."""
-    stage = _takes(step)
     if (reason := _objection(sink, stage)) is not None:
         found = next((s for s in _VERIFIERS if s is not stage and not _objection(sink, s)), None)
         raise SpecError(
@@ -291,9 +305,9 @@ def _arity_objection(node: UOp) -> str | None:
     return None
 
 
-def _of_another_stage(step: Pass, stage: Stage) -> SpecError:
+def _of_another_stage(step: Pass, takes: Stage, stage: Stage) -> SpecError:
     return SpecError(
-        f"{step.name} takes {_takes(step).value}",
+        f"{step.name} takes {takes.value}",
         asked=f"--pass {step.name} on {stage.value}",
         because=f"the pass before it leaves {stage.value}",
         try_="weft opt --list shows the order of the passes",

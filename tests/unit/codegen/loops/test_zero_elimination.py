@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from tests.unit.codegen.memory.prefetch.test_panel_prefetch import CAPS, program_of
+from tests.plugins.simd.prefetch.test_panel_prefetch import CAPS, program_of
 
 from helpers.graphs import kernels
 from weft import Tensor

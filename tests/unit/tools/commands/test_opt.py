@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from weft.codegen.pipeline import AFTER, BEFORE
+from weft.codegen.pipeline import generic_passes
 from weft.schedule.pipeline import PASSES
 from weft.tools import cli
 from weft.tools.commands.opt import ALL_PASSES, summary
@@ -64,7 +64,7 @@ def test_a_file_is_read(tmp_path, capsys):
 
 
 def test_every_pass_of_the_code_generator_runs_in_order(opt):
-    names = ",".join(step.name for step in BEFORE + AFTER)
+    names = ",".join(step.name for step in generic_passes())
     code, printed, errors = opt(AST, "--pass", names)
     assert code == 0, errors
     assert " ENDRANGE " in printed and printed.splitlines()[-1].split()[2] == "SINK"
@@ -91,7 +91,7 @@ def test_a_pass_of_the_scheduler_runs_alone(opt):
 def test_list_has_every_pass_in_order(capsys):
     assert cli.main(["opt", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [s.name for s in (*PASSES, *BEFORE, *AFTER)]
+    assert [line.split()[0] for line in lines] == [s.name for s in (*PASSES, *generic_passes())]
     assert len(lines) == len(ALL_PASSES), "two passes have one name"
 
 

@@ -1,1 +1,0 @@
-"""Optimisation strategy for one processor with vector registers."""

@@ -1,0 +1,1 @@
+"""The choice of loop transformations for one processor with vector registers."""

@@ -1,0 +1,74 @@
+"""Blocked transpose: copy a large permuted array one small matrix at a time.
+
+A piece is one matrix of a stack that is transposed. A second-level cache holds several pieces. The
+loops follow the order of the reads, with the two loops of a piece innermost. Non-temporal stores
+take the same time in any order, but loads wait for memory. The addresses that are read next are
+then known to `codegen/memory/prefetch/block_prefetch.py`.
+
+Source: Lam, Rothberg & Wolf, "The cache performance and optimizations of blocked algorithms"
+(ASPLOS 1991), for blocking.
+"""
+
+from __future__ import annotations
+
+from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
+
+_LEAST, _MOST = 1 << 12, 1 << 16  # bytes of a piece, of which the second-level cache holds several
+
+
+def is_piece(kernel: Kernel, load: Access, across: UOp, lane: UOp) -> bool:
+    """Whether these two loops read one piece of memory, of a large copy that turns it."""
+    if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or load.hidden:
+        return False
+    row, rows = extent_of(across), extent_of(lane)
+    if not isinstance(row, int) or not isinstance(rows, int):
+        return False
+    nbytes = row * rows * load.node.dtype.itemsize
+    if load.steps.get(across) != 1 or load.steps.get(lane) != row or not _LEAST <= nbytes <= _MOST:
+        return False
+    beside = [step for loop, step in load.steps.items() if loop not in (across, lane)]
+    if not beside or any(step % (row * rows) or step <= 0 for step in beside):
+        return False
+    return _is_large(kernel)
+
+
+def _is_large(kernel: Kernel) -> bool:
+    """Whether the last cache cannot hold what is written."""
+    (store,) = kernel.stores
+    total = store.src[1].dtype.itemsize
+    for loop in kernel.nests[store]:
+        extent = extent_of(loop)
+        if not isinstance(extent, int):
+            return False
+        total *= extent
+    return 0 < kernel.target.compute.cache_bytes < total
+
+
+def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
+    """Bring the loops into the order of what is read, those of a piece innermost; whether it was
+    done."""
+    loads = [access for access in kernel.accesses if access.node.op is Ops.LOAD]
+    if len(lanes) != 1 or len(loads) != 1:
+        return False
+    (lane,), (load,) = lanes, loads
+    across = next((loop for loop, step in load.steps.items() if step == 1), None)
+    if across is None or across is lane or not is_piece(kernel, load, across, lane):
+        return False
+    kinds = frozenset({AxisKind.UPCAST})
+    if kernel.axis_of(across, kinds) is None or kernel.axis_of(lane, kinds) is not None:
+        return False
+
+    def place(loop: UOp) -> tuple[int, int]:
+        inside = (across, lane).index(loop) + 1 if loop in (across, lane) else 0
+        return inside, -load.steps.get(loop, 0)
+
+    for first in range(len(kernel.axes)):
+        left = [
+            (place(axis.home), number)
+            for number, axis in enumerate(kernel.axes)
+            if number >= first and axis.kind is AxisKind.LOOP
+        ]
+        if kernel.axes[first].kind is AxisKind.LOOP and left and min(left)[1] != first:
+            if not kernel.attempt(OptKind.SWAP, first, min(left)[1]):
+                return False
+    return True

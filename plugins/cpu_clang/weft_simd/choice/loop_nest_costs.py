@@ -1,0 +1,291 @@
+"""Loop-nest cost model: estimate the instructions of each loop nest of a kernel.
+
+An access with stride one along the lanes costs one instruction for all lanes. So does an access
+that does not depend on the lanes. Every other access costs one instruction for each lane.
+
+Source: none known; sound because costs only rank legal choices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from weft.plugin import (
+    Access,
+    AxisKind,
+    GroupOp,
+    Kernel,
+    Ops,
+    OptKind,
+    UOp,
+    find_zero_products,
+    iteration_count,
+    loops_of,
+    ranges_of,
+    trip_count,
+)
+from weft_simd.choice import tile_shapes
+from weft_simd.choice.operand_packing import REUSED, Panels
+
+MOST_PARTS = 8  # instances side by side along one loop
+BLOCK = 8  # rows of a block where lanes jump
+_UNKNOWN = 64  # taken for an extent that is a variable
+_SCATTER = 1.5  # instructions of one lane that is gathered or scattered
+_SCATTERED_STORE = 1.5  # factor of a scattered store whose cache line is fetched once
+_CONFLICTING_STORE = 6.0  # factor of one whose lines conflict in a cache set
+_TESTED = 3.0  # one element with a test of its own: that, the load, the choice
+_TESTED_LANE = 2.0  # a lane with one: of vectors that begin where their width says most are known
+_TESTS = 4.0  # a vector of what lies side by side under tests that may change from lane to lane
+_NEIGHBOUR = 0.75  # ... and for each of its lanes
+_WINDOW = 16  # terms of a sum beside which such tests are paid for
+_FAR = 0.5  # a vector that comes from further away than a panel would be
+_LONG_PRODUCT = 1024  # terms of which rows of operands are better packed than read as they lie
+_UNPACKED = 1.5  # how much longer it takes where they are not
+LONG_CHAIN = 20  # steps of an element that are worth several vectors at once
+_LONG_SUM = 32  # terms, beside which it does not matter how what else there is is read
+_SHORT_ROW = 7  # terms: too few for lanes along the sum
+
+
+def estimated_trips(loop: UOp) -> int:
+    """The trip count of a loop; a guess if it is not constant."""
+    return trip_count(loop, _UNKNOWN)
+
+
+def estimated_iterations(loops: Iterable[UOp]) -> int:
+    """The number of iterations of a loop nest, with a guess for each unknown trip count."""
+    return iteration_count(loops, _UNKNOWN)
+
+
+class LoopNestCosts:
+    """One kernel, and the loops that have lanes so far."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.lanes_of: dict[UOp, int] = {}
+        compute = kernel.target.compute
+        values = kernel.sink.toposort(gate=lambda u: u.op is not Ops.INDEX)
+        arithmetic = [u for u in values if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST)]
+        widest = max((u.dtype.itemsize for u in arithmetic), default=4)
+        stored = max((s.src[1].dtype.itemsize for s in kernel.stores), default=4)
+        self.lanes = 0
+        if compute.vector_widths:
+            self.lanes = compute.vector_bytes // max(widest, stored)
+        self.registers = compute.vector_registers if self.lanes else compute.limits.max_upcast
+        self.operations = max(1.0, len(arithmetic) / max(1, len(kernel.nests)))
+        self.sizes = {root: estimated_iterations(nest) for root, nest in kernel.nests.items()}
+        self.inside = {root: kernel.inside(root) for root in kernel.nests}
+        alone = (one[0].node for one in self.inside.values() if len(one) == 1)
+        self.gates = {
+            node.src[0]: ranges_of(node.src[0].src[2])
+            for node in alone
+            if node.op is Ops.LOAD and len(node.src[0].src) > 2
+        }
+        self.together = Counter(loops_of(reduce) for reduce in kernel.reduces)
+        # one of those that are accumulated in the same loops stands for all of them
+        self.reduces = list({loops_of(reduce): reduce for reduce in kernel.reduces}.values())
+        self.terms = max((estimated_iterations(loops_of(r)) for r in self.reduces), default=0)
+        self.blanks = {reduce: find_zero_products(reduce) for reduce in kernel.reduces}
+        self.short_rows = self.has_only_short_rows()
+        self.panels = Panels(kernel, self.inside, self.reduces, self.lanes)
+
+    def has_only_short_rows(self) -> bool:
+        """Whether all there is are sums of a few neighbours, the next ones right behind them.
+
+        Lanes would be rows, every element picked by itself; of a plain loop over rows the compiler
+        makes shuffles of whole vectors.
+        """
+        if len(self.reduces) != 1 or self.kernel.fills:
+            return False
+        (reduce,) = self.reduces
+        nest, own = self.kernel.nests[reduce], loops_of(reduce)
+        if len(own) != 1 or len(nest) != 2 or estimated_trips(own[0]) > _SHORT_ROW:
+            return False
+        (row,) = nest.difference(own)
+        whole = {row: estimated_trips(own[0]), own[0]: 1}
+        reads = [access for access in self.reads_of(reduce) if access.depends(row)]
+        rows = [access for access in reads if access.depends(own[0])]
+        stored = all(self.kernel.nests[store] <= {row} for store in self.kernel.stores)
+        plain = not any(access.hidden for access in reads)
+        return stored and plain and all(one.steps == whole for one in rows) and bool(rows)
+
+    def reads_of(self, reduce: UOp) -> list[Access]:
+        """The accesses of all that is accumulated in the loops of a REDUCE."""
+        loops = loops_of(reduce)
+        same = (one for one in self.kernel.reduces if loops_of(one) == loops)
+        return list({access.node: access for one in same for access in self.inside[one]}.values())
+
+    def axis(self, loop: UOp, kinds: frozenset[AxisKind]) -> tuple[int, int] | None:
+        """(place, extent) of what is left of a loop; None where it is gone or unknown."""
+        place = self.kernel.axis_of(loop, kinds)
+        if place is None:
+            return None
+        extent = self.kernel.axes[place].extent
+        return (place, extent) if isinstance(extent, int) else None
+
+    def steps(self, root: UOp, own: Collection[UOp]) -> int:
+        """How many operations every turn of these loops takes in a REDUCE, where they are its own,
+        or in a STORE, beside those of other sums."""
+        apart = (Ops.REDUCE, Ops.FILL, Ops.INDEX)
+        value = root.src[1] if root.op is Ops.STORE else root.src[0]
+        below = value.toposort(gate=lambda u: u.op not in apart)
+        mine = (u for u in below if u.op in GroupOp.ALU or u.op in (Ops.LOAD, Ops.CAST))
+        return sum(not ranges_of(u).isdisjoint(own) for u in mine)
+
+    def unrolled_instances(self, nest: frozenset[UOp]) -> int:
+        """How many instances there are in a nest already."""
+        return math.prod(
+            axis.extent
+            for axis in self.kernel.axes
+            if axis.home in nest and axis.kind is AxisKind.UPCAST and isinstance(axis.extent, int)
+        )
+
+    def longest(self, nest: frozenset[UOp]) -> int:
+        """The most instances that there are already along one loop of a nest."""
+        return max((self.unrolled_instances(frozenset((loop,))) for loop in nest), default=1)
+
+    def is_output(self, loop: UOp) -> bool:
+        return any(loop in self.kernel.nests[store] for store in self.kernel.stores)
+
+    def is_dominated_by_reduction(self, store: UOp) -> bool:
+        """Whether what is stored takes so long to add up that the loops had better suit the sum."""
+        return any(
+            self.sizes[reduce] >= _LONG_SUM * self.sizes[store]
+            for reduce in self.reduces
+            if reduce in store.toposort(gate=lambda u: u is store or u.op is not Ops.STORE)
+        )
+
+    def is_hidden(self, lane: UOp) -> bool:
+        """Whether something is read lane by lane, each perhaps under a condition of its own."""
+        return any(
+            lane in access.hidden
+            for root, nest in self.kernel.nests.items()
+            if lane in nest
+            for access in self.inside[root]
+        )
+
+    def is_transposed(self, lane: UOp) -> bool:
+        """Whether a store along these lanes loads something that lies along another loop."""
+        return any(
+            self.lies_along(access, lane) is not None
+            for store in self.kernel.stores
+            if lane in self.kernel.nests[store]
+            for access in self.inside[store]
+        )
+
+    def lies_along(self, access: Access, lane: UOp) -> UOp | None:
+        """The loop along which a load that jumps from lane to lane has its neighbours."""
+        if access.node.op is not Ops.LOAD or access.steps.get(lane, 1) == 1:
+            return None
+        across = next((u for u, step in access.steps.items() if abs(step) == 1), None)
+        hidden = lane in access.hidden or across in access.hidden
+        return None if hidden or across is lane else across
+
+    def may_overlap(self, loop: UOp) -> bool:
+        """Whether parts that do not divide the extent are allowed."""
+        place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+        return place is not None and loop not in self.kernel.changing | self.kernel.once
+
+    def may_pad(self, loop: UOp) -> bool:
+        """Whether idle turns round an extent up where parts may not overlap: an output of a long
+        sum in a kernel that reads what it writes, as when weights are changed in place."""
+        place = self.kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+        if place is None or loop not in self.kernel.changing or not self.is_output(loop):
+            return False
+        fixed = self.kernel.once | self.kernel.ordered
+        long = all(map(self.is_dominated_by_reduction, self.kernel.stores))
+        return long and loop not in fixed and not self.kernel.fills
+
+    def allows_tail(self, loop: UOp) -> bool:
+        """Whether parts need not divide an extent."""
+        return self.may_overlap(loop) or self.may_pad(loop)
+
+    def split(self, kind: OptKind, loop: UOp, amount: int) -> bool:
+        """Parts of a loop as lanes or instances; idle turns where parts may not overlap."""
+        known = self.axis(loop, frozenset({AxisKind.LOOP}))
+        if known is not None and known[1] % amount and not self.may_overlap(loop):
+            if not self.kernel.attempt(OptKind.PADTO, known[0], amount):
+                return False
+        return self.kernel.attempt(kind, self.kernel.axis_of(loop), amount)
+
+    def cost(self, loop: UOp, width: int) -> float:
+        """The cost of all nests of a loop."""
+        nests = self.kernel.nests
+        return sum(self.nest_cost(root, loop, width) for root in nests if loop in nests[root])
+
+    def nest_cost(self, root: UOp, loop: UOp, width: int) -> float:
+        nest = self.kernel.nests[root]
+        size = self.sizes[root] / width
+        if width > 1 and self.prevents_packing(root, loop):
+            size *= _UNPACKED
+        total = size * self.operations
+        for access in self.inside[root]:
+            total += size * self.access_cost(access, loop, width)
+        if root.op is Ops.REDUCE and loop in loops_of(root) and width > 1:
+            done = self.sizes[root] / estimated_iterations(loops_of(root))
+            total += done * 2.0 * math.log2(width)
+            total += size * _FAR * sum(self.is_read_again(a, nest) for a in self.inside[root])
+        return total
+
+    def is_read_again(self, access: Access, nest: frozenset[UOp]) -> bool:
+        """Whether many turns read the same, which a panel could hold for lanes along the output."""
+        again = estimated_iterations(loop for loop in nest if not access.depends(loop))
+        return self.panels.possible and again >= REUSED
+
+    def prevents_packing(self, root: UOp, loop: UOp) -> bool:
+        """Whether lanes along a long sum of products would keep its operands from being packed.
+
+        Rows are then read as they lie, each of them longer than a cache is deep, and again for
+        every other row.
+        """
+        if root.op is not Ops.REDUCE or loop not in loops_of(root) or not self.panels.possible:
+            return False
+        own = loops_of(root)
+        loads = [access for access in self.inside[root] if access.node.op is Ops.LOAD]
+        again = [self.panels.reuse_count(access, root) for access in loads]
+        terms = estimated_iterations(own)
+        return terms >= _LONG_PRODUCT and len(loads) > 1 and min(again) >= REUSED
+
+    def access_cost(self, access: Access, loop: UOp, width: int) -> float:
+        if not access.depends(loop):
+            return 1.0
+        if width == 1:
+            return _TESTED if self.is_tested(access, loop) else 1.0
+        if loop not in access.hidden and access.steps[loop] == 1:
+            return 1.0
+        if loop in access.hidden:
+            step = access.lane_stride(loop, width)
+            if step == 1 or (step == 0 and access.node.op is Ops.LOAD):
+                return 1.0
+            if self.terms >= _WINDOW and self.is_contiguous(access, loop):
+                return _TESTS + _NEIGHBOUR * width
+        if access.node.op is Ops.STORE:
+            apart = access.steps.get(loop, 0) * access.node.src[1].dtype.itemsize
+            once = apart % tile_shapes.SAME_SET or self.run(access) >= BLOCK
+            return (_SCATTERED_STORE if once else _CONFLICTING_STORE) * _SCATTER * width
+        packed = 1.0 + _SCATTER * width / self.panels.gather_reuse(access, loop)
+        overlap = self.is_tested(access, loop) and estimated_trips(loop) % width
+        return min((_TESTED_LANE if overlap else _SCATTER) * width, packed)
+
+    def is_tested(self, access: Access, loop: UOp) -> bool:
+        """Whether elements that lie apart are read or not by where they stand along a loop, as at
+        the edges of what is pooled, and nothing is read beside them. What lies side by side is
+        tested for many at once by the compiler, if not by us."""
+        if access.node.op is not Ops.LOAD or access.node.src[0] not in self.gates:
+            return False
+        steps = (abs(step) for u, step in access.steps.items() if u.arg.kind is AxisKind.LOOP)
+        return loop in self.gates[access.node.src[0]] and 1 not in steps
+
+    @staticmethod
+    def is_contiguous(access: Access, loop: UOp) -> bool:
+        """Whether neighbours along a loop read neighbours, under tests or not."""
+        return access.node.op is Ops.LOAD and access.steps.get(loop) == 1
+
+    def run(self, store: Access) -> int:
+        """How many neighbours are stored by loops short enough to be written out."""
+        length = 1
+        for loop, step in sorted(store.steps.items(), key=lambda pair: abs(pair[1])):
+            if abs(step) == length and estimated_trips(loop) <= MOST_PARTS:
+                length *= estimated_trips(loop)
+        return length

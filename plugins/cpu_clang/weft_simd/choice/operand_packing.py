@@ -1,0 +1,362 @@
+"""Operand packing: copy operands that are read again into contiguous panels.
+
+A panel is filled once and read in many iterations: a strip of matrix columns serves all rows.
+Packing is profitable for each of three reasons. Gathered lanes are gathered once. Strided reads
+that use few cache sets and many pages become contiguous. Conditions are tested once.
+
+A panel must fit the second-level cache. If the whole reduction is too long for that, KEEP splits it
+into parts and holds the partial sums in a local array.
+
+Source: Goto & van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 2008);
+Van Zee & van de Geijn, "BLIS" (ACM TOMS 2015).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from weft.plugin import (
+    Access,
+    Axis,
+    AxisKind,
+    Feature,
+    Kernel,
+    Ops,
+    OptKind,
+    UOp,
+    ceildiv,
+    extent_of,
+    iteration_count,
+    loops_of,
+    round_up,
+    trip_count,
+)
+from weft_simd.choice.reduction_loop_order import in_order
+from weft_simd.choice.tile_shapes import SAME_SET
+
+REUSED = 32  # turns after which packing what they all read is paid for
+_PARTS = 8  # of the work that share one panel, where threads share the work
+_SMALL = 1 << 12  # bytes that the first-level cache holds however they lie
+_PANEL = 1 << 18  # bytes of a packed panel, and of the sums that are kept beside it
+_WHOLE = 3 << 17  # bytes of one that spares a sum its stretches: what is kept is paid for as well
+_NEAR = 7 << 17  # bytes of an operand that a second-level cache of a megabyte holds as it lies
+_AFAR = 1 << 20  # bytes of an operand that is not in the second-level cache a strip later
+_ROWS = 1 << 15  # bytes of a panel where the other factor is read across its rows
+_SHORTEST = 16  # terms for which it is worth taking up the sums so far
+_MANY_TILES = 40  # that read an operand, each a little sooner where it is packed
+_LOOP = frozenset({AxisKind.LOOP})
+
+
+class Panels:
+    """The panels of one kernel. inside: its accesses by REDUCE or STORE; lanes: of one vector."""
+
+    def __init__(
+        self, kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], reduces: Sequence[UOp],
+        lanes: int,
+    ) -> None:  # fmt: skip
+        self.kernel = kernel
+        self.inside = inside
+        self.reduces = reduces
+        self.lanes = lanes
+        self.room = kernel.target.compute.limits.scratch_bytes
+        self.possible = self.room > 0 and not kernel.sums_in_place and not kernel.fills
+
+    def gather_reuse(self, access: Access, lane: UOp) -> int:
+        """How many turns read what a panel would put side by side for these lanes; 1: none."""
+        if not self.possible or self._is_summed(lane):
+            return 1
+        reduce = next((r for r in self.reduces if access in self.inside[r]), None)
+        if reduce is None or self._reduction_block(reduce, lane) is None:
+            return 1
+        return iteration_count(self._shared(access, reduce, lane), 1)
+
+    def reuse_count(self, access: Access, reduce: UOp) -> int:
+        """How many turns of output loops read what an access of a sum reads again."""
+        loops = self.kernel.nests[reduce].difference(loops_of(reduce))
+        return iteration_count((loop for loop in loops if not access.depends(loop)), 1)
+
+    def fill(self, lane: UOp) -> bool:
+        """Apply what fills panels for these lanes; False where it is not worth it or not legal."""
+        if not self.possible or self._is_summed(lane):
+            return False
+        trial = self.kernel.copy()
+        loops, largest = self._reuse_loops(lane), 0
+        for reduce in self.reduces:
+            terms = iteration_count(loops_of(reduce), 1)
+            largest = max(largest, terms * self._instances(lane) * reduce.dtype.itemsize)
+        if not loops or (largest < _SMALL and not self._needs_gather(lane)):
+            return False
+        if self._is_near(lane, loops):
+            return False
+        first = _move_innermost(trial, loops)
+        if first is None or not self._fill(trial, lane, first):
+            return False
+        self.kernel.become(trial)
+        return True
+
+    # ---- what is shared -----------------------------------------------------------------------
+
+    def _is_summed(self, lane: UOp) -> bool:
+        return any(lane in loops_of(reduce) for reduce in self.reduces)
+
+    def _shared(self, access: Access, reduce: UOp, lane: UOp) -> list[UOp]:
+        """The output loops whose many turns all read what an access of the lanes reads."""
+        if not access.depends(lane):
+            return []
+        loops = [
+            loop
+            for loop in sorted(self.kernel.nests[reduce], key=lambda u: u.arg.id)
+            if loop is not lane
+            and loop not in loops_of(reduce)
+            and not access.depends(loop)
+            and isinstance(extent_of(loop), int)
+        ]
+        return loops if iteration_count(loops, 1) >= REUSED else []
+
+    def _reuse_loops(self, lane: UOp) -> list[UOp]:
+        """The loops that are left and share what the lanes read, in every sum that has such."""
+        shared: list[UOp] | None = None
+        for reduce in self.reduces:
+            found = (self._shared(access, reduce, lane) for access in self.inside[reduce])
+            mine = next((loops for loops in found if loops), None)
+            if mine is not None:
+                shared = mine if shared is None else [loop for loop in shared if loop in mine]
+        return [u for u in shared or () if self.kernel.axis_of(u, _LOOP) is not None]
+
+    def _needs_gather(self, lane: UOp) -> bool:
+        """Whether lanes read what does not lie side by side, or is not there for all of them, or
+        words that have to be made."""
+        return any(
+            access.depends(lane)
+            and (lane in access.hidden or access.steps[lane] != 1 or access.node.op is not Ops.LOAD)
+            for reduce in self.reduces
+            for access in self.inside[reduce]
+        )
+
+    def _is_near(self, lane: UOp, loops: Sequence[UOp]) -> bool:
+        """Whether what lanes read in a product is as well read as it lies: in vectors, of rows that
+        do not get in each other's way, and from a cache that holds all of it. Only many tiles
+        after that would pay for packing it."""
+        if (
+            self._needs_gather(lane)
+            or len(self.reduces) != 1
+            or len(loops_of(self.reduces[0])) != 1
+        ):
+            return False
+        tiles = math.prod(
+            _remaining_extent(a) for a in self.kernel.axes if a.home in loops and a.kind in _LOOP
+        )
+        mine = [access for access in self.inside[self.reduces[0]] if access.depends(lane)]
+        (term,) = loops_of(self.reduces[0])
+        for access in mine:
+            itemsize = access.node.dtype.itemsize
+            row = access.steps.get(term, 0) * itemsize
+            own = (u for u in self.kernel.nests[self.reduces[0]] if access.depends(u))
+            if term in access.hidden or row % SAME_SET == 0:
+                return False
+            if iteration_count(own, 1) * itemsize > _NEAR:
+                return False
+        return bool(mine) and tiles < _MANY_TILES
+
+    def _instances(self, home: UOp) -> int:
+        """How many elements of a loop are done side by side."""
+        kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
+        mine = (axis for axis in self.kernel.axes if axis.home is home and axis.kind in kinds)
+        return math.prod(_remaining_extent(axis) for axis in mine)
+
+    def _reduction_block(self, reduce: UOp, lane: UOp) -> tuple[int, int] | None:
+        """Which loop of a sum is split for a panel, and how many of its turns a panel has.
+
+        All loops outside of that one are outside of the panel as well. (0, all turns): nothing has
+        to be split. None: no panel will do.
+        """
+        extents = [extent_of(loop) for loop in in_order(self.kernel, loops_of(reduce))]
+        if not all(isinstance(extent, int) for extent in extents):
+            return None
+        beside = [a for a in self.inside[reduce] if self._is_across(a, reduce, lane)]
+        across = bool(beside)
+        itemsize = max((a.node.dtype.itemsize for a in self.inside[reduce]), default=1)
+        column = itemsize * max(self.lanes, self._instances(lane))
+        room = _ROWS if across else _PANEL
+        if len(self.kernel.reduces) > 1:
+            room = self.room // len(self.kernel.reduces)
+        alone = not across and len(self.kernel.reduces) == 1
+        whole = max(room, min(_WHOLE, self.room)) if alone else room
+        if across and len(self.kernel.reduces) == 1:
+            if _has_cache_conflicts(beside, reduce):
+                room = whole = room // 2
+            else:
+                whole = max(room, min(_PANEL, self.room))  # better not to take up a short sum again
+        for place, extent in enumerate(extents):
+            assert isinstance(extent, int)
+            each = column * math.prod(map(int, extents[place + 1 :]))
+            most = room // each
+            if extent <= most or (not place and extent * each <= whole):
+                return place, extent
+            if len(self.kernel.reduces) > 1:
+                return None
+            if most >= _SHORTEST or (most > 1 and place < len(extents) - 1):
+                even = [n for n in range(max(2, most // 2), most + 1) if extent % n == 0]
+                return place, even[-1] if even else ceildiv(extent, ceildiv(extent, most))
+        return None
+
+    def _is_across(self, access: Access, reduce: UOp, lane: UOp) -> bool:
+        """Whether what all lanes share is read across the rows it lies in."""
+        if access.node.op is not Ops.LOAD or access.depends(lane):
+            return False
+        steps = [abs(access.steps.get(loop, 0)) for loop in loops_of(reduce)]
+        return all(step != 1 for step in steps) and 1 in map(abs, access.steps.values())
+
+    # ---- where they are filled ----------------------------------------------------------------
+
+    def _fill(self, kernel: Kernel, lane: UOp, first: int) -> bool:
+        """Fill panels before the loops from `first` on, in stretches where there have to be."""
+        reduce = self.reduces[0]
+        found = self._reduction_block(reduce, lane)
+        if found is None:
+            return False
+        deep, part = found
+        home = in_order(kernel, loops_of(reduce))[deep]
+        if len(self.kernel.reduces) > 1 or (not deep and part == trip_count(home, 1)):
+            first = self._strips_inside(kernel, lane, first)
+            first = _fill_place_for_threads(kernel, first, 4 * REUSED)
+            return kernel.attempt(OptKind.PACK, first, 0)
+        first = _fill_place_for_threads(kernel, first, REUSED)
+        inner = self._partial_sum_place(kernel, reduce, first)
+        place = kernel.axis_of(home, frozenset({AxisKind.REDUCE}))
+        if inner is None or place is None:
+            return False
+        written_out = trip_count(home, 1) // _remaining_extent(
+            kernel.axes[place]
+        )  # terms of one turn of the loop
+        if part % written_out:
+            return False
+        if kernel.axes[place].extent == part // written_out:
+            place -= 1
+        elif not kernel.attempt(OptKind.SPLIT, place, part // written_out):
+            return False
+        return kernel.attempt(OptKind.KEEP, place, inner) and kernel.attempt(
+            OptKind.STAGE, place, 0
+        )
+
+    def _strips_inside(self, kernel: Kernel, lane: UOp, first: int) -> int:
+        """Pack several strips at once, and take them in turn for every tile, where the other factor
+        comes from memory: it is read once for all of them. The place of what is inside then."""
+        place = kernel.axis_of(lane, _LOOP)
+        if place is None or place != first - 1 or len(self.reduces) != 1 or kernel.in_place:
+            return first
+        reads = self.inside[self.reduces[0]]
+        strip = [a for a in reads if a.depends(lane)]
+        beside = [a for a in reads if not a.depends(lane)]
+        if len(strip) != 1 or not any(map(self._is_long, beside)):
+            return first
+        terms = iteration_count(loops_of(self.reduces[0]), 1)
+        nbytes = terms * self._instances(lane) * strip[0].node.dtype.itemsize
+        strips = _remaining_extent(kernel.axes[place])
+        most = min(strips, _PANEL // nbytes)
+        if most < 2:
+            return first
+        part = ceildiv(strips, ceildiv(strips, most))
+        if part < strips:
+            if not kernel.attempt(OptKind.SPLIT, place, part):
+                return first
+            place, first = place + 1, first + 1
+        trial = kernel.copy()
+        last = max(i for i, axis in enumerate(trial.axes) if axis.kind is AxisKind.LOOP)
+        if not all(trial.attempt(OptKind.SWAP, i, i + 1) for i in range(place, last)):
+            return first
+        for i in range(place, last):
+            kernel.attempt(OptKind.SWAP, i, i + 1)
+        return place
+
+    def _is_long(self, access: Access) -> bool:
+        """Whether the near caches do not hold a matrix, which is read row by row, from one strip of
+        the other to the next. Windows of images overlap, and are better left as they are."""
+        nest, loops = self.kernel.nests[self.reduces[0]], loops_of(self.reduces[0])
+        if len(loops) != 1 or access.steps.get(loops[0]) != 1:
+            return False
+        whole = iteration_count((loop for loop in nest if access.depends(loop)), 1)
+        return whole * access.node.dtype.itemsize > _AFAR
+
+    def _partial_sum_place(self, kernel: Kernel, reduce: UOp, first: int) -> int | None:
+        """The outermost of the loops whose sums are kept beside a panel: as many as have room."""
+        kinds = (AxisKind.UPCAST, AxisKind.VECTOR)
+        tile = math.prod(_remaining_extent(axis) for axis in kernel.axes if axis.kind in kinds)
+        nbytes, trip_count = tile * reduce.dtype.itemsize, 1
+        inner = sum(axis.kind <= AxisKind.LOOP for axis in kernel.axes)  # behind the last of them
+        while (
+            inner > first
+            and trip_count * _remaining_extent(kernel.axes[inner - 1]) * nbytes <= _PANEL
+        ):
+            inner -= 1
+            trip_count *= _remaining_extent(kernel.axes[inner])
+        if trip_count >= REUSED or inner == first:
+            return inner
+        rows = _remaining_extent(kernel.axes[inner - 1])
+        block = ceildiv(rows, ceildiv(rows * trip_count * nbytes, _PANEL))
+        if kernel.in_place:  # parts may not overlap
+            block = max(n for n in range(1, block + 1) if rows % n == 0)
+        if not 1 < block < rows or not kernel.attempt(OptKind.SPLIT, inner - 1, block):
+            return None
+        return inner
+
+
+def _move_innermost(kernel: Kernel, loops: Sequence[UOp]) -> int | None:
+    """Exchange loops until these are inside of all others; the place of the first of them."""
+    places = [i for i, axis in enumerate(kernel.axes) if axis.kind is AxisKind.LOOP]
+    inner = [kernel.axes[i].number for i in places if kernel.axes[i].home in loops]
+    outer = [kernel.axes[i].number for i in places if kernel.axes[i].home not in loops]
+    for place, number in zip(places, outer + inner):
+        now = next(i for i in places if kernel.axes[i].number == number)
+        if now != place and not kernel.attempt(OptKind.SWAP, place, now):
+            return None
+    return places[len(outer)] if inner else None
+
+
+def _fill_place_for_threads(kernel: Kernel, first: int, least: int) -> int:
+    """The place before which a panel is filled: a loop that threads can share is left outside.
+
+    Where those have few turns the first of those inside is split as well, and each part fills its
+    own, for `least` turns or so: into as many parts as come out even for 2, 4 and 8 threads.
+    """
+    rows = kernel.axes[first].extent
+    if not kernel.target.compute.has(Feature.THREADS) or not isinstance(rows, int):
+        return first
+    outside = math.prod(_remaining_extent(axis) for axis in kernel.axes[:first])
+    trip_count = math.prod(
+        _remaining_extent(axis) for axis in kernel.axes[first:] if axis.kind is AxisKind.LOOP
+    )
+    wanted = ceildiv(_PARTS, outside)
+    if trip_count // least < wanted:
+        # two parts that are a little short are better than one that no other thread can share
+        whole = trip_count / least if outside == 1 else trip_count // least
+        wanted = 1 << round(math.log2(max(1, whole)))
+    parts = min(wanted, rows)
+    if parts < 2:
+        return first
+    even = min(_PARTS, outside * parts)
+
+    def cost(length: int) -> tuple[int, int]:
+        return round_up(outside * ceildiv(rows, length), even) * length, -length
+
+    most = min(rows, max(parts, min(2 * parts, trip_count // least)))
+    part = min(range(ceildiv(rows, most), ceildiv(rows, parts) + 1), key=cost)
+    if part > 1 and not kernel.attempt(OptKind.SPLIT, first, part) and outside > 1:
+        return first
+    return first + 1
+
+
+def _has_cache_conflicts(accesses: Sequence[Access], reduce: UOp) -> bool:
+    """Whether rows lie so far apart that the next piece of each throws the others out of the
+    nearest cache, and with many of them out of the second one."""
+    apart = (
+        abs(access.steps.get(loop, 0)) * access.node.dtype.itemsize
+        for access in accesses
+        for loop in loops_of(reduce)
+    )
+    return any(nbytes > 0 and nbytes % (2 * SAME_SET) == 0 for nbytes in apart)
+
+
+def _remaining_extent(axis: Axis) -> int:
+    return axis.extent if isinstance(axis.extent, int) else 1

@@ -1,0 +1,63 @@
+"""Traversal order of permuting copies: choose the loop order of a large copy that moves whole rows.
+
+A row has at least one cache line. Either the reads or the writes of rows can be contiguous. Loads
+wait for memory and stores do not, so contiguous reads are preferred. They are not used if they
+need more open rows at once than the other order. A processor that prefetches several access
+streams (`ComputeCaps.walks`) reads two rows at once.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), loop interchange.
+"""
+
+from __future__ import annotations
+
+from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, extent_of
+
+_LINE = 64  # bytes of a row, at least
+
+
+def order_by_reads(kernel: Kernel, lanes: dict[UOp, int]) -> bool:
+    """Exchange the two loops over rows where that is better; whether it was done."""
+    if kernel.reduces or kernel.fills or len(kernel.stores) != 1 or len(lanes) != 1:
+        return False
+    (lane,) = lanes
+    accesses = kernel.accesses
+    loads = [access for access in accesses if access.node.op is Ops.LOAD]
+    stores = [access for access in accesses if access.node.op is Ops.STORE]
+    if len(loads) != 1 or len(stores) != 1 or loads[0].hidden or stores[0].hidden:
+        return False
+    loops = [
+        (place, axis)
+        for place, axis in enumerate(kernel.axes)
+        if axis.kind is AxisKind.LOOP and axis.home is not lane
+    ]
+    if len(loops) < 2:
+        return False
+    (first, outer), (second, inner) = loops[-2:]
+    if outer.home is inner.home or not _is_large(kernel, stores[0]):
+        return False
+    row, few, many = extent_of(lane), outer.extent, inner.extent
+    if not (isinstance(row, int) and isinstance(few, int) and isinstance(many, int)):
+        return False
+    if few > many or row * stores[0].node.src[1].dtype.itemsize < _LINE:
+        return False
+    if any(access.steps.get(lane) != 1 for access in (loads[0], stores[0])):
+        return False
+    if loads[0].steps.get(outer.home) != row or stores[0].steps.get(inner.home) != row:
+        return False
+    if not kernel.attempt(OptKind.SWAP, first, second):
+        return False
+    around = loops[-3][0] if len(loops) > 2 else None
+    if around is not None and kernel.target.compute.walks > 1:
+        kernel.attempt(OptKind.UPCAST, around, 2)
+    return True
+
+
+def _is_large(kernel: Kernel, store: Access) -> bool:
+    """Whether the last cache cannot hold what is read and what is written."""
+    total = store.node.src[1].dtype.itemsize
+    for loop in kernel.nests[kernel.stores[0]]:
+        extent = extent_of(loop)
+        if not isinstance(extent, int):
+            return False
+        total *= extent
+    return 0 < kernel.target.compute.cache_bytes <= 2 * total

@@ -1,0 +1,343 @@
+"""Register tiling: choose the tiles of outputs in registers and the unrolling of reductions.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), unroll-and-jam;
+Goto & van de Geijn, "Anatomy of high-performance matrix multiplication" (ACM TOMS 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from weft.plugin import Access, AxisKind, Ops, OptKind, UOp, loops_of, may_pack
+from weft_simd.choice import (
+    reduction_loop_order,
+    sliding_window_reuse,
+    streaming_reductions,
+    tile_shapes,
+)
+from weft_simd.choice.loop_nest_costs import (
+    LONG_CHAIN,
+    MOST_PARTS,
+    LoopNestCosts,
+    estimated_iterations,
+    estimated_trips,
+)
+from weft_simd.choice.vector_lanes import share
+
+_TILE_FACTORS = range(1, MOST_PARTS + 1)
+_LATENCY = 4.0  # cycles of a multiply-add
+_BESIDE = 0.05  # cycles of a load that is hidden, where two threads share a core's instructions
+_CHAINS = 8  # long ones that are written out: what more of them hold does not fit registers
+_WINDOWS, _TESTED_WINDOWS = 4, 3  # side by side; where elements are tested or picked one by one
+_MOST_BODY = 128  # values written out in one loop body
+_FEW = 16  # turns of a loop that is written out whole
+_WINDOW_BODY = 160  # values written out, of windows of which those of a tile have rows in common
+
+
+class RegisterTiles(LoopNestCosts):
+    """The part of the choice that follows the lanes."""
+
+    def tile(self, reduce: UOp) -> None:
+        """UPCAST the output loops over which what is loaded can be used again."""
+        nest, accesses = self.kernel.nests[reduce], self.reads_of(reduce)
+        own = set(loops_of(reduce))
+        if self.short_rows or estimated_iterations(own) < 4:
+            return
+        apply_skinny_gemm = self.kernel, reduce, self.lanes_of, accesses
+        if streaming_reductions.short_rows(
+            *apply_skinny_gemm, self.registers
+        ) or streaming_reductions.strips(*apply_skinny_gemm):
+            return
+        if self.is_streaming_reduction(reduce, accesses):
+            return
+        fixed = self.loops_unrolled_for_zeros(reduce)
+        loops = []
+        for loop in sorted(nest - own, key=lambda u: u.arg.id):
+            known = self.axis(loop, frozenset({AxisKind.LOOP}))
+            reused = any(not a.depends(loop) for a in accesses)
+            if known is None or known[1] < 2 or not reused or not self.is_output(loop):
+                continue
+            if loop in fixed:
+                continue
+            # what another reduce put side by side is enough for this one
+            if self.unrolled_instances(frozenset((loop,))) == 1 and self.is_tiling_profitable(loop):
+                loops.append((loop, known[1]))
+        # three loops, and the one that vectors are of
+        loops = [pair for pair in loops[:-3] if pair[0] in self.lanes_of] + loops[-3:]
+        loops += [(loop, estimated_trips(loop)) for loop in fixed]
+        if not loops:
+            return
+        unrolled_instances, tiled = self.unrolled_instances(nest), [loop for loop, _ in loops]
+        reads = self.reads(accesses, tiled)
+        strips, scattered = self.strips(reduce, accesses, tiled), self.scattered(tiled)
+        # single elements that have gates are in registers before their use
+        asked = any(
+            len(access.node.src[0].src) > 2 and not any(map(access.depends, self.lanes_of))
+            for access in accesses
+        )
+        best: tuple[float, tuple[int, ...]] | None = None
+        # what waits in registers for its use, beside the sums: a side of the tile, and some more
+        waiting, spare = self.longest(nest), 4 if asked else 2
+        for factors in self.tilings(loops, fixed):
+            room = self.registers - max(waiting, *factors) - spare
+            cost = self.tile_cost(
+                reads, factors, unrolled_instances, self.together[loops_of(reduce)], room
+            )
+            if cost is not None:
+                if strips:
+                    nbytes = tile_shapes.strip_bytes(strips, estimated_iterations(own), factors)
+                    work = math.prod(factors) * unrolled_instances * self.together[loops_of(reduce)]
+                    cost = tile_shapes.fetched_cost(cost, nbytes, work, self.registers)
+                cost += self.scattered_store_cost(reduce, scattered, factors)
+                cost /= math.prod(share(e, f) for (_, e), f in zip(loops, factors))
+            if cost is not None and (best is None or cost < best[0] - 1e-9):
+                best = (cost, factors)
+        if best is None:
+            return
+        for (loop, _), factor in zip(loops, best[1]):
+            if factor > 1:
+                self.split(OptKind.UPCAST, loop, factor)
+
+    def is_streaming_reduction(self, reduce: UOp, accesses: list[Access]) -> bool:
+        """Whether there is nothing to use again in a sum over a matrix, which is read in runs."""
+        loop = streaming_reductions.streaming_output_loop(self.kernel, reduce, accesses)
+        if loop is None:
+            return False
+        if any(own in self.lanes_of for own in loops_of(reduce)):
+            streaming_reductions.side_by_side(self.kernel, loop)
+            return True
+        known = self.axis(loop, frozenset({AxisKind.LOOP}))
+        run = (
+            streaming_reductions.run_of(known[1], self.registers)
+            if known and loop in self.lanes_of
+            else 0
+        )
+        return run > 0 and self.kernel.attempt(OptKind.UPCAST, self.kernel.axis_of(loop), run)
+
+    def is_tiling_profitable(self, loop: UOp) -> bool:
+        """Whether most of what is done in a loop reads something that does not move with it.
+
+        In a kernel that goes over its rows several times, with little that all rows share, rows
+        side by side would only be more places in memory to read from at once.
+        """
+        shared = alone = 0
+        for root, nest in self.kernel.nests.items():
+            if loop in nest:
+                if any(not access.depends(loop) for access in self.inside[root]):
+                    shared += self.sizes[root]
+                else:
+                    alone += self.sizes[root]
+        return 2 * alone <= shared
+
+    def loops_unrolled_for_zeros(self, reduce: UOp) -> tuple[UOp, ...]:
+        """The output loops that are written out whole, so that blanks can be left out."""
+        blanks = self.blanks[reduce]
+        if blanks is None:
+            return ()
+        kinds = frozenset({AxisKind.LOOP})
+        fits = estimated_iterations(blanks.outputs) <= self.registers // 2
+        whole = all(
+            self.axis(loop, kinds) == (self.kernel.axis_of(loop, kinds), estimated_trips(loop))
+            and self.is_output(loop)
+            for loop in blanks.outputs
+        )
+        if not fits or not whole:
+            self.blanks[reduce] = None
+            return ()
+        return blanks.outputs
+
+    def tilings(
+        self, loops: list[tuple[UOp, int]], fixed: tuple[UOp, ...]
+    ) -> Iterator[tuple[int, ...]]:
+        choices = [
+            [extent] if loop in fixed else
+            [f for f in _TILE_FACTORS if extent % f == 0 or (f < extent and self.allows_tail(loop))]
+            for loop, extent in loops
+        ]  # fmt: skip
+        return tile_shapes.tilings(choices, self.registers)
+
+    def strips(
+        self, reduce: UOp, accesses: list[Access], loops: list[UOp]
+    ) -> list[tuple[int, list[int]]]:
+        """Of the vectors of a product that one tile after the other reads again: the bytes of one,
+        and for which of `loops` a tile has another one."""
+        found: list[tuple[int, list[int]]] = []
+        for access in accesses if len(loops_of(reduce)) == 1 else ():
+            lane = next((own for own in self.lanes_of if access.depends(own)), None)
+            of = [place for place, loop in enumerate(loops) if access.depends(loop)]
+            if lane is not None and len(of) < len(loops):
+                found.append((self.lanes_of[lane] * access.node.dtype.itemsize, of))
+        return found
+
+    def scattered(self, loops: list[UOp]) -> list[tuple[int, int, int, list[int]]]:
+        """Of each store of vectors: the bytes of an element, how far its lanes are apart, how many
+        there are, and by how much each of `loops` moves it."""
+        found = []
+        for access in (a for store in self.kernel.stores for a in self.inside[store]):
+            nest = self.kernel.nests.get(access.node, frozenset())
+            lane = next((own for own in self.lanes_of if own in nest), None)
+            if lane is not None and lane not in access.hidden:
+                steps = [abs(access.steps.get(loop, 0)) for loop in loops]
+                apart = abs(access.steps.get(lane, 0))
+                itemsize = access.node.src[1].dtype.itemsize
+                found.append((itemsize, apart, self.lanes_of[lane], steps))
+        return found
+
+    def scattered_store_cost(
+        self,
+        reduce: UOp,
+        stores: list[tuple[int, int, int, list[int]]],
+        factors: tuple[int, ...],
+    ) -> float:
+        """Cycles per multiply-add that storing the lanes of a tile one by one takes."""
+        cost = 0.0
+        for itemsize, apart, lanes, steps in stores:
+            cost += tile_shapes.scattered_cost(itemsize, apart, lanes, list(zip(steps, factors)))
+        return cost / estimated_iterations(loops_of(reduce))
+
+    def reads(
+        self, accesses: list[Access], loops: list[UOp]
+    ) -> Counter[tuple[float, tuple[int, ...]]]:
+        """How often a turn loads at this cost and once for each factor of these of `loops`."""
+        found: Counter[tuple[float, tuple[int, ...]]] = Counter()
+        for access in accesses:
+            lane = next((own for own in self.lanes_of if access.depends(own)), None)
+            cost = 1.0 if lane is None else self.access_cost(access, lane, self.lanes_of[lane])
+            found[cost, tuple(i for i, loop in enumerate(loops) if access.depends(loop))] += 1
+        return found
+
+    def tile_cost(
+        self,
+        reads: Counter[tuple[float, tuple[int, ...]]],
+        factors: tuple[int, ...],
+        unrolled_instances: int,
+        sums: int,
+        room: int,
+    ) -> float | None:
+        """Cycles per multiply-add of one turn of the reduce loop; None where registers run out.
+
+        room: how many there are for sums.
+        """
+        work = math.prod(factors) * unrolled_instances * sums
+        if work > max(room, 1):
+            return None
+        loads = 0.0
+        for (cost, of), times in reads.items():
+            count: float = unrolled_instances * times
+            for i in of:
+                count *= factors[i]
+            loads += count * cost
+        return max(work * 0.5, loads * 0.5, _LATENCY) / work + _BESIDE * loads / work
+
+    def overlap(self, reduce: UOp) -> bool:
+        """Windows side by side that read the same, where all of them can be written out."""
+        reads = self.reads_of(reduce)
+        if self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
+            return False
+        loads = (access.node.src[0] for access in reads if access.node.op is Ops.LOAD)
+        few = self.is_scattered(reduce) or any(place in self.gates for place in loads)
+        most = _TESTED_WINDOWS if few else _WINDOWS
+        return sliding_window_reuse.side_by_side(self.kernel, reduce, reads, self.lanes_of, most)
+
+    def is_scattered(self, reduce: UOp) -> bool:
+        """Whether lanes of what is read in a sum lie apart."""
+        nest, reads = self.kernel.nests[reduce], self.reads_of(reduce)
+        lanes = (lane for lane in self.lanes_of if lane in nest)
+        return any(self.access_cost(access, lane, 2) > 1 for lane in lanes for access in reads)
+
+    def widen(self, reduce: UOp) -> bool:
+        """Accumulators side by side along the output's lanes, so that rows are read in runs."""
+        nest = self.kernel.nests[reduce]
+        lane = next((u for u in nest if u in self.lanes_of and u not in loops_of(reduce)), None)
+        if lane is None or self.unrolled_instances(nest) > 1:
+            return False
+        known = self.axis(lane, frozenset({AxisKind.LOOP}))
+        if known is None or known[1] < 4 or not self.is_output(lane):
+            return False
+        long = [f for f in (16, 8) if f <= self.registers // 2 and known[1] % f == 0]
+        wide = [f for f in long if known[1] >= 8 * f and len(self.reduces) == 1]
+        factor = next(f for f in (*wide, 4, 2, 3, 4) if known[1] % f == 0 or f == 4)
+        return self.kernel.attempt(OptKind.UPCAST, known[0], factor)
+
+    def unroll_structural_zeros(self, reduce: UOp, work: int) -> int:
+        """Write out the loops over which products are blank. What is in a loop body after that."""
+        blanks = self.blanks[reduce]
+        for loop in blanks.terms if blanks is not None else ():
+            place = self.kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+            if self.kernel.attempt(OptKind.UNROLL, place, 0):
+                work *= estimated_trips(loop)
+        return max(1, round(work * (1.0 if blanks is None else blanks.share)))
+
+    def unroll_shared_rows(self, reduce: UOp, most: int) -> int:
+        """Write out the rows of small windows, as those of each channel by itself have, where the
+        windows of a tile have some of them in common: each is then read once (4 windows of 7 rows:
+        10 instead of 28). How many there are; 1 where there are none, or more than `most`."""
+        loops = [loop for loop in loops_of(reduce) if estimated_trips(loop) > 1]
+        if len(loops) < 2 or any(estimated_trips(loop) > _FEW for loop in loops):
+            return 1
+        reads = self.reads_of(reduce)
+        if not reads:
+            return 1  # a sum of what is computed from the indices alone, such as a count of places
+        nest = self.kernel.nests[reduce] - self.lanes_of.keys()
+        tile = [u for u in nest if self.unrolled_instances(frozenset((u,))) > 1]
+        shared = {
+            loop: max(
+                _shared(access, loop, u, self.unrolled_instances(frozenset((u,))))
+                for access in reads
+                for u in tile
+            )
+            for loop in loops
+            if tile and estimated_trips(loop) <= most
+        }
+        best = max(shared, key=lambda loop: shared[loop], default=None)
+        if best is None or shared[best] <= 1.0:
+            return 1
+        place = self.kernel.axis_of(best, frozenset({AxisKind.REDUCE}))
+        return estimated_trips(best) if self.kernel.attempt(OptKind.UNROLL, place, 0) else 1
+
+    def unroll(self, reduce: UOp) -> None:
+        """Small reduces are written out; long ones as far as it takes to fill the pipeline."""
+        nest, loops = self.kernel.nests[reduce], loops_of(reduce)
+        scattered = self.is_scattered(reduce)
+        # lanes picked one by one gain nothing by more of them: the terms are enough side by side
+        outside = nest.difference(loops)
+        alike = [loops_of(one) for one in self.reduces if outside <= self.kernel.nests[one]]
+        if not scattered or not 8 <= max(estimated_iterations(own) for own in alike) <= 16:
+            self.widen(reduce)
+        work = self.unrolled_instances(nest) * self.together[loops]
+        work = self.unroll_structural_zeros(reduce, work)
+        work *= self.unroll_shared_rows(reduce, _WINDOW_BODY // work)
+        room = _MOST_BODY // (4 if scattered else 1) // work
+        if not scattered and self.steps(reduce, loops_of(reduce)) >= LONG_CHAIN:
+            room = min(room, max(1, _CHAINS // work))
+        in_pairs = may_pack(reduce, self.kernel.target.compute.pair_dots)
+        for loop in reversed(reduction_loop_order.in_order(self.kernel, loops)):
+            known = self.axis(loop, frozenset({AxisKind.REDUCE}))
+            if known is None or known[1] == 1:
+                continue
+            # to pick lanes takes longer than a sum waits for the one before
+            batch_gathered_rows = scattered and loop in self.lanes_of
+            if known[1] <= min(room, _FEW) and not batch_gathered_rows:
+                if self.kernel.attempt(OptKind.UNROLL, known[0], 0):
+                    room //= known[1]
+                    work *= known[1]
+                continue
+            most = 4 if not batch_gathered_rows else 2 if known[1] > _FEW else 1
+            wanted = max(min(room, max(1, 8 // work), most), 2 if in_pairs else 1)
+            parts = range(wanted & ~1, 1, -2) if in_pairs else range(wanted, 1, -1)
+            amount = next((n for n in parts if known[1] % n == 0), 1)
+            if amount > 1:
+                self.kernel.attempt(OptKind.UNROLL, known[0], amount)
+            return
+
+
+def _shared(access: Access, loop: UOp, window: UOp, windows: int) -> float:
+    """How often so many windows side by side read, in the turns of a loop, what is read once."""
+    step, apart = access.steps.get(loop, 0), access.steps.get(window, 0)
+    if step == 0 or apart % step or not 0 < apart // step < estimated_trips(loop):
+        return 1.0
+    return (
+        windows * estimated_trips(loop) / ((windows - 1) * (apart // step) + estimated_trips(loop))
+    )

@@ -1,0 +1,169 @@
+"""Row batching: process several short rows at once to hide the latency of their reductions.
+
+The end of a row waits for its last sums, for the sum across lanes, and for a division or a root.
+Rows are independent, but the processor does not look far enough ahead to start the next one.
+Unroll-and-jam of the row loop lets them wait together.
+
+This applies to rows that a second-level cache holds. For rows from memory it applies only if the
+processor prefetches several access streams (`ComputeCaps.walks`).
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), unroll-and-jam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weft.plugin import (
+    Access,
+    AxisKind,
+    GroupOp,
+    Kernel,
+    Ops,
+    OptKind,
+    UOp,
+    ceildiv,
+    extent_of,
+    iteration_count,
+    loops_of,
+)
+from weft_simd.choice.loop_nest_costs import LONG_CHAIN
+from weft_simd.choice.tile_shapes import NEAREST
+
+_NEAR = 7 << 16  # bytes of all rows, which the second-level cache holds
+_FEWEST = 16  # rows, so that there is something left to share out
+_TOGETHER, _REGISTERS = 4, 32  # rows side by side, and the registers that this takes
+_WALKED = 9 << 14  # bytes of rows that are walked along at once, from further away
+_FROM_MEMORY = 1 << 22  # bytes of all rows, where it is not known what the last cache keeps
+_LEVELS, _PIECE, _SIMPLE = 3, 16, 5  # sums of a running one, terms and operations of each
+_LONG = 1 << 14  # bytes of a row at whose end little is waited for
+_COSTLY = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW})
+_WASTE = 1.03  # where the last of them overlap those before
+_FEW = 8  # turns that need no lanes
+
+
+def together(
+    kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], lanes_of: Mapping[UOp, int],
+    registers: int,
+) -> bool:  # fmt: skip
+    """Have several rows side by side where all that is done is done along rows. The Opt is applied,
+    or nothing is."""
+    if any(axis.kind is AxisKind.UPCAST for axis in kernel.axes):
+        return False
+    row = _row(kernel, lanes_of)
+    if row is None:
+        return _batch_prefix_scans(kernel)
+    rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
+    if place is None or not isinstance(rows, int) or rows < _FEWEST:
+        return False
+    nbytes = _row_bytes(kernel, inside, row)
+    each = sum(nbytes.values())
+    if not each:
+        return False
+    read = (access.node.src[0].src[0] for access in kernel.accesses if access.node.op is Ops.LOAD)
+    whole = rows * sum(nbytes.get(buffer, 0) for buffer in set(read) if _exceeds_cache(buffer))
+    most = (
+        min(_TOGETHER, (NEAREST - 1) // each)
+        if whole <= _NEAR
+        else _rows_from_memory(kernel, whole, each)
+    )
+    if registers < _REGISTERS:
+        most = min(most, _TOGETHER // 2)
+    waste = 1.0 if kernel.in_place or row in kernel.once else _WASTE
+    counts = range(most, 1, -1)
+    amount = next((n for n in counts if ceildiv(rows, n) * n <= waste * rows), 0)
+    if not amount:
+        return False
+    return kernel.attempt(OptKind.UPCAST, place, amount)
+
+
+def _batch_prefix_scans(kernel: Kernel) -> bool:
+    """Batch rows of a multi-level prefix scan (`weft.codegen.vectorization.prefix_scan`).
+
+    Each level waits for the one before. Only additions with few operations qualify: comparisons,
+    conditions and exponentials hide that latency."""
+    shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
+    if len(shared) != 1 or len(kernel.reduces) < _LEVELS or not kernel.fills:
+        return False
+    if _steps(kernel) > _SIMPLE * len(kernel.reduces):
+        return False
+    for reduce in kernel.reduces:
+        if reduce.arg.op is not Ops.ADD or iteration_count(loops_of(reduce), 1 << 20) > _PIECE:
+            return False
+    (row,) = shared
+    rows, place = extent_of(row), kernel.axis_of(row, frozenset({AxisKind.LOOP}))
+    if place is None or not isinstance(rows, int) or rows < _FEWEST:
+        return False
+    counts = (n for n in range(kernel.target.compute.walks, 1, -1) if rows % n == 0)
+    return any(kernel.attempt(OptKind.UPCAST, place, count) for count in counts)
+
+
+def _rows_from_memory(kernel: Kernel, whole: int, each: int) -> int:
+    """How many rows may be side by side, of `each` bytes of `whole` that no near cache holds."""
+    compute = kernel.target.compute
+    if whole <= (compute.cache_bytes or _FROM_MEMORY):
+        return 1
+    if each >= _LONG and _steps(kernel) >= LONG_CHAIN:
+        return 1  # what is computed takes as long as memory
+    return min(compute.walks, _WALKED // each)
+
+
+def _steps(kernel: Kernel) -> int:
+    """About how many operations an element takes."""
+    below = kernel.sink.toposort()
+    return sum(LONG_CHAIN if u.op in _COSTLY else u.op in GroupOp.ALU for u in below)
+
+
+def _row(kernel: Kernel, lanes_of: Mapping[UOp, int]) -> UOp | None:
+    """The loop over rows, around all that is done, where every sum has lanes along the row or few
+    terms, and something along the row waits for one. None where there is none."""
+    shared = frozenset.intersection(*kernel.nests.values()) if kernel.reduces else frozenset()
+    if len(shared) != 1 or not shared.isdisjoint(lanes_of):
+        return None
+    (row,) = shared
+    for root, nest in kernel.nests.items():
+        own = nest - shared
+        summed = loops_of(root) if root in kernel.reduces else ()
+        if row in summed or (summed and own != frozenset(summed)):
+            return None
+        if (
+            own
+            and not any(loop in lanes_of for loop in own)
+            and iteration_count(own, 1 << 20) > _FEW
+        ):
+            return None
+    return row if any(_has_dependent_use(kernel, root) for root in kernel.nests) else None
+
+
+def _has_dependent_use(kernel: Kernel, root: UOp) -> bool:
+    """Whether something that goes along the row needs a sum over it first."""
+    if len(kernel.nests[root]) < 2:
+        return False
+    below = root.toposort()
+    return any(reduce is not root and reduce in below for reduce in kernel.reduces)
+
+
+def _row_bytes(
+    kernel: Kernel, inside: Mapping[UOp, Sequence[Access]], row: UOp
+) -> dict[UOp, int]:  # fmt: skip
+    """The bytes of one row by where they are kept, as many as the loops go over; nothing where what
+    is read or written is at places that nobody knows."""
+    found: dict[UOp, int] = {}
+    for root, nest in kernel.nests.items():
+        for access in inside[root]:
+            buffer = access.node.src[0].src[0]
+            if not access.depends(row):
+                continue
+            if row in access.hidden and _exceeds_cache(buffer):
+                return {}
+            value = access.node if access.node.op is Ops.LOAD else access.node.src[1]
+            along = iteration_count(
+                (loop for loop in nest if loop is not row and access.depends(loop)), 1 << 20
+            )
+            found[buffer] = max(found.get(buffer, 0), along * value.dtype.itemsize)
+    return found
+
+
+def _exceeds_cache(buffer: UOp) -> bool:
+    """Whether it is memory, and not kept on chip."""
+    return buffer.op is Ops.DEFINE_GLOBAL

@@ -1,0 +1,91 @@
+"""Skinny GEMM: read the large matrix of a product with few rows once, in the order of memory.
+
+in:  a kernel whose vectors and tiles are chosen, and for which no packing is profitable
+out: SPLIT and KEEP: a run of columns is read row by row for all rows of the result, and the partial
+     sums stay in a local array
+
+The usual tile order reads column by column, and each vector of the matrix is then in another page.
+The length of a run is bounded by the bytes of the partial sums, and by the number of runs that
+threads need.
+
+Source: none known; sound because SPLIT and KEEP only reorder the terms of a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
+
+_LARGE = 1 << 24  # bytes of a matrix that comes from memory
+_APART = 2048  # bytes between its rows, from which on the next one is not brought along
+_ROWS = 8  # rows of it that are read for one another: as many as are written out
+_RUN, _SHORTEST = 16, 8  # tiles of a run
+_WASTE = 1.03
+_KEPT = 1 << 17  # bytes of sums
+_FEWEST = 12  # rows of the result: with less it is memory that is waited for in any case
+_LOOP, _SUM = frozenset({AxisKind.LOOP}), frozenset({AxisKind.REDUCE})
+
+
+def apply_skinny_gemm(kernel: Kernel, reduce: UOp, lane: UOp, accesses: Sequence[Access]) -> bool:
+    """Apply what has such a matrix read row by row; False where there is none."""
+    loops, nest = loops_of(reduce), kernel.nests[reduce]
+    rows = [one for one in nest if one is not lane and one not in loops]
+    if len(loops) != 1 or len(kernel.reduces) != 1 or len(rows) != 1 or kernel.fills:
+        return False
+    (loop,), (row,) = loops, rows
+    whole = [extent_of(one) for one in (loop, lane, row)]
+    if not all(isinstance(extent, int) for extent in whole) or lane not in nest:
+        return False
+    trip_count, columns, height = map(int, whole)
+    matrix = next((a for a in accesses if _is_matrix(a, loop, lane, row)), None)
+    if matrix is None or height < _FEWEST or trip_count < 8 * _ROWS or not _has_local_array(kernel):
+        return False
+    size = matrix.node.dtype.itemsize
+    if trip_count * columns * size < _LARGE or matrix.steps[loop] * size < _APART:
+        return False
+    trial = kernel.copy()
+    if not _apply_opts(trial, loop, lane, row, height * reduce.dtype.itemsize):
+        return False
+    for opt in trial.applied[len(kernel.applied) :]:
+        kernel.apply(opt)
+    return True
+
+
+def _has_local_array(kernel: Kernel) -> bool:
+    return kernel.target.compute.limits.scratch_bytes >= _KEPT and not kernel.in_place
+
+
+def _is_matrix(access: Access, loop: UOp, lane: UOp, row: UOp) -> bool:
+    """Whether it is read once for all rows of the result, along its own rows."""
+    plain = access.node.op is Ops.LOAD and not access.hidden and not access.depends(row)
+    return plain and access.steps.get(lane) == 1 and access.steps.get(loop, 0) > 0
+
+
+def _apply_opts(kernel: Kernel, loop: UOp, lane: UOp, row: UOp, nbytes: int) -> bool:
+    """nbytes: of the sums of one column."""
+    first, second = kernel.axis_of(lane, _LOOP), kernel.axis_of(row, _LOOP)
+    if first is None or kernel.axis_of(loop, _SUM) is None:
+        return False
+    if second is not None and second < first:
+        if not kernel.attempt(OptKind.SWAP, second, first):
+            return False
+        first, second = second, first
+    tiles = kernel.axes[first].extent
+    beside = [a.extent for a in kernel.axes if a.home is lane and a.kind > AxisKind.REDUCE]
+    wide = 1
+    for extent in beside:
+        wide *= int(extent) if isinstance(extent, int) else 1
+    if not isinstance(tiles, int):
+        return False
+    most = min(_RUN, tiles // 2, _KEPT // (wide * nbytes))
+    even = (n for n in range(most, _SHORTEST - 1, -1) if ceildiv(tiles, n) * n <= _WASTE * tiles)
+    run = next(even, 0)  # else too much of the last run would be done twice
+    if not run or not kernel.attempt(OptKind.SPLIT, first, run):
+        return False
+    place = kernel.axis_of(loop, _SUM)
+    return (
+        place is not None
+        and kernel.attempt(OptKind.SPLIT, place, _ROWS)
+        and kernel.attempt(OptKind.KEEP, place, first + 1)
+    )

@@ -1,0 +1,196 @@
+"""Streaming reductions: order the accesses of a reduction that reads each matrix element once.
+
+Memory bandwidth bounds such a reduction. If vectors lie along the reduction, one row after the
+other is a single access stream, with enough accumulators to hide the latency of an addition.
+Several rows at once are several streams, which some processors prefetch (`ComputeCaps.walks`).
+
+If vectors lie along the output, each row is read in runs. Long runs touch fewer pages, but enough
+runs must be left to divide among threads. If a run needs more sums than there are registers, the
+sums stay in a local array (KEEP), and several rows are added at once.
+
+Source: none known; sound because only the order of the terms of a sum changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from weft.plugin import Access, AxisKind, Kernel, Ops, OptKind, UOp, ceildiv, extent_of, loops_of
+
+_LARGE = 1 << 18  # elements: those of a smaller matrix stay in a cache
+_LONGEST, _SHORTEST = 16, 10  # vectors of a run
+_PARTS = 8  # runs that can be shared out, whatever their number
+_FROM_MEMORY = 1 << 22  # bytes of a matrix, where it is not known what the last cache keeps
+_AFAR = 1 << 20  # bytes of one that is walked along from several places, whatever cache it is in
+_ROW = 1 << 10  # bytes of its rows, below which registers hold the sums of one
+_STRIP, _NARROWEST = 1 << 13, 1 << 11  # bytes of a run whose sums are kept on chip
+_NARROWER = 3 << 9  # where each run is walked along in many rows at once
+_PAGE, _SHARED = 1 << 12, 4  # bytes of a run, as long as so many of them are left
+_TOGETHER, _FEWEST = 16, 4  # rows of which vectors are added to a sum at once: as many walks
+_WASTE = 1.03
+_BESIDE = 4  # registers for what is not a sum
+
+
+def streaming_output_loop(kernel: Kernel, reduce: UOp, accesses: Iterable[Access]) -> UOp | None:
+    """The loop over the outputs of such a sum; None where it is none, or small."""
+    own = frozenset(loops_of(reduce))
+    outputs = kernel.nests[reduce] - own
+    if len(outputs) != 1 or len(kernel.reduces) != 1:
+        return None
+    (loop,) = outputs
+    extents = [extent_of(one) for one in (loop, *own)]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) < len(extents) or math.prod(known) < _LARGE:
+        return None
+    loads = [access for access in accesses if access.node.op is Ops.LOAD]
+    each_once = any(all(map(access.depends, (loop, *own))) for access in loads)
+    hidden = any(access.hidden for access in loads)
+    return loop if each_once and not hidden else None
+
+
+def side_by_side(kernel: Kernel, loop: UOp) -> bool:
+    """As many rows at once as the processor likes to walk along; False where it likes one, or where
+    they do not come out even. The Opt is applied, or nothing is."""
+    place = kernel.axis_of(loop, frozenset({AxisKind.LOOP}))
+    rows = kernel.axes[place].extent if place is not None else 0
+    if place is None or not isinstance(rows, int):
+        return False
+    most = kernel.target.compute.walks
+    several = next((n for n in range(most, most // 2, -1) if rows % n == 0 and n > 1), 0)
+    return several > 0 and kernel.attempt(OptKind.UPCAST, place, several)
+
+
+def run_of(vectors: int, most: int) -> int:
+    """How many of so many vectors of a row are read one after the other; 0: as they come."""
+    for run in range(min(_LONGEST, most - 2), _SHORTEST - 1, -1):
+        parts = vectors // run
+        if vectors % run == 0 and (parts % 2 == 0 or parts >= _PARTS):
+            return run
+    return 0
+
+
+def strips(kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access]) -> bool:
+    """Sums over the rows of a large matrix, added up row by row along runs that are kept on chip.
+
+    Opts are applied, or nothing is. Runs of 1 KB, each in another page than the last, are read from
+    memory at half the speed of longer ones of which sixteen rows are under way at once. What a
+    cache holds had better be read by runs in registers: rows a power of two apart are in the way of
+    each other in the nearest one.
+    """
+    own, nest = loops_of(reduce), kernel.nests[reduce]
+    lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
+    if lane is None or len(own) != 1 or len(kernel.reduces) != 1 or kernel.fills:
+        return False
+    if kernel.in_place or kernel.target.compute.limits.scratch_bytes < _STRIP:
+        return False
+    loads = [access for access in reads if access.node.op is Ops.LOAD]
+    rows = [access for access in loads if access.depends(own[0]) and access.depends(lane)]
+    if any(access.hidden for access in loads) or not _are_streamed_rows(
+        kernel, rows, nest, own[0], lane
+    ):
+        return False
+    trial = kernel.copy()
+    if not _split_into_runs(trial, own[0], lane, reduce.dtype.itemsize * lanes_of[lane], len(rows)):
+        return False
+    for opt in trial.applied[len(kernel.applied) :]:
+        kernel.apply(opt)
+    return True
+
+
+def short_rows(
+    kernel: Kernel, reduce: UOp, lanes_of: dict[UOp, int], reads: Sequence[Access], registers: int
+) -> bool:
+    """Sums over rows that registers hold, of a matrix that comes from memory: it is one walk, which
+    is faster by one thread than pieces of rows are by several. The Opt is applied, or nothing is.
+    """
+    own, nest = loops_of(reduce), kernel.nests[reduce]
+    lane = next((loop for loop in nest if loop in lanes_of and loop not in own), None)
+    if lane is None or len(own) != 1 or len(kernel.reduces) != 1:
+        return False
+    columns, place = extent_of(lane), kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
+    if place is None or not isinstance(columns, int):
+        return False
+    vectors = columns // lanes_of[lane]
+    if columns % lanes_of[lane] or not 1 < vectors <= registers - _BESIDE:
+        return False
+    loads = [access for access in reads if access.node.op is Ops.LOAD and access.depends(lane)]
+    one_walk = all(
+        not access.hidden and access.steps.get(lane) == 1 and access.steps.get(own[0]) == columns
+        for access in loads
+    )
+    if len(loads) != 1 or not one_walk or not _exceeds_cache(kernel, nest, loads[0]):
+        return False
+    return kernel.attempt(OptKind.UPCAST, place, vectors)
+
+
+def _exceeds_cache(
+    kernel: Kernel, nest: frozenset[UOp], access: Access, least: int | None = None
+) -> bool:
+    """Whether every turn of a nest reads another element, more than a cache holds, or than `least`
+    bytes."""
+    extents = [extent_of(one) for one in nest]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) < len(extents) or not all(map(access.depends, nest)):
+        return False
+    if least is None:
+        least = kernel.target.compute.cache_bytes or _FROM_MEMORY
+    return math.prod(known) * access.node.dtype.itemsize > least
+
+
+def _are_streamed_rows(
+    kernel: Kernel, rows: Sequence[Access], nest: frozenset[UOp], loop: UOp, lane: UOp
+) -> bool:
+    """Whether vectors are read once, of long rows of large matrices."""
+    least = _AFAR if kernel.target.compute.walks > 1 else None
+    for access in rows:
+        step = access.steps.get(loop)
+        if access.steps.get(lane) != 1 or step is None:
+            return False
+        if not _exceeds_cache(kernel, nest, access, least):
+            return False
+        if abs(step) * access.node.dtype.itemsize < _ROW:
+            return False
+    return bool(rows)
+
+
+def _split_into_runs(kernel: Kernel, loop: UOp, lane: UOp, nbytes: int, matrices: int) -> bool:
+    """nbytes: of the sums of one vector. matrices: how many are read for each term."""
+    place = kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
+    across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+    outputs = [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]
+    if place is None or across is None or kernel.axes[place] is not outputs[-1]:
+        return False
+    vectors, rows = kernel.axes[place].extent, kernel.axes[across].extent
+    beside = math.prod(axis.extent for axis in outputs[:-1] if isinstance(axis.extent, int))
+    if not isinstance(vectors, int) or not isinstance(rows, int):
+        return False
+    together = max(_FEWEST, _TOGETHER // matrices)
+    amount = next((n for n in range(together, _FEWEST - 1, -1) if rows % n == 0), 0)
+    if not amount:  # some at a time, the last time less of them; of several vectors then
+        if vectors % _FEWEST or not kernel.attempt(OptKind.UPCAST, place, _FEWEST):
+            return False
+        vectors, nbytes = vectors // _FEWEST, nbytes * _FEWEST
+    most = min(_STRIP, _max_run_bytes(vectors * nbytes, beside))
+    narrowest = _NARROWER if kernel.target.compute.walks > 1 else _NARROWEST
+    least = max(1, min(vectors, narrowest // nbytes))
+    runs = range(most // nbytes, least - 1, -1)
+    run = next((n for n in runs if ceildiv(vectors, n) * n <= _WASTE * vectors), 0)
+    if not run or (run < vectors and not kernel.attempt(OptKind.SPLIT, place, run)):
+        return False
+    across = kernel.axis_of(loop, frozenset({AxisKind.REDUCE}))
+    kind = OptKind.UNROLL if amount else OptKind.SPLIT
+    if across is None or not kernel.attempt(kind, across, amount or together):
+        return False
+    return kernel.attempt(OptKind.KEEP, across, place + (run < vectors))
+
+
+def _max_run_bytes(row: int, beside: int) -> int:
+    """How many bytes a run of a row of so many may have, so that enough are left to share out.
+
+    What fetches memory ahead of its use starts anew with each page, so that runs are rather a whole
+    one: there may be fewer of them then.
+    """
+    if beside >= _PARTS:
+        return row
+    return max(row // _PARTS, min(_PAGE, row // _SHARED), _NARROWEST)

@@ -1,0 +1,68 @@
+"""Thread parallelism: divide the outermost loops of a kernel among threads.
+
+This is the last decision. Vectors, register tiles, packed operands and the order of additions stay
+as they are. If the outermost loop has few iterations, the next loop is divided as well. The kernel
+does not depend on the number of threads, and gives the same bits for any number.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), coarse-grained
+parallelism.
+"""
+
+from __future__ import annotations
+
+import math
+
+from weft.plugin import (
+    AxisKind,
+    Feature,
+    GroupOp,
+    Kernel,
+    Ops,
+    Opt,
+    OptError,
+    OptKind,
+    UOp,
+    max_trip_count,
+)
+
+LEAST = 1 << 19
+"""Operations and accesses of elements below which one thread is done before another has started."""
+ENOUGH = 64
+"""Turns that can be handed out evenly to all threads there may be."""
+GRAIN = 1 << 12
+"""Operations of a turn beside which taking two loops apart by a division is nothing."""
+_COUNTED = frozenset({Ops.LOAD, Ops.STORE, Ops.REDUCE})
+
+
+def parallelize(kernel: Kernel) -> None:
+    """Have threads share the outermost loops where the target has them and it is worth it."""
+    if not kernel.target.compute.has(Feature.THREADS):
+        return
+    left, trip_count = work(kernel), 1
+    if left < LEAST:
+        return
+    for axis in [axis for axis in kernel.axes if axis.kind is AxisKind.LOOP]:
+        extent = axis.extent if isinstance(axis.extent, int) else ENOUGH
+        left //= extent
+        if trip_count >= ENOUGH or (trip_count > 1 and left < GRAIN):
+            return
+        try:
+            kernel.apply(Opt(OptKind.THREAD, kernel.axes.index(axis)))
+        except OptError:
+            return
+        trip_count *= extent
+
+
+def work(kernel: Kernel) -> int:
+    """Roughly how many operations and accesses a kernel makes, element by element."""
+    total = 0
+    for root, nest in kernel.nests.items():
+        below = root.toposort(gate=lambda u, root=root: u is root or _is_in_same_iteration(u))
+        counted = sum(u.op in GroupOp.ALU or u.op in _COUNTED for u in below)
+        total += counted * math.prod(max_trip_count(loop) for loop in nest)
+    return total
+
+
+def _is_in_same_iteration(node: UOp) -> bool:
+    """Whether what is below is done in the same loop, and is no address."""
+    return node.op not in (Ops.REDUCE, Ops.FILL, Ops.INDEX)

@@ -1,0 +1,213 @@
+"""Vectorisation: choose the loops that become vector lanes, and blocks for strided loads.
+
+At most one loop of each nest gets lanes. The cost model compares the candidates.
+
+Source: Allen & Kennedy, "Optimizing Compilers for Modern Architectures" (2001), vectorisation.
+"""
+
+from __future__ import annotations
+
+from weft.plugin import AxisKind, Ops, OptKind, UOp, ceildiv, extent_of
+from weft_simd.choice.blocked_transpose import is_piece
+from weft_simd.choice.loop_nest_costs import BLOCK, LONG_CHAIN, LoopNestCosts
+
+_ADDRESS = 8  # bytes of an address: a register holds so many fewer gathered lanes
+_ROWS = 4  # gathered rows in one loop body, each an access stream
+_PROFITABLE = 0.7  # largest cost of a vectorised nest, as a fraction of the scalar cost
+_OVERLAP_VECTORS = 32  # least number of wide vectors in a row whose last vector overlaps
+
+
+def share(extent: int, part: int) -> float:
+    """How much of the work is needed where the last part may overlap the one before it."""
+    return extent / (ceildiv(extent, part) * part)
+
+
+class VectorLanes(LoopNestCosts):
+    """The part of the choice that comes first."""
+
+    def vectors(self) -> None:
+        """One VECTOR range in every nest that gains by it, the largest nests first."""
+        if self.lanes < 2 or self.short_rows:
+            return
+        nests = self.kernel.nests
+        for root in sorted(nests, key=lambda one: -self.sizes[one]):
+            if any(loop in self.lanes_of for loop in nests[root]):
+                continue
+            best: tuple[float, float, UOp, int] | None = None
+            for loop in sorted(nests[root], key=lambda u: -u.arg.id):
+                width = self.width(loop)
+                if width < 2 or loop in self.kernel.ordered or not self.is_free(loop):
+                    continue
+                cost = self.cost(loop, width)
+                whole = cost + self.beside(root, loop)
+                if best is None or whole < best[0]:
+                    best = (whole, cost, loop, width)
+            if best is None:
+                continue
+            _, cost, loop, most = best
+            if cost < _PROFITABLE * self.cost(loop, 1):
+                for width in self.widths(loop, most):
+                    if self.split(OptKind.VECTOR, loop, width):
+                        self.lanes_of[loop] = width
+                        break
+
+    def beside(self, root: UOp, loop: UOp) -> float:
+        """The cost of nests around and beside one, where its lanes are along a loop that these do
+        not have: they have lanes if they can along loops that are theirs alone."""
+        nests, total = self.kernel.nests, 0.0
+        for other, nest in nests.items():
+            if loop in nest or nest.isdisjoint(nests[root]):
+                continue
+            widths = {own: self.width(own) for own in nest - nests[root]}
+            lanes = [self.nest_cost(other, own, n) for own, n in widths.items() if n > 1]
+            total += min(lanes, default=self.nest_cost(other, loop, 1))
+        return total
+
+    def widths(self, loop: UOp, width: int) -> list[int]:
+        """A number of lanes, after those that are worth trying before it.
+
+        A long chain of operations waits for itself at every step: several vectors side by side wait
+        at once. As one long vector they are no more text to compile. The same holds for what is
+        picked up by indices that fill a register as the elements do.
+        """
+        extent = extent_of(loop)
+        if 2 * width > self.registers and (self.is_transposed(loop) or self.is_hidden(loop)):
+            # of narrow numbers; see `blocks`. Lane by lane no more of them are any faster
+            return [max(2, self.registers // 2), width]
+        if self.are_rows_gathered(loop):
+            return [min(width, self.kernel.target.compute.vector_bytes // _ADDRESS), width]
+        waits = self.operations >= LONG_CHAIN or (
+            4 * width == self.kernel.target.compute.vector_bytes and self.is_gathered(loop)
+        )
+        assert isinstance(extent, int)
+        if self.kernel.reduces and width == self.lanes and self.is_long(loop):
+            return [2 * width, width] if extent % (2 * width) == 0 else [width]
+        if self.kernel.reduces or width < self.lanes or not waits:
+            return [width]
+        more = [width * times for times in (4, 2)]
+        fits = [
+            w
+            for w in more
+            if extent % w == 0 or (self.may_overlap(loop) and extent > _OVERLAP_VECTORS * w)
+        ]
+        return [*fits, width]
+
+    def is_long(self, loop: UOp) -> bool:
+        """Whether this loop is one of stores alone, of which one at least takes a long chain: rows
+        that are kept on chip between two sums, and those that are stored after the last."""
+        nests = self.kernel.nests
+        roots = [root for root in nests if loop in nests[root]]
+        if any(root.op is not Ops.STORE for root in roots):
+            return False
+        return max(self.steps(root, frozenset((loop,))) for root in roots) >= LONG_CHAIN
+
+    def is_gathered(self, lane: UOp) -> bool:
+        """Whether something is read from places that are read themselves, another for each lane."""
+        return any(
+            lane in access.hidden
+            and access.node.op is Ops.LOAD
+            and any(node.op is Ops.LOAD for node in access.node.src[0].src[1].toposort())
+            for root, nest in self.kernel.nests.items()
+            if lane in nest
+            for access in self.inside[root]
+        )
+
+    def are_rows_gathered(self, lane: UOp) -> bool:
+        """Likewise, in a kernel that does nothing else, where a processor likes several walks."""
+        kernel = self.kernel
+        walks = kernel.target.compute.walks > 1 and self.is_gathered(lane)
+        return walks and not kernel.reduces and not kernel.fills and len(kernel.stores) == 1
+
+    def batch_gathered_rows(self) -> None:
+        """Rows side by side of what is picked up along them: each is a walk through its indices and
+        one through what is stored. Their lanes are as many as a register holds addresses."""
+        for lane in self.lanes_of:
+            if self.are_rows_gathered(lane):
+                loops = [(i, a) for i, a in enumerate(self.kernel.axes) if a.kind is AxisKind.LOOP]
+                rows = [place for place, axis in loops if axis.home is not lane]
+                place = rows[-1] if rows else self.kernel.axis_of(lane, frozenset({AxisKind.LOOP}))
+                if place is not None:
+                    self.kernel.attempt(OptKind.UPCAST, place, _ROWS)
+
+    def width(self, loop: UOp) -> int:
+        """How many lanes a vector had best: a power of two, 0 for too few.
+
+        As many as fit; fewer where these are tested one by one, which takes longest where vectors
+        overlap.
+        """
+        most, extent = self.widest(loop), extent_of(loop)
+        if most < 2 or not isinstance(extent, int) or extent % most == 0:
+            return most
+        nests = self.kernel.nests
+        reads = (access for root in nests if loop in nests[root] for access in self.inside[root])
+        if not any(self.is_tested(access, loop) for access in reads):
+            return most
+        fits = [most, *(w for w in (most // 2, most // 4) if 4 * w >= self.lanes)]
+        return min(fits, key=lambda width: self.cost(loop, width) / share(extent, width))
+
+    def widest(self, loop: UOp) -> int:
+        """How many lanes would fit: a power of two, 0 for too few.
+
+        One that divides the extent is taken where it is long enough; otherwise, for an output, the
+        last vector may overlap the one before it.
+        """
+        extent = extent_of(loop)
+        if not isinstance(extent, int):
+            return 0
+        width = 1 << (self.lanes.bit_length() - 1)
+        while width > 1 and extent % width:
+            width //= 2
+        enough = width * 4 >= self.lanes
+        if (
+            width == self.lanes
+            or not self.allows_tail(loop)
+            or (enough and not self.kernel.reduces)
+        ):
+            return width if enough else 0
+        wide = 1 << (min(self.lanes, extent).bit_length() - 1)
+        if wide > 1 and wide * share(extent, wide) > (width if enough else 1):
+            return wide
+        return width if enough else 0
+
+    def is_free(self, loop: UOp) -> bool:
+        """Whether no nest of this loop has lanes already."""
+        return not any(
+            loop in nest and any(other in self.lanes_of for other in nest)
+            for nest in self.kernel.nests.values()
+        )
+
+    def blocks(self) -> None:
+        """Loads that jump from lane to lane are done in blocks: whole cache lines are used."""
+        compute = self.kernel.target.compute
+        for store in self.kernel.stores:
+            nest = self.kernel.nests[store]
+            lane = next((loop for loop in nest if loop in self.lanes_of), None)
+            if lane is None or self.is_dominated_by_reduction(store):
+                continue
+            for access in self.inside[store]:
+                across = self.lies_along(access, lane)
+                if across is None:
+                    continue
+                known = self.axis(across, frozenset({AxisKind.LOOP}))
+                if known is None or self.unrolled_instances(nest) > 1:
+                    continue
+                side = self.lanes_of[lane]
+                if known[1] >= side and 2 * side <= self.registers:  # a square, turned in registers
+                    if self.kernel.attempt(OptKind.UPCAST, known[0], side):
+                        wide = 2 * side * store.src[1].dtype.itemsize > compute.vector_bytes
+                        if wide and not is_piece(self.kernel, access, across, lane):
+                            self.unroll_two_cache_lines(lane, across)
+                elif known[1] >= BLOCK:
+                    self.kernel.attempt(OptKind.UPCAST, known[0], BLOCK)
+
+    def unroll_two_cache_lines(self, lane: UOp, across: UOp) -> None:
+        """Squares side by side along what is stored, so that two cache lines in a row are whole;
+        inside a walk along what is loaded."""
+        kinds = frozenset({AxisKind.LOOP})
+        known = self.axis(lane, kinds)
+        if known is None or known[1] < BLOCK or known[1] % 2:
+            return
+        if self.kernel.attempt(OptKind.UPCAST, known[0], 2):
+            outer, inner = self.kernel.axis_of(across, kinds), self.kernel.axis_of(lane, kinds)
+            if outer is not None and inner is not None and outer < inner:
+                self.kernel.attempt(OptKind.SWAP, outer, inner)

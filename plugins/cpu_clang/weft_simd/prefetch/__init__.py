@@ -1,0 +1,1 @@
+"""Software prefetch: one module for each access pattern."""

@@ -1,0 +1,1 @@
+"""Passes on graphs and lists of one processor's kernels."""

@@ -1,0 +1,94 @@
+"""Delinearization: split a loop whose index is used as quotient and remainder into two loops.
+
+    for r < 4096: a[r // 16] + b[r % 16]   ->   for q < 256: for m < 16: a[q] + b[m]
+
+in:  spec.lowered
+out: spec.lowered, all values equal
+
+A blocked value that is stored under another shape has such a loop. After the split its addresses
+are affine, so vectorization and register tiling apply. The pass splits a loop only if the inner
+loop fills the vector lanes. It splits output loops only: a reduction keeps its order.
+
+Source: the inverse of C. D. Polychronopoulos, 'Loop coalescing' (ICPP 1987); LLVM's Delinearization
+analysis recovers array subscripts in the same sense.
+"""
+
+from __future__ import annotations
+
+from weft.plugin import (
+    AxisKind,
+    Ops,
+    RangeArg,
+    UOp,
+    extent_of,
+    loop_order,
+    loops_of,
+    replace_nodes,
+    substitute_ranges,
+)
+
+_DIVISIONS = frozenset({Ops.IDIV, Ops.MOD})
+
+
+def run(sink: UOp, lanes: int) -> UOp:
+    """The kernel with such loops split repeatedly; the same kernel if it has none."""
+    while lanes > 1:
+        nodes = list(sink.toposort())
+        divisors = _split_factors(nodes, lanes)
+        if not divisors:
+            break
+        sink = _split_loops(nodes, divisors)
+    return sink
+
+
+def _split_factors(nodes: list[UOp], lanes: int) -> dict[UOp, int]:
+    """The loops that are divided, and the least of their divisors."""
+    found: dict[UOp, int] = {}
+    reduced = {loop for node in nodes if node.op is Ops.REDUCE for loop in loops_of(node)}
+    for node in nodes:
+        if node.op not in _DIVISIONS or node.src[1].op is not Ops.CONST:
+            continue
+        loop, divisor = node.src[0], node.src[1].arg
+        if loop.op is not Ops.RANGE or loop in reduced or loop.arg.kind is not AxisKind.LOOP:
+            continue
+        extent = extent_of(loop)
+        if isinstance(extent, int) and lanes <= divisor < extent and extent % divisor == 0:
+            found[loop] = min(divisor, found.get(loop, divisor))
+    return found
+
+
+def _split_loops(nodes: list[UOp], divisors: dict[UOp, int]) -> UOp:
+    """The graph of `nodes` with each loop of `divisors` split by its divisor."""
+    ranges = sorted((node for node in nodes if node.op is Ops.RANGE), key=loop_order)
+    values: dict[UOp, UOp] = {}
+    loops: dict[UOp, list[UOp]] = {}
+    number = 1 + max(loop.arg.id for loop in ranges)  # new loops do not equal old ones
+    for loop in ranges:
+        divisor = divisors.get(loop)
+        if divisor is None:
+            values[loop] = loop.replace(arg=RangeArg(number, loop.arg.kind))
+            loops[loop] = [values[loop]]
+            number += 1
+            continue
+        extent = extent_of(loop)
+        assert isinstance(extent, int)
+        outer = UOp.range(extent // divisor, number, loop.arg.kind, loop.dtype)
+        inner = UOp.range(divisor, number + 1, loop.arg.kind, loop.dtype)
+        number += 2
+        values[loop], loops[loop] = outer * outer.const_like(divisor) + inner, [outer, inner]
+    # quotients and remainders become affine; other uses of the loop become a sum
+    replacements: dict[UOp, UOp] = {}
+    for node in nodes:
+        if node.op in _DIVISIONS and node.src[0] in divisors and node.src[1].op is Ops.CONST:
+            (outer, inner), divisor = loops[node.src[0]], divisors[node.src[0]]
+            multiple, rest = divmod(node.src[1].arg, divisor)
+            if rest:
+                continue
+            by = outer.const_like(multiple)
+            if node.op is Ops.IDIV:
+                replacements[node] = outer if multiple == 1 else outer // by
+            elif multiple == 1:
+                replacements[node] = inner
+            else:
+                replacements[node] = (outer % by) * outer.const_like(divisor) + inner
+    return substitute_ranges(list(replace_nodes(nodes, replacements).toposort()), values, loops)

@@ -1,0 +1,87 @@
+"""Outputs larger than the last cache are stored past it."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.simd import simd_target
+from weft.base.dtype import dtypes
+from weft.base.settings import settings
+from weft.codegen.opt.kernel import Kernel
+from weft.codegen.opt.opts import Opt, OptKind
+from weft.codegen.pipeline import lower
+from weft.device.capabilities import ComputeCaps
+from weft.render import CDialect, CStyleRenderer, VectorStyle
+from weft.shape.tracker import ShapeTracker
+from weft.testing.reference.renderer import PythonRenderer
+from weft.uop import GroupOp, Ops, UOp
+from weft.uop.args import NON_TEMPORAL
+
+CACHE = 1 << 10
+
+
+def target(cache=CACHE):
+    compute = ComputeCaps(
+        vector_widths={dtypes.float: (4,), dtypes.int: (4,)}, vector_bytes=16, cache_bytes=cache
+    )
+    return simd_target(compute)
+
+
+def program_of(ast, lanes=4, **given):
+    def choose(kernel: Kernel) -> list[Opt]:
+        if lanes:
+            kernel.apply(Opt(OptKind.VECTOR, 0, lanes))
+        return kernel.applied
+
+    with settings.override(SPEC=1):
+        return lower(ast, target(**given), choose)
+
+
+def doubled(size, place=2, dtype=dtypes.float):
+    """data0[i] = data{place}[i] + data{place}[i]"""
+    st = ShapeTracker.from_shape((size,))
+    given = UOp(Ops.DEFINE_GLOBAL, dtype.ptr(size), (), place).view(st).load()
+    out = UOp(Ops.DEFINE_GLOBAL, dtype.ptr(size), (), 0).view(st)
+    return UOp.sink(out.store(given + given))
+
+
+def streamed(program):
+    return [u for u in program.uops if u.op is Ops.STORE and u.arg == NON_TEMPORAL]
+
+
+def test_large_outputs_are_streamed_and_no_others():
+    elements = CACHE // 4
+    assert len(streamed(program_of(doubled(elements + 16)))) == 1
+    assert not streamed(program_of(doubled(elements)))
+    assert not streamed(program_of(doubled(elements * 4), cache=0)), "the target cannot"
+
+
+@pytest.mark.parametrize("lanes", [0, 2])
+def test_parts_of_a_register_are_not(lanes):
+    assert not streamed(program_of(doubled(CACHE), lanes=lanes))
+
+
+def test_what_is_read_as_well_is_not():
+    assert not streamed(program_of(doubled(CACHE, place=0)))
+
+
+class Streaming(CStyleRenderer):
+    store_fence = "fence();"
+
+    def non_temporal_store(self, pointer, kind, nbytes, value, plain):
+        return f"past({pointer}, {kind}, {nbytes}, {value}); // {plain}"
+
+
+def test_the_statement():
+    style = VectorStyle()
+    dialect = CDialect(vectors=style, native_ops=GroupOp.ALU)
+    program = program_of(doubled(CACHE))
+    text = Streaming(dialect).render(program)
+    line = next(line for line in text.splitlines() if "past(" in line).strip()
+    assert line.startswith("past(data0 + alu0, f32x4, 16, alu1); // *(f32x4_m*)(data0 + alu0) =")
+    assert text.rstrip().endswith("  }\n  fence();\n}")
+    plain = CStyleRenderer(CDialect(vectors=style, native_ops=GroupOp.ALU)).render(program)
+    assert "*(f32x4_m*)(data0 + alu0) = " in plain
+    small = Streaming(dialect).render(program_of(doubled(16)))
+    assert "past(" not in small and "fence" not in small
+    assert PythonRenderer().render(program), "who knows nothing of caches stores as always"
