@@ -1,7 +1,8 @@
 """docs/glossary.md lists the techniques of the compiler: what each does, its module, its source.
 
-The page is made from the docstrings of modules of the core and of the plugins. A module is on it if the first line of its
-docstring is `<Term>: <sentence>.` and a line of it begins with `Source: `. Others are left out.
+The page is made from the docstrings of modules of the core and of the plugins. A module is on it if
+the first line of its docstring is `<Term>: <sentence>.` and a line of it begins with `Source: `.
+Others are left out.
 `python -m pytest tests/architecture/test_glossary.py --update-golden` writes the page.
 """
 

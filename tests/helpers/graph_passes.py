@@ -39,7 +39,7 @@ def memory(number: int, *shape: int, dtype: DType = dtypes.float, device: str = 
 def cleaned(node: UOp, ctx: ScheduleContext | None = None) -> UOp:
     """What the rules of the pass `clean` make of a graph."""
     sink = UOp.sink(node)
-    return rewrite_map(sink, CLEAN_WITH_IMAGES, (ctx or lookup()).about(sink))[sink].src[0]
+    return rewrite_map(sink, CLEAN_WITH_IMAGES, (ctx or lookup()).for_graph(sink))[sink].src[0]
 
 
 def edited(rule: Callable[[Uses], Mapping[UOp, Edit]], *nodes: UOp) -> tuple[UOp, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weft.base.dtype import DType, dtypes
 from weft.device.capabilities import Capabilities, ComputeCaps, MemoryCaps
-from weft.schedule import ScheduleContext, in_order, kernel_writes, kernelize_map
+from weft.schedule import ScheduleContext, kernel_writes, kernelize_map, sorted_writes
 from weft.uop import Ops, UOp
 
 COMPUTES = Capabilities(compute=ComputeCaps())
@@ -24,7 +24,7 @@ def buffer(size: int = 4, dtype: DType = dtypes.float, device: str = "X") -> UOp
 def writes(*nodes: UOp, ctx: ScheduleContext | None = None) -> list[UOp]:
     """The ASSIGN(memory, KERNEL) nodes that compute `nodes`, in the order they are run in."""
     sink = UOp.sink(*nodes)
-    return in_order(kernel_writes(sink.substitute(kernelize_map(sink, ctx or lookup()))))
+    return sorted_writes(kernel_writes(sink.substitute(kernelize_map(sink, ctx or lookup()))))
 
 
 def kernels(*nodes: UOp, ctx: ScheduleContext | None = None) -> list[UOp]:

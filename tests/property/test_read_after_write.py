@@ -121,7 +121,7 @@ def sees_parts(writer: UOp, version: UOp) -> bool:
             continue
         seen.add(node)
         if node.base is version:
-            if assigns._is_elsewhere(node, None):
+            if assigns._reads_other_elements(node, None):
                 return True
         elif node.op is not Ops.REDUCE_AXIS:
             stack.extend(node.src)
@@ -142,9 +142,9 @@ def test_both_passes_are_their_definitions(part: int) -> None:
     for seed in range(part, EXAMPLES, 4):
         order = list(drawn(random.Random(seed)).toposort())[:-1]
         writers = {version: found[0] for version, found in assigns.pending_writes(order).items()}
-        mixed = assigns._needed_with_what_follows(order, writers)
+        mixed = assigns._read_with_writer(order, writers)
         assert mixed == needed_with_what_follows(order, writers), seed
-        moved = assigns._read_elsewhere(order, writers)
+        moved = assigns._read_at_other_elements(order, writers)
         assert moved == read_elsewhere(writers), seed
         seen += len(mixed) + len(moved)
     assert seen > EXAMPLES // 8

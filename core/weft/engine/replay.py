@@ -41,7 +41,7 @@ from weft.engine.recorded_steps import variables as _variables
 from weft.engine.runners import KernelRunner, concrete
 from weft.engine.stats import stats
 from weft.schedule import Layout
-from weft.schedule.memory_planning import Need, lay_out
+from weft.schedule.memory_planning import Lifetime, plan_memory
 from weft.uop import UOp
 
 _debug = settings.getter("DEBUG")
@@ -199,8 +199,8 @@ class Replay(Recorded):
                 key = id(argument.memory)
                 first.setdefault(key, time)
                 last[key] = max(end, last.get(key, end))
-        return lay_out(
-            Need(number, m.buffer.device, m.buffer.nbytes, first[id(m)], last[id(m)])
+        return plan_memory(
+            Lifetime(number, m.buffer.device, m.buffer.nbytes, first[id(m)], last[id(m)])
             for number, m in enumerate(self._scratch())
             if id(m) in first and not isinstance(m.buffer.dtype, ImageDType)
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from weft.schedule.context import ScheduleContext
 from weft.schedule.item import ScheduleItem
-from weft.schedule.item_order import create_schedule_with_vars, in_order, kernel_writes
+from weft.schedule.item_order import create_schedule_with_vars, kernel_writes, sorted_writes
 from weft.schedule.memory_planning import Layout
-from weft.schedule.multi import placement_of
+from weft.schedule.multi import layout_of
 from weft.schedule.pipeline import kernelize_map
 
 __all__ = [
@@ -14,8 +14,8 @@ __all__ = [
     "ScheduleContext",
     "ScheduleItem",
     "create_schedule_with_vars",
-    "in_order",
     "kernel_writes",
     "kernelize_map",
-    "placement_of",
+    "layout_of",
+    "sorted_writes",
 ]

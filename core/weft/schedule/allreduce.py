@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
-from weft.schedule.multi_parts import carried, cut, joined
+from weft.schedule.multi_parts import concatenated, copied, sliced
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import even_bounds
 
@@ -29,11 +29,13 @@ def all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tup
     """`parts`, one on each of `devices`, reduced by `op` (ADD, MUL or MAX), on each of them."""
     if len(parts) == 1:
         return parts
-    return (_ring if rings(parts[0], len(devices)) else _plain)(op, parts, devices)
+    return (_ring_all_reduce if uses_ring(parts[0], len(devices)) else _naive_all_reduce)(
+        op, parts, devices
+    )
 
 
-def rings(part: UOp, devices: int) -> bool:
-    """Whether a value is reduced in a ring: the setting RING, and the size where that leaves it."""
+def uses_ring(part: UOp, devices: int) -> bool:
+    """Whether a value is reduced in a ring: the setting RING, or its size."""
     size = prod(part.shape)
     if not isinstance(size, int) or size < devices or settings.RING == 0:
         return False
@@ -41,12 +43,12 @@ def rings(part: UOp, devices: int) -> bool:
     return settings.RING == 2 or (devices > 2 and size > settings.RING_ALLREDUCE_THRESHOLD)
 
 
-def _plain(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
-    """Everybody adds up everything, in the order of the devices."""
-    held = [_held(part) for part in parts]
+def _naive_all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
+    """Every device adds all values, in the order of the devices."""
+    held = [_materialized(part) for part in parts]
     result = []
     for device in devices:
-        there = [carried(part, device) for part in held]
+        there = [copied(part, device) for part in held]
         total = there[0]
         for part in there[1:]:
             total = total.alu(op, part)
@@ -62,10 +64,10 @@ def reduce_scatter(
     Half of what an all-reduce sends, for a result that is wanted cut. The bits are those of the
     plain way.
     """
-    held = [_held(part) for part in parts]
+    held = [_materialized(part) for part in parts]
     result = []
     for device, (start, stop) in zip(devices, pairwise(shard.bounds)):
-        there = [carried(cut(part, shard.axis, start, stop), device) for part in held]
+        there = [copied(sliced(part, shard.axis, start, stop), device) for part in held]
         total = there[0]
         for part in there[1:]:
             total = total.alu(op, part)
@@ -73,27 +75,30 @@ def reduce_scatter(
     return tuple(result)
 
 
-def _ring(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
-    """Chunk c starts at device c and gathers up the others' on its way round, then goes round."""
+def _ring_all_reduce(op: Ops, parts: tuple[UOp, ...], devices: tuple[str, ...]) -> tuple[UOp, ...]:
+    """Chunk c starts at device c, is summed up on its way around the ring, then goes around
+    again."""
     count, shape = len(devices), parts[0].shape
     size = prod(shape)
-    flat = [_held(part).reshape((size,)) for part in parts]
+    flat = [_materialized(part).reshape((size,)) for part in parts]
     chunks: list[list[tuple[int, UOp]]] = [[] for _ in devices]
     for number, (start, stop) in enumerate(pairwise(even_bounds(size, count))):
-        travelling = cut(flat[number], 0, start, stop)
+        travelling = sliced(flat[number], 0, start, stop)
         for step in range(1, count):
             place = (number + step) % count
-            arrived = carried(travelling, devices[place])
-            travelling = arrived.alu(op, cut(flat[place], 0, start, stop))
+            arrived = copied(travelling, devices[place])
+            travelling = arrived.alu(op, sliced(flat[place], 0, start, stop))
         for step in range(count):
             place = (number + count - 1 + step) % count
-            travelling = carried(travelling, devices[place])
+            travelling = copied(travelling, devices[place])
             chunks[place].append((start, travelling))
-    return tuple(joined(sorted(found, key=_start), 0, size).reshape(shape) for found in chunks)
+    return tuple(
+        concatenated(sorted(found, key=_start), 0, size).reshape(shape) for found in chunks
+    )
 
 
-def _held(part: UOp) -> UOp:
-    """A partial result in memory: it is read by its own device, and copied to others."""
+def _materialized(part: UOp) -> UOp:
+    """A partial result in memory: its own device reads it, and it is copied to others."""
     return part if part.base.op in (Ops.BUFFER, Ops.CONST) else part.contiguous()
 
 

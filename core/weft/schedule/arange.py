@@ -11,7 +11,7 @@ a counter and sum over the counter. Code generation replaces such a sum by an in
 A counter is treated as a constant and is never stored for itself.
 
 in:  the uses of a graph
-out: `Picks`, which `realize_map` asks
+out: `OneHotSelections`, which `realize_map` asks
 
 Source: Briggs, Cooper and Torczon, "Rematerialization", PLDI 1992.
 """
@@ -38,8 +38,8 @@ _EQUALITY = frozenset({Ops.CMPEQ, Ops.CMPNE})
 
 
 @dataclass
-class Picks:
-    """What need not be stored because of counters.
+class OneHotSelections:
+    """The values that need not be stored because comparisons with counters select elements.
 
     inline: masks, and integers that are compared with counters. picked: (reader, source) pairs of
     sums that pick, with the number of elements that are picked.
@@ -53,7 +53,7 @@ _FREE = LEAVES - {Ops.BUFFER}
 
 
 def is_counter(node: UOp) -> bool:
-    """Whether a node is a counter with a few constants upon it, which takes no memory."""
+    """Whether a node is a counter with a few operations by constants, which takes no memory."""
     for _ in range(_LONGEST_COUNT):
         node = node.base
         op = node.op
@@ -69,7 +69,7 @@ def is_counter(node: UOp) -> bool:
 
 
 def is_counted(node: UOp) -> bool:
-    """Whether a node is computed from counters and constants alone, in few steps."""
+    """Whether a node is computed from counters and constants alone, in few operations."""
     stack, seen = [node.base], set[UOp]()
     while stack:
         current = stack.pop()
@@ -83,16 +83,16 @@ def is_counted(node: UOp) -> bool:
     return True
 
 
-def only_says_where(node: UOp) -> bool:
-    """Whether a node is a counter, or compares one: an address, where a sum picks by it."""
+def is_address(node: UOp) -> bool:
+    """Whether a node is a counter or compares one: it becomes an address in a one-hot sum."""
     if node.op in _EQUALITY and dtypes.is_int(node.src[0].dtype):
         return any(is_counted(source) for source in node.src)
     return is_counted(node)
 
 
-def picks_in(uses: Uses) -> Picks:
-    """What the graph's comparisons with counters allow; nothing with FUSE_ARANGE=0."""
-    found = Picks()
+def one_hot_selections(uses: Uses) -> OneHotSelections:
+    """The selections by comparisons with counters in a graph; none with FUSE_ARANGE=0."""
+    found = OneHotSelections()
     if not settings.FUSE_ARANGE:
         return found
     counters = _counters(uses)
@@ -101,10 +101,10 @@ def picks_in(uses: Uses) -> Picks:
     masks = [node for node in uses.order if _is_mask(node, counters)]
     if not masks:
         return found
-    found.inline = _compared(masks) | _made_of_masks(uses, masks)
+    found.inline = _inlined_masks(masks) | _combined_masks(uses, masks)
     for node in uses.order:
         if node.op is Ops.REDUCE_AXIS and node.arg.op is Ops.ADD:
-            _note_picked(node, counters, found)
+            _add_selection(node, counters, found)
     return found
 
 
@@ -134,16 +134,16 @@ def _is_mask(node: UOp, counters: set[UOp]) -> bool:
     return any(counted) and not all(counted)
 
 
-def _compared(masks: list[UOp]) -> set[UOp]:
-    """The masks, and what they are computed from, where that is short; else it is stored."""
+def _inlined_masks(masks: list[UOp]) -> set[UOp]:
+    """The masks, and the integers that they compare if these are short to compute."""
     found = set(masks)
     for mask in masks:
-        found.update(_arithmetic(mask) or ())
+        found.update(_operations_above_memory(mask) or ())
     return found
 
 
-def _arithmetic(root: UOp) -> set[UOp] | None:
-    """The steps of an expression down to memory; None where it has a loop, or too many steps."""
+def _operations_above_memory(root: UOp) -> set[UOp] | None:
+    """The operations of an expression down to memory; None if it has a reduce or too many."""
     found: set[UOp] = set()
     stack = [root]
     while stack:
@@ -159,8 +159,8 @@ def _arithmetic(root: UOp) -> set[UOp] | None:
     return found
 
 
-def _made_of_masks(uses: Uses, masks: list[UOp]) -> set[UOp]:
-    """What is made of masks, truths and constants alone: masks and-ed, one-hot rows."""
+def _combined_masks(uses: Uses, masks: list[UOp]) -> set[UOp]:
+    """The nodes computed from masks, booleans and constants alone: conjunctions, one-hot rows."""
     found = set(masks)
     steps = dict.fromkeys(masks, 1)
     truths: set[UOp] = set()
@@ -182,18 +182,20 @@ def _made_of_masks(uses: Uses, masks: list[UOp]) -> set[UOp]:
 # ---- sums that pick ----------------------------------------------------------------------------
 
 
-def _note_picked(reduce: UOp, counters: set[UOp], found: Picks) -> None:
-    """Note what `reduce` picks from: of where(mask, x, 0), x is read at one place per element."""
+def _add_selection(reduce: UOp, counters: set[UOp], found: OneHotSelections) -> None:
+    """Enter the value that a reduce selects from: x of where(mask, x, 0), read at one index per
+    element."""
     where = reduce.src[0]
     if where.op is not Ops.WHERE or where.src[2].base.op is not Ops.CONST:
         return
     if where.src[2].base.arg != 0 or where.shape != reduce.src[0].shape:
         return
-    if any(_picks_along(c, reduce.arg.axes, counters) for c in _and_ed(where.src[0])):
+    if any(_selects_along(c, reduce.arg.axes, counters) for c in _conjuncts(where.src[0])):
         found.picked[where, where.src[1]] = prod(reduce.shape)
 
 
-def _and_ed(condition: UOp) -> list[UOp]:
+def _conjuncts(condition: UOp) -> list[UOp]:
+    """The masks that a conjunction consists of."""
     found, stack = [], [condition]
     while stack:
         node = stack.pop()
@@ -204,8 +206,8 @@ def _and_ed(condition: UOp) -> list[UOp]:
     return found
 
 
-def _picks_along(mask: UOp, axes: tuple[int, ...], counters: set[UOp]) -> bool:
-    """Whether a counter that moves along all of `axes` is compared with what stands still there."""
+def _selects_along(mask: UOp, axes: tuple[int, ...], counters: set[UOp]) -> bool:
+    """Whether a counter along all of `axes` is compared with a value that is constant there."""
     node = mask.base
     moved = mask is not node
     if node.op is not Ops.CMPEQ or not mask.shape or not _is_mask(node, counters):

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from weft.base.dtype import DType
-from weft.schedule.kernels import storage_under
+from weft.schedule.kernels import root_buffer
 from weft.schedule.use_def import is_pending, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, UOp
@@ -39,19 +39,18 @@ def pending_writes(nodes: Iterable[UOp]) -> dict[UOp, list[UOp]]:
     return writes
 
 
-def kept(version: UOp, dtype: DType | None = None) -> UOp:
-    """A copy of a version that no rule removes, nor takes for another copy: whoever wants one of
-    these, here or among the live tensors, gets its number from one row."""
+def preserved_copy(version: UOp, dtype: DType | None = None) -> UOp:
+    """A copy of a version that no rule removes or merges with another: its number is unique."""
     kind = version.dtype if dtype is None else dtype
     return UOp(Ops.CONTIGUOUS, kind, (version,), ("kept", next(_copies)))
 
 
-def separate(
+def resolve_hazards(
     sink: UOp,
     crossed: frozenset[UOp] = frozenset(),
     is_shared: Callable[[UOp], bool] = lambda buffer: False,
 ) -> dict[UOp, UOp]:
-    """What every node becomes once copies of old values stand where order cannot satisfy everybody.
+    """The replacements that put copies of old values where no order of kernels can preserve them.
 
     crossed: BUFFERs whose versions are copied in any case. is_shared: whether other BUFFERs stand
     for the same memory.
@@ -60,9 +59,9 @@ def separate(
     writes = pending_writes(sink.toposort(gate=is_pending))
     if not writes:
         return {}
-    first = _one_writer_each(sink, writes, is_shared)
+    first = _single_writers(sink, writes, is_shared)
     middle = first.get(sink, sink)
-    second = _no_reader_after_writer(middle, crossed)
+    second = _resolve_mixed_reads(middle, crossed)
     if not second:
         return first
     if not first:
@@ -70,10 +69,11 @@ def separate(
     return {node: second.get(changed, changed) for node, changed in first.items()}
 
 
-def _one_writer_each(
+def _single_writers(
     sink: UOp, writes: dict[UOp, list[UOp]], is_shared: Callable[[UOp], bool]
 ) -> dict[UOp, UOp]:
-    """The first writer of a version writes in place; the others write to copies.
+    """Replacements so that each version has one writer, which writes in place; the others write to
+    copies.
 
     Where the memory is shared the first one does as well. Those that write on top of what it wrote
     are on memory that nobody shares then.
@@ -81,7 +81,7 @@ def _one_writer_each(
     others = {
         other: version
         for version, found in writes.items()
-        for other in (found if _is_stored_and(is_shared, version) else found[1:])
+        for other in (found if _is_stored_and_shared(is_shared, version) else found[1:])
     }
     if not others:
         return {}
@@ -94,25 +94,26 @@ def _one_writer_each(
         if (version := others.get(node)) is None:
             done[node] = node.over(src)
         elif node.arg is None:
-            fresh = kept(src[1], node.dtype)
+            fresh = preserved_copy(src[1], node.dtype)
             done[node] = fresh if fresh.shape == node.shape else fresh.reshape(node.shape)
         else:
-            copy = kept(done[version]).reshape(node.src[0].shape)
+            copy = preserved_copy(done[version]).reshape(node.src[0].shape)
             done[node] = UOp(Ops.ASSIGN, node.dtype, (copy, src[1]), node.arg)
     return done
 
 
-def _is_stored_and(is_shared: Callable[[UOp], bool], version: UOp) -> bool:
-    return is_stored(version) and is_shared(storage_under(version))
+def _is_stored_and_shared(is_shared: Callable[[UOp], bool], version: UOp) -> bool:
+    """Whether a version is in memory that other BUFFERs share."""
+    return is_stored(version) and is_shared(root_buffer(version))
 
 
-def _no_reader_after_writer(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:
-    """A value that depends on a write, yet reads what stood there before, reads a copy of it."""
+def _resolve_mixed_reads(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp]:
+    """Replacements so that a value which depends on a write reads the old value from a copy."""
     order = list(sink.toposort(gate=lambda u: not is_stored(u)))
     writers = {version: found[0] for version, found in pending_writes(order).items()}
-    mixed = {version for version in writers if storage_under(version) in crossed}
-    mixed |= _needed_with_what_follows(order[:-1], writers)
-    mixed |= _read_elsewhere(order[:-1], writers)
+    mixed = {version for version in writers if root_buffer(version) in crossed}
+    mixed |= _read_with_writer(order[:-1], writers)
+    mixed |= _read_at_other_elements(order[:-1], writers)
     return _redirect_readers(order, mixed) if mixed else {}
 
 
@@ -120,10 +121,10 @@ def _no_reader_after_writer(sink: UOp, crossed: frozenset[UOp]) -> dict[UOp, UOp
 # node once, however many writes there are.
 
 
-def _needed_with_what_follows(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
-    """The versions that some node reads other than by way of their writer, though it depends on
-    that writer too. order: the nodes, sources first."""
-    bits = _bits(writers)
+def _read_with_writer(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
+    """The versions that a node reads although it also depends on their writer. order: the nodes,
+    sources first."""
+    bits = _bit_of_version(writers)
     written = {writer: bits[version] for version, writer in writers.items()}
     read: dict[UOp, int] = {}  # by way of no writer
     behind: dict[UOp, int] = {}  # those whose writers it depends on
@@ -145,14 +146,14 @@ def _needed_with_what_follows(order: list[UOp], writers: dict[UOp, UOp]) -> set[
     return {version for version, bit in bits.items() if mixed & bit}
 
 
-def _read_elsewhere(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
-    """The versions whose writer's value comes from the memory that it overwrites, at other places.
+def _read_at_other_elements(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
+    """The versions whose writer's value is read from the overwritten memory at other elements.
 
     A write into a window may read that window, element by element. A write to all of it may read
     all of it in any order, where people are told if that is no order; not a part of it, repeated or
     with zeros around.
     """
-    bits = _bits(writers)
+    bits = _bit_of_version(writers)
     windows = {
         version: None if writer.arg is None else writer.arg.st.simplify()
         for version, writer in writers.items()
@@ -180,26 +181,26 @@ def _read_elsewhere(order: list[UOp], writers: dict[UOp, UOp]) -> set[UOp]:
             moves &= ~whole  # it is computed before the write
         if own or not (node.op in GroupOp.Elementwise or node.op in GroupOp.Identity):
             moves = moves & whole & ~own | reads & ~whole & ~own
-        if own and _is_elsewhere(node, windows[version]):
+        if own and _reads_other_elements(node, windows[version]):
             moves |= own
         near[node], moved[node] = reads, moves
     return {version for version, bit in bits.items() if found & bit}
 
 
-def _is_elsewhere(node: UOp, window: ShapeTracker | None) -> bool:
+def _reads_other_elements(node: UOp, window: ShapeTracker | None) -> bool:
     """Whether a view of a version is no part that its writer, into `window`, may read."""
     seen = node.st.simplify()
     if window is not None:
         return seen != window
     mask = seen.views[-1].mask
     if mask is None:
-        return _is_part(node.base, seen)
+        return _is_proper_part(node.base, seen)
     there = ShapeTracker.from_shape(tuple(node.shape)).shrink(mask)
     return seen.shrink(mask).simplify() == there.simplify()
 
 
-def _is_part(version: UOp, seen: ShapeTracker) -> bool:
-    """Whether a view shows a part of what there is, once or repeated."""
+def _is_proper_part(version: UOp, seen: ShapeTracker) -> bool:
+    """Whether a view shows a part of a version, once or repeated."""
     view = seen.views[-1]
     if len(seen.views) != 1 or not view.static or not isinstance(version.size, int):
         return False
@@ -208,7 +209,8 @@ def _is_part(version: UOp, seen: ShapeTracker) -> bool:
     return any(stride == 0 and size != 1 for stride, size in zip(view.strides, view.shape))
 
 
-def _bits(writers: Iterable[UOp]) -> dict[UOp, int]:
+def _bit_of_version(writers: Iterable[UOp]) -> dict[UOp, int]:
+    """A bit for each version."""
     return {version: 1 << number for number, version in enumerate(writers)}
 
 
@@ -225,7 +227,7 @@ def _with_last_uses(order: list[UOp]) -> Iterator[tuple[UOp, bool, list[UOp]]]:
 
 
 def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
-    """Versions of `mixed` replaced by copies, except where they are the target of a write."""
+    """Replace versions in `mixed` by copies, except where they are the target of a write."""
     done: dict[UOp, UOp] = {}
     read: dict[UOp, UOp] = {}
     for node in order:
@@ -242,6 +244,6 @@ def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
             read[node] = node.over((read[node.src[0]],))
             done[node] = node.over((done[node.src[0]],))
         else:
-            read[node] = kept(done[node]) if node in mixed else done[node]
+            read[node] = preserved_copy(done[node]) if node in mixed else done[node]
     # what people hold reads the old value
     return {node: read[node] for node in order}

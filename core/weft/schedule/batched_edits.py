@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from weft.schedule.metadata import made_from
+from weft.schedule.metadata import with_provenance_of
 from weft.schedule.use_def import is_stored
 from weft.uop import UOp
 
@@ -21,13 +21,14 @@ Change = tuple[dict[UOp, Edit], set[UOp]]
 
 
 def rebuild(sink: UOp, edits: Mapping[UOp, Edit]) -> dict[UOp, UOp]:
-    """What every node below `sink` becomes; edits are given what was before them in the order."""
+    """The replacement of every node below `sink`; an edit is given the replacements of earlier
+    nodes."""
     done: dict[UOp, UOp] = {}
     for node in sink.toposort(gate=lambda u: not is_stored(u)):
         if is_stored(node):
             done[node] = node
         elif (edit := edits.get(node)) is not None:
-            done[node] = made_from(edit(done), node)
+            done[node] = with_provenance_of(edit(done), node)
         else:
             done[node] = node.over(tuple([done.get(source, source) for source in node.src]))
     return done

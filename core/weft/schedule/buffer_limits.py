@@ -24,7 +24,7 @@ _BITS = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
 
 
 @narrow.rule(UPat(Ops.WHERE, name="node"))
-def in_two_halves(node: UOp, ctx: ScheduleContext) -> UOp | None:
+def split_where(node: UOp, ctx: ScheduleContext) -> UOp | None:
     """where(c, a, b) -> bits(where(c, a, 0)) | bits(where(c, 0, b))   of three buffers at most"""
     if not isinstance(node.device, str) or ctx.max_buffers(node.device) != _FEWEST:
         return None
@@ -56,8 +56,8 @@ def limit_buffers(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -
         inputs = list(dict.fromkeys(s.base for s in node.src if s.base in reads))
         # the output takes one place; store the input that reads most until the rest fits
         while len(below) + 1 > limit:
-            heavy = max(inputs, key=lambda b: len(_seen(b, reads, stored)), default=None)
-            if heavy is None or len(_seen(heavy, reads, stored)) <= 1:
+            heavy = max(inputs, key=lambda b: len(_buffers_read(b, reads, stored)), default=None)
+            if heavy is None or len(_buffers_read(heavy, reads, stored)) <= 1:
                 break
             stored[heavy] = None
             below = _reads_below(node, reads, stored)
@@ -65,7 +65,10 @@ def limit_buffers(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -
     return {node: None for node in uses.order if node in stored and not is_stored(node)}
 
 
-def _seen(node: UOp, reads: dict[UOp, frozenset[UOp]], stored: dict[UOp, None]) -> frozenset[UOp]:
+def _buffers_read(
+    node: UOp, reads: dict[UOp, frozenset[UOp]], stored: dict[UOp, None]
+) -> frozenset[UOp]:
+    """The buffers that a reader of `node` reads for it."""
     return frozenset((node,)) if node in stored else reads[node]
 
 
@@ -76,6 +79,6 @@ def _reads_below(
     for source in node.src:
         base = source.base
         if base in reads and base.op is not Ops.DEVICE:
-            seen = _seen(base, reads, stored)
+            seen = _buffers_read(base, reads, stored)
             found = found | seen if found else seen
     return found

@@ -15,7 +15,7 @@ from weft.base import trace
 from weft.base.locks import lock
 from weft.base.settings import settings
 from weft.schedule.pipeline import kernelize_map
-from weft.schedule.schedule_template import Recipe, recipe_for
+from weft.schedule.schedule_template import ScheduleTemplate, make_template
 from weft.schedule.structural_key import Structure
 
 MOST_NODES = 1 << 18
@@ -23,67 +23,68 @@ MOST_NODES = 1 << 18
 
 
 class ScheduleCache:
-    """Recipes by structure. hits, misses: how often one was found, or had to be made."""
+    """Schedule templates by structure. hits, misses: the numbers of lookups with and without
+    success."""
 
     def __init__(self, most_nodes: int = MOST_NODES) -> None:
         self.hits = 0
         self.misses = 0
         self._most_nodes = most_nodes
         self._nodes = 0
-        self._recipes: OrderedDict[Any, Recipe] = OrderedDict()
+        self._templates: OrderedDict[Any, ScheduleTemplate] = OrderedDict()
         self._lock = lock()
 
-    def get(self, structure: Structure) -> Recipe | None:
-        """The recipe of an equal structure."""
+    def get(self, structure: Structure) -> ScheduleTemplate | None:
+        """The template of an equal structure."""
         with self._lock:
-            found = self._recipes.get(structure.key)
+            found = self._templates.get(structure.key)
             if found is None:
                 self.misses += 1
             else:
                 self.hits += 1
-                self._recipes.move_to_end(structure.key)
+                self._templates.move_to_end(structure.key)
             return found
 
-    def put(self, structure: Structure, recipe: Recipe) -> None:
-        """Keep a recipe, unless its structure is larger than all that may be kept."""
+    def put(self, structure: Structure, template: ScheduleTemplate) -> None:
+        """Keep a template, unless its structure is larger than all that may be kept."""
         size = len(structure.sources)
         if size > self._most_nodes:
             return
         with self._lock:
-            if structure.key in self._recipes:
+            if structure.key in self._templates:
                 return
-            self._recipes[structure.key] = recipe
+            self._templates[structure.key] = template
             self._nodes += size
             while self._nodes > self._most_nodes:
-                (rows, *_), _ = self._recipes.popitem(last=False)
+                (rows, *_), _ = self._templates.popitem(last=False)
                 self._nodes -= len(rows)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Drop all templates."""
         with self._lock:
-            self._recipes.clear()
+            self._templates.clear()
             self._nodes = 0
 
     def __len__(self) -> int:
-        return len(self._recipes)
+        return len(self._templates)
 
 
 schedules = ScheduleCache()
 """Of this process."""
 
 
-def prepare(structure: Structure) -> Recipe:
-    """The recipe for a graph: one that was made before, or else a new one.
+def template_for(structure: Structure) -> ScheduleTemplate:
+    """The template of a graph, from the cache or new.
 
     Raises what `kernelize_map` raises, and ScheduleError where kernels wait for each other.
     """
     cached = settings.SCHEDULE_CACHE and not _watched()
-    recipe = schedules.get(structure) if cached else None
-    if recipe is None:
-        recipe = recipe_for(structure, kernelize_map(structure.sink))
+    template = schedules.get(structure) if cached else None
+    if template is None:
+        template = make_template(structure, kernelize_map(structure.sink))
         if cached:
-            schedules.put(structure, recipe)
-    return recipe
+            schedules.put(structure, template)
+    return template
 
 
 def _watched() -> bool:

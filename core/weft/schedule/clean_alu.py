@@ -15,7 +15,7 @@ from collections.abc import Callable
 from weft.base.dtype import DType, dtypes
 from weft.base.promotion import can_safe_cast
 from weft.schedule.constants import constant_like, constant_of
-from weft.schedule.movement_lists import same_moves
+from weft.schedule.movement_lists import transfer_moves
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
 
 clean_alu = PatternMatcher("clean_alu")
@@ -29,7 +29,7 @@ def _is_all_ones(value: Number, dtype: DType) -> bool:
     return value == (dtype.max if dtypes.is_unsigned(dtype) or dtypes.is_bool(dtype) else -1)
 
 
-def _neutral(op: Ops, value: Number, dtype: DType) -> bool:
+def _is_neutral(op: Ops, value: Number, dtype: DType) -> bool:
     """Whether x op value is x."""
     if op is Ops.ADD:  # -0.0 + 0.0 is 0.0
         return value == 0 and (not dtypes.is_float(dtype) or math.copysign(1, value) < 0)
@@ -42,8 +42,8 @@ def _neutral(op: Ops, value: Number, dtype: DType) -> bool:
     return op is Ops.AND and _is_all_ones(value, dtype)
 
 
-def _decided(op: Ops, value: Number, dtype: DType) -> Number | None:
-    """What x op value is whatever x is; None where that depends on x."""
+def _absorbing_result(op: Ops, value: Number, dtype: DType) -> Number | None:
+    """The value of x op value if it does not depend on x; otherwise None."""
     if op is Ops.POW:
         return 1 if value == 0 else None
     if dtypes.is_float(dtype):  # 0.0 * NaN is NaN, 0.0 * -1.0 is -0.0
@@ -76,9 +76,9 @@ def known_operands(node: UOp) -> UOp | None:
     if other.op is not Ops.CONST and node.op in GroupOp.Commutative:
         x, other = other, x
     if other.op is Ops.CONST and x.op not in _SYMBOLS:
-        if _neutral(node.op, other.arg, node.dtype):
+        if _is_neutral(node.op, other.arg, node.dtype):
             return x
-        decided = _decided(node.op, other.arg, node.dtype)
+        decided = _absorbing_result(node.op, other.arg, node.dtype)
         return None if decided is None else constant_like(node, decided)
     if node.op is Ops.POW and x.op is Ops.CONST and x.arg == 1 and other.op not in _SYMBOLS:
         return constant_like(node, 1)
@@ -86,8 +86,8 @@ def known_operands(node: UOp) -> UOp | None:
 
 
 @clean_alu.rule(UPat(tuple(_OF_ITSELF), src=(UPat.var("x"), UPat.var("x")), name="node"))
-def operands_alike(node: UOp, x: UOp) -> UOp | None:
-    """x - x, x ^ x -> 0; x & x, max(x, x) -> x; x == x -> true, for whole numbers and bool"""
+def equal_operands(node: UOp, x: UOp) -> UOp | None:
+    """x - x, x ^ x -> 0; x & x, max(x, x) -> x; x == x -> true, for integers and bool"""
     # of floats one side may be detached: what the larger is computed into keeps its own gradient
     if x.op in _SYMBOLS or dtypes.is_float(x.dtype):
         return None
@@ -95,7 +95,7 @@ def operands_alike(node: UOp, x: UOp) -> UOp | None:
 
 
 @clean_alu.rule(UPat((Ops.CMPNE, Ops.CMPEQ), name="node"))
-def truths_compared(node: UOp) -> UOp | None:
+def comparison_with_boolean(node: UOp) -> UOp | None:
     """b == true, b != false -> b"""
     b, other = node.src
     if b.op is Ops.CONST:
@@ -109,13 +109,13 @@ _x, _c = UPat.var("x"), UPat(Ops.CONST, name="c")
 
 
 @clean_alu.rule(UPat(Ops.XOR, src=[UPat(Ops.XOR, src=[_x, _c]), UPat(Ops.CONST, name="d")]))
-def denied_twice(x: UOp, c: UOp, d: UOp) -> UOp | None:
-    """x ^ c ^ c -> x, of which not not x is one"""
+def double_xor(x: UOp, c: UOp, d: UOp) -> UOp | None:
+    """x ^ c ^ c -> x, which includes not not x"""
     return x if c.arg == d.arg and x.op not in _SYMBOLS else None
 
 
 @clean_alu.rule(UPat(Ops.NEG, src=(UPat(Ops.NEG, src=(UPat.var("x"),)),)))
-def negated_twice(x: UOp) -> UOp:
+def double_negation(x: UOp) -> UOp:
     """-(-x) -> x"""
     return x
 
@@ -123,16 +123,17 @@ def negated_twice(x: UOp) -> UOp:
 @clean_alu.rule(
     UPat(Ops.WHERE, src=(UPat.var("condition"), UPat.var("x"), UPat.var("x")), name="node")
 )
-def either_way(node: UOp, condition: UOp, x: UOp) -> UOp | None:
-    """where(b, x, x) -> x, but for floats, of which one may be detached (see `operands_alike`)"""
+def equal_branches(node: UOp, condition: UOp, x: UOp) -> UOp | None:
+    """where(b, x, x) -> x, but not for floats: one of them may be detached (see
+    `equal_operands`)"""
     if x.op is Ops.CONST and condition.op not in _SYMBOLS:
         return constant_like(node, x.arg)
     return x if x.op not in _SYMBOLS and not dtypes.is_float(x.dtype) else None
 
 
 @clean_alu.rule(UPat(Ops.CAST, src=(UPat(Ops.CAST, name="inner"),), name="node"))
-def there_and_back(node: UOp, inner: UOp) -> UOp | None:
-    """cast(cast(x)) -> x   when it is of x's dtype and the first keeps every value"""
+def double_cast(node: UOp, inner: UOp) -> UOp | None:
+    """cast(cast(x)) -> x   when it has x's dtype and the first cast keeps every value"""
     x = inner.src[0]
     return x if x.dtype is node.dtype and can_safe_cast(x.dtype, inner.dtype) else None
 
@@ -143,4 +144,4 @@ def casts_below_padding(node: UOp, x: UOp) -> UOp | None:
     base = x.base
     if base.op is not Ops.CONST or constant_of(x) is not None or x is base:
         return None
-    return same_moves(x, base, UOp.const(node.dtype, base.arg, base.device))
+    return transfer_moves(x, base, UOp.const(node.dtype, base.arg, base.device))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from weft.base.sequences import prod
 from weft.schedule.constants import constant_of, full
 from weft.schedule.context import ScheduleContext
-from weft.schedule.movement_lists import same_moves
+from weft.schedule.movement_lists import transfer_moves
 from weft.uop import Ops, PatternMatcher, UOp, UPat
 
 clean_copy = PatternMatcher("clean_copy")
@@ -22,8 +22,8 @@ MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.COPY, Ops.CONTIGUOUS, Ops.BUFFER
 
 
 @clean_copy.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
-def needless_copies(node: UOp, source: UOp) -> UOp | None:
-    """copy(constant) -> constant there; copy to where it is -> x; copy there and back -> x"""
+def redundant_copies(node: UOp, source: UOp) -> UOp | None:
+    """copy(constant) -> constant there; copy to the same device -> x; copy there and back -> x"""
     target = node.src[1].arg
     const = constant_of(source)
     if const is not None:
@@ -33,7 +33,7 @@ def needless_copies(node: UOp, source: UOp) -> UOp | None:
     there = source.base
     if there.op is not Ops.COPY or there.src[0].device != target:
         return None
-    return same_moves(source, there, there.src[0])
+    return transfer_moves(source, there, there.src[0])
 
 
 @clean_copy.rule(UPat(Ops.COPY, src=(UPat.var("source"), UPat(Ops.DEVICE)), name="node"))
@@ -43,29 +43,29 @@ def copies_of_views(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | None:
     if source is base or isinstance(source.device, tuple) or isinstance(target, tuple):
         return None
     same = source.st.contiguous and source.size == base.size
-    if same or (ctx.computes(target) and _is_no_smaller(source, base)):
+    if same or (ctx.computes(target) and _is_at_least_as_large(source, base)):
         copied = UOp(Ops.COPY, node.dtype, (base, node.src[1]), node.arg)
-        return copied.reshape(node.shape) if same else same_moves(source, base, copied)
+        return copied.reshape(node.shape) if same else transfer_moves(source, base, copied)
     if ctx.computes(source.device):
         return UOp(Ops.COPY, node.dtype, (source.contiguous(), node.src[1]), node.arg)
     return None
 
 
 @clean_copy.rule(UPat(Ops.COPY, src=(UPat(Ops.FUSE, name="mark"), UPat(Ops.DEVICE)), name="node"))
-def copies_of_marks(node: UOp, mark: UOp) -> UOp:
-    """copy(fuse(x)) -> copy(contiguous(fuse(x))): the mark goes, and x may be a view by then"""
+def copies_of_fuse_marks(node: UOp, mark: UOp) -> UOp:
+    """copy(fuse(x)) -> copy(contiguous(fuse(x))): the mark is removed, and x may be a view then"""
     return UOp(Ops.COPY, node.dtype, (mark.contiguous(), node.src[1]), node.arg)
 
 
-def _is_no_smaller(source: UOp, base: UOp) -> bool:
-    """Whether a view has at least as many elements as what it is a view of."""
+def _is_at_least_as_large(source: UOp, base: UOp) -> bool:
+    """Whether a view has at least as many elements as its base."""
     moved, whole = prod(source.shape), prod(base.shape)
     return isinstance(moved, int) and isinstance(whole, int) and 0 < whole <= moved
 
 
 @clean_copy.rule(UPat(Ops.CONTIGUOUS, name="node"))
-def needless_contiguous(node: UOp) -> UOp | None:
-    """contiguous(x) -> x   when x stands row-major in memory of its own already"""
+def redundant_contiguous(node: UOp) -> UOp | None:
+    """contiguous(x) -> x   when x has row-major memory of its own already"""
     if node.arg is not None or node.dtype is not node.src[0].dtype:
         return None  # a copy that was asked for, or an image
     source = node.src[0]
@@ -85,8 +85,8 @@ def double_assigns(node: UOp) -> UOp | None:
 
 
 @clean_copy.rule(UPat(Ops.ASSIGN, name="node"))
-def assigns_to_what_is_not_stored(node: UOp, ctx: ScheduleContext) -> UOp | None:
-    """assign(x, y) -> contiguous(y)   when x has no memory yet, or only a copy made to be written
+def assign_to_unstored(node: UOp, ctx: ScheduleContext) -> UOp | None:
+    """assign(x, y) -> contiguous(y)   when x has no memory, or only a copy made to be written
 
     A value that is on another device is left alone: it has to be brought there.
     """

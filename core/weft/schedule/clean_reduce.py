@@ -17,7 +17,7 @@ from weft.base.dtype import dtypes
 from weft.base.scalars import truncate
 from weft.base.sequences import prod
 from weft.schedule.constants import constant_like, constant_of
-from weft.schedule.metadata import made_from
+from weft.schedule.metadata import with_provenance_of
 from weft.uop import GroupOp, Ops, PatternMatcher, Reduce, UOp, UPat, exec_alu, identity_element
 
 clean_reduce = PatternMatcher("clean_reduce")
@@ -40,11 +40,11 @@ def trivial_reduces(node: UOp) -> UOp | None:
     if count == 1:
         return source
     const = constant_of(source)
-    return None if const is None else constant_like(node, _of_equals(node, const.arg, count))
+    return None if const is None else constant_like(node, _reduce_of_equals(node, const.arg, count))
 
 
-def _of_equals(node: UOp, value: Any, count: int) -> Any:
-    """The reduction of `count` times the same value."""
+def _reduce_of_equals(node: UOp, value: Any, count: int) -> Any:
+    """The reduction of `count` equal values."""
     op, dtype = node.arg.op, node.dtype
     if op is Ops.MAX or dtype is dtypes.bool:  # any and all of equal truths are that truth
         return value
@@ -62,7 +62,7 @@ def reduces_of_repeated_elements(node: UOp) -> UOp | None:
     Every axis along which no source of the expression moves counts.
     """
     source, reduce = node.src[0], node.arg
-    repeated = _repeating_axes(source, reduce.axes)
+    repeated = _invariant_axes(source, reduce.axes)
     if not repeated:
         return None
     count = prod(source.shape[axis] for axis in repeated)
@@ -74,40 +74,40 @@ def reduces_of_repeated_elements(node: UOp) -> UOp | None:
     rest = tuple(axis for axis in reduce.axes if axis not in repeated)
     once = _shrunk(source, window, {})
     if rest:
-        once = reduced_as(node, once, Reduce(reduce.op, rest))
-    return _combined(once, reduce.op, count)
+        once = replacement_reduce(node, once, Reduce(reduce.op, rest))
+    return _repeated_operation(once, reduce.op, count)
 
 
-def reduced_as(node: UOp, source: UOp, reduce: Reduce) -> UOp:
-    """A reduce of `source` that stands for `node`, or for part of it."""
-    return made_from(UOp(Ops.REDUCE_AXIS, node.dtype, (source,), reduce), node)
+def replacement_reduce(node: UOp, source: UOp, reduce: Reduce) -> UOp:
+    """A reduce of `source` that replaces `node` or a part of it."""
+    return with_provenance_of(UOp(Ops.REDUCE_AXIS, node.dtype, (source,), reduce), node)
 
 
-def _repeating_axes(source: UOp, axes: tuple[int, ...]) -> frozenset[int]:
-    """Those of `axes` (longer than one) along which all elements of `source` are equal."""
+def _invariant_axes(source: UOp, axes: tuple[int, ...]) -> frozenset[int]:
+    """The axes in `axes` (longer than one) along which all elements of `source` are equal."""
     found = frozenset(axis for axis in axes if source.shape[axis] != 1)
     stack, seen = [source], {source}
     while stack and found:
         node = stack.pop()
         if node.op in _SCALARS:
             continue
-        if node.op in GroupOp.Elementwise and _same_shape(node):
+        if node.op in GroupOp.Elementwise and _is_index_wise(node):
             stack.extend(s for s in node.src if s not in seen)
             seen.update(node.src)
             if len(seen) > _MOST_NODES:
                 return frozenset()
         else:
-            found = frozenset(axis for axis in found if _stands_still(node, axis))
+            found = frozenset(axis for axis in found if _is_invariant(node, axis))
     return found
 
 
-def _same_shape(node: UOp) -> bool:
-    """Whether an elementwise node reads its sources index by index; a reinterpretation may not."""
+def _is_index_wise(node: UOp) -> bool:
+    """Whether an elementwise node reads its sources index by index; a bitcast may not."""
     return node.op is not Ops.BITCAST or node.src[0].shape == node.shape
 
 
-def _stands_still(node: UOp, axis: int) -> bool:
-    """Whether the value is the same at all indices along an axis."""
+def _is_invariant(node: UOp, axis: int) -> bool:
+    """Whether a value is equal at all indices of an axis."""
     if node.op not in GroupOp.Movement:
         return False
     view = node.st.views[-1]
@@ -118,27 +118,27 @@ def _stands_still(node: UOp, axis: int) -> bool:
 
 
 def _shrunk(node: UOp, window: tuple[tuple[Any, Any], ...], done: dict[UOp, UOp]) -> UOp:
-    """A window of an expression, taken of its sources; as deep as `_repeating_axes` went."""
+    """A window of an expression, taken of its sources; as deep as `_invariant_axes` went."""
     if node.op in _SCALARS:
         return node
     if node not in done:
-        if node.op in GroupOp.Elementwise and _same_shape(node):
+        if node.op in GroupOp.Elementwise and _is_index_wise(node):
             done[node] = node.over(tuple(_shrunk(source, window, done) for source in node.src))
         else:
-            done[node] = _without_detour(node.shrink(window))
+            done[node] = _simplified_movement(node.shrink(window))
     return done[node]
 
 
-def _without_detour(node: UOp) -> UOp:
-    """A reshape of the base where movement comes to no more: what was expanded and shrunk again."""
+def _simplified_movement(node: UOp) -> UOp:
+    """A reshape of the base where movement ops cancel."""
     base, st = node.base, node.st.simplify()
     if not st.contiguous or st.size != base.size:
         return node
     return base if base.shape == node.shape else base.reshape(node.shape)
 
 
-def _combined(x: UOp, op: Ops, count: int) -> UOp:
-    """`count` times the same x."""
+def _repeated_operation(x: UOp, op: Ops, count: int) -> UOp:
+    """`count` equal values combined."""
     if op is Ops.MAX or x.dtype is dtypes.bool:
         return x
     if op is Ops.ADD:

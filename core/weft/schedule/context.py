@@ -29,35 +29,35 @@ class ScheduleContext:
         """What the graph at hand overwrites: no windows of it may be made, they would change."""
         return frozenset() if self.graph is None else written_versions(self.graph)
 
-    def about(self, graph: UOp) -> ScheduleContext:
-        """The same for the rules that look at one graph."""
+    def for_graph(self, graph: UOp) -> ScheduleContext:
+        """The context for rules on one graph."""
         return replace(self, graph=graph)
 
     def computes(self, device: str) -> bool:
-        """Whether kernels can run there."""
+        """Whether a device runs kernels."""
         return self.capabilities(device).compute is not None
 
     def is_parallel(self, device: str) -> bool:
-        """Whether one kernel is spread over many work items there, or over threads."""
+        """Whether a device spreads one kernel over many work items, or over threads."""
         compute = self.capabilities(device).compute
         if compute is None:
             return False
-        return self.is_wide(device) or compute.has(Feature.THREADS)
+        return self.has_grid(device) or compute.has(Feature.THREADS)
 
-    def is_wide(self, device: str) -> bool:
-        """Whether one kernel is spread over many work items there."""
+    def has_grid(self, device: str) -> bool:
+        """Whether a device spreads one kernel over a launch grid."""
         compute = self.capabilities(device).compute
         return compute is not None and compute.limits.global_size is not None
 
-    def reads_narrow(self, device: str, narrow: DType, wide: DType) -> bool:
-        """Whether numbers that a kernel reads again and again had better stay narrow in memory.
+    def prefers_narrow(self, device: str, narrow: DType, wide: DType) -> bool:
+        """Whether numbers that a kernel reads repeatedly are better stored in the narrow dtype.
 
         What is read on a grid goes on chip first, or to a matrix unit; and there may be a unit for
         products of such numbers. A wider copy would only be more to read.
         """
         compute = self.capabilities(device).compute
         dots = () if compute is None else compute.pair_dots
-        return self.is_wide(device) or any(
+        return self.has_grid(device) or any(
             dot.dtype_out is wide
             and (
                 narrow is dot.dtype_in
@@ -67,16 +67,16 @@ class ScheduleContext:
         )
 
     def image_size(self, device: str) -> tuple[int, int] | None:
-        """(width, height) of the largest image there; None where there are none."""
+        """(width, height) of a device's largest image; None where it has no images."""
         compute = self.capabilities(device).compute
         return None if compute is None else compute.limits.image_size
 
     def alignment(self, device: str) -> int | None:
-        """Where sub-buffers may start, in bytes; None where there are none."""
+        """The alignment of a device's sub-buffers in bytes; None where it has none."""
         return self.capabilities(device).memory.alignment
 
     def is_shared(self, buffer: UOp) -> bool:
-        """Whether a write to this BUFFER would change what others of them stand for.
+        """Whether a write to this BUFFER changes the value of other BUFFERs.
 
         What outlives the process is shared by nature, and written through.
         """
@@ -85,13 +85,13 @@ class ScheduleContext:
         return not self.capabilities(buffer.device).memory.persistent
 
     def max_buffers(self, device: str) -> int | None:
-        """How many buffers one kernel may touch there: the setting, else the device's limit."""
+        """The most buffers that one kernel may touch: the setting, else the device's limit."""
         if settings.MAX_KERNEL_BUFFERS:
             return settings.MAX_KERNEL_BUFFERS
         compute = self.capabilities(device).compute
         return compute.limits.max_buffers if compute is not None else None
 
     def row_bytes(self, device: str) -> int:
-        """How many bytes of rows a kernel may keep on chip there."""
+        """The most bytes of rows that a kernel may keep in local arrays."""
         compute = self.capabilities(device).compute
         return compute.limits.row_bytes if compute is not None else 0

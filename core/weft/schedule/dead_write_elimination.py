@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from weft.base.sequences import prod
 from weft.schedule.batched_edits import Edit
-from weft.schedule.movement_lists import same_moves
+from weft.schedule.movement_lists import transfer_moves
 from weft.schedule.use_def import Use, Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
@@ -20,8 +20,9 @@ from weft.uop import GroupOp, Ops, UOp
 _MOST_NODES = 64
 
 
-def unseen_steps(uses: Uses) -> dict[UOp, Edit]:
-    """What is to change in a graph; none, nearly always. To be asked again after a change."""
+def dead_write_edits(uses: Uses) -> dict[UOp, Edit]:
+    """The edits to a graph; usually none. They may enable more edits: call this again after
+    them."""
     edits: dict[UOp, Edit] = {}
     for node in uses.order:
         if node.op is Ops.ASSIGN and not is_stored(node):
@@ -36,7 +37,7 @@ def write_over_a_write(node: UOp, uses: Uses, edits: Mapping[UOp, Edit]) -> dict
     first = node.src[0].base
     if first.op is not Ops.ASSIGN or is_stored(first) or first in edits or first in uses.sinks:
         return {}
-    if first.arg is not None or node.arg is not None or not _seen_only_by(first, node, uses):
+    if first.arg is not None or node.arg is not None or not _is_read_only_by(first, node, uses):
         return {}
 
     def value_alone(done: Mapping[UOp, UOp]) -> UOp:
@@ -44,19 +45,19 @@ def write_over_a_write(node: UOp, uses: Uses, edits: Mapping[UOp, Edit]) -> dict
 
     def both(done: Mapping[UOp, UOp]) -> UOp:
         version = done.get(first.src[0], first.src[0])
-        target = same_moves(node.src[0], first, version)
+        target = transfer_moves(node.src[0], first, version)
         return node.over((target, done.get(node.src[1], node.src[1])))
 
     return {first: value_alone, node: both}
 
 
-def _seen_only_by(first: UOp, last: UOp, uses: Uses) -> bool:
-    """Whether everything that reads `first` ends in `last`, in the places that it reads."""
+def _is_read_only_by(first: UOp, last: UOp, uses: Uses) -> bool:
+    """Whether every reader of `first` is read by `last`, element by element."""
     stack, seen = [first], {first}
     while stack:
         node = stack.pop()
         for use in uses.of[node]:
-            if not _same_places(use, node):
+            if not _reads_in_order(use, node):
                 return False
             if use.user is last or use.user in seen:
                 continue
@@ -69,19 +70,20 @@ def _seen_only_by(first: UOp, last: UOp, uses: Uses) -> bool:
     return True
 
 
-def _same_places(use: Use, base: UOp) -> bool:
+def _reads_in_order(use: Use, base: UOp) -> bool:
+    """Whether a use reads the elements of `base` in their order."""
     if use.source is base:
         return True
     return prod(use.source.shape) == prod(base.shape) and use.source.st.simplify().contiguous
 
 
 def copy_of_a_copy(node: UOp, uses: Uses) -> dict[UOp, Edit]:
-    """copy(copy(x)) -> copy(x)   when nobody else reads the inner one"""
+    """copy(copy(x)) -> copy(x)   when nothing else reads the inner one"""
     source = node.src[0]
     inner = source.base
     if inner.op is not Ops.COPY or inner in uses.sinks or len(uses.of[inner]) != 1:
         return {}
-    if not _same_places(uses.of[inner][0], inner):
+    if not _reads_in_order(uses.of[inner][0], inner):
         return {}
     if any(not isinstance(device, str) for device in (node.device, inner.src[0].device)):
         return {}

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from weft.base.sequences import prod
 from weft.schedule.batched_edits import Change, Edit
 from weft.schedule.clean_copy import MEMORY
-from weft.schedule.movement_lists import REARRANGES, is_static, moves_between, through
+from weft.schedule.movement_lists import REARRANGES, apply_moves, is_static, moves_between
 from weft.schedule.use_def import LEAVES, Uses
 from weft.uop import GroupOp, Ops, UOp
 
@@ -26,8 +26,8 @@ _SPREADS = REARRANGES | {Ops.EXPAND}
 _MOST_STEPS = 64
 
 
-def hoisted_steps(uses: Uses) -> list[Change]:
-    """f(expand(x)) -> expand(f(x))   when f has no other source and widens nothing"""
+def hoisted_expands(uses: Uses) -> list[Change]:
+    """f(expand(x)) -> expand(f(x))   when f has no other source and does not widen"""
     found: list[Change] = []
     seen: set[UOp] = set()
     for node in uses.order:
@@ -42,16 +42,17 @@ def hoisted_steps(uses: Uses) -> list[Change]:
         grows = prod(source.shape) > prod(base.shape)
         if not grows or any(move.op not in _SPREADS for move in moves):
             continue
-        steps = _steps_from(node, uses)
+        steps = _chain_from(node, uses)
         seen.update(steps)
         if any(use.user.op in GroupOp.Meta for use in uses.of[steps[-1]]):
             continue  # what a copy reads stands in memory as it is
-        found.append(({steps[-1]: _hoisted(steps, source, moves)}, {*steps, base}))
+        found.append(({steps[-1]: _hoisting_edit(steps, source, moves)}, {*steps, base}))
     return found
 
 
 def _only_source(node: UOp) -> UOp | None:
-    """The one source of a step that is worth taking early; None if there are others."""
+    """The single expanded source of an elementwise node that is profitable to compute before its
+    expand; None otherwise."""
     if node.op not in GroupOp.Elementwise:
         return None
     sources = [source for source in node.src if source.op not in _SCALARS]
@@ -61,8 +62,8 @@ def _only_source(node: UOp) -> UOp | None:
     return None if resizes else sources[0]
 
 
-def _steps_from(node: UOp, uses: Uses) -> list[UOp]:
-    """`node` and the steps of the same kind that follow it, as long as nobody else reads them."""
+def _chain_from(node: UOp, uses: Uses) -> list[UOp]:
+    """`node` and the elementwise nodes of the same kind that follow it and have one reader each."""
     steps = [node]
     while len(steps) < _MOST_STEPS and node not in uses.sinks and len(uses.of[node]) == 1:
         (use,) = uses.of[node]
@@ -73,12 +74,14 @@ def _steps_from(node: UOp, uses: Uses) -> list[UOp]:
     return steps
 
 
-def _hoisted(steps: list[UOp], source: UOp, moves: list[UOp]) -> Edit:
+def _hoisting_edit(steps: list[UOp], source: UOp, moves: list[UOp]) -> Edit:
+    """The edit that computes a chain before the expand."""
+
     def edit(done: Mapping[UOp, UOp]) -> UOp:
         below, value = source, done[source.base]
         for step in steps:
             src = tuple(value if s is below else done.get(s, s) for s in step.src)
             below, value = step, step.over(src)
-        return through(value, moves)
+        return apply_moves(value, moves)
 
     return edit

@@ -35,7 +35,7 @@ _THROUGH = _COMPUTED | GroupOp.Movement | {Ops.FUSE}
 
 @dataclass(frozen=True)
 class Mark:
-    """One marked value, and what is computed for it and for nobody else.
+    """One marked value, and the nodes that are computed for it alone.
 
     reduces: whether a reduce is among them. alone: whether it needs memory of its own.
     """
@@ -79,18 +79,18 @@ def marked(uses: Uses) -> Marks:
         return NONE
     overwritten = {node.src[0].base for node in uses.order if node.op is Ops.ASSIGN}
     found = []
-    for top in dict.fromkeys(_unmarked(fuse) for fuse in fuses):
+    for top in dict.fromkeys(_marked_value(fuse) for fuse in fuses):
         if top.op not in _COMPUTED:
             continue
-        below = _below(top)
-        inside = _for_nobody_else(top, below, uses)
+        below = _inputs_of(top)
+        inside = _exclusive_inputs(top, below, uses)
         reduces = any(u.op is Ops.REDUCE_AXIS for u in (top, *inside))
         found.append(Mark(top, inside, reduces, reduces and not overwritten.isdisjoint(below)))
     return Marks(tuple(found))
 
 
-def _for_nobody_else(top: UOp, below: list[UOp], uses: Uses) -> frozenset[UOp]:
-    """What is computed for `top`; what somebody outside reads as well is computed once, for all."""
+def _exclusive_inputs(top: UOp, below: list[UOp], uses: Uses) -> frozenset[UOp]:
+    """The nodes computed for `top` alone; values with other readers are computed once, for all."""
     inside = {top}
     for node in reversed(below):
         if node.op in _COMPUTED and node not in uses.sinks:
@@ -100,7 +100,7 @@ def _for_nobody_else(top: UOp, below: list[UOp], uses: Uses) -> frozenset[UOp]:
     return frozenset(inside - {top})
 
 
-def still_cut(marks: Marks, groups: Iterable[Group]) -> Marks:
+def unfused_marks(marks: Marks, groups: Iterable[Group]) -> Marks:
     """The marks whose values would be computed in several of `groups`.
 
     Where one kernel comes about anyhow, it keeps on chip what several need, which is better than to
@@ -116,7 +116,7 @@ def still_cut(marks: Marks, groups: Iterable[Group]) -> Marks:
     return Marks(tuple(left))
 
 
-def without_marks(uses: Uses) -> dict[UOp, Edit]:
+def mark_removals(uses: Uses) -> dict[UOp, Edit]:
     """fuse(x) -> x"""
 
     def edit(mark: UOp) -> Edit:
@@ -128,7 +128,7 @@ def without_marks(uses: Uses) -> dict[UOp, Edit]:
     return {node: edit(node) for node in uses.order if node.op is Ops.FUSE}
 
 
-def moved(marks: Marks, done: Mapping[UOp, UOp]) -> Marks:
+def rebuilt_marks(marks: Marks, done: Mapping[UOp, UOp]) -> Marks:
     """The same marks after the graph was rebuilt."""
 
     def now(node: UOp) -> UOp:
@@ -142,15 +142,15 @@ def moved(marks: Marks, done: Mapping[UOp, UOp]) -> Marks:
     )
 
 
-def _unmarked(node: UOp) -> UOp:
-    """What a mark is put on, below movement and other marks."""
+def _marked_value(node: UOp) -> UOp:
+    """The node that a mark applies to, below movement and other marks."""
     while node.op is Ops.FUSE:
         node = node.src[0].base
     return node
 
 
-def _below(top: UOp) -> list[UOp]:
-    """What is read and computed for a marked value, down to what has memory of its own."""
+def _inputs_of(top: UOp) -> list[UOp]:
+    """The nodes read and computed for a marked value, down to memory."""
     found = UOp(Ops.SINK, src=(top,)).toposort(
         gate=lambda u: u.op is Ops.SINK or (u.op in _THROUGH and not is_stored(u))
     )

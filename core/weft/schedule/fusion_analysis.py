@@ -14,7 +14,7 @@ from typing import Any
 from weft.base.sequences import prod
 from weft.base.weak import WeakKeys
 from weft.schedule.arange import is_counted
-from weft.schedule.indexed_store_reductions import has_own_places, is_placed
+from weft.schedule.indexed_store_reductions import has_index_per_element, is_scatter
 from weft.schedule.kernel_ast import elements
 from weft.schedule.row_dependence import Allowed, Rows, both, rows_of_shape, rows_of_view
 from weft.schedule.use_def import LEAVES, Uses, is_stored
@@ -95,9 +95,9 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
         if node.op is Ops.REDUCE_AXIS:
             mine = both(mine, rows_of_reduce(node))
             reduces[tuple(node.src[0].shape), node.arg.axes] = None
-            if is_placed(node):
+            if is_scatter(node):
                 known.placed |= {node.arg.op}
-                known.put = known.put or has_own_places(node)
+                known.put = known.put or has_index_per_element(node)
             if len(operands := reused_operands(node)) > 1:
                 known.tiled = True
                 first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))

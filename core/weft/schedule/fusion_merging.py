@@ -83,7 +83,7 @@ class Unions:
             # a copy from elsewhere straight into memory is no kernel
             whole = whole and all(base.device == device for base in known.reads)
         allowed = known.rows if whole else frozenset()
-        if known.placed and allowed and not self.ctx.is_wide(str(device)):
+        if known.placed and allowed and not self.ctx.has_grid(str(device)):
             allowed &= {known.size}  # with what goes through the same elements alone
         return Draft([known], allowed, device if whole else None)
 
@@ -128,7 +128,7 @@ class Unions:
         if rows == 1 and not alike and (shared is not None or not self._in_one_go(a, b)):
             self.left_for_the_end.add((a, b, shared))
             return None
-        if not self.ctx.is_wide(a.device) and goes_on_with_what_is_put(facts):
+        if not self.ctx.has_grid(a.device) and goes_on_with_what_is_put(facts):
             return None
         members = [known.root for known in facts]
         stored = self._stored(members)
@@ -191,7 +191,7 @@ class Unions:
         """Whether two groups may run one after the other in one kernel, although they have no loop
         in common: only at the end, when nothing better was found, where a kernel runs in one place,
         and where what comes first is small beside what needs it."""
-        if not self.at_the_end or self.ctx.is_wide(str(a.device)):
+        if not self.at_the_end or self.ctx.has_grid(str(a.device)):
             return False
         work = [draft.work for draft in (a, b)]
         if self._for_threads(a, b):
@@ -202,7 +202,7 @@ class Unions:
         """Whether one of two groups is shared by threads of a processor: these need a loop that
         everything in a kernel stands in."""
         device = str(a.device)
-        shared = self.ctx.is_parallel(device) and not self.ctx.is_wide(device)
+        shared = self.ctx.is_parallel(device) and not self.ctx.has_grid(device)
         return shared and max(a.work, b.work) > _ALONE
 
     def _read_in_order(self, a: Draft, b: Draft) -> bool:
@@ -250,7 +250,7 @@ class Unions:
         if len(a.facts) != 1 or len(b.facts) != 1 or a.device != b.device or a.device is None:
             return None
         facts = self._together(a, b)
-        if self.ctx.is_wide(a.device) or self._allowed_between(a, b) is not None:
+        if self.ctx.has_grid(a.device) or self._allowed_between(a, b) is not None:
             return None
         common = both(a.allowed, b.allowed) or frozenset()
         batch = gcd(*(known.batch for known in facts))
@@ -307,7 +307,7 @@ class Unions:
         if alike:
             summed = sum(bool(known.reduces) for known in facts)
             return summed < 2 or not any(known.tiled for known in facts)
-        wide = self.ctx.is_wide(str(facts[0].root.device))
+        wide = self.ctx.has_grid(str(facts[0].root.device))
         for known in facts:
             if not known.tiled:
                 continue

@@ -79,8 +79,8 @@ def contiguous_images(node: UOp, value: UOp, ctx: ScheduleContext) -> UOp | None
 
 
 @images.rule(UPat(GroupOp.Movement, name="node"))
-def movement_of_what_became_none(node: UOp) -> UOp | None:
-    """Movement keeps the dtype of what it moves."""
+def movement_without_image(node: UOp) -> UOp | None:
+    """Movement takes the dtype of its source."""
     value = node.src[0]
     if isinstance(node.dtype, ImageDType) and not isinstance(value.dtype, ImageDType):
         return UOp(node.op, value.dtype, (value,), node.arg)

@@ -30,26 +30,26 @@ _EQUALITY = frozenset({Ops.CMPEQ, Ops.CMPNE})
 _CONDITIONS = frozenset({Ops.AND, Ops.CAST, Ops.MUL})
 
 
-def is_placed(reduce: UOp) -> bool:
-    """Whether the terms of a REDUCE_AXIS have places that are read from memory."""
-    return next(_placed(reduce), None) is not None
+def is_scatter(reduce: UOp) -> bool:
+    """Whether the terms of a REDUCE_AXIS go to indices that are read from memory."""
+    return next(_scatter_indices(reduce), None) is not None
 
 
-def has_own_places(reduce: UOp) -> bool:
-    """The same, and elements of a row have places of their own: of these no rows can be kept on
-    chip, they are put into the result (`codegen/puts`), in a kernel with nothing else."""
+def has_index_per_element(reduce: UOp) -> bool:
+    """Whether it is a scatter in which elements of one row have indices of their own. Its rows
+    cannot be kept in local arrays: it is stored by index, in a kernel of its own."""
     axes = reduce.arg.axes
     kept = [axis for axis in range(len(reduce.src[0].shape)) if axis not in axes]
-    for index, place in _placed(reduce):
-        along = [axis for axis in kept if _moves(place, (axis,), False)]
+    for index, place in _scatter_indices(reduce):
+        along = [axis for axis in kept if _varies(place, (axis,), False)]
         inside = tuple(axis for axis in kept if along and axis > along[0])
-        if _moves(index, inside, True):
+        if _varies(index, inside, True):
             return True
     return False
 
 
-def _placed(reduce: UOp) -> Iterator[tuple[UOp, UOp]]:
-    """What is read and says where terms go, and the counter that it is compared with."""
+def _scatter_indices(reduce: UOp) -> Iterator[tuple[UOp, UOp]]:
+    """The index expressions that are read, each with the counter that it is compared with."""
     shape, axes = reduce.src[0].shape, reduce.arg.axes
     terms = prod([shape[axis] for axis in axes])
     if not isinstance(terms, int) or terms <= _FEW:
@@ -61,12 +61,12 @@ def _placed(reduce: UOp) -> Iterator[tuple[UOp, UOp]]:
             continue
         for index, place in (one.src, one.src[::-1]):
             counts = is_counted(place) or (ordered and not is_counted(index))
-            if counts and _moves(index, axes, True) and not _moves(place, axes, False):
+            if counts and _varies(index, axes, True) and not _varies(place, axes, False):
                 yield index, place
 
 
 def _conditions(value: UOp) -> Iterator[UOp]:
-    """The comparisons that a term is chosen by."""
+    """The comparisons that select a term."""
     stack = [value]
     while stack:
         node = stack.pop()
@@ -80,9 +80,8 @@ def _conditions(value: UOp) -> Iterator[UOp]:
             stack.extend(node.src)
 
 
-def _moves(side: UOp, axes: tuple[int, ...], read: bool) -> bool:
-    """Whether a value is another one along one of these axes. read: what is counted does not
-    count."""
+def _varies(side: UOp, axes: tuple[int, ...], read: bool) -> bool:
+    """Whether a value differs along one of these axes. read: counted values do not matter."""
     stack, seen = [side], set[UOp]()
     while stack:
         node = stack.pop()

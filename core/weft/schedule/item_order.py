@@ -20,8 +20,8 @@ from weft.base.errors import ScheduleError
 from weft.device import binding
 from weft.device.buffer import Buffer
 from weft.schedule.item import ScheduleItem, stored_slots
-from weft.schedule.kernel_ast import two_values
-from weft.schedule.kernels import storage_under
+from weft.schedule.kernel_ast import conflicting_values
+from weft.schedule.kernels import root_buffer
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import variable_and_value
 
@@ -36,11 +36,11 @@ def kernel_writes(sink: UOp) -> list[UOp]:
 
 
 def writes_of(kernel: UOp) -> list[UOp]:
-    """The ASSIGN nodes of one kernel: one for every memory that it writes."""
-    return [UOp(Ops.ASSIGN, to.dtype, (to, kernel)) for to in written_by(kernel)]
+    """The ASSIGN nodes of one kernel: one for each buffer that it writes."""
+    return [UOp(Ops.ASSIGN, to.dtype, (to, kernel)) for to in overwritten_by(kernel)]
 
 
-def written_by(kernel: UOp) -> list[UOp]:
+def overwritten_by(kernel: UOp) -> list[UOp]:
     """The versions of memory that a kernel overwrites, in the order of its arguments."""
     return [kernel.src[slot] for slot in sorted(stored_slots(kernel.arg.ast))]
 
@@ -52,15 +52,14 @@ def create_schedule_with_vars(sink: UOp) -> tuple[list[ScheduleItem], dict[UOp, 
     one variable is bound to two values.
     """
     writes = kernel_writes(sink)
-    kernels = dict.fromkeys(write.src[1] for write in in_order(writes))
-    return [_item(kernel) for kernel in kernels], gather_values(writes)
+    kernels = dict.fromkeys(write.src[1] for write in sorted_writes(writes))
+    return [_item(kernel) for kernel in kernels], bound_values(writes)
 
 
-def in_order(writes: list[UOp]) -> list[UOp]:
-    """`writes`, each after everything whose value it needs and after all readers of what it
-    overwrites; those of one kernel side by side. Raises ScheduleError where there is no such order.
-    """
-    order, stuck = _sorted(writes)
+def sorted_writes(writes: list[UOp]) -> list[UOp]:
+    """`writes` in an order in which each follows the values that it needs and all readers of what
+    it overwrites. Those of one kernel are adjacent. Raises ScheduleError if there is a cycle."""
+    order, stuck = _topological_order(writes)
     if stuck:
         _report_cycle(stuck)
     asked: dict[UOp, list[UOp]] = {}
@@ -69,14 +68,14 @@ def in_order(writes: list[UOp]) -> list[UOp]:
     return [write for kernel in order for write in asked[kernel]]
 
 
-def waiting_for_each_other(writes: list[UOp]) -> list[UOp]:
-    """Those of `writes` that no order satisfies; none, nearly always."""
-    stuck = set(_sorted(writes)[1])
+def cyclic_writes(writes: list[UOp]) -> list[UOp]:
+    """The members of `writes` in cycles; usually none."""
+    stuck = set(_topological_order(writes)[1])
     return [write for write in writes if write.src[1] in stuck]
 
 
-def _sorted(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
-    """An order of the kernels of `writes` for as far as there is one; what waits for each other."""
+def _topological_order(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
+    """The kernels of `writes` in order as far as possible, and those in cycles."""
     kernels = list(dict.fromkeys(write.src[1] for write in writes))
     followers: dict[UOp, list[UOp]] = {kernel: [] for kernel in kernels}
     waiting: dict[UOp, int] = dict.fromkeys(kernels, 0)
@@ -101,7 +100,7 @@ def _sorted(writes: list[UOp]) -> tuple[list[UOp], list[UOp]]:
 def _edges(kernels: list[UOp]) -> Iterable[tuple[UOp, UOp]]:
     """(before, after), each pair once."""
     known = set(kernels)
-    written = {kernel: dict.fromkeys(written_by(kernel)) for kernel in kernels}
+    written = {kernel: dict.fromkeys(overwritten_by(kernel)) for kernel in kernels}
     readers: dict[UOp, list[UOp]] = {}
     for kernel in kernels:
         for source in kernel.src:
@@ -121,7 +120,7 @@ def _edges(kernels: list[UOp]) -> Iterable[tuple[UOp, UOp]]:
 
 
 def _versions_read(source: UOp) -> list[UOp]:
-    """A version of memory, and those that it is a window of."""
+    """A version of memory and the versions that it is a view of."""
     found = [source]
     while source.op is Ops.ASSIGN and source.src[1].op is Ops.KERNEL:
         kernel = source.src[1]
@@ -133,7 +132,7 @@ def _versions_read(source: UOp) -> list[UOp]:
 
 
 def _report_cycle(left: list[UOp]) -> None:
-    sizes = ((k, [str(storage_under(to).arg) for to in written_by(k)]) for k in left)
+    sizes = ((k, [str(root_buffer(to).arg) for to in overwritten_by(k)]) for k in left)
     lines = "\n".join(f"  {k.arg!r} writes {', '.join(found)} elements" for k, found in sizes)
     raise ScheduleError(
         f"{len(left)} kernels wait for each other",
@@ -146,13 +145,11 @@ def _report_cycle(left: list[UOp]) -> None:
 def _item(kernel: UOp) -> ScheduleItem:
     ast = kernel.arg.ast
     memory = [
-        binding.buffer_of(storage_under(source))
-        for source in kernel.src
-        if source.op is not Ops.BIND
+        binding.buffer_of(root_buffer(source)) for source in kernel.src if source.op is not Ops.BIND
     ]
     if ast.op is Ops.BUFFER_VIEW:
         _bind_view(kernel.src[0], ast, memory[1])
-        memory[0] = binding.buffer_of(storage_under(kernel.src[0]))
+        memory[0] = binding.buffer_of(root_buffer(kernel.src[0]))
     elif ast.op is Ops.COPY and ast.arg is not None:
         window = ast.arg
         start = window.offset * ast.dtype.itemsize
@@ -161,13 +158,13 @@ def _item(kernel: UOp) -> ScheduleItem:
 
 
 def _bind_view(version: UOp, ast: UOp, base: Buffer) -> None:
-    target = storage_under(version)
+    target = root_buffer(version)
     if not binding.is_bound(target) or not binding.buffer_of(target).is_allocated:
         offset = ast.arg.offset * ast.dtype.itemsize
         binding.bind(target, base.view(ast.arg.size, ast.dtype, offset))
 
 
-def gather_values(writes: list[UOp]) -> dict[UOp, int]:
+def bound_values(writes: list[UOp]) -> dict[UOp, int]:
     """The value of every variable that a kernel is bound to."""
     values: dict[UOp, int] = {}
     for write in writes:
@@ -176,5 +173,5 @@ def gather_values(writes: list[UOp]) -> dict[UOp, int]:
                 continue
             variable, value = variable_and_value(source)
             if values.setdefault(variable, value) != value:
-                raise two_values(variable, values[variable], value)
+                raise conflicting_values(variable, values[variable], value)
     return values

@@ -57,15 +57,15 @@ class KernelSources:
         """These variables are bound. :raises TwoValues: if one has another value already."""
         for variable, value in values.items():
             if self.bound.setdefault(variable, value) != value:
-                raise two_values(variable, self.bound[variable], value)
+                raise conflicting_values(variable, self.bound[variable], value)
 
 
 class TwoValues(ScheduleError):
     """One variable is bound to two values in one schedule."""
 
 
-def two_values(variable: UOp, one: int, other: int) -> ScheduleError:
-    """What is to be said of a variable that cannot have one value."""
+def conflicting_values(variable: UOp, one: int, other: int) -> ScheduleError:
+    """The error for a variable that is bound to two values."""
     name = variable.arg.name
     return TwoValues(
         f"variable {name!r} has two values in one schedule",
@@ -93,9 +93,9 @@ class AstBuilder:
         self.zeros: dict[UOp, bool] = {}
         self.nodes: dict[UOp, None] = {}
 
-    def keep(self, node: UOp, outer: tuple[int, ...], shape: tuple[Any, ...]) -> None:
-        """Compute `node` once for every index of `outer`, the leading axes of `shape`, and keep it:
-        from now on it is read from there."""
+    def keep_row(self, node: UOp, outer: tuple[int, ...], shape: tuple[Any, ...]) -> None:
+        """Compute `node` once for every index of `outer`, the leading axes of `shape`, and store it
+        in a local row, which later reads use."""
         value = self._with_axes(self.value(node, shape), shape)
         row = self.rows[node] = UOp(Ops.CONTIGUOUS, node.dtype, (value,), Row(len(outer)))
         self.built[self._key(node, ShapeTracker.from_shape(shape))] = row
@@ -237,7 +237,7 @@ class AstBuilder:
                 zero = node.src[0].op is Ops.IOTA
             elif node.op is Ops.MUL:
                 zero = all(below) or any(
-                    a and b.op is Ops.CONST and _leaves_zero(b)
+                    a and b.op is Ops.CONST and _keeps_zero_product(b)
                     for a, b in zip(below, reversed(node.src))
                 )
             elif node.op is Ops.AND:
@@ -253,7 +253,7 @@ class AstBuilder:
         return self.zeros[root]
 
 
-def _leaves_zero(factor: UOp) -> bool:
+def _keeps_zero_product(factor: UOp) -> bool:
     """Whether 0 times a constant is 0: not NaN, nor -0.0."""
     if not dtypes.is_float(factor.dtype):
         return True

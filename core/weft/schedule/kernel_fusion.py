@@ -98,7 +98,7 @@ class _Grouping:
         near: list[int] = []
         for number in sorted(set(self.home), key=self.order.rank.__getitem__):
             draft = self.drafts[number]
-            if draft.device is None or self.ctx.is_wide(draft.device):
+            if draft.device is None or self.ctx.has_grid(draft.device):
                 continue
             if not is_small_sum(draft.facts, draft.work):
                 continue

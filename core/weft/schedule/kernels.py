@@ -20,7 +20,7 @@ from weft.schedule.fusion_analysis import loop_shape
 from weft.schedule.fusion_candidates import Group
 from weft.schedule.images import pointer_to
 from weft.schedule.kernel_ast import AstBuilder, KernelSources, elements
-from weft.schedule.metadata import made_at, said_of
+from weft.schedule.metadata import made_at, provenance_of
 from weft.schedule.storage import check_computes
 from weft.schedule.use_def import Uses, is_stored
 from weft.shape import ShapeTracker
@@ -31,8 +31,8 @@ _SHORT = 8
 _under: WeakKeyDictionary[UOp, UOp] = WeakKeyDictionary()
 
 
-def storage_under(node: UOp) -> UOp:
-    """The BUFFER at the bottom of a chain of assignments."""
+def root_buffer(node: UOp) -> UOp:
+    """The BUFFER at the end of a chain of assignments."""
     passed: list[UOp] = []
     while node.op is Ops.ASSIGN or node.base is not node:
         if node.op is Ops.ASSIGN:
@@ -49,7 +49,7 @@ def storage_under(node: UOp) -> UOp:
 
 
 def create_kernels(uses: Uses, groups: Iterable[Group], ctx: ScheduleContext) -> dict[UOp, UOp]:
-    """For all that `groups` store, and all memory below: the stored node that holds its value.
+    """For all values that `groups` store and all memory below: the node that holds the value.
 
     groups: each after those whose results it reads.
     """
@@ -57,27 +57,28 @@ def create_kernels(uses: Uses, groups: Iterable[Group], ctx: ScheduleContext) ->
     for group in groups:
         if len(group.members) == 1:
             (node,) = group.members
-            stored[node] = _kernel_for(node, stored, ctx)
-        elif (together := _compute_together(group, stored, ctx)) is not None:
+            stored[node] = _single_kernel(node, stored, ctx)
+        elif (together := _fused_kernel(group, stored, ctx)) is not None:
             stored.update(together)
         else:
             for node in group.members:
-                stored[node] = _kernel_for(node, stored, ctx)
+                stored[node] = _single_kernel(node, stored, ctx)
     return stored
 
 
-def _kernel_for(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
+def _single_kernel(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
+    """The stored node of a kernel with one member, a copy or a view."""
     if node.op is Ops.COPY:
         return _copy(node, stored)
     if node.op is Ops.BUFFER_VIEW:
         source = _stored_source(node.src[0], stored)
-        kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), said_of([node])))
-        view = _fresh(node, int(node.arg.size), kernel)
-        binding.share(view.src[0], storage_under(source))  # from now on, although it runs later
+        kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), provenance_of([node])))
+        view = _writing_new_memory(node, int(node.arg.size), kernel)
+        binding.share(view.src[0], root_buffer(source))  # from now on, although it runs later
         return view
     if node.op is Ops.ASSIGN and (copied := _copy_into(node, stored)) is not None:
         return copied
-    alone = _compute_together(Group([node], [node]), stored, ctx)
+    alone = _fused_kernel(Group([node], [node]), stored, ctx)
     if alone is None:
         raise ScheduleError(
             "an assignment reads what it overwrites at other places",
@@ -89,11 +90,11 @@ def _kernel_for(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
 
 
 def _leaf_ast(node: UOp) -> UOp:
-    """A COPY or BUFFER_VIEW without what it reads: that is in the kernel's sources."""
+    """A COPY or BUFFER_VIEW without its source, which is a source of the kernel."""
     return UOp(node.op, node.dtype, (), node.arg)
 
 
-def _fresh(node: UOp, size: int, kernel: UOp) -> UOp:
+def _writing_new_memory(node: UOp, size: int, kernel: UOp) -> UOp:
     """`kernel` writing new memory on the node's device: its output comes first in its sources."""
     buffer = UOp.new_buffer(node.device, size, node.dtype)
     return UOp(Ops.ASSIGN, node.dtype, (buffer, kernel.replace(src=(buffer, *kernel.src))))
@@ -113,48 +114,49 @@ def _stored_source(source: UOp, stored: dict[UOp, UOp]) -> UOp:
 
 def _copy(node: UOp, stored: dict[UOp, UOp]) -> UOp:
     source = _stored_source(node.src[0], stored)
-    kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), said_of([node])))
-    return _fresh(node, int(node.size), kernel)
+    kernel = UOp(Ops.KERNEL, src=(source,), arg=Kernel(_leaf_ast(node), provenance_of([node])))
+    return _writing_new_memory(node, int(node.size), kernel)
 
 
-def _compute_together(
+def _fused_kernel(
     group: Group, stored: dict[UOp, UOp], ctx: ScheduleContext
 ) -> dict[UOp, UOp] | None:
     """One kernel for all members; ASSIGN(memory, KERNEL) for each that is stored. None where it
-    would overwrite what it has yet to read."""
+    would overwrite elements before it reads them."""
     targets = {node: _target(node, stored, ctx) for node in group.stored}
-    device = _one_device(storage_under(next(iter(targets.values()))))
+    device = _device_of(root_buffer(next(iter(targets.values()))))
     sources = KernelSources(device, {to: slot for slot, to in enumerate(targets.values())})
     builder = AstBuilder(stored, sources, group.members)
     for node in group.kept:
-        builder.keep(node, group.outer, group.shapes[node])
+        builder.keep_row(node, group.outer, group.shapes[node])
     stores = [_store(node, targets[node], group.shapes.get(node), builder) for node in group.stored]
     ast = UOp.sink(*stores)
     for node in group.stored:
         if node.op is Ops.ASSIGN and not _is_in_place(ast, sources.slots[targets[node]]):
             return None
-    kernel = _finished(ast, sources, builder)
+    kernel = _kernel_node(ast, sources, builder)
     return {node: UOp(Ops.ASSIGN, to.dtype, (to, kernel)) for node, to in targets.items()}
 
 
 def _target(node: UOp, stored: dict[UOp, UOp], ctx: ScheduleContext) -> UOp:
-    """The memory that a member is written to: new memory, or the version that it overwrites."""
+    """The memory that a member writes: new memory, or the version that it overwrites."""
     if node.op is not Ops.ASSIGN:
-        device = _one_device(node)
+        device = _device_of(node)
         check_computes(node, ctx)
         return UOp.new_buffer(device, elements(node.shape), node.dtype)
     version = stored[node.src[0].base]
-    memory = storage_under(version)
+    memory = root_buffer(version)
     check_computes(UOp(Ops.ASSIGN, node.dtype, (memory, node.src[1]), node.arg), ctx)
     return version
 
 
 def _store(node: UOp, target: UOp, shape: tuple[Any, ...] | None, builder: AstBuilder) -> UOp:
-    """Write a member row-major, or where its ASSIGN says; `shape`: its loops, if not its own."""
+    """The STORE of a member, row-major or into the window of its ASSIGN. shape: its loops, if not
+    its own."""
     if node.op is Ops.ASSIGN and node.arg is not None:
         window = node.arg.st if shape is None else node.arg.st.reshape(shape)
     else:
-        window = ShapeTracker.from_shape(_own_shape(node) if shape is None else shape)
+        window = ShapeTracker.from_shape(_store_shape(node) if shape is None else shape)
     free, bound = window.unbind()
     builder.sources.bind(bound)
     part = node.op is Ops.ASSIGN and node.arg is not None
@@ -162,14 +164,14 @@ def _store(node: UOp, target: UOp, shape: tuple[Any, ...] | None, builder: AstBu
         shape = window.shape
     built = builder.value(node.src[1] if part else node, shape)
     builder.nodes[node] = None
-    memory = storage_under(target)
+    memory = root_buffer(target)
     slot = builder.sources.slots[target]
     pointer = UOp(Ops.DEFINE_GLOBAL, pointer_to(memory), (), slot)
     return pointer.view(free).store(built)
 
 
-def _own_shape(node: UOp) -> tuple[Any, ...]:
-    """The loops of a member: where a whole buffer is written, those in which its value is made.
+def _store_shape(node: UOp) -> tuple[Any, ...]:
+    """The loops of a member: those of its value, where a whole buffer is written.
 
     Memory is one run of elements, and a sum that is written to it need not be computed in one loop.
     """
@@ -181,8 +183,8 @@ def _own_shape(node: UOp) -> tuple[Any, ...]:
     return tuple(value.base.shape) if whole else shape
 
 
-def _one_device(node: UOp) -> str:
-    """Where a member is computed; what is made of variables alone, on the default device."""
+def _device_of(node: UOp) -> str:
+    """The device of a member; the default device for a value of variables alone."""
     device = registry.canonical(None) if node.device is None else node.device
     if not isinstance(device, str):
         raise ScheduleError(
@@ -194,13 +196,15 @@ def _one_device(node: UOp) -> str:
     return device
 
 
-def _finished(ast: UOp, sources: KernelSources, builder: AstBuilder) -> UOp:
-    """The KERNEL: what it writes, what else it reads, and the values of its variables."""
+def _kernel_node(ast: UOp, sources: KernelSources, builder: AstBuilder) -> UOp:
+    """The KERNEL: the memory it writes and reads, and the values of its variables."""
     bound = tuple(
         UOp(Ops.BIND, variable.dtype, (variable, UOp.const(variable.dtype, value)))
         for variable, value in sources.bound.items()
     )
-    return UOp(Ops.KERNEL, src=(*sources.slots, *bound), arg=Kernel(ast, said_of(builder.nodes)))
+    return UOp(
+        Ops.KERNEL, src=(*sources.slots, *bound), arg=Kernel(ast, provenance_of(builder.nodes))
+    )
 
 
 def _copy_into(node: UOp, stored: dict[UOp, UOp]) -> UOp | None:
@@ -209,17 +213,17 @@ def _copy_into(node: UOp, stored: dict[UOp, UOp]) -> UOp | None:
     version = stored[target.base]
     window = node.arg.st if node.arg is not None else ShapeTracker.from_shape(target.shape)
     source = stored.get(value.base)
-    if source is None or source.device == version.device or not _is_run(window):
+    if source is None or source.device == version.device or not _is_contiguous(window):
         return None
     _stored_source(value, stored)
     where = BufferView(int(value.size), int(window.views[0].offset))
     ast = UOp(Ops.COPY, node.dtype, (), where)
-    kernel = UOp(Ops.KERNEL, src=(version, source), arg=Kernel(ast, said_of([node])))
+    kernel = UOp(Ops.KERNEL, src=(version, source), arg=Kernel(ast, provenance_of([node])))
     return UOp(Ops.ASSIGN, node.dtype, (version, kernel))
 
 
-def _is_run(window: ShapeTracker) -> bool:
-    """Whether a window is one run of memory."""
+def _is_contiguous(window: ShapeTracker) -> bool:
+    """Whether a window is one contiguous range of memory."""
     if len(window.views) != 1 or window.views[0].mask is not None:
         return False
     expected = 1
@@ -230,8 +234,8 @@ def _is_run(window: ShapeTracker) -> bool:
     return True
 
 
-def reads_elsewhere(built: UOp, slot: int, window: ShapeTracker) -> bool:
-    """Whether a kernel reads its own output at other places than it writes."""
+def reads_other_elements(built: UOp, slot: int, window: ShapeTracker) -> bool:
+    """Whether a kernel reads other elements of its output than the one it writes."""
     below_reduce: set[UOp] = set()
     for node in reversed(built.toposort()):
         if node.op is Ops.CONTIGUOUS:
@@ -239,18 +243,20 @@ def reads_elsewhere(built: UOp, slot: int, window: ShapeTracker) -> bool:
         if node.op in (Ops.REDUCE_AXIS, Ops.VIEW) or node in below_reduce:
             below_reduce.update(node.src)
         if node.op is Ops.LOAD and node.src[0].base.arg == slot:
-            if node in below_reduce or _without_ones(node.src[0].arg) != _without_ones(window):
+            if node in below_reduce or _without_unit_axes(node.src[0].arg) != _without_unit_axes(
+                window
+            ):
                 return True
     return False
 
 
-def _without_ones(st: ShapeTracker) -> ShapeTracker:
-    """The same elements in the same loops: an axis of one element is none."""
+def _without_unit_axes(st: ShapeTracker) -> ShapeTracker:
+    """The same elements in the same loops, without axes of one element."""
     kept = tuple(e for e in st.shape if isinstance(e, UOp) or e != 1)
     return (st if kept == st.shape else st.reshape(kept)).simplify()
 
 
 def _is_in_place(ast: UOp, slot: int) -> bool:
-    """Whether a kernel reads what it overwrites only where it does."""
+    """Whether a kernel reads what it overwrites at the written element only."""
     (window,) = (to.arg for to, _ in (s.src for s in ast.src) if to.src[0].arg == slot)
-    return not any(reads_elsewhere(store.src[1], slot, window) for store in ast.src)
+    return not any(reads_other_elements(store.src[1], slot, window) for store in ast.src)

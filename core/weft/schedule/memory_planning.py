@@ -31,8 +31,9 @@ _APART = 64
 _MOST_IN_ARENA = 1500
 
 
-class Need(NamedTuple):
-    """`nbytes` on `device`, from step `first` to step `last`, both included; called `number`."""
+class Lifetime(NamedTuple):
+    """`nbytes` on `device`, in use from step `first` to step `last`, both included; named
+    `number`."""
 
     number: int
     device: str
@@ -41,8 +42,8 @@ class Need(NamedTuple):
     last: int
 
 
-class Spot(NamedTuple):
-    """Where something stands: the number of an arena, and the first byte in it."""
+class Place(NamedTuple):
+    """The place of a buffer: the number of an arena, and the first byte in it."""
 
     arena: int
     start: int
@@ -56,7 +57,7 @@ class Layout:
     stands in them.
     """
 
-    spots: dict[int, Spot] = field(default_factory=dict)
+    spots: dict[int, Place] = field(default_factory=dict)
     arenas: tuple[tuple[str, int], ...] = ()
     unplanned: int = 0
 
@@ -69,39 +70,41 @@ class Layout:
         return [Buffer(device, nbytes, dtypes.uint8) for device, nbytes in self.arenas]
 
 
-def lay_out(needs: Iterable[Need]) -> Layout:
-    """A place for everything that can share its room, by device."""
-    by_device: dict[str, list[Need]] = {}
+def plan_memory(needs: Iterable[Lifetime]) -> Layout:
+    """A place for all memory that can be shared, by device."""
+    by_device: dict[str, list[Lifetime]] = {}
     for need in needs:
         if need.nbytes:
             by_device.setdefault(need.device, []).append(need)
-    spots: dict[int, Spot] = {}
+    spots: dict[int, Place] = {}
     arenas: list[tuple[str, int]] = []
     unplanned = 0
     for device, wanted in by_device.items():
         caps = registry.capabilities(device).memory
         if caps.persistent or len(wanted) < 2:
             continue
-        offsets, sizes = arrange(wanted, caps)
+        offsets, sizes = _plan_device(wanted, caps)
         for need, (arena, start) in zip(wanted, offsets):
-            spots[need.number] = Spot(len(arenas) + arena, start)
+            spots[need.number] = Place(len(arenas) + arena, start)
             unplanned += need.nbytes
         arenas.extend((device, nbytes) for nbytes in sizes)
     return Layout(spots, tuple(arenas), unplanned)
 
 
-def arrange(needs: Sequence[Need], caps: MemoryCaps) -> tuple[list[tuple[int, int]], list[int]]:
-    """((arena, first byte) of each need, bytes of each arena) on one device."""
+def _plan_device(
+    needs: Sequence[Lifetime], caps: MemoryCaps
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """((arena, first byte) of each lifetime, bytes of each arena) on one device."""
     if caps.alignment is not None and len(needs) <= _MOST_IN_ARENA:
-        starts, size = in_one_arena(needs, round_up(_APART, caps.alignment))
+        starts, size = pack_arena(needs, round_up(_APART, caps.alignment))
         if caps.max_allocation is None or size <= caps.max_allocation:
             return [(0, start) for start in starts], [size]
-    numbers, sizes = in_whole_buffers(needs)
+    numbers, sizes = reuse_buffers(needs)
     return [(number, 0) for number in numbers], sizes
 
 
-def in_one_arena(needs: Sequence[Need], alignment: int) -> tuple[list[int], int]:
-    """(first byte of each need, bytes altogether): no two overlap in both time and place."""
+def pack_arena(needs: Sequence[Lifetime], alignment: int) -> tuple[list[int], int]:
+    """(first byte of each lifetime, bytes of the arena): no two overlap in both time and space."""
     starts = [0] * len(needs)
     placed: list[tuple[int, int, int, int]] = []  # first byte, byte after, first step, last step
     total = 0
@@ -124,8 +127,9 @@ def in_one_arena(needs: Sequence[Need], alignment: int) -> tuple[list[int], int]
     return starts, total
 
 
-def in_whole_buffers(needs: Sequence[Need]) -> tuple[list[int], list[int]]:
-    """(number of the buffer of each need, bytes of each buffer): used again for the same size."""
+def reuse_buffers(needs: Sequence[Lifetime]) -> tuple[list[int], list[int]]:
+    """(number of the buffer of each lifetime, bytes of each buffer): buffers are reused for the
+    same size."""
     numbers = [0] * len(needs)
     sizes: list[int] = []
     free: dict[int, list[int]] = {}

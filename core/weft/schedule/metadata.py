@@ -15,14 +15,14 @@ from weft.uop.node import memo_slot
 _set_meta = memo_slot("meta")
 
 
-def made_from(node: UOp, original: UOp) -> UOp:
-    """`node`, which says that it is from where `original` is, if it said nothing."""
+def with_provenance_of(node: UOp, original: UOp) -> UOp:
+    """`node` with the provenance of `original`, if it has none."""
     if node.meta is None:
         _set_meta(node, original.meta)
     return node
 
 
-def said_of(nodes: Iterable[UOp]) -> tuple[Any, ...]:
+def provenance_of(nodes: Iterable[UOp]) -> tuple[Any, ...]:
     """The provenance of the fused nodes, each once, in the order of the graph."""
     found = (node.meta for node in nodes)
     return tuple(dict.fromkeys(m for m in found if m is not None))

@@ -21,20 +21,20 @@ def moves_between(node: UOp, base: UOp) -> list[UOp]:
     return moves[::-1]
 
 
-def through(node: UOp, moves: list[UOp]) -> UOp:
-    """`moves` of `node`."""
+def apply_moves(node: UOp, moves: list[UOp]) -> UOp:
+    """The movement ops `moves` applied to `node`."""
     for move in moves:
         node = UOp(move.op, node.dtype, (node,), move.arg)
     return node
 
 
-def same_moves(node: UOp, base: UOp, other: UOp) -> UOp:
-    """The movement between `base` and `node`, over `other`."""
-    return through(other, moves_between(node, base))
+def transfer_moves(node: UOp, base: UOp, other: UOp) -> UOp:
+    """The movement between `base` and `node`, applied to `other`."""
+    return apply_moves(other, moves_between(node, base))
 
 
-def undone(node: UOp, moves: list[UOp]) -> UOp:
-    """`node`, which is the last of `moves`, with all of them (rearrangements) taken back."""
+def invert_moves(node: UOp, moves: list[UOp]) -> UOp:
+    """`node`, the last of `moves`, with all of them (rearrangements) inverted."""
     for move in reversed(moves):
         if move.op is Ops.RESHAPE:
             node = node.reshape(move.src[0].shape)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 from weft.device import registry
 from weft.schedule.context import ScheduleContext
-from weft.schedule.multi_parts import Spread, constant
-from weft.schedule.multi_rules import Found, taken_apart
+from weft.schedule.multi_parts import Sharded, constant
+from weft.schedule.multi_rules import Found, partitioned
 from weft.schedule.simplify import constant_of
 from weft.schedule.storage import APART
 from weft.schedule.use_def import is_stored
@@ -32,8 +32,8 @@ _HELD = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN, Ops.CONTIGUOUS})
 
 
 @dataclass
-class Expansion:
-    """A graph taken apart.
+class PartitionedGraph:
+    """A graph with one part per device.
 
     sink: the parts of what is asked for, each on one device. found: what every node has become.
     """
@@ -48,16 +48,18 @@ class Expansion:
             if node.op in GroupOp.Movement or node.op in _STRUCTURE or is_stored(node):
                 continue
             if isinstance(found, UOp):
-                new = _final(found, becomes) if found is not node else becomes.get(node)
+                new = _stored_value(found, becomes) if found is not node else becomes.get(node)
             else:
-                new = _whole(node, found, [_final(part, becomes) for part in found.parts])
+                new = _sharded_value(
+                    node, found, [_stored_value(part, becomes) for part in found.parts]
+                )
             if new is not None and new is not node:
                 result[node] = new
         return result
 
 
-def _final(part: UOp, becomes: Mapping[UOp, UOp]) -> UOp | None:
-    """What holds the value of a part; None where nothing does."""
+def _stored_value(part: UOp, becomes: Mapping[UOp, UOp]) -> UOp | None:
+    """The node that holds the value of a part; None where it is not stored."""
     base = part.base
     new = becomes.get(base)
     if new is not None:
@@ -65,24 +67,27 @@ def _final(part: UOp, becomes: Mapping[UOp, UOp]) -> UOp | None:
     return part if is_stored(base) or base.op is Ops.CONST else None
 
 
-def _whole(node: UOp, found: Spread, parts: list[UOp | None]) -> UOp | None:
-    """The parts, where all are held, as the one value that people see."""
+def _sharded_value(node: UOp, found: Sharded, parts: list[UOp | None]) -> UOp | None:
+    """The parts, if all are stored, as one sharded value."""
     if any(part is None for part in parts):
         return None
     if node.op is Ops.CONST or (node.op is Ops.MULTI and tuple(parts) == parts_of(node)):
         return None
     numbers = [constant_of(part) for part in parts]
-    if numbers[0] is not None and all(n is not None and _same(n, numbers[0]) for n in numbers):
+    if numbers[0] is not None and all(
+        n is not None and _is_same_constant(n, numbers[0]) for n in numbers
+    ):
         return constant(node.dtype, numbers[0].arg, node.shape, found.devices)
     return stacked(parts, found.shard)
 
 
-def _same(a: UOp, b: UOp) -> bool:
+def _is_same_constant(a: UOp, b: UOp) -> bool:
+    """Whether two constants are equal to the bit."""
     return a.arg == b.arg and str(a.arg) == str(b.arg)
 
 
-def expand(sink: UOp, ctx: ScheduleContext) -> Expansion | None:
-    """`sink` taken apart; None where all of it is on single devices.
+def partition(sink: UOp, ctx: ScheduleContext) -> PartitionedGraph | None:
+    """The graph with one part per device; None where all of it is on single devices.
 
     Raises DeviceError for operands that are not on the same devices, ScheduleError for a write to
     what is no memory.
@@ -92,33 +97,33 @@ def expand(sink: UOp, ctx: ScheduleContext) -> Expansion | None:
         if not any(node.op is Ops.MSTACK for node in order):
             return None
     del order[sink]
-    found = taken_apart(order, ctx)
-    return Expansion(_asked_for(sink, found), found)
+    found = partitioned(order, ctx)
+    return PartitionedGraph(_requested_parts(sink, found), found)
 
 
-def placement_of(node: UOp, ctx: ScheduleContext | None = None) -> Shard | None:
-    """How a value lies on its devices; None where it is on one."""
+def layout_of(node: UOp, ctx: ScheduleContext | None = None) -> Shard | None:
+    """The sharding of a value; None where it is on one device."""
     if node.op is Ops.MULTI:
         return node.arg
-    taken = expand(UOp.sink(node), ctx or ScheduleContext(registry.capabilities))
+    taken = partition(UOp.sink(node), ctx or ScheduleContext(registry.capabilities))
     found = None if taken is None else taken.found.get(node)
-    return found.shard if isinstance(found, Spread) else None
+    return found.shard if isinstance(found, Sharded) else None
 
 
-def _asked_for(sink: UOp, found: dict[UOp, Found]) -> UOp:
-    """What has to be computed of the parts."""
+def _requested_parts(sink: UOp, found: dict[UOp, Found]) -> UOp:
+    """The parts that must be computed."""
     # a write is carried out on every device, even if one part of its result is all that is read
     asked: dict[UOp, None] = {
         part: None
         for node, parts in found.items()
-        if node.op is Ops.ASSIGN and isinstance(parts, Spread)
+        if node.op is Ops.ASSIGN and isinstance(parts, Sharded)
         for part in parts.parts
     }
     for source in sink.src:
         base = source.base
         new = found[base]
-        if isinstance(new, Spread):
-            new = found[base] = _asked(base, new)
+        if isinstance(new, Sharded):
+            new = found[base] = _with_memory(base, new)
             asked.update(dict.fromkeys(new.parts))
         else:
             # what came of movement keeps its movement: only what is below is to be stored
@@ -126,13 +131,13 @@ def _asked_for(sink: UOp, found: dict[UOp, Found]) -> UOp:
     return UOp.sink(*asked)
 
 
-def _asked(base: UOp, found: Spread) -> Spread:
-    """What was only laid out anew gets memory of its own, as much as each part needs: a window of
-    the whole on its device would keep all of that alive."""
+def _with_memory(base: UOp, found: Sharded) -> Sharded:
+    """The parts of a value; what was only copied gets memory of its own size, since a view would
+    keep the whole alive."""
     if base.op is not Ops.COPY:
         return found
     parts = [part if part.base is part else _with_own_memory(part) for part in found.parts]
-    return Spread(tuple(parts), found.devices, found.shard)
+    return Sharded(tuple(parts), found.devices, found.shard)
 
 
 def _with_own_memory(part: UOp) -> UOp:

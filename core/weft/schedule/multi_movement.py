@@ -13,43 +13,43 @@ from itertools import pairwise
 from typing import Any
 
 from weft.base.sequences import prod
-from weft.schedule.multi_parts import Spread, carried, constant, nothing
+from weft.schedule.multi_parts import Sharded, constant, copied, empty
 from weft.uop import Ops, Shard, UOp
 
 
-def moved_parts(node: UOp, source: Spread) -> Spread | None:
+def moved_parts(node: UOp, source: Sharded) -> Sharded | None:
     """The parts of movement `node` over `source`, or None where the cut does not survive it."""
     if source.shard.axis is None:
-        return Spread(tuple(node.over((part,)) for part in source.parts), source.devices)
+        return Sharded(tuple(node.over((part,)) for part in source.parts), source.devices)
     return _RULES[node.op](node, source)
 
 
-def _each(node: UOp, source: Spread, shard: Shard, args: list[Any]) -> Spread:
-    """The movement of every part with its own arg; what has no elements is a constant."""
+def _apply_to_parts(node: UOp, source: Sharded, shard: Shard, args: list[Any]) -> Sharded:
+    """The movement of every part with its own argument; a part without elements is a constant."""
     parts = []
     for place, (part, device, arg) in enumerate(zip(source.parts, source.devices, args)):
         shape = shard.local_shape(node.shape, place)
         if 0 in shape:
-            parts.append(nothing(node.dtype, shape, device))
+            parts.append(empty(node.dtype, shape, device))
         elif shape == part.shape and node.op in (Ops.RESHAPE, Ops.SHRINK, Ops.PAD):
             parts.append(part)
         else:
             parts.append(UOp(node.op, node.dtype, (part,), arg))
-    return Spread(tuple(parts), source.devices, shard)
+    return Sharded(tuple(parts), source.devices, shard)
 
 
-def _reshape(node: UOp, source: Spread) -> Spread | None:
+def _reshape(node: UOp, source: Sharded) -> Sharded | None:
     """Whole blocks of the new shape have to lie in one part each."""
     old, new = node.src[0].shape, node.shape
-    found = reshaped_cut(source.shard, old, new)
+    found = reshaped_bounds(source.shard, old, new)
     if found is None:
         return None
     args = [found.local_shape(new, place) for place in range(len(source.parts))]
-    return _each(node, source, found, args)
+    return _apply_to_parts(node, source, found, args)
 
 
-def reshaped_cut(shard: Shard, old: tuple[Any, ...], new: tuple[Any, ...]) -> Shard | None:
-    """How a cut of shape `old` cuts shape `new`; None where it does not."""
+def reshaped_bounds(shard: Shard, old: tuple[Any, ...], new: tuple[Any, ...]) -> Shard | None:
+    """The bounds of a cut of shape `old` in shape `new`; None where it does not survive."""
     axis = shard.axis
     if axis is None:
         return shard
@@ -69,21 +69,23 @@ def reshaped_cut(shard: Shard, old: tuple[Any, ...], new: tuple[Any, ...]) -> Sh
     return None
 
 
-def _permute(node: UOp, source: Spread) -> Spread | None:
+def _permute(node: UOp, source: Sharded) -> Sharded | None:
     axis = node.arg.index(source.shard.axis)
-    return _each(node, source, Shard(axis, source.shard.bounds), [node.arg] * len(source.parts))
+    return _apply_to_parts(
+        node, source, Shard(axis, source.shard.bounds), [node.arg] * len(source.parts)
+    )
 
 
-def _expand(node: UOp, source: Spread) -> Spread | None:
+def _expand(node: UOp, source: Sharded) -> Sharded | None:
     """One element that becomes many is wanted by all."""
     shard = source.shard
     if node.shape[shard.axis] != shard.bounds[-1]:
         return None
     args = [shard.local_shape(node.shape, place) for place in range(len(source.parts))]
-    return _each(node, source, shard, args)
+    return _apply_to_parts(node, source, shard, args)
 
 
-def _pad(node: UOp, source: Spread) -> Spread | None:
+def _pad(node: UOp, source: Sharded) -> Sharded | None:
     """The first part grows in front, the last one at the end."""
     axis, bounds = source.shard.axis, source.shard.bounds
     before, after = node.arg[axis]
@@ -102,10 +104,10 @@ def _pad(node: UOp, source: Spread) -> Spread | None:
         pairs[axis] = (before if place == 0 else 0, after if place == last else 0)
         whole = not any(isinstance(x, UOp) or x for pair in pairs for x in pair)
         parts.append(part if whole else part.pad(tuple(pairs)))
-    return Spread(tuple(parts), source.devices, shard)
+    return Sharded(tuple(parts), source.devices, shard)
 
 
-def _shrink(node: UOp, source: Spread) -> Spread | None:
+def _shrink(node: UOp, source: Sharded) -> Sharded | None:
     """Every part keeps what it has of the window."""
     axis, bounds = source.shard.axis, source.shard.bounds
     start, stop = node.arg[axis]
@@ -118,24 +120,24 @@ def _shrink(node: UOp, source: Spread) -> Spread | None:
         window = list(node.arg)
         window[axis] = (low - bound, high - bound)
         args.append(tuple(window))
-    return _each(node, source, shard, args)
+    return _apply_to_parts(node, source, shard, args)
 
 
-def _flip(node: UOp, source: Spread) -> Spread | None:
+def _flip(node: UOp, source: Sharded) -> Sharded | None:
     """Along the cut the parts change places too."""
     shard, parts = source.shard, source.parts
     if not node.arg[shard.axis]:
-        return _each(node, source, shard, [node.arg] * len(parts))
+        return _apply_to_parts(node, source, shard, [node.arg] * len(parts))
     total = shard.bounds[-1]
     turned = Shard(shard.axis, tuple(total - bound for bound in reversed(shard.bounds)))
     made = []
     for place, device in enumerate(source.devices):
         part = parts[len(parts) - 1 - place]
         if 0 in part.shape:
-            made.append(nothing(node.dtype, part.shape, device))
+            made.append(empty(node.dtype, part.shape, device))
         else:
-            made.append(carried(part, device).flip(node.arg))
-    return Spread(tuple(made), source.devices, turned)
+            made.append(copied(part, device).flip(node.arg))
+    return Sharded(tuple(made), source.devices, turned)
 
 
 _RULES = {

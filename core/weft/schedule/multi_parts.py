@@ -1,6 +1,6 @@
 """Resharding: slice, copy and concatenate the parts of a sharded value as its readers need them.
 
-A `Spread` is one graph per device. No device receives data that it has already. Constants and
+A `Sharded` is one graph per device. No device receives data that it has already. Constants and
 counters are computed where they are needed. Expands are applied after the copy.
 
 Source: Xu et al., "GSPMD: General and Scalable Parallelization for ML Computation Graphs", 2021
@@ -31,15 +31,15 @@ _AFTER_THE_JOURNEY = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.FLIP, 
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """A value on several devices: `parts[i]` is on `devices[i]`, as `shard` says."""
+class Sharded:
+    """A value on several devices: `parts[i]` is on `devices[i]`, laid out by `shard`."""
 
     parts: tuple[UOp, ...]
     devices: tuple[str, ...]
     shard: Shard = EVERYWHERE
 
 
-def nothing(dtype: DType, shape: Sequence[Any], device: str) -> UOp:
+def empty(dtype: DType, shape: Sequence[Any], device: str) -> UOp:
     """A value without elements."""
     return constant(dtype, 0, shape, device)
 
@@ -50,20 +50,20 @@ def constant(dtype: DType, value: Any, shape: Sequence[Any], device: str) -> UOp
     return node.reshape((1,) * len(shape)).expand(tuple(shape)) if shape else node
 
 
-def cut(value: UOp, axis: int | None, start: int, stop: int) -> UOp:
+def sliced(value: UOp, axis: int | None, start: int, stop: int) -> UOp:
     """`value` from start to stop along an axis; itself where that is all of it."""
     if axis is None or (start, stop) == (0, value.shape[axis]):
         return value
     if start == stop:
         shape = (*value.shape[:axis], 0, *value.shape[axis + 1 :])
-        return nothing(value.dtype, shape, value.device)
+        return empty(value.dtype, shape, value.device)
     window = [(0, extent) for extent in value.shape]
     window[axis] = (start, stop)
     return value.shrink(tuple(window))
 
 
-def carried(value: UOp, device: str) -> UOp:
-    """A single-device value on `device`."""
+def copied(value: UOp, device: str) -> UOp:
+    """A single-device value on `device`; movement that adds elements is applied after the copy."""
     moves: list[UOp] = []
     while value.device != device and value.op in _AFTER_THE_JOURNEY:
         if any(isinstance(size, UOp) for size in value.src[0].shape):
@@ -71,15 +71,15 @@ def carried(value: UOp, device: str) -> UOp:
         moves.append(value)
         value = value.src[0]
     if value.device != device:
-        made = made_on(value, device)
+        made = computed_on(value, device)
         value = value.copy_to_device(device) if made is None else made
     for move in reversed(moves):
         value = UOp(move.op, move.dtype, (value,), move.arg)
     return value
 
 
-def made_on(value: UOp, device: str) -> UOp | None:
-    """`value` computed on `device` in the first place; None where it reads memory."""
+def computed_on(value: UOp, device: str) -> UOp | None:
+    """`value` computed on `device`; None where it reads memory."""
     if value.op is Ops.CONST:
         return UOp.const(value.dtype, value.arg, device)
     below = value.toposort(gate=lambda node: node.op in _MADE_ANYWHERE)
@@ -93,18 +93,19 @@ def made_on(value: UOp, device: str) -> UOp | None:
     return value.substitute(placeless)
 
 
-def joined(pieces: Sequence[tuple[int, UOp]], axis: int, extent: int) -> UOp:
+def concatenated(pieces: Sequence[tuple[int, UOp]], axis: int, extent: int) -> UOp:
     """(start, value) pieces that fill an axis of `extent`, as one value on their device."""
     start, result = pieces[0]
-    result = _placed(result, axis, start, extent)
+    result = _padded_to(result, axis, start, extent)
     for start, piece in pieces[1:]:
         inside = constant(dtypes.bool, True, piece.shape, piece.device)
-        there = _placed(inside, axis, start, extent)
-        result = there.alu(Ops.WHERE, _placed(piece, axis, start, extent), result)
+        there = _padded_to(inside, axis, start, extent)
+        result = there.alu(Ops.WHERE, _padded_to(piece, axis, start, extent), result)
     return result
 
 
-def _placed(value: UOp, axis: int, start: int, extent: int) -> UOp:
+def _padded_to(value: UOp, axis: int, start: int, extent: int) -> UOp:
+    """`value` padded to `extent` along an axis."""
     own = value.shape[axis]
     if own == extent:
         return value
@@ -113,15 +114,15 @@ def _placed(value: UOp, axis: int, start: int, extent: int) -> UOp:
     return value.pad(tuple(padding))
 
 
-def part_of(spread: Spread, shape: tuple[Any, ...], device: str, shard: Shard, place: int) -> UOp:
-    """Part `place` of `shard` of a value of `shape` that lies as `spread` says, on `device`."""
+def part_of(spread: Sharded, shape: tuple[Any, ...], device: str, shard: Shard, place: int) -> UOp:
+    """Part `place` of `shard` of a value of `shape` with the layout of `spread`, on `device`."""
     own, wanted = spread.shard, shard.axis
     low, high = (0, 0) if wanted is None else shard.bounds[place : place + 2]
     if wanted is not None and low == high:
-        return nothing(spread.parts[0].dtype, shard.local_shape(shape, place), device)
+        return empty(spread.parts[0].dtype, shard.local_shape(shape, place), device)
     if own.axis is None:
         nearest = spread.devices.index(device) if device in spread.devices else 0
-        return carried(cut(spread.parts[nearest], wanted, low, high), device)
+        return copied(sliced(spread.parts[nearest], wanted, low, high), device)
     if own.axis != wanted:
         origin, extent = 0, own.bounds[-1]
     else:
@@ -135,23 +136,23 @@ def part_of(spread: Spread, shape: tuple[Any, ...], device: str, shard: Shard, p
             first, last = start, stop
             piece = (first, last, low, high)
         if first < last:
-            held = cut(part, wanted, *piece[2:])
-            pieces.append((first - origin, carried(held, device)))
+            held = sliced(part, wanted, *piece[2:])
+            pieces.append((first - origin, copied(held, device)))
     if not pieces:
-        return nothing(spread.parts[0].dtype, shard.local_shape(shape, place), device)
-    return joined(pieces, own.axis, extent)
+        return empty(spread.parts[0].dtype, shard.local_shape(shape, place), device)
+    return concatenated(pieces, own.axis, extent)
 
 
-def arranged(
-    spread: Spread, shape: tuple[Any, ...], devices: tuple[str, ...], shard: Shard
-) -> Spread:
-    """The same value of `shape` on `devices` as `shard` says."""
+def resharded(
+    spread: Sharded, shape: tuple[Any, ...], devices: tuple[str, ...], shard: Shard
+) -> Sharded:
+    """The same value of `shape` on `devices` with the layout `shard`."""
     if (spread.devices, spread.shard) == (devices, shard):
         return spread
     parts = [part_of(spread, shape, device, shard, i) for i, device in enumerate(devices)]
-    return Spread(tuple(parts), devices, shard)
+    return Sharded(tuple(parts), devices, shard)
 
 
-def gathered(spread: Spread, shape: tuple[Any, ...], device: str) -> UOp:
+def gathered(spread: Sharded, shape: tuple[Any, ...], device: str) -> UOp:
     """The whole value on one device."""
     return part_of(spread, shape, device, EVERYWHERE, 0)

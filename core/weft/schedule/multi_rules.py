@@ -19,39 +19,39 @@ from weft.schedule.metadata import made_at
 from weft.schedule.multi_movement import moved_parts
 from weft.schedule.multi_parts import (
     EVERYWHERE,
-    Spread,
-    arranged,
-    carried,
+    Sharded,
+    computed_on,
     constant,
-    cut,
+    copied,
+    empty,
     gathered,
-    made_on,
-    nothing,
+    resharded,
+    sliced,
 )
 from weft.schedule.use_def import is_stored
 from weft.uop import GroupOp, Ops, Shard, UOp, identity_element
 from weft.uop.sharding import parts_of
 
-Found = UOp | Spread
+Found = UOp | Sharded
 _NUMBERS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
 _MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY, Ops.BUFFER_VIEW})
 _UNARY = frozenset({Ops.CONTIGUOUS}) | GroupOp.Identity
 
 
-def taken_apart(order: Mapping[UOp, None], ctx: ScheduleContext) -> dict[UOp, Found]:
-    """What every node of `order` (sources first) becomes: a node on one device, or parts.
+def partitioned(order: Mapping[UOp, None], ctx: ScheduleContext) -> dict[UOp, Found]:
+    """The replacement of every node in `order` (sources first): a node on one device, or parts.
 
     Raises DeviceError for operands that are not on the same devices, ScheduleError for an operation
     that is not defined for parts, and for a write to what is no memory.
     """
-    walk = _Expander(ctx)
+    walk = _Partitioner(ctx)
     for node in order:
         walk.found[node] = walk.node(node)
     return walk.found
 
 
-class _Expander:
-    """One walk over a graph, sources first. `found` is what every node has become.
+class _Partitioner:
+    """One traversal of a graph, sources first.
 
     everywhere: what was gathered. partial: of reduces across the cut, what each device has of them.
     """
@@ -59,8 +59,8 @@ class _Expander:
     def __init__(self, ctx: ScheduleContext) -> None:
         self.ctx = ctx
         self.found: dict[UOp, Found] = {}
-        self.everywhere: dict[UOp, Spread] = {}
-        self.partial: dict[UOp, Spread] = {}
+        self.everywhere: dict[UOp, Sharded] = {}
+        self.partial: dict[UOp, Sharded] = {}
 
     def node(self, node: UOp) -> Found:
         """What one node becomes; its sources are in `found`."""
@@ -70,8 +70,8 @@ class _Expander:
             return self._placed(node)
         rule = _RULES.get(node.op)
         found = [self.found[source] for source in node.src]
-        if not any(isinstance(each, Spread) for each in found):
-            if rule is not None and _several(node):
+        if not any(isinstance(each, Sharded) for each in found):
+            if rule is not None and _spans_devices(node):
                 return rule(self, node)
             return node.over(tuple(found))  # type: ignore[arg-type]
         if rule is None:
@@ -88,46 +88,46 @@ class _Expander:
         if not isinstance(devices, tuple):
             return node
         places = [UOp(Ops.DEVICE, arg=device) for device in devices]
-        return Spread(tuple(node.over((place,)) for place in places), devices)
+        return Sharded(tuple(node.over((place,)) for place in places), devices)
 
     # ---- layouts ------------------------------------------------------------------------------
 
-    def arranged(self, node: UOp, shard: Shard, like: Spread, user: UOp) -> Spread:
+    def resharded(self, node: UOp, shard: Shard, like: Sharded, user: UOp) -> Sharded:
         """The value of `node` laid out by `shard` on the devices of `like`."""
         found = self.found[node]
         if isinstance(found, UOp):
-            return _remade(found, node, shard, like, user)
+            return _recomputed(found, node, shard, like, user)
         if found.devices != like.devices:
-            raise _elsewhere(user, like.devices, found.devices)
+            raise _device_mismatch(user, like.devices, found.devices)
         if found.shard == shard:
             return found
-        if found.shard.axis is not None and (shard.axis is None or _repeats(node)):
+        if found.shard.axis is not None and (shard.axis is None or _has_expand(node)):
             found = self.whole(node)
-        return arranged(found, node.shape, found.devices, shard)
+        return resharded(found, node.shape, found.devices, shard)
 
-    def whole(self, node: UOp) -> Spread:
+    def whole(self, node: UOp) -> Sharded:
         """All of `node` on each of its devices. What repeats elements does so after the journey."""
         known = self.everywhere.get(node)
         if known is not None:
             return known
         moves, below = [], node
-        if _repeats(node):
+        if _has_expand(node):
             while below.op in GroupOp.Movement:
                 moves.append(below)
                 below = below.src[0]
         found = self.found[below]
-        result = arranged(found, below.shape, found.devices, EVERYWHERE)  # type: ignore[union-attr]
+        result = resharded(found, below.shape, found.devices, EVERYWHERE)  # type: ignore[union-attr]
         for move in reversed(moves):
-            result = Spread(tuple(move.over((part,)) for part in result.parts), result.devices)
+            result = Sharded(tuple(move.over((part,)) for part in result.parts), result.devices)
         self.everywhere[node] = result
         return result
 
     # ---- rules: one per kind of node ----------------------------------------------------------
 
-    def multi(self, node: UOp) -> Spread:
+    def multi(self, node: UOp) -> Sharded:
         """Parts that stand in memory."""
         parts = tuple(self.found[part] for part in parts_of(node))
-        return Spread(parts, tuple(part.device for part in parts), node.arg)  # type: ignore[arg-type]
+        return Sharded(parts, tuple(part.device for part in parts), node.arg)  # type: ignore[arg-type]
 
     def stack(self, node: UOp) -> Found:
         """Taken apart by the MULTI above."""
@@ -136,17 +136,17 @@ class _Expander:
     def select(self, node: UOp) -> Found:
         """One of the parts."""
         found = self.found[node.src[0]]
-        return found.parts[node.arg] if isinstance(found, Spread) else found
+        return found.parts[node.arg] if isinstance(found, Sharded) else found
 
-    def unary(self, node: UOp) -> Spread:
+    def unary(self, node: UOp) -> Sharded:
         """Markers and copies of one's own, of each part."""
         found = self.found[node.src[0]]
         parts = [part if 0 in part.shape else node.over((part,)) for part in found.parts]  # type: ignore[union-attr]
-        return Spread(tuple(parts), found.devices, found.shard)  # type: ignore[union-attr]
+        return Sharded(tuple(parts), found.devices, found.shard)  # type: ignore[union-attr]
 
-    def elementwise(self, node: UOp) -> Spread:
+    def elementwise(self, node: UOp) -> Sharded:
         """Every operand laid out as the most evenly cut one among them is."""
-        like = _layout(node, [self.found[source] for source in node.src])
+        like = _common_layout(node, [self.found[source] for source in node.src])
         if node.op is Ops.BITCAST and (resized := self._resized(node, like)) is not None:
             return resized
         columns = [self._column(source, like, node) for source in node.src]
@@ -154,21 +154,21 @@ class _Expander:
         for place, operands in enumerate(zip(*columns)):
             shape = like.shard.local_shape(node.shape, place)
             if 0 in shape:
-                parts.append(nothing(node.dtype, shape, like.devices[place]))
+                parts.append(empty(node.dtype, shape, like.devices[place]))
             else:
                 parts.append(node.over(operands))
-        return Spread(tuple(parts), like.devices, like.shard)
+        return Sharded(tuple(parts), like.devices, like.shard)
 
-    def _column(self, source: UOp, like: Spread, user: UOp) -> tuple[UOp, ...]:
+    def _column(self, source: UOp, like: Sharded, user: UOp) -> tuple[UOp, ...]:
         if source.op not in _NUMBERS:
-            return self.arranged(source, like.shard, like, user).parts
+            return self.resharded(source, like.shard, like, user).parts
         found = self.found[source]
-        if isinstance(found, Spread):  # of constants among themselves one has to keep its place
+        if isinstance(found, Sharded):  # of constants among themselves one has to keep its place
             return found.parts
         bare = UOp(Ops.CONST, source.dtype, (), source.arg) if source.op is Ops.CONST else source
         return (bare,) * len(like.devices)
 
-    def _resized(self, node: UOp, like: Spread) -> Spread | None:
+    def _resized(self, node: UOp, like: Sharded) -> Sharded | None:
         """A bitcast to elements of another size, where the last axis is cut."""
         old, new = node.src[0].dtype.itemsize, node.dtype.itemsize
         shard = like.shard
@@ -176,38 +176,38 @@ class _Expander:
             return None
         if any(bound * old % new for bound in shard.bounds):
             parts = self.whole(node.src[0]).parts
-            return Spread(tuple(node.over((part,)) for part in parts), like.devices)
+            return Sharded(tuple(node.over((part,)) for part in parts), like.devices)
         cast = Shard(shard.axis, tuple(bound * old // new for bound in shard.bounds))
         parts = []
         for place, (part, device) in enumerate(zip(like.parts, like.devices)):
             shape = cast.local_shape(node.shape, place)
-            parts.append(nothing(node.dtype, shape, device) if 0 in shape else node.over((part,)))
-        return Spread(tuple(parts), like.devices, cast)
+            parts.append(empty(node.dtype, shape, device) if 0 in shape else node.over((part,)))
+        return Sharded(tuple(parts), like.devices, cast)
 
-    def movement(self, node: UOp) -> Spread:
+    def movement(self, node: UOp) -> Sharded:
         """Of each part, or of the whole on every device."""
         source = node.src[0]
         moved = moved_parts(node, self.found[source])  # type: ignore[arg-type]
         return moved_parts(node, self.whole(source)) if moved is None else moved  # type: ignore[return-value]
 
-    def reduce(self, node: UOp) -> Spread:
+    def reduce(self, node: UOp) -> Sharded:
         """Of each part; over the cut axis of all of them together."""
-        found: Spread = self.found[node.src[0]]  # type: ignore[assignment]
+        found: Sharded = self.found[node.src[0]]  # type: ignore[assignment]
         shard, crossing = found.shard, found.shard.axis in node.arg.axes
         parts = []
         for place, (part, device) in enumerate(zip(found.parts, found.devices)):
             shape = node.shape if crossing else shard.local_shape(node.shape, place)
             if 0 in shape:
-                parts.append(nothing(node.dtype, shape, device))
+                parts.append(empty(node.dtype, shape, device))
             elif 0 in part.shape:
                 identity = identity_element(node.arg.op, node.dtype)
                 parts.append(constant(node.dtype, identity, shape, device))
             else:
                 parts.append(node.over((part,)))
         if not crossing:
-            return Spread(tuple(parts), found.devices, shard)
+            return Sharded(tuple(parts), found.devices, shard)
         if all(0 not in part.shape for part in found.parts):
-            self.partial[node] = Spread(tuple(parts), found.devices)
+            self.partial[node] = Sharded(tuple(parts), found.devices)
         return _reduced(node.arg.op, found, parts)
 
     def copy(self, node: UOp) -> Found:
@@ -220,112 +220,114 @@ class _Expander:
             return self._gathered(node, source, found, target)
         shard = node.arg if isinstance(node.arg, Shard) else EVERYWHERE
         if isinstance(found, UOp):
-            return _laid_out(found, target, shard)
+            return _distributed(found, target, shard)
         if found.devices == target and node.arg is None:
             return found
         if (scattered := self._scattered(source, target, shard)) is not None:
             return scattered
         everywhere = shard.axis is None and target == found.devices
-        if found.shard.axis is not None and (everywhere or _repeats(source)):
+        if found.shard.axis is not None and (everywhere or _has_expand(source)):
             found = self.whole(source)
-        return arranged(found, node.shape, target, shard)
+        return resharded(found, node.shape, target, shard)
 
-    def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Spread | None:
+    def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Sharded | None:
         """A reduce across the cut that is wanted cut: nobody is sent what it does not keep."""
         moves, below = [], source
         while below.op in GroupOp.Movement:
             moves.append(below)
             below = below.src[0]
         found = self.partial.get(below)
-        if found is None or shard.axis is None or found.devices != target or _repeats(source):
+        if found is None or shard.axis is None or found.devices != target or _has_expand(source):
             return None
         for move in reversed(moves):
-            found = Spread(tuple(move.over((part,)) for part in found.parts), target)
+            found = Sharded(tuple(move.over((part,)) for part in found.parts), target)
         op = below.arg.op
-        return Spread(reduce_scatter(op, found.parts, target, shard), target, shard)
+        return Sharded(reduce_scatter(op, found.parts, target, shard), target, shard)
 
-    def _gathered(self, node: UOp, source: UOp, found: Spread, target: str) -> UOp:
+    def _gathered(self, node: UOp, source: UOp, found: Sharded, target: str) -> UOp:
         if self.ctx.computes(target):
             return gathered(found, source.shape, target)
         # what only stores cannot join parts
         whole = gathered(found, source.shape, found.devices[0]).contiguous()
         return node.over((whole, node.src[1]))
 
-    def assign(self, node: UOp) -> Spread:
+    def assign(self, node: UOp) -> Sharded:
         """Each part of the value into the same part of the destination."""
         target, value = node.src
         found = self.found[target]
-        if not isinstance(found, Spread):
-            raise _elsewhere(node, (str(target.device),), _devices(self.found[value]))
+        if not isinstance(found, Sharded):
+            raise _device_mismatch(node, (str(target.device),), _devices(self.found[value]))
         source = self.found[value.src[0]] if value.op is Ops.COPY else None
         if value.op in _NUMBERS:
             values = self._column(value, found, node)
         elif isinstance(source, UOp) and value.device == found.devices:
             # from one device: no more is sent to each than it keeps
-            values = _laid_out(source, found.devices, found.shard).parts
+            values = _distributed(source, found.devices, found.shard).parts
         else:
-            values = self.arranged(value, found.shard, found, node).parts
+            values = self.resharded(value, found.shard, found, node).parts
         parts = [_written(node, part, new) for part, new in zip(found.parts, values)]
-        return Spread(tuple(parts), found.devices, found.shard)
+        return Sharded(tuple(parts), found.devices, found.shard)
 
 
-_RULES: dict[Ops, Callable[[_Expander, UOp], Found]] = {
-    Ops.MULTI: _Expander.multi,
-    Ops.MSTACK: _Expander.stack,
-    Ops.MSELECT: _Expander.select,
-    Ops.REDUCE_AXIS: _Expander.reduce,
-    Ops.COPY: _Expander.copy,
-    Ops.ASSIGN: _Expander.assign,
-    **dict.fromkeys(_UNARY, _Expander.unary),
-    **dict.fromkeys(GroupOp.Elementwise, _Expander.elementwise),
-    **dict.fromkeys(GroupOp.Movement, _Expander.movement),
+_RULES: dict[Ops, Callable[[_Partitioner, UOp], Found]] = {
+    Ops.MULTI: _Partitioner.multi,
+    Ops.MSTACK: _Partitioner.stack,
+    Ops.MSELECT: _Partitioner.select,
+    Ops.REDUCE_AXIS: _Partitioner.reduce,
+    Ops.COPY: _Partitioner.copy,
+    Ops.ASSIGN: _Partitioner.assign,
+    **dict.fromkeys(_UNARY, _Partitioner.unary),
+    **dict.fromkeys(GroupOp.Elementwise, _Partitioner.elementwise),
+    **dict.fromkeys(GroupOp.Movement, _Partitioner.movement),
 }
 
 
-def _reduced(op: Ops, found: Spread, parts: list[UOp]) -> Spread:
+def _reduced(op: Ops, found: Sharded, parts: list[UOp]) -> Sharded:
     """Partial results of those that have elements, reduced and given to everybody."""
     given = [i for i, part in enumerate(found.parts) if 0 not in part.shape]
     given = given or list(range(len(parts)))
     devices = tuple(found.devices[i] for i in given)
     totals = dict(zip(devices, all_reduce(op, tuple(parts[i] for i in given), devices)))
     first = totals[devices[0]]
-    everybody = [totals[d] if d in totals else carried(first, d) for d in found.devices]
-    return Spread(tuple(everybody), found.devices)
+    everybody = [totals[d] if d in totals else copied(first, d) for d in found.devices]
+    return Sharded(tuple(everybody), found.devices)
 
 
-def _several(node: UOp) -> bool:
-    """Whether a node whose sources are on one device is on several."""
+def _spans_devices(node: UOp) -> bool:
+    """Whether a node is on several devices although its sources are on one."""
     if node.op is Ops.COPY:
         return isinstance(node.src[1].arg, tuple)
     return node.op in (Ops.MULTI, Ops.MSTACK)
 
 
 def _devices(found: Found) -> Any:
-    return found.devices if isinstance(found, Spread) else found.device
+    return found.devices if isinstance(found, Sharded) else found.device
 
 
-def _span(shard: Shard, place: int) -> tuple[int, int]:
+def _bounds(shard: Shard, place: int) -> tuple[int, int]:
+    """The range of the cut axis that part `place` holds."""
     return (0, 0) if shard.axis is None else (shard.bounds[place], shard.bounds[place + 1])
 
 
-def _laid_out(value: UOp, devices: tuple[str, ...], shard: Shard) -> Spread:
-    """A value on one device, or on none, given out to several."""
-    value = _origin(value, shard)
+def _distributed(value: UOp, devices: tuple[str, ...], shard: Shard) -> Sharded:
+    """A value on one device, or on none, distributed to several."""
+    value = _copy_source(value, shard)
     parts = [
-        carried(cut(_with_place(value, device), shard.axis, *_span(shard, place)), device)
+        copied(sliced(_computed_on(value, device), shard.axis, *_bounds(shard, place)), device)
         for place, device in enumerate(devices)
     ]
-    return Spread(tuple(parts), devices, shard)
+    return Sharded(tuple(parts), devices, shard)
 
 
-def _with_place(value: UOp, device: str) -> UOp:
-    """A value that is nowhere is made where it is wanted."""
-    made = made_on(value, device) if value.device is None else None
+def _computed_on(value: UOp, device: str) -> UOp:
+    """A value without a device, computed on `device`."""
+    made = computed_on(value, device) if value.device is None else None
     return value if made is None else made
 
 
-def _origin(value: UOp, shard: Shard) -> UOp:
-    """What a copy is of, so that each device gets its part from there: if that is a stretch."""
+def _copy_source(value: UOp, shard: Shard) -> UOp:
+    """The source of a copy if each part of it is contiguous, so that each device copies only its
+    part."""
     base, moves = value, []
     while base.op is Ops.RESHAPE:
         moves.append(base)
@@ -343,7 +345,7 @@ def _origin(value: UOp, shard: Shard) -> UOp:
     return source
 
 
-def _repeats(node: UOp) -> bool:
+def _has_expand(node: UOp) -> bool:
     """Whether there is an expand in the movement on top of a value."""
     while node.op in GroupOp.Movement:
         if node.op is Ops.EXPAND:
@@ -352,12 +354,12 @@ def _repeats(node: UOp) -> bool:
     return False
 
 
-def _layout(node: UOp, found: list[Found]) -> Spread:
+def _common_layout(node: UOp, found: list[Found]) -> Sharded:
     """The operand whose layout the others take: cut, and as evenly as any."""
-    spreads = [each for each in found if isinstance(each, Spread)]
+    spreads = [each for each in found if isinstance(each, Sharded)]
     for each in spreads:
         if each.devices != spreads[0].devices:
-            raise _elsewhere(node, spreads[0].devices, each.devices)
+            raise _device_mismatch(node, spreads[0].devices, each.devices)
     cut_ones = [each for each in spreads if each.shard.axis is not None]
     # the largest part decides how long everybody works: fractions of the axis are compared
     return min(cut_ones or spreads, key=lambda each: each.shard.largest / _extent(each.shard))
@@ -367,18 +369,19 @@ def _extent(shard: Shard) -> int:
     return max(shard.bounds[-1], 1) if shard.bounds else 1
 
 
-def _remade(found: UOp, node: UOp, shard: Shard, like: Spread, user: UOp) -> Spread:
-    """A value of constants and counters, made on all devices of `like`."""
+def _recomputed(found: UOp, node: UOp, shard: Shard, like: Sharded, user: UOp) -> Sharded:
+    """A value of constants and counters, computed on all devices of `like`."""
     parts = []
     for place, device in enumerate(like.devices):
-        made = made_on(found, device)
+        made = computed_on(found, device)
         if made is None:
-            raise _elsewhere(user, like.devices, found.device)
-        parts.append(cut(made, shard.axis, *_span(shard, place)))
-    return Spread(tuple(parts), like.devices, shard)
+            raise _device_mismatch(user, like.devices, found.device)
+        parts.append(sliced(made, shard.axis, *_bounds(shard, place)))
+    return Sharded(tuple(parts), like.devices, shard)
 
 
-def _elsewhere(user: UOp, devices: tuple[str, ...], other: Any) -> DeviceError:
+def _device_mismatch(user: UOp, devices: tuple[str, ...], other: Any) -> DeviceError:
+    """The error for operands on other devices."""
     return DeviceError(
         "the operands are on different devices",
         asked=f"{user.op.name} of a value on {devices} with one on {other}" + made_at(user),

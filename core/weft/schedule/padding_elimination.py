@@ -20,8 +20,9 @@ from weft.schedule.movement_lists import moves_between
 from weft.uop import Ops, UOp
 
 
-def rims_of_one_factor(moved: UOp) -> UOp:
-    """`moved`, with its movement below the product that it is of; itself where it is of none."""
+def pad_one_factor(moved: UOp) -> UOp:
+    """`moved` with its movement below the product, so that only one factor is padded; itself where
+    it is no product."""
     product = moved.base
     moves = moves_between(moved, product)
     if product.op is not Ops.MUL or not any(move.op is Ops.PAD for move in moves):
@@ -31,22 +32,22 @@ def rims_of_one_factor(moved: UOp) -> UOp:
     one, other = product.src
     for move in moves:
         if move.op is Ops.PAD:
-            one, other = _padded(one, other, move.arg)
+            one, other = _padded_factors(one, other, move.arg)
         else:
             one = UOp(move.op, one.dtype, (one,), move.arg)
             other = UOp(move.op, other.dtype, (other,), move.arg)
     return product.over((one, other))
 
 
-def _padded(one: UOp, other: UOp, pads: Sequence[tuple[int, int]]) -> tuple[UOp, UOp]:
-    """Two factors of which, along each axis that is padded, one is repeated if it can be."""
+def _padded_factors(one: UOp, other: UOp, pads: Sequence[tuple[int, int]]) -> tuple[UOp, UOp]:
+    """Two factors of which, along each padded axis, one is repeated if it can be."""
     padding: tuple[list[Any], list[Any]] = ([(0, 0)] * len(pads), [(0, 0)] * len(pads))
     for axis, pad in enumerate(pads):
         if pad == (0, 0):
             continue
-        if (longer := repeated(other, axis, sum(pad))) is not None:
+        if (longer := extended(other, axis, sum(pad))) is not None:
             other = longer
-        elif (longer := repeated(one, axis, sum(pad))) is not None:
+        elif (longer := extended(one, axis, sum(pad))) is not None:
             one = longer
             padding[1][axis] = pad
             continue
@@ -60,21 +61,21 @@ def _padded(one: UOp, other: UOp, pads: Sequence[tuple[int, int]]) -> tuple[UOp,
     return made[0], made[1]
 
 
-def repeated(node: UOp, axis: int, more: int) -> UOp | None:
-    """`node`, which stands still along an axis, longer by `more`; None where it does not."""
+def extended(node: UOp, axis: int, more: int) -> UOp | None:
+    """`node`, which is constant along an axis, longer by `more`; None where it is not constant."""
     shape = node.shape
     if shape[axis] == 1:
-        return node.expand(_longer(shape, axis, more))
+        return node.expand(_extended_argument(shape, axis, more))
     place, arg = axis, node.arg
     if node.op is Ops.EXPAND:
-        arg = _longer(shape, axis, more)
+        arg = _extended_argument(shape, axis, more)
         if node.src[0].shape[axis] == 1:
             return UOp(Ops.EXPAND, node.dtype, node.src, arg)
     elif node.op is Ops.RESHAPE:
-        found = _same_axis(node.src[0].shape, shape, axis)
+        found = _axis_before_reshape(node.src[0].shape, shape, axis)
         if found is None:
             return None
-        place, arg = found, _longer(shape, axis, more)
+        place, arg = found, _extended_argument(shape, axis, more)
     elif node.op is Ops.PERMUTE:
         place = node.arg[axis]
     elif node.op is Ops.SHRINK:
@@ -87,24 +88,26 @@ def repeated(node: UOp, axis: int, more: int) -> UOp | None:
             return None
     elif node.op is not Ops.FLIP and node.op is not Ops.CAST:
         return None
-    source = repeated(node.src[0], place, more)
+    source = extended(node.src[0], place, more)
     return None if source is None else UOp(node.op, node.dtype, (source,), arg)
 
 
-def _longer(shape: Sequence[Any], axis: int, more: int) -> tuple[Any, ...]:
+def _extended_argument(shape: Sequence[Any], axis: int, more: int) -> tuple[Any, ...]:
+    """The argument of a movement whose axis is longer by `more`."""
     return (*shape[:axis], shape[axis] + more, *shape[axis + 1 :])
 
 
-def _same_axis(before: Sequence[Any], after: Sequence[Any], axis: int) -> int | None:
-    """Which axis before a reshape is this one after it: as long, and as many elements behind."""
-    behind = _count(after[axis + 1 :])
+def _axis_before_reshape(before: Sequence[Any], after: Sequence[Any], axis: int) -> int | None:
+    """The axis of a reshape's source with the same extent and as many elements after it."""
+    behind = _inner_elements(after[axis + 1 :])
     for place, extent in enumerate(before):
-        if extent == after[axis] and _count(before[place + 1 :]) == behind:
+        if extent == after[axis] and _inner_elements(before[place + 1 :]) == behind:
             return place
     return None
 
 
-def _count(extents: Sequence[Any]) -> int:
+def _inner_elements(extents: Sequence[Any]) -> int:
+    """The number of elements after an axis."""
     size = 1
     for extent in extents:
         size *= extent

@@ -14,25 +14,32 @@ from weft.base.dtype import any_images
 from weft.base.settings import settings
 from weft.device import registry
 from weft.schedule.arange import is_counter
-from weft.schedule.assigns import pending_writes, separate
+from weft.schedule.assigns import pending_writes, resolve_hazards
 from weft.schedule.batched_edits import Edit, rebuild
 from weft.schedule.buffer_limits import limit_buffers, narrow
 from weft.schedule.context import ScheduleContext
-from weft.schedule.dead_write_elimination import unseen_steps
-from weft.schedule.fuse_marks import NONE, Marks, marked, moved, still_cut, without_marks
+from weft.schedule.dead_write_elimination import dead_write_edits
+from weft.schedule.fuse_marks import (
+    NONE,
+    Marks,
+    mark_removals,
+    marked,
+    rebuilt_marks,
+    unfused_marks,
+)
 from weft.schedule.fusion_candidates import Group
 from weft.schedule.images import images
-from weft.schedule.item_order import kernel_writes, waiting_for_each_other
+from weft.schedule.item_order import cyclic_writes, kernel_writes
 from weft.schedule.kernel_fusion import group_kernels
-from weft.schedule.kernels import create_kernels, storage_under
-from weft.schedule.multi import Expansion, expand
+from weft.schedule.kernels import create_kernels, root_buffer
+from weft.schedule.multi import PartitionedGraph, partition
 from weft.schedule.realize_map import must_realize
 from weft.schedule.reduce_fusion import group_reduces
 from weft.schedule.simplify import simplify
 from weft.schedule.split_reduce import split_reduces
 from weft.schedule.storage import storage
 from weft.schedule.use_def import Uses, is_pending, is_stored, uses_in
-from weft.schedule.view_pushdown import tidy_views
+from weft.schedule.view_pushdown import pushdown_edits
 from weft.spec import kernel_graph, tensor
 from weft.spec.check import verify
 from weft.spec.passes import Pass, Picture, run_passes
@@ -60,7 +67,7 @@ class Plan:
 
     sink: UOp
     crossed: frozenset[UOp] = frozenset()
-    expansion: Expansion | None = None
+    expansion: PartitionedGraph | None = None
     separated: dict[UOp, UOp] = field(default_factory=dict)
     cleaned: dict[UOp, UOp] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
@@ -84,7 +91,7 @@ class Plan:
 
 def _expand_shards(plan: Plan, ctx: ScheduleContext) -> Plan:
     """SPMD partitioning: replace sharded values by one graph per device, with copies."""
-    plan.expansion = expand(plan.sink, ctx) if sharding_seen() else None
+    plan.expansion = partition(plan.sink, ctx) if sharding_seen() else None
     if plan.expansion is not None:
         plan.sink = plan.expansion.sink
     return plan
@@ -92,14 +99,14 @@ def _expand_shards(plan: Plan, ctx: ScheduleContext) -> Plan:
 
 def _separate(plan: Plan, ctx: ScheduleContext) -> Plan:
     """Write-after-read hazards: copy old values that no order of kernels can preserve."""
-    plan.separated = separate(plan.sink, plan.crossed, ctx.is_shared)
+    plan.separated = resolve_hazards(plan.sink, plan.crossed, ctx.is_shared)
     return plan
 
 
 def _clean(plan: Plan, ctx: ScheduleContext) -> Plan:
     """Algebraic simplification: fold constants, remove copies, turn slices into buffer views."""
     rules = CLEAN_WITH_IMAGES if any_images() else CLEAN
-    plan.cleaned = rewrite_map(plan.clean_sink, rules, ctx.about(plan.clean_sink))
+    plan.cleaned = rewrite_map(plan.clean_sink, rules, ctx.for_graph(plan.clean_sink))
     return plan
 
 
@@ -107,7 +114,7 @@ def _views(plan: Plan, ctx: ScheduleContext) -> Plan:
     """View pushdown: move reshapes and permutes below reduces; eliminate dead writes."""
     plan.uses = uses_in(plan.clean_sink)
     for _ in range(_MOST_ROUNDS):
-        if not (edits := unseen_steps(plan.uses) or tidy_views(plan.uses)):
+        if not (edits := dead_write_edits(plan.uses) or pushdown_edits(plan.uses)):
             break
         _edit(plan, edits)
     return plan
@@ -122,13 +129,13 @@ def _split_reduces(plan: Plan, ctx: ScheduleContext) -> Plan:
 
 def _fuse_marks(plan: Plan, ctx: ScheduleContext) -> Plan:
     """Fusion marks: keep in one kernel what the user marked with `Tensor.fuse()`."""
-    if edits := without_marks(plan.uses):
+    if edits := mark_removals(plan.uses):
         marks = marked(plan.uses)
-        marks = moved(marks, _edit(plan, edits))
-        stored = must_realize(plan.uses, reads_narrow=ctx.reads_narrow)
+        marks = rebuilt_marks(marks, _edit(plan, edits))
+        stored = must_realize(plan.uses, prefers_narrow=ctx.prefers_narrow)
         realized = group_reduces(plan.uses, stored)
         realized = limit_buffers(plan.uses, realized, ctx)
-        plan.marks = still_cut(marks, group_kernels(plan.uses, realized, ctx))
+        plan.marks = unfused_marks(marks, group_kernels(plan.uses, realized, ctx))
     return plan
 
 
@@ -141,7 +148,7 @@ def _edit(plan: Plan, edits: dict[UOp, Edit]) -> dict[UOp, UOp]:
 
 def _must_realize(plan: Plan, ctx: ScheduleContext) -> Plan:
     """Realization: find the values that must be stored whatever is fused."""
-    plan.realized = must_realize(plan.uses, plan.marks, ctx.reads_narrow)
+    plan.realized = must_realize(plan.uses, plan.marks, ctx.prefers_narrow)
     return plan
 
 
@@ -236,7 +243,7 @@ def _crossed(plan: Plan, order: Iterable[UOp]) -> frozenset[UOp]:
     if not pending_writes(order):
         return frozenset()
     made = UOp(Ops.SINK, src=tuple(plan.stored.values()))
-    return frozenset(storage_under(w) for w in waiting_for_each_other(kernel_writes(made)))
+    return frozenset(root_buffer(w) for w in cyclic_writes(kernel_writes(made)))
 
 
 def _becomes(plan: Plan, order: Iterable[UOp]) -> dict[UOp, UOp]:

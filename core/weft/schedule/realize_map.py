@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from weft.base.dtype import DType, ImageDType
 from weft.base.sequences import prod
-from weft.schedule.arange import Picks, is_counter, picks_in
+from weft.schedule.arange import OneHotSelections, is_counter, one_hot_selections
 from weft.schedule.fuse_marks import NONE, Marks
 from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp, sint
@@ -39,16 +39,17 @@ _UNPACKING = frozenset(
 def must_realize(
     uses: Uses,
     marks: Marks = NONE,
-    reads_narrow: Callable[[str, DType, DType], bool] = lambda device, narrow, wide: False,
+    prefers_narrow: Callable[[str, DType, DType], bool] = lambda device, narrow, wide: False,
 ) -> dict[UOp, None]:
-    """Nodes (never movement, constants, memory) that need a kernel of their own, sources first.
+    """The nodes (never movement, constants or memory) that need a kernel of their own, sources
+    first.
 
-    marks: what is asked for in one kernel is not stored for growing. reads_narrow: whether kernels
-    of a device had better read a dtype where it is narrow (see `ScheduleContext.reads_narrow`).
+    marks: a value inside a mark is not stored although it is expanded. prefers_narrow: see
+    `ScheduleContext.prefers_narrow`.
     """
     realized: dict[UOp, None] = {}
     depth: dict[UOp, int] = {}
-    picks = picks_in(uses)
+    picks = one_hot_selections(uses)
     for node in uses.order:
         if is_stored(node):
             continue
@@ -61,25 +62,25 @@ def must_realize(
             or node.op in _ALWAYS
             or depth[node] > _DEEPEST_CHAIN
             or node in marks.stored
-            or _read_by_meta(node, uses)
+            or _is_read_as_memory(node, uses)
         ):
             realized[node] = None
         elif (
             node not in picks.inline
             and node not in marks.inside
-            and _grows(node, uses, picks)
+            and _is_expanded(node, uses, picks)
             and not _is_cheap(node, depth[node], uses, realized)
-            and not (_is_widening(node) and _stays_narrow(node, reads_narrow))
-            and not _is_unpacked(node, uses, realized)
+            and not (_is_widening(node) and _stays_narrow(node, prefers_narrow))
+            and not _is_dequantization(node, uses, realized)
         ):
-            held = _worth_storing(node)
+            held = _stored_base(node)
             if not is_stored(held):
                 realized[held] = None
     return realized
 
 
-def _read_by_meta(node: UOp, uses: Uses) -> bool:
-    """COPY, BUFFER_VIEW and writes to another device read memory, not values."""
+def _is_read_as_memory(node: UOp, uses: Uses) -> bool:
+    """Whether `user` reads memory and not values: COPY, BUFFER_VIEW, writes to another device."""
     return any(
         use.user.op in GroupOp.Meta
         or (use.user.op is Ops.ASSIGN and node.device != use.user.device)
@@ -87,8 +88,8 @@ def _read_by_meta(node: UOp, uses: Uses) -> bool:
     )
 
 
-def _grows(node: UOp, uses: Uses, picks: Picks) -> bool:
-    """Read through an expand that makes more elements than there are."""
+def _is_expanded(node: UOp, uses: Uses, picks: OneHotSelections) -> bool:
+    """Whether a value is read through an expand that makes more elements than it has."""
     moved = [use for use in uses.of[node] if use.source is not node]
     if not moved:
         return False
@@ -99,13 +100,13 @@ def _grows(node: UOp, uses: Uses, picks: Picks) -> bool:
     reads = [
         picked.get((use.user, use.source)) or _elements_read(use.source)
         for use in moved
-        if _repeats(use.source)
+        if _has_expand(use.source)
     ]
     return any(not isinstance(count, int) or count > size for count in reads)
 
 
-def _repeats(source: UOp) -> bool:
-    """Whether there is an expand in a movement; nothing else reads an element twice."""
+def _has_expand(source: UOp) -> bool:
+    """Whether there is an expand in a movement; nothing else repeats elements."""
     while source.op in GroupOp.Movement:
         if source.op is Ops.EXPAND:
             return True
@@ -114,14 +115,15 @@ def _repeats(source: UOp) -> bool:
 
 
 def _elements_read(source: UOp) -> sint:
-    """How many elements a movement reads, each as often as it is read; padding counts as none."""
+    """The number of elements that a movement reads, with repetitions; padding counts as none."""
     view = source.st.views[-1]
     extents = view.shape if view.mask is None else tuple(stop - start for start, stop in view.mask)
     return prod(extents)
 
 
 def _is_cheap(node: UOp, depth: int, uses: Uses, realized: dict[UOp, None]) -> bool:
-    """A few steps over counters, over one element, or once for many: computed, not stored."""
+    """Whether to recompute a value: a few operations on counters, on one element, or once for
+    many."""
     if depth > _CHEAP or node.op is Ops.REDUCE_AXIS:
         return False
     below = node.toposort(
@@ -130,17 +132,18 @@ def _is_cheap(node: UOp, depth: int, uses: Uses, realized: dict[UOp, None]) -> b
     if any(u.op is Ops.REDUCE_AXIS or u.op is Ops.THREEFRY for u in below if u not in realized):
         return False
     counts = not any(u.op is Ops.BUFFER or u.op in _ALWAYS or u in realized for u in below)
-    return counts or prod(node.shape) == 1 or _is_hoisted(node, uses)
+    return counts or prod(node.shape) == 1 or _is_loop_invariant(node, uses)
 
 
 def _is_widening(node: UOp) -> bool:
-    """Only makes wider what stands in memory."""
+    """Whether a node only casts stored elements to a wider dtype."""
     source = node.src[0] if node.op is Ops.CAST else node
     return node.dtype.itemsize > source.dtype.itemsize and is_stored(source.base)
 
 
-def _is_unpacked(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool:
-    """A few steps from much smaller memory, read by few: to store it would be most of the work."""
+def _is_dequantization(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool:
+    """Whether a node is a few operations on much smaller memory and has few readers: it costs more
+    to store than to compute."""
     size = prod(node.shape)
     if node.op not in _UNPACKING or not isinstance(size, int):
         return False
@@ -167,15 +170,14 @@ def _is_unpacked(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool:
     return steps <= _FEW_STEPS and narrow and 2 * nbytes <= size * node.dtype.itemsize
 
 
-def _stays_narrow(node: UOp, reads_narrow: Callable[[str, DType, DType], bool]) -> bool:
+def _stays_narrow(node: UOp, prefers_narrow: Callable[[str, DType, DType], bool]) -> bool:
+    """Whether the readers of a cast are better served by the narrow dtype in memory."""
     source = node.src[0] if node.op is Ops.CAST else node
-    return isinstance(node.device, str) and reads_narrow(node.device, source.dtype, node.dtype)
+    return isinstance(node.device, str) and prefers_narrow(node.device, source.dtype, node.dtype)
 
 
-def _worth_storing(node: UOp) -> UOp:
-    """What is to be stored for `node`: itself, or the value that it only gives or hides by place,
-    as padding with a value does, or only makes wider: to do that again costs nothing. What is read
-    from an image is that image."""
+def _stored_base(node: UOp) -> UOp:
+    """The node to store for `node`: itself, or what it masks, pads or widens."""
     if node.op is Ops.CAST and isinstance(node.src[0].dtype, ImageDType):
         return node.src[0].base
     if node.op is Ops.CAST and node.dtype.itemsize > node.src[0].dtype.itemsize:
@@ -190,14 +192,16 @@ def _worth_storing(node: UOp) -> UOp:
     return bases[0]
 
 
-def _is_hoisted(node: UOp, uses: Uses) -> bool:
-    """Whether every reader uses one element for a whole stretch of its innermost axes: it is then
-    computed outside of those loops, as the scale of a channel is for all its pixels."""
+def _is_loop_invariant(node: UOp, uses: Uses) -> bool:
+    """Whether every reader uses one element for a whole stretch of its innermost axes, so that code
+    generation hoists it out of those loops."""
     if node.op not in GroupOp.Elementwise:
         return False
     for use in uses.of[node]:
         stretch = 1
-        for extent, stride in zip(reversed(use.source.shape), reversed(_strides(use.source))):
+        for extent, stride in zip(
+            reversed(use.source.shape), reversed(_strides_of_view(use.source))
+        ):
             if (
                 not isinstance(extent, int)
                 or not isinstance(stride, int)
@@ -210,6 +214,7 @@ def _is_hoisted(node: UOp, uses: Uses) -> bool:
     return True
 
 
-def _strides(source: UOp) -> tuple[sint, ...]:
+def _strides_of_view(source: UOp) -> tuple[sint, ...]:
+    """The strides of a movement that is one view without a mask; otherwise none."""
     st = source.st.simplify()
     return st.views[0].strides if len(st.views) == 1 and st.views[0].mask is None else ()

@@ -39,42 +39,45 @@ def group_reduces(uses: Uses, realized: dict[UOp, None], marks: Marks = NONE) ->
     for node in uses.order:
         inside = node in marks.inside
         if node in marks.ends or (node.op is Ops.REDUCE_AXIS and not inside):
-            chain = _chain(node, uses, chosen, place)
+            chain = _epilogue(node, uses, chosen, place)
             chosen[chain[-1]] = None
             if node.op is Ops.REDUCE_AXIS and is_tiled(node):
                 chains.setdefault(chain[-1], []).append(chain)
     for meeting in chains.values():
-        chosen.update(dict.fromkeys(_apart(meeting)))
+        chosen.update(dict.fromkeys(_separate_products(meeting)))
     return {node: None for node in uses.order if node in chosen}
 
 
-def _chain(reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]) -> list[UOp]:
-    """What can be computed where `reduce` ends, one after the other, the last of it stored."""
+def _epilogue(
+    reduce: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]
+) -> list[UOp]:
+    """The elementwise nodes that a reduce can compute one after the other; the last one is
+    stored."""
     chain = [reduce]
     while (current := chain[-1]) not in realized:
         joined = _next_join(current, uses, realized, place)
         if joined is None:
-            return [*chain, _before_widening(current)]
+            return [*chain, _end_before_widening(current)]
         if joined.op in _STORES:
             return [*chain, joined] if _stores_directly(joined, current, reduce) else chain
         chain.append(joined)
     return chain
 
 
-def _apart(meeting: list[list[UOp]]) -> list[UOp]:
-    """The ends of chains of products that meet, where they are too long to share a kernel."""
+def _separate_products(meeting: list[list[UOp]]) -> list[UOp]:
+    """The ends of epilogues of matrix products that join where they are too long for one kernel."""
     turns = [prod(chain[0].src[0].shape[axis] for axis in chain[0].arg.axes) for chain in meeting]
     if not all(isinstance(n, int) for n in turns) or sum(turns) <= _LONG_PRODUCTS:
         return []
     longest = set(meeting[turns.index(max(turns))])
     alone = ([node for node in chain if node not in longest] for chain in meeting)
-    return [_before_widening(own[-1]) for own in alone if own]
+    return [_end_before_widening(own[-1]) for own in alone if own]
 
 
-def _before_widening(end: UOp) -> UOp:
-    """What is stored where a chain ends: before a cast to a wider dtype, which readers do."""
+def _end_before_widening(end: UOp) -> UOp:
+    """The end of an epilogue, before a cast to a wider dtype, which readers do."""
     while end.op is Ops.CAST and end.dtype.itemsize > end.src[0].dtype.itemsize:
-        if not _same_elements(end.src[0], end.src[0].base):
+        if not _is_reshape(end.src[0], end.src[0].base):
             break
         end = end.src[0].base
     return end
@@ -83,18 +86,18 @@ def _before_widening(end: UOp) -> UOp:
 def _next_join(
     start: UOp, uses: Uses, realized: dict[UOp, None], place: dict[UOp, int]
 ) -> UOp | None:
-    """The nearest node that everything computed from `start` passes through, element by element.
+    """The nearest node that every value computed from `start` passes through, element by element.
 
     relu(x), which reads x twice, is one step: the readers of a value may part, if they meet again.
     """
-    group, waiting = [start], dict.fromkeys(_readers(start, uses) or ())
+    group, waiting = [start], dict.fromkeys(_elementwise_readers(start, uses) or ())
     while waiting and len(group) <= _WIDEST:
         if len(waiting) == 1:
             return next(iter(waiting))
         first = min(waiting, key=place.__getitem__)
         if first in realized or first.op in _STORES:
             return None
-        readers = _readers(first, uses)
+        readers = _elementwise_readers(first, uses)
         if readers is None:
             return None
         del waiting[first]
@@ -103,17 +106,17 @@ def _next_join(
     return None
 
 
-def _readers(node: UOp, uses: Uses) -> list[UOp] | None:
-    """Who reads `node` element by element; None if anybody reads it in another way."""
+def _elementwise_readers(node: UOp, uses: Uses) -> list[UOp] | None:
+    """The users that read `node` element by element; None if any reads it otherwise."""
     for use in uses.of[node]:
         fits = use.user.op in GroupOp.Elementwise or use.user.op in _STORES
-        if not fits or is_stored(use.user) or not _same_elements(use.source, node):
+        if not fits or is_stored(use.user) or not _is_reshape(use.source, node):
             return None
     return list(dict.fromkeys(use.user for use in uses.of[node]))
 
 
 def _stores_directly(user: UOp, current: UOp, reduce: UOp) -> bool:
-    """An ASSIGN stores its value, unless the reduce reads the memory that it would overwrite."""
+    """Whether an ASSIGN stores its value without a copy: the reduce does not read that memory."""
     if user.op is Ops.CONTIGUOUS:
         return True
     version = user.src[0].base
@@ -122,7 +125,7 @@ def _stores_directly(user: UOp, current: UOp, reduce: UOp) -> bool:
     )
 
 
-def _same_elements(source: UOp, base: UOp) -> bool:
+def _is_reshape(source: UOp, base: UOp) -> bool:
     """Whether `source` is a reshape of `base`: the same elements in the same order."""
     if source is base:
         return True

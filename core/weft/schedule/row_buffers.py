@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.base.sequences import prod
-from weft.schedule.arange import only_says_where
+from weft.schedule.arange import is_address
 from weft.schedule.fusion_analysis import loop_shape, rows_of_reduce
 from weft.schedule.row_dependence import rows_of_shape, rows_of_view
 from weft.schedule.use_def import LEAVES
@@ -127,7 +127,7 @@ def _cheap_ones(tree: _Tree, choice: _Choice) -> list[UOp]:
         and tree.sizes[node] > tree.rows
         and node not in choice.strays
         and node.op in GroupOp.ALU
-        and not only_says_where(node)
+        and not is_address(node)
     ]
 
 
@@ -215,7 +215,7 @@ def _is_local(node: UOp, source: UOp, base: UOp, rows: int) -> bool:
 
 
 def _is_wanted(node: UOp, members: Collection[UOp], places: int, grows: bool, steps: int) -> bool:
-    if (places < 2 and not grows) or (node not in members and only_says_where(node)):
+    if (places < 2 and not grows) or (node not in members and is_address(node)):
         return False
     return grows or steps >= (1 if node in members else _DEAR)
 

@@ -53,11 +53,12 @@ def rows_of_view(st: ShapeTracker, size: object) -> Allowed:
         below = prod(views[number - 1].shape) if number else size
         if not isinstance(below, int):
             return frozenset()
-        allowed = both(allowed, _rows_of_one(view, below))
+        allowed = both(allowed, _rows_of_single_view(view, below))
     return allowed
 
 
-def _rows_of_one(view: object, size: int) -> Allowed:
+def _rows_of_single_view(view: object, size: int) -> Allowed:
+    """The numbers of rows for which one view is row-local; None for all."""
     shape, strides, offset, mask = view.shape, view.strides, view.offset, view.mask  # type: ignore[attr-defined]
     numbers = (*shape, *strides, offset, *(x for pair in mask or () for x in pair))
     if any(isinstance(x, UOp) for x in numbers) or 0 in shape:
@@ -79,12 +80,18 @@ def _rows_of_one(view: object, size: int) -> Allowed:
         if size % count:
             continue
         length = size // count
-        if low[outer] >= 0 and high[outer] < length and _walks(shape, strides, outer, length):
+        if (
+            low[outer] >= 0
+            and high[outer] < length
+            and _steps_by_rows(shape, strides, outer, length)
+        ):
             allowed.add(count)
     return frozenset(allowed)
 
 
-def _walks(shape: tuple[int, ...], strides: tuple[int, ...], outer: int, length: int) -> bool:
+def _steps_by_rows(
+    shape: tuple[int, ...], strides: tuple[int, ...], outer: int, length: int
+) -> bool:
     """Whether the first `outer` axes step from row to row of `length` elements, in order."""
     step = length
     for axis in reversed(range(outer)):

@@ -5,7 +5,7 @@ hold afterwards depends on the live tensors and is given when the template is bo
 BUFFER node of their own; the others are temporaries and may share memory (see `memory_planning`).
 
 in:  spec.kernel_graph
-out: `Recipe`; `fill` gives the items, and the values that replace the results
+out: `ScheduleTemplate`; `bind_to` gives the items, and the values that replace the results
 
 Source: CUDA programming guide, CUDA graphs (definition, instantiation and parameter update are
 separate steps).
@@ -21,9 +21,9 @@ from weft.base.dtype import DType, ImageDType
 from weft.device import binding
 from weft.device.buffer import Buffer
 from weft.schedule.item import ScheduleItem
-from weft.schedule.item_order import gather_values, in_order, kernel_writes
-from weft.schedule.kernels import storage_under
-from weft.schedule.memory_planning import Layout, Need, lay_out
+from weft.schedule.item_order import bound_values, kernel_writes, sorted_writes
+from weft.schedule.kernels import root_buffer
+from weft.schedule.memory_planning import Layout, Lifetime, plan_memory
 from weft.schedule.structural_key import Structure
 from weft.uop import GroupOp, Ops, UOp
 
@@ -31,15 +31,16 @@ _MOST_PATTERNS = 64
 
 
 class Step(NamedTuple):
-    """One thing to run: a kernel's AST (or COPY, or BUFFER_VIEW) on memory, by slot."""
+    """One thing to run: a kernel's AST (or COPY, or BUFFER_VIEW) and the numbers of its memory."""
 
     ast: UOp
     memory: tuple[int, ...]
     metadata: tuple[Any, ...]
 
 
-class Fresh(NamedTuple):
-    """New memory. window: (number of the memory that it is a window of, first byte), or None."""
+class NewMemory(NamedTuple):
+    """Memory that the schedule allocates. window: (number of its base, first byte) of a view, or
+    None."""
 
     device: str
     size: int
@@ -48,7 +49,7 @@ class Fresh(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a node becomes: `value`, over stand-ins for memory.
+    """The replacement of a node: `value`, over placeholders for memory.
 
     memory: which of it. moves: where `value` is movement of that memory, from the memory up; None
     where it is anything else.
@@ -60,8 +61,8 @@ class Result(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Filled:
-    """A recipe over the memory of one run: what to run, and what nodes of the graph become then.
+class BoundSchedule:
+    """A schedule with its memory: the items to run, and the replacements of nodes of the graph.
 
     unneeded: by place in the items, memory that nobody holds and nothing touches after that item;
     what shares its room is not among it.
@@ -74,8 +75,9 @@ class Filled:
     unneeded: dict[int, list[Buffer]]
 
 
-class _Held(NamedTuple):
-    """For one pattern of live tensors: the results that they hold, and where the rest stands."""
+class _Liveness(NamedTuple):
+    """For one set of live tensors: the results that they hold, and the places of the other
+    memory."""
 
     results: tuple[int, ...]
     kept: frozenset[int]
@@ -84,8 +86,8 @@ class _Held(NamedTuple):
 
 
 @dataclass(eq=False)
-class Recipe:
-    """What to run for a structure.
+class ScheduleTemplate:
+    """A schedule without buffers.
 
     given: how many BUFFERs the graph has. steps: in order. fresh: the new memory. results: by the
     place of a node, what it becomes. values: of variables that the structure does not name.
@@ -93,13 +95,15 @@ class Recipe:
 
     given: int
     steps: tuple[Step, ...]
-    fresh: tuple[Fresh, ...]
+    fresh: tuple[NewMemory, ...]
     results: dict[int, Result]
     values: dict[UOp, int]
-    _held: dict[Any, _Held] = field(default_factory=dict)
+    _held: dict[Any, _Liveness] = field(default_factory=dict)
 
-    def fill(self, structure: Structure, touched: frozenset[int], plan: bool = True) -> Filled:
-        """This recipe over the memory of `structure`.
+    def bind_to(
+        self, structure: Structure, touched: frozenset[int], plan: bool = True
+    ) -> BoundSchedule:
+        """The schedule over the memory of `structure`.
 
         touched: the places at which the graphs of live tensors enter the structure. plan: whether
         memory that nobody will hold shares its room.
@@ -108,39 +112,40 @@ class Recipe:
         if held is None:
             if len(self._held) >= _MOST_PATTERNS:
                 self._held.clear()
-            held = self._held[touched, plan] = self._hold(structure, touched, plan)
-        nodes = self._nodes(structure, held)
-        memory = self._memory(nodes, held.layout)
+            held = self._held[touched, plan] = self._liveness(structure, touched, plan)
+        nodes = self._buffer_nodes(structure, held)
+        memory = self._buffers(nodes, held.layout)
         items = [_item(step, memory) for step in self.steps]
         order = list(structure.places)
         becomes = {
-            order[place]: _filled(self.results[place], nodes, structure.values)
+            order[place]: _bound_result(self.results[place], nodes, structure.values)
             for place in held.results
         }
         unneeded: dict[int, list[Buffer]] = {}
         for step, number in held.last:
             unneeded.setdefault(step, []).append(_buffer(memory[number]))
         values = self.values | structure.values
-        return Filled(items, values, becomes, held.layout, unneeded)
+        return BoundSchedule(items, values, becomes, held.layout, unneeded)
 
     # ---- who holds what -------------------------------------------------------------------------
 
-    def _hold(self, structure: Structure, touched: frozenset[int], plan: bool) -> _Held:
-        results = self._reached(structure.sources, touched)
+    def _liveness(self, structure: Structure, touched: frozenset[int], plan: bool) -> _Liveness:
+        """The results that live tensors hold, and the layout of the other memory."""
+        results = self._held_results(structure.sources, touched)
         kept: set[int] = set()
         for place in results:
             for number in self.results[place].memory:
-                kept.update(self._below(number))
-        found, needs = tuple(sorted(results)), self._needs(kept)
+                kept.update(self._bases(number))
+        found, needs = tuple(sorted(results)), self._lifetimes(kept)
         if plan:
-            return _Held(found, frozenset(kept), lay_out(needs))
+            return _Liveness(found, frozenset(kept), plan_memory(needs))
         bases = {fresh.window[0] for fresh in self.fresh if fresh.window is not None}
         last = ((n.last, n.number) for n in needs if n.number not in bases)
         ends = tuple((step, number) for step, number in last if step < len(self.steps))
-        return _Held(found, frozenset(kept), Layout(), ends)
+        return _Liveness(found, frozenset(kept), Layout(), ends)
 
-    def _reached(self, sources: Sequence[tuple[int, ...]], touched: Iterable[int]) -> set[int]:
-        """The results that can be seen from `touched`, not looking below results."""
+    def _held_results(self, sources: Sequence[tuple[int, ...]], touched: Iterable[int]) -> set[int]:
+        """The results that are reachable from `touched` without passing another result."""
         seen: set[int] = set()
         found: set[int] = set()
         stack = list(touched)
@@ -155,23 +160,24 @@ class Recipe:
                 stack.extend(sources[place])
         return found
 
-    def _below(self, number: int) -> list[int]:
-        """The memory `number`, and that of which it is a window; what owns the bytes comes last."""
+    def _bases(self, number: int) -> list[int]:
+        """The memory `number` and the memory that it is a view of; the owner of the bytes comes
+        last."""
         found = [number]
         while number >= self.given and (window := self.fresh[number - self.given].window):
             number = window[0]
             found.append(number)
         return found
 
-    def _needs(self, kept: set[int]) -> list[Need]:
-        """When the memory that nobody holds is in use. A window counts for what owns its bytes;
-        what is copied to or from another device may be in use for longer than its step."""
+    def _lifetimes(self, kept: set[int]) -> list[Lifetime]:
+        """The lifetimes of memory that no tensor holds. A view counts for the owner of its bytes.
+        Memory of a copy between devices is in use to the end."""
         first: dict[int, int] = {}
         last: dict[int, int] = {}
         for time, step in enumerate(self.steps):
             end = len(self.steps) if step.ast.op is Ops.COPY else time
             for number in step.memory:
-                owner = self._below(number)[-1]
+                owner = self._bases(number)[-1]
                 if owner >= self.given and owner not in kept:
                     first.setdefault(owner, time)
                     last[owner] = max(end, last.get(owner, end))
@@ -181,12 +187,12 @@ class Recipe:
             if isinstance(fresh.dtype, ImageDType):
                 continue  # no part of an arena, which is flat
             nbytes = fresh.size * fresh.dtype.itemsize
-            needs.append(Need(number, fresh.device, nbytes, first[number], end))
+            needs.append(Lifetime(number, fresh.device, nbytes, first[number], end))
         return needs
 
     # ---- filling in -----------------------------------------------------------------------------
 
-    def _nodes(self, structure: Structure, held: _Held) -> list[UOp | None]:
+    def _buffer_nodes(self, structure: Structure, held: _Liveness) -> list[UOp | None]:
         """The BUFFER node of every memory that has one."""
         nodes: list[UOp | None] = list(structure.buffers)
         for number, fresh in enumerate(self.fresh, self.given):
@@ -194,8 +200,8 @@ class Recipe:
             nodes.append(UOp.new_buffer(fresh.device, fresh.size, fresh.dtype) if kept else None)
         return nodes
 
-    def _memory(self, nodes: Sequence[UOp | None], layout: Layout) -> list[Buffer | UOp]:
-        """The buffers of all memory; of what was given only the nodes, not all need one."""
+    def _buffers(self, nodes: Sequence[UOp | None], layout: Layout) -> list[Buffer | UOp]:
+        """The buffers of all memory; for given memory the nodes only, since not all are used."""
         memory: list[Any] = list(nodes[: self.given])
         arenas = layout.allocate()
         for number, fresh in enumerate(self.fresh, self.given):
@@ -230,19 +236,19 @@ def _item(step: Step, memory: Sequence[Any]) -> ScheduleItem:
     return ScheduleItem(ast, tuple(buffers), step.metadata)
 
 
-def _filled(result: Result, nodes: Sequence[UOp | None], values: Mapping[UOp, int]) -> UOp:
+def _bound_result(result: Result, nodes: Sequence[UOp | None], values: Mapping[UOp, int]) -> UOp:
     """A result over the memory, and with the variables, of this run."""
     if not values and result.moves is not None:
         node: Any = nodes[result.memory[0]]
         for move in result.moves:
             node = move.over((node,))
         return node
-    there = {stand_in(number, nodes[number]): nodes[number] for number in result.memory}
-    return _rebuilt(result.value, there, values)
+    there = {placeholder(number, nodes[number]): nodes[number] for number in result.memory}
+    return _with_memory(result.value, there, values)
 
 
-def _rebuilt(value: UOp, there: Mapping[UOp, Any], values: Mapping[UOp, int]) -> UOp:
-    """`value` over other memory, every variable bound to what it is now."""
+def _with_memory(value: UOp, there: Mapping[UOp, Any], values: Mapping[UOp, int]) -> UOp:
+    """`value` over other memory, with every variable bound to its current value."""
     done: dict[UOp, UOp] = {}
     for node in value.toposort(gate=lambda u: u not in there):
         if (found := there.get(node)) is not None:
@@ -275,26 +281,27 @@ def _bound(node: UOp, values: Mapping[UOp, int]) -> UOp:
 # ---- making one ----------------------------------------------------------------------------------
 
 
-def stand_in(number: int, like: UOp) -> UOp:
-    """The node that stands for a memory in results: never bound, so that nothing is kept alive."""
+def placeholder(number: int, like: UOp) -> UOp:
+    """The BUFFER node that represents a memory in results. It is never bound, so that it keeps
+    nothing alive."""
     unique = UOp(Ops.UNIQUE, arg=("memory", number))
     return UOp(Ops.BUFFER, like.dtype, (like.src[0], unique), like.arg)
 
 
-def recipe_for(structure: Structure, becomes: Mapping[UOp, UOp]) -> Recipe:
-    """The recipe for a structure, given what `kernelize_map` made of its graph.
+def make_template(structure: Structure, becomes: Mapping[UOp, UOp]) -> ScheduleTemplate:
+    """The template of a structure, given what `kernelize_map` returned for its graph.
 
     Raises ScheduleError where the kernels wait for each other.
     """
     writes = kernel_writes(structure.sink.substitute(becomes))
-    kernels = dict.fromkeys(write.src[1] for write in in_order(writes))
+    kernels = dict.fromkeys(write.src[1] for write in sorted_writes(writes))
     numbers = {node: number for number, node in enumerate(structure.buffers)}
     given = len(numbers)
     windows: dict[int, tuple[int, int]] = {}
     steps = []
     for kernel in kernels:
         memory = tuple(
-            numbers.setdefault(storage_under(source), len(numbers))
+            numbers.setdefault(root_buffer(source), len(numbers))
             for source in kernel.src
             if source.op is not Ops.BIND
         )
@@ -303,19 +310,19 @@ def recipe_for(structure: Structure, becomes: Mapping[UOp, UOp]) -> Recipe:
             windows[memory[0]] = (memory[1], ast.arg.offset * ast.dtype.itemsize)
         steps.append(Step(ast, memory, kernel.arg.metadata))
     fresh = tuple(
-        Fresh(node.src[0].arg, node.arg, node.dtype, windows.get(number))
+        NewMemory(node.src[0].arg, node.arg, node.dtype, windows.get(number))
         for node, number in numbers.items()
         if number >= given
     )
-    settled = {write: storage_under(write) for write in writes}
-    stands = {node: stand_in(number, node) for node, number in numbers.items()}
+    settled = {write: root_buffer(write) for write in writes}
+    stands = {node: placeholder(number, node) for node, number in numbers.items()}
     known = {stand: numbers[node] for node, stand in stands.items()}
     results = {
         structure.places[node]: _result(value.substitute(settled).substitute(stands), known)
         for node, value in becomes.items()
         if node in structure.places
     }
-    return Recipe(given, tuple(steps), fresh, results, gather_values(writes))
+    return ScheduleTemplate(given, tuple(steps), fresh, results, bound_values(writes))
 
 
 def _result(value: UOp, known: Mapping[UOp, int]) -> Result:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
-from weft.schedule.arange import picks_in
+from weft.schedule.arange import one_hot_selections
 from weft.schedule.batched_edits import Edit
-from weft.schedule.clean_reduce import reduced_as
+from weft.schedule.clean_reduce import replacement_reduce
 from weft.schedule.context import ScheduleContext
 from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, Reduce, UOp
@@ -35,12 +35,14 @@ def split_reduces(uses: Uses, ctx: ScheduleContext) -> dict[UOp, Edit]:
     if not settings.SPLIT_REDUCEOP:
         return {}
     found: dict[UOp, Edit] = {}
-    picks = {reader for reader, _ in picks_in(uses).picked}  # these become an address, not a loop
+    picks = {
+        reader for reader, _ in one_hot_selections(uses).picked
+    }  # these become an address, not a loop
     for node in uses.order:
         if node.op is not Ops.REDUCE_AXIS or node.src[0] in picks:
             continue
         if (choice := split_of(node, ctx)) is not None:
-            found[node] = lambda done, node=node, choice=choice: in_two_steps(
+            found[node] = lambda done, node=node, choice=choice: two_step_reduce(
                 node, done.get(node.src[0], node.src[0]), *choice
             )
     return found
@@ -55,10 +57,10 @@ def split_of(node: UOp, ctx: ScheduleContext) -> tuple[int, int] | None:
     after = prod(node.shape)
     if prod(source.shape) < settings.REDUCEOP_SPLIT_THRESHOLD * after or after == 0:
         return None
-    if not ctx.is_wide(device) and not (ctx.is_parallel(device) and after < _FOR_THREADS):
+    if not ctx.has_grid(device) and not (ctx.is_parallel(device) and after < _FOR_THREADS):
         return None
     counting = node.arg.op is Ops.MAX
-    moving = [axis for axis in node.arg.axes if _moves(source, axis, counting)]
+    moving = [axis for axis in node.arg.axes if _varies_in_memory(source, axis, counting)]
     most = min(_MOST_PARTS, (1 << settings.REDUCEOP_SPLIT_SIZE) // after)
     for parts in range(most, _FEWEST_PARTS - 1, -1):
         for axis in moving:
@@ -67,19 +69,19 @@ def split_of(node: UOp, ctx: ScheduleContext) -> tuple[int, int] | None:
     return None
 
 
-def in_two_steps(node: UOp, source: UOp, axis: int, parts: int) -> UOp:
+def two_step_reduce(node: UOp, source: UOp, axis: int, parts: int) -> UOp:
     """reduce(x) -> reduce(contiguous(reduce(x in parts)))"""
     reduce, shape, rank = node.arg, source.shape, len(source.shape)
     split = source.reshape((*shape[:axis], parts, shape[axis] // parts, *shape[axis + 1 :]))
     order = (*range(axis), *range(axis + 1, rank + 1), axis)
-    first = reduced_as(node, split.permute(order), Reduce(reduce.op, reduce.axes))
+    first = replacement_reduce(node, split.permute(order), Reduce(reduce.op, reduce.axes))
     stored = UOp(Ops.CONTIGUOUS, node.dtype, (first,))
-    last = reduced_as(node, stored, Reduce(reduce.op, (rank,)))
+    last = replacement_reduce(node, stored, Reduce(reduce.op, (rank,)))
     return last.reshape(node.shape)
 
 
-def _moves(source: UOp, axis: int, counting: bool) -> bool:
-    """Whether memory below an expression is walked along an axis of it, and no counter.
+def _varies_in_memory(source: UOp, axis: int, counting: bool) -> bool:
+    """Whether memory below an expression varies along an axis, and no counter does.
 
     Where a counter runs along the axis, elements are picked by their place: code generation finds
     them by address, which it could not do of a part. counting: it does so in sums only.
@@ -95,7 +97,7 @@ def _moves(source: UOp, axis: int, counting: bool) -> bool:
                 return False
         elif node.base.op in _PLACELESS or node.st.real_strides(ignore_valid=True)[axis] == 0:
             continue
-        elif _counts(node.base):
+        elif _depends_on_counter(node.base):
             if not counting:
                 return False
         else:
@@ -103,7 +105,7 @@ def _moves(source: UOp, axis: int, counting: bool) -> bool:
     return found
 
 
-def _counts(base: UOp) -> bool:
-    """Whether a value depends on its place by a counter."""
+def _depends_on_counter(base: UOp) -> bool:
+    """Whether a value depends on its index by a counter."""
     below = base.toposort(gate=lambda u: not is_stored(u) and u.op not in _STORES)
     return any(node.op is Ops.IOTA for node in below)

@@ -16,7 +16,7 @@ from weft.base.errors import CapabilityError
 from weft.schedule.buffer_versions import version_of
 from weft.schedule.context import ScheduleContext
 from weft.schedule.metadata import made_at
-from weft.schedule.movement_lists import same_moves
+from weft.schedule.movement_lists import transfer_moves
 from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")
@@ -106,14 +106,14 @@ def copies_of_windows(node: UOp, source: UOp, ctx: ScheduleContext) -> UOp | Non
     if base.op is Ops.BITCAST:  # not aligned for its dtype: copy the bytes, reinterpret there
         raw = UOp(Ops.COPY, base.src[0].dtype, (base.src[0], device))
         moved = UOp(Ops.BITCAST, base.dtype, (raw,))
-        return same_moves(source, base, moved)
+        return transfer_moves(source, base, moved)
     if base.op is Ops.CAST and ctx.computes(device.arg):
-        stored = same_moves(source, base, base.src[0])
+        stored = transfer_moves(source, base, base.src[0])
         return UOp(Ops.COPY, stored.dtype, (stored, device)).cast(node.dtype)
     if (view := as_buffer_view(source, ctx)) is not None:
         return UOp(Ops.COPY, node.dtype, (view, device)).reshape(node.shape)
     if base.op in (Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN) and source is not base:
-        return same_moves(source, base, UOp(Ops.COPY, base.dtype, (base, device)))
+        return transfer_moves(source, base, UOp(Ops.COPY, base.dtype, (base, device)))
     return None
 
 

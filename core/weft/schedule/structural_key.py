@@ -48,7 +48,7 @@ _ENDS = frozenset({Ops.CONST, Ops.VCONST, Ops.DEVICE, Ops.DEFINE_VAR})
 
 @dataclass(eq=False, slots=True)
 class Structure:
-    """The walk over one graph.
+    """A graph described by numbers.
 
     sink: the graph. places: the number of each of its nodes; not of those below BUFFER and CONST.
     buffers: its BUFFER nodes, by first occurrence. values: the variables that are bound in it.
@@ -63,17 +63,17 @@ class Structure:
     key: tuple[Any, ...]
 
 
-class _TwoValues(Exception):
-    """One variable, two values: there is no schedule for that."""
+class _ConflictingValues(Exception):
+    """One variable is bound to two values, so that the graph has no schedule."""
 
 
 def structure_of(sink: UOp, order: Iterable[UOp] | None = None) -> Structure | None:
-    """The structure of the graph below `sink`; order: what `walk(sink)` gave, if that is known.
+    """The structure of the graph below `sink`. order: what `traversal(sink)` returned, if known.
 
     None where kernels are pending in it, or where one variable is bound to two values.
     """
     # thousands of tuples and no garbage among them
-    return uncollected(_structure_of, sink, walk(sink) if order is None else order)
+    return uncollected(_structure_of, sink, traversal(sink) if order is None else order)
 
 
 def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
@@ -105,7 +105,7 @@ def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
             else:
                 arg = node.arg
                 if arg is not None and arg not in _plain:
-                    arg = _general(arg, values, numbered)
+                    arg = _canonical_argument(arg, values, numbered)
                 below = tuple([places[source] for source in node.src])
                 meta = node.meta
                 if meta is None:
@@ -116,18 +116,23 @@ def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
             places[node] = len(rows)
             rows.append(row)
             sources.append(below)
-    except _TwoValues:
+    except _ConflictingValues:
         return None
     if values and not devices:
         devices.add(registry.canonical(None))  # what is made of variables alone is computed there
     # a variable that is bound and one that is not look alike in the rows
     bound = frozenset(values)
-    key = (tuple(rows), bound, _around(devices), _shared(buffers) if has_writes else None)
+    key = (
+        tuple(rows),
+        bound,
+        _environment(devices),
+        _shared_buffers(buffers) if has_writes else None,
+    )
     return Structure(sink, places, buffers, values, sources, key)
 
 
-def walk(sink: UOp) -> dict[UOp, None]:
-    """`sink.toposort()` that does not look below what is a leaf here."""
+def traversal(sink: UOp) -> dict[UOp, None]:
+    """`sink.toposort()` that ends at BUFFERs, constants and bound variables."""
     order: dict[UOp, None] = {}
     stack: list[UOp | None] = [sink]
     path: list[UOp] = []
@@ -158,8 +163,8 @@ def _add_devices(devices: set[str], device: Any) -> None:
         devices.update(device)
 
 
-def _around(devices: set[str]) -> tuple[Any, ...]:
-    """What stands around a graph: its devices as they are opened now, and the settings."""
+def _environment(devices: set[str]) -> tuple[Any, ...]:
+    """The context of a graph: its open devices and the settings."""
     global _settings_then
     opened = tuple([(name, registry.open(name)) for name in sorted(devices)])
     stamp, then = settings.stamp(), _settings_then
@@ -168,17 +173,17 @@ def _around(devices: set[str]) -> tuple[Any, ...]:
     return opened, then[1]
 
 
-def _shared(buffers: list[UOp]) -> tuple[bool, ...]:
-    """Which memory others see windows of: the scheduler asks where there are writes."""
+def _shared_buffers(buffers: list[UOp]) -> tuple[bool, ...]:
+    """Whether other BUFFERs share the memory of each; the scheduler asks where there are writes."""
     return tuple([binding.is_shared(node) for node in buffers])
 
 
 # ---- arguments -----------------------------------------------------------------------------------
 
 
-def _general(arg: Any, values: dict[UOp, int], numbered: dict[Any, int]) -> Any:
+def _canonical_argument(arg: Any, values: dict[UOp, int], numbered: dict[Any, int]) -> Any:
     """An argument without what differs between runs of one program."""
-    if _is_running_number(arg):
+    if _is_serial_number(arg):
         # ("leaf", 17) and the like keep equal values apart: which of them it is must show, not 17
         return arg[0], numbered.setdefault(arg, len(numbered))
     free = _unbound(arg, values)
@@ -189,7 +194,8 @@ def _general(arg: Any, values: dict[UOp, int], numbered: dict[Any, int]) -> Any:
     return free
 
 
-def _is_running_number(arg: Any) -> bool:
+def _is_serial_number(arg: Any) -> bool:
+    """Whether an argument only keeps equal values apart: a name and a number."""
     return (
         arg.__class__ is tuple
         and len(arg) == 2
@@ -212,7 +218,7 @@ def _unbound(arg: Any, values: dict[UOp, int]) -> Any:
     if isinstance(arg, ShapeTracker):
         tracker, found = arg.unbind()
         for variable, value in found.items():
-            _note(variable, value, values)
+            _set_value(variable, value, values)
         return tracker if found else arg
     if is_dataclass(arg):
         changed = {}
@@ -226,9 +232,10 @@ def _unbound(arg: Any, values: dict[UOp, int]) -> Any:
 
 def _bind(node: UOp, values: dict[UOp, int]) -> None:
     variable, value = variable_and_value(node)
-    _note(variable, value, values)
+    _set_value(variable, value, values)
 
 
-def _note(variable: UOp, value: int, values: dict[UOp, int]) -> None:
+def _set_value(variable: UOp, value: int, values: dict[UOp, int]) -> None:
+    """Enter the value of a variable. :raises _ConflictingValues: if it has another one."""
     if values.setdefault(variable, value) != value:
-        raise _TwoValues
+        raise _ConflictingValues

@@ -18,20 +18,20 @@ from typing import Any
 
 from weft.base.sequences import prod
 from weft.base.settings import settings
-from weft.schedule.arange import picks_in
+from weft.schedule.arange import one_hot_selections
 from weft.schedule.batched_edits import Change, Edit
 from weft.schedule.clean_copy import MEMORY
-from weft.schedule.clean_reduce import reduced_as
-from weft.schedule.expand_hoisting import hoisted_steps
+from weft.schedule.clean_reduce import replacement_reduce
+from weft.schedule.expand_hoisting import hoisted_expands
 from weft.schedule.movement_lists import (
     REARRANGES,
+    apply_moves,
+    invert_moves,
     is_static,
     moves_between,
-    same_moves,
-    through,
-    undone,
+    transfer_moves,
 )
-from weft.schedule.padding_elimination import rims_of_one_factor
+from weft.schedule.padding_elimination import pad_one_factor
 from weft.schedule.use_def import LEAVES, Use, Uses, is_stored
 from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, Reduce, UOp
@@ -51,11 +51,12 @@ _MANY = 16
 _LONG = 512
 
 
-def tidy_views(uses: Uses) -> dict[UOp, Edit]:
-    """What is to change in a graph; none, nearly always. To be asked again after a change."""
+def pushdown_edits(uses: Uses) -> dict[UOp, Edit]:
+    """The edits to a graph; usually none. They may enable more edits: call this again after
+    them."""
     edits: dict[UOp, Edit] = {}
     touched: set[UOp] = set()
-    for rule in (merged_reduces, served_by_copies, rearranged_reduces, hoisted_steps):
+    for rule in (merged_reduces, shared_copies, rearranged_reduces, hoisted_expands):
         for changes, region in rule(uses):
             if touched.isdisjoint(region):
                 edits.update(changes)
@@ -67,12 +68,12 @@ def tidy_views(uses: Uses) -> dict[UOp, Edit]:
 
 
 def merged_reduces(uses: Uses) -> list[Change]:
-    """reduce(moves(reduce(x))) -> reduce(moves(x))   of one kind, the inner read by nobody else"""
+    """reduce(moves(reduce(x))) -> reduce(moves(x))   of one kind, the inner one with one reader"""
     found: list[Change] = []
     # through padding the backward pass of a convolution is one reduce, that adds zeros at the rims
     pads = settings.FUSE_CONV_BW
     passable = REARRANGES | {Ops.SHRINK, *((Ops.PAD,) if pads else ())}
-    picks = picks_in(uses).picked
+    picks = one_hot_selections(uses).picked
     for node in uses.order:
         if node.op is not Ops.REDUCE_AXIS:
             continue
@@ -82,20 +83,22 @@ def merged_reduces(uses: Uses) -> list[Change]:
         if inner in uses.sinks or len(uses.of[inner]) != 1 or not is_static(inner.src[0]):
             continue
         moves = moves_between(node.src[0], inner)
-        if any(move.op not in passable for move in moves) or not _adds_zeros(node, moves):
+        if any(move.op not in passable for move in moves) or not _pads_with_identity(node, moves):
             continue
         if any(move.op is Ops.PAD for move in moves):
-            fits = pads > 1 or (_adds_little(node, inner, moves) and _is_product(inner))
+            fits = pads > 1 or (
+                _adds_few_zeros(node, inner, moves) and _is_product_of_reused(inner)
+            )
         else:
-            fits = _walks_in_order(node, inner) or _is_picked(inner, picks)
+            fits = _reduces_adjacent_axes(node, inner) or _becomes_indexed_load(inner, picks)
         if fits:
-            found.append(({node: _merged(node, inner, moves)}, {node, inner}))
+            found.append(({node: _merge_edit(node, inner, moves)}, {node, inner}))
     return found
 
 
-def _is_picked(reduce: UOp, picks: Mapping[tuple[UOp, UOp], Any]) -> bool:
-    """Whether it has no loop in the end, and whole rows are read where an index says, as those of
-    an embedding: they may be added as they are read, in whichever order."""
+def _becomes_indexed_load(reduce: UOp, picks: Mapping[tuple[UOp, UOp], Any]) -> bool:
+    """Whether a one-hot reduce becomes an indexed load of whole rows, as in an embedding, so that
+    its order of addition is free."""
     where = reduce.src[0]
     if where.op is not Ops.WHERE or (where, where.src[1]) not in picks:
         return False
@@ -103,13 +106,13 @@ def _is_picked(reduce: UOp, picks: Mapping[tuple[UOp, UOp], Any]) -> bool:
     return bool(kept) and where.src[0].st.real_strides()[kept[-1]] == 0
 
 
-def _adds_zeros(node: UOp, moves: list[UOp]) -> bool:
-    """Whether padding in between is what the reduce starts from."""
+def _pads_with_identity(node: UOp, moves: list[UOp]) -> bool:
+    """Whether padding between two reduces is the identity element of the outer one."""
     return node.arg.op is Ops.ADD or all(move.op is not Ops.PAD for move in moves)
 
 
-def _adds_little(node: UOp, inner: UOp, moves: list[UOp]) -> bool:
-    """Whether one reduce adds about as much as the two do: few zeros, as at large images' rims.
+def _adds_few_zeros(node: UOp, inner: UOp, moves: list[UOp]) -> bool:
+    """Whether the merged reduce adds about as many terms as the two do: few zeros of padding.
 
     Where windows are two elements apart, a third of their places are zeros: still less than what
     it takes to write all products to memory, and read them again.
@@ -118,22 +121,22 @@ def _adds_little(node: UOp, inner: UOp, moves: list[UOp]) -> bool:
     after = prod(node.src[0].shape) * turns
     if after <= _LITTLE_ADDED * before:
         return True
-    most = max(_MOST_ADDED, min(_MOST_FILLED, _LITTLE_ADDED * _filled_up(moves)))
-    return after <= most * before and _serves_many(node, inner, turns)
+    most = max(_MOST_ADDED, min(_MOST_FILLED, _LITTLE_ADDED * _padding_factor(moves)))
+    return after <= most * before and _is_reused_along_kept_axis(node, inner, turns)
 
 
-def _filled_up(moves: list[UOp]) -> float:
-    """How many times larger windows become that are filled up to be whole steps: padded, and then
-    cut into steps."""
+def _padding_factor(moves: list[UOp]) -> float:
+    """The factor by which padding enlarges windows to a whole number of strides before they are
+    cut."""
     for move, then in itertools.pairwise(moves):
         if move.op is Ops.PAD and then.op is Ops.RESHAPE and len(then.shape) > len(move.shape):
             return float(prod(move.shape)) / prod(move.src[0].shape)
     return 1.0
 
 
-def _serves_many(node: UOp, reduce: UOp, turns: int) -> bool:
-    """Whether what is moved in a sum of many products is used again along a long axis that stays:
-    all channels of an image are made of the same elements."""
+def _is_reused_along_kept_axis(node: UOp, reduce: UOp, turns: int) -> bool:
+    """Whether the moved operand of a sum of products is used again along a long axis that stays, as
+    an image by its output channels."""
     source = reduce.src[0]
     if turns < _MANY or source.base.op is not Ops.MUL:
         return turns < _MANY
@@ -146,22 +149,22 @@ def _serves_many(node: UOp, reduce: UOp, turns: int) -> bool:
         return False
     longest = max(moved, key=lambda a: source.shape[a])
     for factor in source.base.src:
-        steps = same_moves(source, source.base, factor).st.real_strides(ignore_valid=True)
+        steps = transfer_moves(source, source.base, factor).st.real_strides(ignore_valid=True)
         still = [a for a in kept if a not in moved and source.shape[a] >= _MANY and steps[a] == 0]
         if still and steps[longest] != 0:
             return True
     return False
 
 
-def _is_product(reduce: UOp) -> bool:
-    """Whether it adds products of what is used again and again, in whichever order that is read."""
+def _is_product_of_reused(reduce: UOp) -> bool:
+    """Whether a reduce adds products of operands that are each used several times."""
     product = reduce.src[0].base
     return product.op is Ops.MUL and all(
         prod(source.base.shape) < prod(product.shape) for source in product.src
     )
 
 
-def _walks_in_order(node: UOp, inner: UOp) -> bool:
+def _reduces_adjacent_axes(node: UOp, inner: UOp) -> bool:
     """Whether both reduces are over the innermost axes of memory, or both over the outermost.
 
     What lies between would be walked across, and two kernels are quicker than that.
@@ -169,7 +172,7 @@ def _walks_in_order(node: UOp, inner: UOp) -> bool:
     whole = inner.src[0].shape
     if prod(whole) <= _SMALL or prod(node.shape) == 1:
         return True
-    view = _tracker(node.src[0], inner)
+    view = _single_view(node.src[0], inner)
     if view is None:
         return False
     axes = [(n, s) for n, s in enumerate(view.views[0].strides) if view.shape[n] != 1]
@@ -182,24 +185,27 @@ def _walks_in_order(node: UOp, inner: UOp) -> bool:
     return min(reduced, default=0) > max(kept) and first == long[: len(first)]
 
 
-def _merged(node: UOp, inner: UOp, moves: list[UOp]) -> Edit:
+def _merge_edit(node: UOp, inner: UOp, moves: list[UOp]) -> Edit:
+    """The edit that replaces two reduces by one."""
+
     def edit(done: Mapping[UOp, UOp]) -> UOp:
         source = done[inner.src[0]]
         if prod(node.shape) == 1 and all(move.op in REARRANGES for move in moves):
             every = Reduce(node.arg.op, tuple(range(len(source.shape))))
-            return reduced_as(node, source, every).reshape(node.shape)
-        moved, first = _reduced_last(inner, source, moves)
+            return replacement_reduce(node, source, every).reshape(node.shape)
+        moved, first = _with_reduced_axes_last(inner, source, moves)
         axes = (*node.arg.axes, *range(first, len(moved.shape)))
         if any(move.op is Ops.PAD for move in moves):
-            moved = rims_of_one_factor(moved)
-        reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
+            moved = pad_one_factor(moved)
+        reduced = replacement_reduce(node, moved, Reduce(node.arg.op, axes))
         return reduced.reshape(node.shape)
 
     return edit
 
 
-def _reduced_last(reduce: UOp, source: UOp, moves: list[UOp]) -> tuple[UOp, int]:
-    """`source` with its reduced axes last, and what is left moved by `moves`; where those start."""
+def _with_reduced_axes_last(reduce: UOp, source: UOp, moves: list[UOp]) -> tuple[UOp, int]:
+    """`source` with its reduced axes last and the other axes moved by `moves`, and the number of
+    the first reduced axis."""
     axes, shape = reduce.arg.axes, source.shape
     kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
     extents = tuple(shape[axis] for axis in axes)
@@ -208,12 +214,12 @@ def _reduced_last(reduce: UOp, source: UOp, moves: list[UOp]) -> tuple[UOp, int]
         moved = moved.permute(order)
     moved = moved.reshape((*reduce.shape, *extents))
     for move in moves:
-        moved = _moved_beside(moved, move, extents)
+        moved = _moved_leading_axes(moved, move, extents)
     return moved, len(moved.shape) - len(extents)
 
 
-def _moved_beside(node: UOp, move: UOp, extents: tuple[Any, ...]) -> UOp:
-    """A movement of the leading axes; `extents` are those of the axes behind them."""
+def _moved_leading_axes(node: UOp, move: UOp, extents: tuple[Any, ...]) -> UOp:
+    """A movement of the leading axes; `extents` are those of the trailing axes."""
     rank = len(node.shape) - len(extents)
     arg = move.arg
     if move.op is Ops.RESHAPE:
@@ -233,7 +239,7 @@ def _moved_beside(node: UOp, move: UOp, extents: tuple[Any, ...]) -> UOp:
 
 
 def rearranged_reduces(uses: Uses) -> list[Change]:
-    """permute(f(reduce(x))) -> f'(reduce(permute'(x)))   when all readers see that order"""
+    """permute(f(reduce(x))) -> f'(reduce(permute'(x)))   when all readers read that order"""
     found: list[Change] = []
     for node in uses.order:
         if node.op is not Ops.REDUCE_AXIS and node.op not in GroupOp.Elementwise:
@@ -241,48 +247,50 @@ def rearranged_reduces(uses: Uses) -> list[Change]:
         readers = uses.of[node]
         if node in uses.sinks or not readers or not is_static(node):
             continue
-        if not _seen_rearranged(node, readers):
+        if not _has_one_other_order(node, readers):
             continue
-        region = _region_below(node, uses)
-        if any(u.op is Ops.REDUCE_AXIS for u in region) and _stays_quick(node, readers, region):
+        region = _private_region(node, uses)
+        if any(u.op is Ops.REDUCE_AXIS for u in region) and _keeps_locality(node, readers, region):
             tops = {use.source for use in readers}
-            changes = {top: _rearranged(top, node, region) for top in tops}
+            changes = {top: _rearranging_edit(top, node, region) for top in tops}
             found.append((changes, region | tops))
     return found
 
 
-def _seen_rearranged(node: UOp, readers: list[Use]) -> bool:
-    """Whether all readers, one of them elementwise, see the elements in one other order."""
-    seen = _tracker(readers[0].source, node)
+def _has_one_other_order(node: UOp, readers: list[Use]) -> bool:
+    """Whether all readers, one of them elementwise, read the elements in one other order."""
+    seen = _single_view(readers[0].source, node)
     if seen is None or seen.contiguous:
         return False
     for use in readers:
         moves = moves_between(use.source, node)
         if any(move.op not in REARRANGES for move in moves):
             return False
-        if _flat(_tracker(use.source, node)) is not _flat(seen):
+        if _flattened(_single_view(use.source, node)) is not _flattened(seen):
             return False
-    return any(_joins(use.user) for use in readers)
+    return any(_can_fuse(use.user) for use in readers)
 
 
-def _joins(user: UOp) -> bool:
+def _can_fuse(user: UOp) -> bool:
+    """Whether a pending user computes or stores its sources element by element."""
     return not is_stored(user) and (
         user.op in GroupOp.Elementwise or user.op in (Ops.CONTIGUOUS, Ops.ASSIGN)
     )
 
 
-def _tracker(source: UOp, base: UOp) -> ShapeTracker | None:
-    """The view of `base` that `source` is, in one view; None where it takes more."""
+def _single_view(source: UOp, base: UOp) -> ShapeTracker | None:
+    """The view of `base` that `source` is; None where it is more than one view."""
     st = ShapeTracker.from_shape(base.shape) if source is base else source.st.simplify()
     return st if len(st.views) == 1 else None
 
 
-def _flat(st: ShapeTracker | None) -> ShapeTracker | None:
+def _flattened(st: ShapeTracker | None) -> ShapeTracker | None:
+    """A view with one axis; None of None."""
     return None if st is None else st.reshape((prod(st.shape),))
 
 
-def _region_below(node: UOp, uses: Uses) -> set[UOp]:
-    """`node` and what is computed with it alone: elementwise, down to reduces."""
+def _private_region(node: UOp, uses: Uses) -> set[UOp]:
+    """`node` and the elementwise values and reduces below it that nothing else reads."""
     region = {node}
     waiting = [node]
     while waiting and len(region) <= _MOST_NODES:
@@ -295,20 +303,21 @@ def _region_below(node: UOp, uses: Uses) -> set[UOp]:
                 continue
             if base.op is not Ops.REDUCE_AXIS and base.op not in GroupOp.Elementwise:
                 continue
-            if all(use.user in region and _same_elements(use, base) for use in uses.of[base]):
+            if all(use.user in region and _reads_in_order(use, base) for use in uses.of[base]):
                 region.add(base)
                 waiting.append(base)
     return region
 
 
-def _same_elements(use: Use, base: UOp) -> bool:
+def _reads_in_order(use: Use, base: UOp) -> bool:
+    """Whether a use reads the elements of `base` in their order."""
     if use.source is base:
         return True
     return prod(use.source.shape) == prod(base.shape) and use.source.st.simplify().contiguous
 
 
-def _stays_quick(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
-    """Whether memory is walked as well in the other order.
+def _keeps_locality(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
+    """Whether memory is traversed as well in the other order.
 
     Long runs stay runs; or all of it is in the caches anyway; or, where the innermost axis stays
     innermost, the same memory is read so often that its order does not matter, as in a product of
@@ -317,7 +326,7 @@ def _stays_quick(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
     reduces = [u for u in region if u.op is Ops.REDUCE_AXIS]
     if all(prod(u.src[0].shape) <= _SMALL for u in reduces):
         return True
-    view = _tracker(readers[0].source, node)
+    view = _single_view(readers[0].source, node)
     run = 1
     for extent, stride in (
         () if view is None else zip(view.shape[::-1], view.views[0].strides[::-1])
@@ -325,11 +334,11 @@ def _stays_quick(node: UOp, readers: list[Use], region: set[UOp]) -> bool:
         if extent != 1 and stride != run:
             break
         run *= extent
-    return run >= _LONG or (run > 1 and all(_reads_often(u) for u in reduces))
+    return run >= _LONG or (run > 1 and all(_reuses_memory(u) for u in reduces))
 
 
-def _reads_often(reduce: UOp) -> bool:
-    """Whether something that moves along the reduced axes is read again along others."""
+def _reuses_memory(reduce: UOp) -> bool:
+    """Whether memory that is reduced is read again along other axes."""
     stack, seen = [reduce.src[0]], {reduce.src[0]}
     while stack and len(seen) <= _MOST_NODES:
         node = stack.pop()
@@ -344,31 +353,32 @@ def _reads_often(reduce: UOp) -> bool:
     return False
 
 
-def _rearranged(top: UOp, node: UOp, region: set[UOp]) -> Edit:
+def _rearranging_edit(top: UOp, node: UOp, region: set[UOp]) -> Edit:
+    """The edit that computes a region in the order of its readers."""
     moves = moves_between(top, node)
 
     def edit(done: Mapping[UOp, UOp]) -> UOp:
-        return _in_order_of(node, moves, region, done, {})
+        return _in_order(node, moves, region, done, {})
 
     return edit
 
 
-def _in_order_of(
+def _in_order(
     node: UOp,
     moves: list[UOp],
     region: set[UOp],
     done: Mapping[UOp, UOp],
     made: dict[tuple[UOp, ...], UOp],
 ) -> UOp:
-    """`node` seen through `moves`, which are made below it."""
+    """`node` read through `moves`, which are applied below its region."""
     key = (node, *moves)
     if key in made:
         return made[key]
     shape = moves[-1].shape
     if node.op is Ops.REDUCE_AXIS:
-        moved, first = _reduced_last(node, done[node.src[0]], moves)
+        moved, first = _with_reduced_axes_last(node, done[node.src[0]], moves)
         axes = tuple(range(first, len(moved.shape)))
-        reduced = reduced_as(node, moved, Reduce(node.arg.op, axes))
+        reduced = replacement_reduce(node, moved, Reduce(node.arg.op, axes))
         made[key] = reduced.reshape(shape)
         return made[key]
     src = []
@@ -377,9 +387,9 @@ def _in_order_of(
             src.append(done.get(source, source))
         elif source.base in region and source.base is not node:
             below = moves_between(source, source.base)
-            src.append(_in_order_of(source.base, [*below, *moves], region, done, made))
+            src.append(_in_order(source.base, [*below, *moves], region, done, made))
         else:
-            src.append(through(done.get(source, source), moves))
+            src.append(apply_moves(done.get(source, source), moves))
     made[key] = node.over(tuple(src))
     return made[key]
 
@@ -387,8 +397,9 @@ def _in_order_of(
 # ---- copies in another order --------------------------------------------------------------------
 
 
-def served_by_copies(uses: Uses) -> list[Change]:
-    """f(x), contiguous(permute(x)) -> f(permute back(contiguous)), ...   when x holds a reduce"""
+def shared_copies(uses: Uses) -> list[Change]:
+    """f(x), contiguous(permute(x)) -> f(inverse permute(contiguous)), ...   when x holds a
+    reduce"""
     found: list[Change] = []
     for copy in uses.order:
         if copy.op is not Ops.CONTIGUOUS:
@@ -404,23 +415,27 @@ def served_by_copies(uses: Uses) -> list[Change]:
         moves = moves_between(source, base)
         if back is None or any(move.op not in REARRANGES for move in moves):
             continue
-        region = _region_below(base, uses)
+        region = _private_region(base, uses)
         if not any(u.op is Ops.REDUCE_AXIS for u in region):
             continue
-        if not _stays_quick(base, [Use(copy, source)], region):
+        if not _keeps_locality(base, [Use(copy, source)], region):
             continue
         users = {use.user for use in others}
-        changes = {user: _served(user, base, copy, moves) for user in users}
+        changes = {user: _reads_of_copy(user, base, copy, moves) for user in users}
         found.append((changes, users | {base, copy}))
     return found
 
 
-def _served(user: UOp, base: UOp, copy: UOp, moves: list[UOp]) -> Edit:
+def _reads_of_copy(user: UOp, base: UOp, copy: UOp, moves: list[UOp]) -> Edit:
+    """The edits that make readers of a value read its contiguous copy."""
+
     def edit(done: Mapping[UOp, UOp]) -> UOp:
-        stored = UOp(copy.op, copy.dtype, (through(done[base], moves),), copy.arg)
-        instead = undone(stored, moves)
+        stored = UOp(copy.op, copy.dtype, (apply_moves(done[base], moves),), copy.arg)
+        instead = invert_moves(stored, moves)
         src = tuple(
-            same_moves(source, base, instead) if source.base is base else done.get(source, source)
+            transfer_moves(source, base, instead)
+            if source.base is base
+            else done.get(source, source)
             for source in user.src
         )
         return user.over(src)

@@ -20,7 +20,7 @@ from weft.device import binding
 from weft.device.buffer import Buffer
 from weft.engine import ExecItem, run_schedule
 from weft.schedule import ScheduleItem
-from weft.schedule.kernels import storage_under
+from weft.schedule.kernels import root_buffer
 from weft.tensor.live import put_back, waiting_tensors
 from weft.uop import Ops, UOp
 
@@ -88,7 +88,7 @@ def put_back_complete(
         {buffer.owner for item in part for buffer in item.outputs}
         for part in (items[:done], items[done:])
     )
-    begun = [write for write in writes if not written.isdisjoint(_memory(storage_under(write)))]
+    begun = [write for write in writes if not written.isdisjoint(_memory(root_buffer(write)))]
     if not begun:
         return
     below = {write.src[0].base for write in begun}
@@ -96,7 +96,7 @@ def put_back_complete(
     for node, value in becomes.items():
         if missing.isdisjoint(_memory(value)):
             complete[node] = value
-    memory = {storage_under(write) for write in begun}
+    memory = {root_buffer(write) for write in begun}
     if all(missing.isdisjoint(_memory(each)) for each in memory) and not _is_read(memory, complete):
         put_back(complete, begun)
         return

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weft.device import registry
-from weft.schedule.assigns import kept
-from weft.schedule.structural_key import walk
+from weft.schedule.assigns import preserved_copy
+from weft.schedule.structural_key import traversal
 from weft.tensor.live import live_tensors, put_back, shares_bytes
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of, sharding_seen
@@ -32,7 +32,7 @@ def sink_of(tensors: Sequence[TensorBase]) -> UOp:
     sink = UOp(Ops.SINK, src=tuple(dict.fromkeys([t._uop for t in tensors])))
     if not sharding_seen():
         return sink
-    wide = [n for n in walk(sink) if n.op is Ops.ASSIGN and isinstance(n.device, tuple)]
+    wide = [n for n in traversal(sink) if n.op is Ops.ASSIGN and isinstance(n.device, tuple)]
     return UOp(Ops.SINK, src=tuple(dict.fromkeys([*sink.src, *wide]))) if wide else sink
 
 
@@ -48,11 +48,11 @@ def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
 def protected_graph(
     tensors: Sequence[TensorBase],
 ) -> tuple[list[TensorBase], UOp, Mapping[UOp, None]]:
-    """The same; and the SINK over all of them together, and its `walk`."""
+    """The same; and the SINK over all of them together, and its `traversal`."""
     protected: dict[int, TensorBase] = {}
     copies: dict[UOp, UOp] = {}
     sink = sink_of(tensors)
-    order = walk(sink)
+    order = traversal(sink)
     writes = _pending_writes(order)
     while writes:
         computed: dict[UOp, None] = {}
@@ -62,7 +62,7 @@ def protected_graph(
         put_back(_stored_once(computed))
         # what is computed along with the others may write as well
         before, sink = writes, sink_of([*tensors, *protected.values()])
-        order = walk(sink)
+        order = traversal(sink)
         writes = _pending_writes(order)
         if writes.keys() <= before.keys():
             break
@@ -94,7 +94,7 @@ def _readers(writes: Mapping[UOp, list[UOp]]) -> list[TensorBase]:
     live = live_tensors()
     reads: set[UOp] = set()
     shares: set[UOp] = set(several)
-    for node in walk(sink_of(live)):
+    for node in traversal(sink_of(live)):
         if node in writes:
             reads.add(node)
         elif node not in writers:
@@ -125,7 +125,7 @@ def _protected(
         below = below.src[0]
     if below in writes or _has_part_in(writes, below):
         if below not in copies:
-            copies[below] = kept(below)
+            copies[below] = preserved_copy(below)
         return node.substitute({below: copies[below]})
     base = node.base
     if base.op is Ops.ASSIGN or (base.op is Ops.CONTIGUOUS and base.arg is not None):
@@ -146,6 +146,6 @@ def _stored_once(computed: Mapping[UOp, None]) -> dict[UOp, UOp]:
         rebuilt = node.over(tuple([done.get(source, source) for source in node.src]))
         if node in computed:
             value = rebuilt.src[0] if node.op is Ops.CONTIGUOUS else rebuilt
-            rebuilt = kept(value, node.dtype)
+            rebuilt = preserved_copy(value, node.dtype)
         done[node] = rebuilt
     return {node: done[node] for node in computed}

@@ -13,10 +13,10 @@ from weft.device import binding
 from weft.engine import ExecItem, run_schedule
 from weft.engine.capture import recording
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
-from weft.schedule.cache import prepare
+from weft.schedule.cache import template_for
 from weft.schedule.kernel_ast import TwoValues
-from weft.schedule.kernels import storage_under
-from weft.schedule.structural_key import Structure, structure_of, walk
+from weft.schedule.kernels import root_buffer
+from weft.schedule.structural_key import Structure, structure_of, traversal
 from weft.tensor import checked
 from weft.tensor.halfway import finish, is_any_left, put_back_complete
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
@@ -48,7 +48,7 @@ def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
         # a kernel that waits may not share its memory's old value with graphs that are kept
         for write in kernel_writes(UOp(Ops.SINK, src=tuple(becomes.values()))):
             if _holds_something(write.src[0]):
-                history.overwritten(storage_under(write))
+                history.overwritten(root_buffer(write))
 
 
 def schedule_tensors(
@@ -68,7 +68,7 @@ def _scheduled(tensors: Sequence[TensorBase]) -> tuple[list[ScheduleItem], dict[
     structure = structure_of(whole, order)
     if structure is not None:
         touched = _touched(structure, waiting_tensors())
-        filled = prepare(structure).fill(structure, touched, plan=False)
+        filled = template_for(structure).bind_to(structure, touched, plan=False)
         put_back(filled.becomes, _writes(structure))
         return filled.items, filled.values
     put_back(kernelize_map(whole))
@@ -121,7 +121,7 @@ def _compute(pending: Sequence[TensorBase], sink: UOp, order: Mapping[UOp, None]
     touched = _touched(structure, waiting)
     if not is_recorded:
         touched |= _needed_again(structure, pending, waiting)
-    filled = prepare(structure).fill(structure, touched, plan)
+    filled = template_for(structure).bind_to(structure, touched, plan)
     writes = _writes(structure)
     done: list[ExecItem] | None = [] if writes else None
     try:
@@ -155,7 +155,7 @@ def _realize_kernels(sink: UOp) -> None:
 def _finish_begun(tensors: Sequence[TensorBase]) -> None:
     """What was left of schedules that failed comes first."""
     if is_any_left():
-        finish(walk(sink_of(tensors)))
+        finish(traversal(sink_of(tensors)))
 
 
 def _writes(structure: Structure) -> list[UOp]:
@@ -237,4 +237,4 @@ def _holds_something(version: UOp) -> bool:
 
 def _settled(writes: Sequence[UOp]) -> dict[UOp, UOp]:
     """What a write stands for once it has been carried out: the memory."""
-    return {write: storage_under(write) for write in writes}
+    return {write: root_buffer(write) for write in writes}

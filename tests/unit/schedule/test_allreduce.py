@@ -4,7 +4,7 @@ import pytest
 
 from helpers.graphs import buffer
 from weft.base.settings import settings
-from weft.schedule.allreduce import all_reduce, reduce_scatter, rings
+from weft.schedule.allreduce import all_reduce, reduce_scatter, uses_ring
 from weft.uop import Ops, Shard, UOp
 
 NAMES = ("X", "Y", "Z", "W")
@@ -48,12 +48,12 @@ def test_uneven_chunks_go_round_too():
 )
 def test_what_decides(ring, devices, size, expected):
     with settings.override(RING=ring):
-        assert rings(buffer(size), devices) is expected
+        assert uses_ring(buffer(size), devices) is expected
 
 
 def test_the_threshold_is_a_setting():
     with settings.override(RING_ALLREDUCE_THRESHOLD=10):
-        assert rings(buffer(11), 3) and not rings(buffer(10), 3)
+        assert uses_ring(buffer(11), 3) and not uses_ring(buffer(10), 3)
 
 
 def test_plainly_all_devices_compute_in_one_order():

@@ -5,7 +5,7 @@ from helpers.graphs import lookup as devices
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
-from weft.schedule.arange import is_counted, is_counter, picks_in
+from weft.schedule.arange import is_counted, is_counter, one_hot_selections
 from weft.schedule.realize_map import must_realize
 from weft.schedule.use_def import uses_in
 from weft.uop import Ops, UOp
@@ -43,9 +43,9 @@ def test_a_lookup_is_one_kernel():
 
 def test_switched_off_nothing_is_known_of_counters():
     uses = uses_in(UOp.sink(lookup(numbers() * 3, table())))
-    assert picks_in(uses).inline
+    assert one_hot_selections(uses).inline
     with settings.override(FUSE_ARANGE=0):
-        assert not picks_in(uses).inline and not picks_in(uses).picked
+        assert not one_hot_selections(uses).inline and not one_hot_selections(uses).picked
 
 
 def test_what_is_picked_from_is_computed_for_what_is_picked():
@@ -67,7 +67,7 @@ def test_what_is_reduced_is_stored_although_it_is_an_index():
     counted = buffer(PICKED * 3, dtypes.int).reshape((PICKED, 3)).reduce(Ops.ADD, (1,))
     found = uses_in(UOp.sink(lookup(counted.reshape((PICKED,)), table())))
     reduces = {n for n in found.order if n.op is Ops.REDUCE_AXIS}
-    assert not picks_in(found).inline & reduces
+    assert not one_hot_selections(found).inline & reduces
 
 
 def test_long_index_arithmetic_is_stored():
@@ -79,12 +79,12 @@ def test_long_index_arithmetic_is_stored():
 
 def test_a_sum_that_picks_reads_once_per_result():
     graph = lookup(numbers(), table())
-    picked = picks_in(uses_in(UOp.sink(graph))).picked
+    picked = one_hot_selections(uses_in(UOp.sink(graph))).picked
     assert list(picked.values()) == [PICKED * COLUMNS]
 
 
 def test_a_graph_without_counters_has_no_picks():
-    found = picks_in(uses_in(UOp.sink(buffer(4) + 1)))
+    found = one_hot_selections(uses_in(UOp.sink(buffer(4) + 1)))
     assert not found.inline and not found.picked
 
 

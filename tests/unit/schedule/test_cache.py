@@ -10,7 +10,7 @@ from weft.base.errors import WeftError
 from weft.base.settings import settings
 from weft.device import registry
 from weft.engine import forget_programs
-from weft.schedule.cache import ScheduleCache, prepare, schedules
+from weft.schedule.cache import ScheduleCache, schedules, template_for
 from weft.schedule.structural_key import structure_of
 from weft.uop import UOp
 
@@ -142,18 +142,18 @@ def graph(length):
 def test_the_least_recently_used_goes_first():
     sizes = [len(graph(n).sources) for n in (4, 5, 6)]
     cache = ScheduleCache(most_nodes=sum(sizes) - 1)
-    recipes = [prepare(graph(n)) for n in (4, 5, 6)]
-    cache.put(graph(4), recipes[0])
-    cache.put(graph(5), recipes[1])
-    assert cache.get(graph(4)) is recipes[0]
-    cache.put(graph(6), recipes[2])
+    templates = [template_for(graph(n)) for n in (4, 5, 6)]
+    cache.put(graph(4), templates[0])
+    cache.put(graph(5), templates[1])
+    assert cache.get(graph(4)) is templates[0]
+    cache.put(graph(6), templates[2])
     assert cache.get(graph(5)) is None
-    assert cache.get(graph(4)) is recipes[0] and cache.get(graph(6)) is recipes[2]
+    assert cache.get(graph(4)) is templates[0] and cache.get(graph(6)) is templates[2]
 
 
 def test_what_is_larger_than_all_of_it_is_not_kept():
     cache = ScheduleCache(most_nodes=3)
-    cache.put(graph(8), prepare(graph(8)))
+    cache.put(graph(8), template_for(graph(8)))
     assert len(cache) == 0
 
 

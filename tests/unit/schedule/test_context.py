@@ -29,7 +29,7 @@ def test_what_runs_wide_has_a_launch_grid_or_threads():
     threads = Capabilities(compute=ComputeCaps(features=frozenset({Feature.THREADS})))
     ctx = lookup(S=STORES, G=grid, T=threads)
     assert [ctx.is_parallel(name) for name in "XSGT"] == [False, False, True, True]
-    assert [ctx.is_wide(name) for name in "XSGT"] == [False, False, True, False]
+    assert [ctx.has_grid(name) for name in "XSGT"] == [False, False, True, False]
 
 
 def test_images_are_a_limit():
@@ -51,7 +51,7 @@ def test_what_a_graph_overwrites():
     a = buffer()
     write = a.assign(a + 1)
     assert lookup().written == frozenset()
-    assert lookup().about(UOp.sink(write)).written == {version_of(a)}
+    assert lookup().for_graph(UOp.sink(write)).written == {version_of(a)}
 
 
 def test_narrow_numbers_stay_narrow_where_there_is_a_unit_for_their_products():
@@ -62,8 +62,13 @@ def test_narrow_numbers_stay_narrow_where_there_is_a_unit_for_their_products():
     grid = Capabilities(compute=ComputeCaps(limits=KernelLimits(global_size=(8, 8, 8))))
     ctx = lookup(S=STORES, G=grid, P=Capabilities(compute=ComputeCaps(pair_dots=units)))
     brain, single = dtypes.bfloat16, dtypes.float32
-    assert [ctx.reads_narrow(name, brain, single) for name in "XSGP"] == [False, False, True, True]
-    assert ctx.reads_narrow("P", dtypes.uint8, dtypes.int32)
-    assert not ctx.reads_narrow("P", dtypes.uint16, dtypes.int32)
-    assert not ctx.reads_narrow("P", dtypes.fp8e4m3, single)
-    assert not ctx.reads_narrow("P", dtypes.int8, dtypes.int64)
+    assert [ctx.prefers_narrow(name, brain, single) for name in "XSGP"] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert ctx.prefers_narrow("P", dtypes.uint8, dtypes.int32)
+    assert not ctx.prefers_narrow("P", dtypes.uint16, dtypes.int32)
+    assert not ctx.prefers_narrow("P", dtypes.fp8e4m3, single)
+    assert not ctx.prefers_narrow("P", dtypes.int8, dtypes.int64)

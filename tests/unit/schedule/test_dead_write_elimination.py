@@ -5,7 +5,7 @@ import pytest
 from helpers.graph_passes import agree, change, edited, memory
 from helpers.graphs import kernels
 from weft.base.dtype import dtypes
-from weft.schedule.dead_write_elimination import unseen_steps
+from weft.schedule.dead_write_elimination import dead_write_edits
 from weft.schedule.use_def import uses_in
 from weft.uop import Ops, UOp
 
@@ -35,14 +35,14 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_rule(name, golden):
     before = CASES[name]()
-    (after,) = edited(unseen_steps, before)
+    (after,) = edited(dead_write_edits, before)
     assert change(before, after) == golden.file(f"passes/unseen/{name}.uop")
     agree(before, after)
     assert len(kernels(before)) == 1
 
 
 def unchanged(*nodes):
-    return not unseen_steps(uses_in(UOp.sink(*nodes)))
+    return not dead_write_edits(uses_in(UOp.sink(*nodes)))
 
 
 def test_a_write_that_others_read_stays():
@@ -67,5 +67,5 @@ def test_copies_that_others_read_stay():
 
 def test_dtypes_are_kept():
     whole = memory(0, 4, dtype=dtypes.int)
-    (after,) = edited(unseen_steps, write(write(whole, whole + 1), write(whole, whole + 1) * 3))
+    (after,) = edited(dead_write_edits, write(write(whole, whole + 1), write(whole, whole + 1) * 3))
     assert after is write(whole, (whole + 1) * 3)

@@ -6,7 +6,7 @@ from helpers.graph_passes import change, memory
 from helpers.graphs import lookup
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.schedule import create_schedule_with_vars, kernelize_map
-from weft.schedule.assigns import separate
+from weft.schedule.assigns import resolve_hazards
 from weft.schedule.buffer_limits import limit_buffers
 from weft.schedule.realize_map import must_realize
 from weft.schedule.reduce_fusion import group_reduces
@@ -69,7 +69,7 @@ def test_a_value_from_before_and_after_a_write(golden):
     x, y = memory(0, 4), memory(1, 4)
     written = UOp(Ops.ASSIGN, x.dtype, (x, y))
     sink = UOp.sink(x + written)
-    after = separate(sink)[sink]
+    after = resolve_hazards(sink)[sink]
     # the running number of a copy differs from run to run
     text = change(sink, after)
     number = next(u.arg[1] for u in after.toposort() if u.op is Ops.CONTIGUOUS)

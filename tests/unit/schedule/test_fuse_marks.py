@@ -9,7 +9,7 @@ from weft.base.dtype import dtypes
 from weft.base.settings import settings
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
 from weft.engine import stats
-from weft.schedule.fuse_marks import marked, without_marks
+from weft.schedule.fuse_marks import mark_removals, marked
 from weft.schedule.use_def import uses_in
 from weft.uop import Ops, UOp, to_text
 
@@ -71,7 +71,7 @@ def test_what_others_read_as_well_is_no_part_of_a_mark():
 def test_marks_vanish():
     x = square()
     uses = uses_in(UOp.sink(fuse(fuse(x + 1) * 2)))
-    edits = without_marks(uses)
+    edits = mark_removals(uses)
     assert len(edits) == 2
     for ast in kernels(fuse(fuse(x + 1) * 2)):
         assert Ops.FUSE not in {node.op for node in ast.toposort()}

@@ -5,7 +5,7 @@ import pytest
 from helpers.graphs import buffer, kernels, lookup, ops_of
 from weft.base.dtype import dtypes
 from weft.device.capabilities import Capabilities, ComputeCaps, KernelLimits
-from weft.schedule.indexed_store_reductions import has_own_places, is_placed
+from weft.schedule.indexed_store_reductions import has_index_per_element, is_scatter
 from weft.uop import Ops, UOp
 
 ROWS, TERMS, PLACES = 3, 100, 8
@@ -61,7 +61,7 @@ def picked(index):
 )
 def test_what_is_one(make, placed):
     (reduce,) = (node for node in make().toposort() if node.op is Ops.REDUCE_AXIS)
-    assert is_placed(reduce) is placed
+    assert is_scatter(reduce) is placed
 
 
 def for_columns(index, of_rows=False):
@@ -74,9 +74,9 @@ def for_columns(index, of_rows=False):
 
 
 def test_elements_of_a_row_may_have_places_of_their_own():
-    assert has_own_places(for_columns(numbers()))
-    assert not has_own_places(for_columns(numbers(), of_rows=True))
-    assert not has_own_places(often(numbers()))
+    assert has_index_per_element(for_columns(numbers()))
+    assert not has_index_per_element(for_columns(numbers(), of_rows=True))
+    assert not has_index_per_element(often(numbers()))
 
 
 def test_what_is_put_stands_alone():

@@ -6,7 +6,7 @@ from helpers.graphs import buffer, lookup, writes
 from weft.base.dtype import dtypes
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
-from weft.schedule import create_schedule_with_vars, in_order, kernel_writes, kernelize_map
+from weft.schedule import create_schedule_with_vars, kernel_writes, kernelize_map, sorted_writes
 from weft.shape import ShapeTracker
 from weft.uop import Kernel, Ops, UOp
 
@@ -19,7 +19,7 @@ def test_cycles_are_reported_with_their_kernels():
     one = UOp(Ops.ASSIGN, a.dtype, (a, UOp(Ops.KERNEL, src=(a, b), arg=kernel)))
     two = UOp(Ops.ASSIGN, b.dtype, (b, UOp(Ops.KERNEL, src=(b, a), arg=kernel)))
     with pytest.raises(ScheduleError, match="wait for each other") as caught:
-        in_order([one, two])
+        sorted_writes([one, two])
     assert caught.value.asked.count("Kernel") == 2
 
 

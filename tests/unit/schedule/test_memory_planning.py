@@ -13,14 +13,20 @@ from weft.device import registry
 from weft.device.capabilities import MemoryCaps
 from weft.engine import stats
 from weft.schedule.cache import schedules
-from weft.schedule.memory_planning import Need, arrange, in_one_arena, in_whole_buffers, lay_out
+from weft.schedule.memory_planning import (
+    Lifetime,
+    _plan_device,
+    pack_arena,
+    plan_memory,
+    reuse_buffers,
+)
 
 ARENAS = MemoryCaps(alignment=1)
 WHOLE = MemoryCaps(alignment=None)
 
 
 def need(number, nbytes, first, last, device="REF"):
-    return Need(number, device, nbytes, first, last)
+    return Lifetime(number, device, nbytes, first, last)
 
 
 @st.composite
@@ -53,7 +59,7 @@ def overlaps(needs, offsets):
 
 @given(lifetimes(), st.sampled_from((ARENAS, MemoryCaps(alignment=256), WHOLE)))
 def test_no_two_are_in_one_place_at_one_time(needs, caps):
-    offsets, sizes = arrange(needs, caps)
+    offsets, sizes = _plan_device(needs, caps)
     assert overlaps(needs, offsets) == []
     for wanted, (arena, start) in zip(needs, offsets):
         assert start + wanted.nbytes <= sizes[arena]
@@ -64,44 +70,44 @@ def test_no_two_are_in_one_place_at_one_time(needs, caps):
 
 @given(lifetimes())
 def test_an_arena_is_no_larger_than_everything_side_by_side(needs):
-    _, size = in_one_arena(needs, 1)
+    _, size = pack_arena(needs, 1)
     assert max(n.nbytes for n in needs) <= size <= sum(n.nbytes for n in needs)
 
 
 def test_one_after_the_other_takes_the_room_of_one_pair():
     needs = [need(i, 1024, i, i + 1) for i in range(10)]
-    starts, size = in_one_arena(needs, 64)
+    starts, size = pack_arena(needs, 64)
     assert size == 2048 and set(starts) == {0, 1024}
 
 
 def test_gaps_are_filled():
     needs = [need(0, 300, 0, 9), need(1, 200, 0, 1), need(2, 100, 0, 9), need(3, 200, 2, 3)]
-    starts, size = in_one_arena(needs, 1)
+    starts, size = pack_arena(needs, 1)
     assert size == 600 and starts[1] == starts[3] == 300
 
 
 def test_starts_are_aligned():
-    starts, _ = in_one_arena([need(i, 65, 0, 1) for i in range(3)], 64)
+    starts, _ = pack_arena([need(i, 65, 0, 1) for i in range(3)], 64)
     assert sorted(starts) == [0, 128, 256]
 
 
 def test_whole_buffers_serve_others_of_their_size():
     needs = [need(0, 8, 0, 1), need(1, 8, 1, 2), need(2, 8, 2, 3), need(3, 16, 3, 4)]
-    numbers, sizes = in_whole_buffers(needs)
+    numbers, sizes = reuse_buffers(needs)
     assert numbers == [0, 1, 0, 2] and sizes == [8, 8, 16]
 
 
 def test_what_no_single_allocation_can_hold_is_not_one_arena():
     caps = MemoryCaps(alignment=1, max_allocation=1500)
     needs = [need(0, 1024, 0, 2), need(1, 1024, 1, 3), need(2, 1024, 3, 4)]
-    offsets, sizes = arrange(needs, caps)
+    offsets, sizes = _plan_device(needs, caps)
     assert max(sizes) <= 1500 and overlaps(needs, offsets) == []
 
 
 def test_every_device_has_an_arena_of_its_own():
     needs = [need(i, 128, i, i + 1, device) for i in range(4) for device in ("REF", "REF:vector")]
-    needs = [Need(n, w.device, w.nbytes, w.first, w.last) for n, w in enumerate(needs)]
-    layout = lay_out(needs)
+    needs = [Lifetime(n, w.device, w.nbytes, w.first, w.last) for n, w in enumerate(needs)]
+    layout = plan_memory(needs)
     assert sorted(device for device, _ in layout.arenas) == ["REF", "REF:vector"]
     for wanted in needs:
         assert layout.arenas[layout.spots[wanted.number].arena][0] == wanted.device
@@ -109,11 +115,11 @@ def test_every_device_has_an_arena_of_its_own():
 
 
 def test_a_single_intermediate_and_empty_ones_are_left_alone():
-    assert lay_out([need(0, 64, 0, 1), need(1, 0, 0, 1)]).spots == {}
+    assert plan_memory([need(0, 64, 0, 1), need(1, 0, 0, 1)]).spots == {}
 
 
 def test_arenas_are_memory_on_their_device():
-    layout = lay_out([need(0, 64, 0, 1), need(1, 64, 2, 3)])
+    layout = plan_memory([need(0, 64, 0, 1), need(1, 64, 2, 3)])
     (arena,) = layout.allocate()
     assert (arena.device, arena.nbytes, arena.is_allocated) == ("REF", layout.planned, False)
 
@@ -141,8 +147,8 @@ def test_before_and_after(golden):
         need(4, 2048, 3, 5), need(5, 4096, 5, 6), need(6, 100, 6, 7),
     ]  # fmt: skip
     alone = picture(needs, [(n.number, 0) for n in needs], [n.nbytes for n in needs])
-    shared = picture(needs, *arrange(needs, ARENAS))
-    whole = picture(needs, *arrange(needs, WHOLE))
+    shared = picture(needs, *_plan_device(needs, ARENAS))
+    whole = picture(needs, *_plan_device(needs, WHOLE))
     text = f"before\n{alone}\n\nafter\n{shared}\n\nafter, without sub-buffers\n{whole}"
     assert text == golden.file("schedules/room_for_intermediates.txt")
 

@@ -2,7 +2,13 @@
 
 from helpers.graph_passes import agree
 from helpers.graphs import buffer
-from weft.schedule.movement_lists import is_static, moves_between, same_moves, through, undone
+from weft.schedule.movement_lists import (
+    apply_moves,
+    invert_moves,
+    is_static,
+    moves_between,
+    transfer_moves,
+)
 from weft.uop import Variable
 
 
@@ -11,14 +17,14 @@ def test_moves_are_taken_off_and_put_on():
     moved = a.reshape((2, 3)).permute((1, 0)).flip((True, False))
     moves = moves_between(moved, a)
     assert [move.arg for move in moves] == [(2, 3), (1, 0), (True, False)]
-    assert through(a, moves) is moved and moves_between(a, a) == []
-    assert same_moves(moved, a, b) is through(b, moves)
+    assert apply_moves(a, moves) is moved and moves_between(a, a) == []
+    assert transfer_moves(moved, a, b) is apply_moves(b, moves)
 
 
 def test_rearrangements_are_taken_back():
     a = buffer(24).reshape((2, 3, 4))
     moved = a.permute((2, 0, 1)).reshape((8, 3)).flip((False, True)).permute((1, 0))
-    back = undone(moved, moves_between(moved, a))
+    back = invert_moves(moved, moves_between(moved, a))
     assert back.shape == a.shape
     agree(a, back)
 

@@ -10,7 +10,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
 from weft.base.settings import settings
 from weft.schedule import kernelize_map
-from weft.schedule.multi import expand, placement_of
+from weft.schedule.multi import layout_of, partition
 from weft.schedule.use_def import is_stored
 from weft.uop import Ops, Shard, UOp, Window, to_text
 from weft.uop.sharding import laid_out, parts_of, stacked
@@ -41,7 +41,7 @@ def copied(expansion):
 
 
 def taken(*nodes):
-    found = expand(UOp.sink(*nodes), lookup())
+    found = partition(UOp.sink(*nodes), lookup())
     for node in found.sink.toposort(gate=lambda u: not is_stored(u)):
         assert node.op not in (Ops.MULTI, Ops.MSTACK)
         assert node is found.sink or not isinstance(node.device, tuple)
@@ -49,8 +49,8 @@ def taken(*nodes):
 
 
 def test_graphs_on_one_device_are_left_alone():
-    assert expand(UOp.sink(buffer() + 1), lookup()) is None
-    assert placement_of(buffer() + 1, lookup()) is None
+    assert partition(UOp.sink(buffer() + 1), lookup()) is None
+    assert layout_of(buffer() + 1, lookup()) is None
 
 
 def test_equal_cuts_compute_side_by_side():
@@ -76,14 +76,14 @@ def test_other_cuts_are_laid_out_anew():
 def test_the_more_even_cut_decides():
     lopsided = spread((4, 2), Shard(0, (0, 4, 4)))
     node = lopsided + halves(4, 2)
-    assert placement_of(node, lookup()) == Shard(0, (0, 2, 4))
+    assert layout_of(node, lookup()) == Shard(0, (0, 2, 4))
 
 
 def test_a_reduce_along_the_cut_ends_in_copies_and_adds():
     found = taken(halves(4, 3).reduce(Ops.ADD, (0,)))
     assert copied(found) == [3, 3]
     assert [n.op for n in found.sink.src] == [Ops.ADD, Ops.ADD]
-    assert placement_of(halves(4, 3).reduce(Ops.ADD, (0,)), lookup()) == Shard()
+    assert layout_of(halves(4, 3).reduce(Ops.ADD, (0,)), lookup()) == Shard()
     assert copied(taken(halves(4, 3).reduce(Ops.ADD, (1,)))) == []
 
 
@@ -128,7 +128,7 @@ def test_a_copy_to_one_device_puts_it_together():
 
 def test_what_only_stores_is_given_the_whole():
     context = lookup(S=STORES)
-    found = expand(UOp.sink(halves(4).copy_to_device("S")), context)
+    found = partition(UOp.sink(halves(4).copy_to_device("S")), context)
     last = found.sink.src[0]
     assert last.op is Ops.COPY and last.src[0].op is Ops.CONTIGUOUS and last.src[0].device == X
 
@@ -234,7 +234,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_before_and_after(case, golden):
     sink = UOp.sink(*CASES[case]())
-    after = expand(sink, lookup()).sink
+    after = partition(sink, lookup()).sink
     text = f"# before\n{_text(sink)}\n# after\n{_text(after)}"
     assert text == golden.file(f"sharding/{case}.uop")
 
@@ -242,7 +242,7 @@ def test_before_and_after(case, golden):
 def test_before_and_after_in_a_ring(golden):
     sink = UOp.sink(halves(4, 6).reduce(Ops.ADD, (0,)))
     with settings.override(RING=2):
-        after = expand(sink, lookup()).sink
+        after = partition(sink, lookup()).sink
     text = f"# before\n{_text(sink)}\n# after\n{_text(after)}"
     assert text == golden.file("sharding/ring.uop")
 

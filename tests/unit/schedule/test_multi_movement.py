@@ -3,8 +3,8 @@
 import pytest
 
 from helpers.graphs import buffer
-from weft.schedule.multi_movement import moved_parts, reshaped_cut
-from weft.schedule.multi_parts import Spread
+from weft.schedule.multi_movement import moved_parts, reshaped_bounds
+from weft.schedule.multi_parts import Sharded
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import stacked
 
@@ -19,7 +19,7 @@ def moved(shape, shard, move):
             size *= extent
         parts.append(buffer(size, device=device).reshape(local))
     node = move(stacked(parts, shard))
-    return node, moved_parts(node, Spread(tuple(parts), ("X", "Y"), shard))
+    return node, moved_parts(node, Sharded(tuple(parts), ("X", "Y"), shard))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def moved(shape, shard, move):
 def test_a_reshape_keeps_the_cut_where_whole_blocks_lie_in_one_part(
     old, axis, bounds, new, expected
 ):
-    assert reshaped_cut(Shard(axis, bounds), old, new) == expected
+    assert reshaped_bounds(Shard(axis, bounds), old, new) == expected
 
 
 def test_a_permute_takes_the_cut_along():
@@ -82,6 +82,6 @@ def test_a_flip_along_the_cut_lets_the_parts_change_places():
 def test_what_is_whole_everywhere_moves_everywhere():
     parts = (buffer(4), buffer(4, device="Y"))
     node = stacked(parts, Shard()).reshape((2, 2)).permute((1, 0)).src[0]
-    found = moved_parts(node, Spread(parts, ("X", "Y")))
+    found = moved_parts(node, Sharded(parts, ("X", "Y")))
     assert found.shard == Shard() and [part.shape for part in found.parts] == [(2, 2), (2, 2)]
     assert isinstance(node, UOp)

@@ -6,14 +6,14 @@ from helpers.graphs import buffer
 from weft.base.dtype import dtypes
 from weft.schedule.multi_parts import (
     EVERYWHERE,
-    Spread,
-    arranged,
-    carried,
+    Sharded,
+    computed_on,
+    concatenated,
     constant,
-    cut,
+    copied,
     gathered,
-    joined,
-    made_on,
+    resharded,
+    sliced,
 )
 from weft.uop import Ops, Shard, UOp
 
@@ -26,56 +26,56 @@ def copies(*nodes):
 
 
 def two(size=2):
-    return Spread(
+    return Sharded(
         (buffer(size), buffer(size, device="Y")), ("X", "Y"), Shard(0, (0, size, 2 * size))
     )
 
 
 def test_a_cut_is_a_window_and_the_whole_is_itself():
     x = buffer(4)
-    assert cut(x, None, 0, 0) is x and cut(x, 0, 0, 4) is x
-    assert cut(x, 0, 1, 3) is x.shrink(((1, 3),))
-    empty = cut(x, 0, 2, 2)
+    assert sliced(x, None, 0, 0) is x and sliced(x, 0, 0, 4) is x
+    assert sliced(x, 0, 1, 3) is x.shrink(((1, 3),))
+    empty = sliced(x, 0, 2, 2)
     assert empty.base.op is Ops.CONST and empty.shape == (0,) and empty.device == "X"
 
 
 def test_constants_and_counters_are_made_where_they_are_wanted():
     count = UOp(Ops.IOTA, dtypes.int, (UOp(Ops.DEVICE, arg="X"),), 4)
-    there = carried(count + 1, "Y")
+    there = copied(count + 1, "Y")
     assert there.device == "Y" and not copies(there)
-    number = carried(UOp.const(dtypes.float, 2.0), "Y")
+    number = copied(UOp.const(dtypes.float, 2.0), "Y")
     assert number.op is Ops.CONST and number.device == "Y"
     spread_out = UOp.const(dtypes.float, 2.0).reshape((1,)).expand((3,))
-    assert made_on(spread_out, "Y").device == "Y"
-    assert made_on(buffer(), "Y") is None
+    assert computed_on(spread_out, "Y").device == "Y"
+    assert computed_on(buffer(), "Y") is None
 
 
 def test_what_repeats_is_repeated_after_the_journey():
     x = buffer(4).reshape((1, 4)).expand((100, 4))
-    there = carried(x, "Y")
+    there = copied(x, "Y")
     assert there.shape == (100, 4) and there.device == "Y" and copies(there) == [4]
-    assert carried(x, "X") is x
+    assert copied(x, "X") is x
 
 
 def test_pieces_are_joined_without_arithmetic_on_their_values():
     left, right = buffer(2), buffer(3)
-    whole = joined([(0, left), (2, right)], 0, 5)
+    whole = concatenated([(0, left), (2, right)], 0, 5)
     assert whole.op is Ops.WHERE and whole.shape == (5,)
-    assert joined([(0, left)], 0, 2) is left
+    assert concatenated([(0, left)], 0, 2) is left
 
 
 def test_gathering_copies_what_is_elsewhere_and_nothing_else():
     spread = two()
     assert copies(gathered(spread, (4,), "X")) == [2]
     assert copies(gathered(spread, (4,), "Z")) == [2, 2]
-    whole = Spread(spread.parts, spread.devices)
+    whole = Sharded(spread.parts, spread.devices)
     assert gathered(whole, (2,), "Y") is spread.parts[1]
 
 
 @pytest.mark.parametrize("shard", [HALVES, EVERYWHERE, Shard(0, (0, 3, 4))], ids=str)
 def test_laying_out_anew_copies_only_what_a_device_lacks(shard):
     spread = two()
-    found = arranged(spread, (4,), spread.devices, shard)
+    found = resharded(spread, (4,), spread.devices, shard)
     assert [part.shape for part in found.parts] == [shard.local_shape((4,), i) for i in range(2)]
     assert [part.device for part in found.parts] == ["X", "Y"]
     lacking = {HALVES: 0, EVERYWHERE: 4, Shard(0, (0, 3, 4)): 1}[shard]
@@ -84,14 +84,14 @@ def test_laying_out_anew_copies_only_what_a_device_lacks(shard):
 
 def test_a_cut_along_another_axis_is_an_exchange_of_blocks():
     parts = tuple(buffer(8, device=d).reshape((2, 4)) for d in "XY")
-    spread = Spread(parts, ("X", "Y"), Shard(0, (0, 2, 4)))
-    found = arranged(spread, (4, 4), ("X", "Y"), Shard(1, (0, 2, 4)))
+    spread = Sharded(parts, ("X", "Y"), Shard(0, (0, 2, 4)))
+    found = resharded(spread, (4, 4), ("X", "Y"), Shard(1, (0, 2, 4)))
     assert [part.shape for part in found.parts] == [(4, 2), (4, 2)]
     assert copies(*found.parts) == [4, 4]
 
 
 def test_empty_parts_are_constants():
-    found = arranged(two(), (4,), ("X", "Y", "Z"), Shard(0, (0, 4, 4, 4)))
+    found = resharded(two(), (4,), ("X", "Y", "Z"), Shard(0, (0, 4, 4, 4)))
     assert [part.shape for part in found.parts] == [(4,), (0,), (0,)]
     assert found.parts[2].device == "Z" and found.parts[2].base.op is Ops.CONST
 

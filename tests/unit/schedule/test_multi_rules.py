@@ -5,8 +5,8 @@ import pytest
 from helpers.graphs import buffer, lookup
 from weft.base.dtype import dtypes
 from weft.base.errors import DeviceError, ScheduleError
-from weft.schedule.multi_parts import Spread
-from weft.schedule.multi_rules import taken_apart
+from weft.schedule.multi_parts import Sharded
+from weft.schedule.multi_rules import partitioned
 from weft.uop import Ops, Shard, UOp
 from weft.uop.sharding import laid_out, parts_of, stacked
 
@@ -23,12 +23,12 @@ def halves(*shape, dtype=dtypes.float):
 
 
 def became(node):
-    return taken_apart(node.toposort(), lookup())[node]
+    return partitioned(node.toposort(), lookup())[node]
 
 
 def test_memory_in_parts_is_its_parts():
     x = halves(4)
-    assert became(x) == Spread(parts_of(x), DEVICES, x.arg)
+    assert became(x) == Sharded(parts_of(x), DEVICES, x.arg)
 
 
 def test_what_is_on_one_device_stays_itself():

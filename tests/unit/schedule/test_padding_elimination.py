@@ -7,7 +7,7 @@ from helpers.graph_passes import memory
 from weft import Tensor
 from weft.base.dtype import dtypes
 from weft.base.settings import settings
-from weft.schedule.padding_elimination import repeated, rims_of_one_factor
+from weft.schedule.padding_elimination import extended, pad_one_factor
 from weft.uop import Ops, UOp
 
 
@@ -28,7 +28,7 @@ def padded(node, *pads):
 def test_only_the_factor_that_moves_is_padded(first):
     a, b = memory(0, 4, 3), still(1, 4, 3)
     product = a * b if first else b * a
-    found = rims_of_one_factor(padded(product, (1, 2), (0, 0)))
+    found = pad_one_factor(padded(product, (1, 2), (0, 0)))
     assert found.op is Ops.MUL and found.shape == (7, 3)
     assert pads_of(found) == [((1, 2), (0, 0))]
     moving, repeated_one = found.src if first else found.src[::-1]
@@ -36,21 +36,21 @@ def test_only_the_factor_that_moves_is_padded(first):
 
 
 def test_where_both_move_both_are_padded():
-    found = rims_of_one_factor(padded(memory(0, 4, 3) * memory(1, 4, 3), (1, 1), (0, 2)))
+    found = pad_one_factor(padded(memory(0, 4, 3) * memory(1, 4, 3), (1, 1), (0, 2)))
     assert pads_of(found) == [((1, 1), (0, 2))] * 2
 
 
 def test_each_axis_has_the_factor_that_moves_along_it():
     rows = memory(0, 4, 1).expand((4, 3))
-    found = rims_of_one_factor(padded(rows * still(1, 4, 3), (1, 1), (2, 0)))
+    found = pad_one_factor(padded(rows * still(1, 4, 3), (1, 1), (2, 0)))
     assert pads_of(found) == [((1, 1), (0, 0)), ((0, 0), (2, 0))]
 
 
 def test_what_is_no_padded_product_stays():
     product = (memory(0, 4, 3) * still(1, 4, 3)).permute((1, 0))
     total = padded(memory(0, 4, 3) + still(1, 4, 3), (1, 1), (0, 0))
-    assert rims_of_one_factor(product) is product
-    assert rims_of_one_factor(total) is total
+    assert pad_one_factor(product) is product
+    assert pad_one_factor(total) is total
 
 
 def chains():
@@ -68,7 +68,7 @@ def chains():
 @pytest.mark.parametrize("case", range(8))
 def test_it_is_longer_and_the_same_all_along(case):
     node, axis = list(chains())[case]
-    found = repeated(node, axis, 3)
+    found = extended(node, axis, 3)
     assert found.shape == tuple(n + 3 * (i == axis) for i, n in enumerate(node.shape))
     if node.op is Ops.CAST:
         node, found = node.src[0], found.src[0]
@@ -88,7 +88,7 @@ def test_it_is_longer_and_the_same_all_along(case):
     ],
 )
 def test_what_moves_or_is_cut_is_not_made_longer(node, axis):
-    assert repeated(node, axis, 1) is None
+    assert extended(node, axis, 1) is None
 
 
 def test_gradients_of_convolutions_are_those_of_two_sums():

@@ -7,7 +7,7 @@ from weft.base.provenance import Metadata
 from weft.base.settings import settings
 from weft.device import binding, registry
 from weft.schedule import kernelize_map
-from weft.schedule.structural_key import structure_of, walk
+from weft.schedule.structural_key import structure_of, traversal
 from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp, Window
 from weft.uop.node import memo_slot
@@ -171,7 +171,7 @@ def test_two_values_of_one_variable_have_none():
 def test_the_walk_meets_sources_first_and_each_node_once():
     a, b = memory(), memory()
     node = (a + b) * (a + b).exp2()
-    order = list(walk(UOp.sink(node)))
+    order = list(traversal(UOp.sink(node)))
     place = {n: i for i, n in enumerate(order)}
     assert len(place) == len(order) and order[-1].op is Ops.SINK
     for current in order:

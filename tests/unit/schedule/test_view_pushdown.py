@@ -6,13 +6,13 @@ from helpers.graph_passes import agree, change, edited, memory
 from helpers.graphs import COMPUTES, kernels
 from weft.base.dtype import dtypes
 from weft.schedule import ScheduleContext
-from weft.schedule.expand_hoisting import hoisted_steps
+from weft.schedule.expand_hoisting import hoisted_expands
 from weft.schedule.use_def import uses_in
 from weft.schedule.view_pushdown import (
     merged_reduces,
+    pushdown_edits,
     rearranged_reduces,
-    served_by_copies,
-    tidy_views,
+    shared_copies,
 )
 from weft.uop import Ops, UOp
 
@@ -76,26 +76,26 @@ CASES = {
         ),
     ),
     "copy_serves_other_readers": (
-        served_by_copies,
+        shared_copies,
         lambda: (
             (rows() * 2.0).permute((1, 0)).contiguous().reshape((6,))
             + ((rows() * 2.0) + memory(1, 2, 3)).reshape((6,))
         ),
     ),
     "root_before_expand": (
-        hoisted_steps,
+        hoisted_expands,
         lambda: rows().reshape((2, 3, 1)).expand((2, 3, 4)).sqrt() + cube(1),
     ),
     "a_chain_before_expand": (
-        hoisted_steps,
+        hoisted_expands,
         lambda: (rows().reshape((2, 3, 1)).expand((2, 3, 4)) * 0.25 + 1.0).sqrt() + cube(1),
     ),
     "narrowing_cast_before_expand": (
-        hoisted_steps,
+        hoisted_expands,
         lambda: rows().reshape((2, 3, 1)).expand((2, 3, 4)).cast(dtypes.half),
     ),
     "scaling_before_expand": (
-        hoisted_steps,
+        hoisted_expands,
         lambda: (rows().reshape((2, 3, 1)).expand((2, 3, 4)) * 0.25) + cube(1),
     ),
 }
@@ -114,7 +114,7 @@ def test_rule(name, golden):
 @pytest.mark.parametrize("name", CASES)
 def test_all_rules_together_keep_the_value(name):
     before = CASES[name][1]()
-    (after,) = edited(tidy_views, before)
+    (after,) = edited(pushdown_edits, before)
     agree(before, after, exactly=False)
 
 
@@ -126,7 +126,7 @@ def test_one_kernel_does_it(name):
 
 
 def unchanged(*nodes):
-    return not tidy_views(uses_in(UOp.sink(*nodes)))
+    return not pushdown_edits(uses_in(UOp.sink(*nodes)))
 
 
 def test_a_reduce_that_others_read_is_not_merged():
@@ -190,7 +190,7 @@ def test_memory_is_not_walked_across_to_save_a_reduce():
 
 def test_a_reduce_of_everything_goes_through_memory_in_order():
     rows = long_cube().reduce(Ops.ADD, (2,)).reshape((64, 64))
-    (after,) = edited(tidy_views, rows.permute((1, 0)).reduce(Ops.ADD, (0, 1)))
+    (after,) = edited(pushdown_edits, rows.permute((1, 0)).reduce(Ops.ADD, (0, 1)))
     assert after.base.op is Ops.REDUCE_AXIS and after.base.src[0] is long_cube()
 
 
@@ -214,7 +214,7 @@ def test_steps_that_part_and_meet_are_moved_once():
     value = rows()
     for _ in range(20):
         value = value * (value + 1.0)
-    (after,) = edited(tidy_views, value.permute((1, 0)) + memory(1, 3, 2))
+    (after,) = edited(pushdown_edits, value.permute((1, 0)) + memory(1, 3, 2))
     assert len(after.toposort()) < 64
 
 

@@ -1,7 +1,7 @@
 """Live tensors that read what is about to be overwritten."""
 
 from weft import Tensor
-from weft.schedule.assigns import kept
+from weft.schedule.assigns import preserved_copy
 from weft.tensor.alias import leave
 from weft.tensor.readers import protect_readers
 
@@ -71,9 +71,9 @@ def test_a_copy_for_a_reader_is_not_taken_for_one_for_a_writer():
     """Two copies of one value are one node if they have one number: the writer would write into
     what the reader reads."""
     x = own(1.0, 2.0)
-    before = kept(x.uop).arg[1]
+    before = preserved_copy(x.uop).arg[1]
     reader = x + 1
     x.assign(x * 2)
     protect_readers([x])
     between = reader.uop.arg[1]
-    assert before < between < kept(x.uop).arg[1]
+    assert before < between < preserved_copy(x.uop).arg[1]

@@ -20,7 +20,7 @@ from weft.nn.optim.param_groups import ParamGroup, Params, groups_of, set_rate
 from weft.nn.optim.state_dicts import load, per_parameter, saved
 from weft.nn.suggested_names import OF_OPTIMISERS
 from weft.nn.training_mode import take_defaulted
-from weft.schedule.structural_key import walk
+from weft.schedule.structural_key import traversal
 from weft.tensor import Tensor
 from weft.tensor.jit import Jit
 from weft.tensor.live import waiting_tensors
@@ -348,9 +348,9 @@ class Optimizer:
         """What is to be computed before the parameters move: the gradients, and what still waits
         for the old values, in one schedule."""
         found = [*[each for each in gradients if each is not None], *self.buffers]
-        read = {n for each in self.params for n in walk(each.uop) if n.op is Ops.BUFFER}
+        read = {n for each in self.params for n in traversal(each.uop) if n.op is Ops.BUFFER}
         waiting = waiting_tensors()
-        for node in walk(UOp(Ops.SINK, src=tuple(dict.fromkeys([t.uop for t in waiting])))):
+        for node in traversal(UOp(Ops.SINK, src=tuple(dict.fromkeys([t.uop for t in waiting])))):
             for source in node.src:
                 if source in read:
                     read.add(node)

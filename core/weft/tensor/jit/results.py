@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from weft.base.errors import CaptureError
-from weft.schedule.schedule_template import stand_in
+from weft.schedule.schedule_template import placeholder
 from weft.tensor.jit.arguments import PLAIN, Same
 from weft.tensor.jit.lookup import attributes, field, has_member
 from weft.tensor.protocol import TensorBase
@@ -143,7 +143,7 @@ def template(tensor: TensorBase, number_of: Callable[[UOp], int]) -> Template:
     """How a settled tensor stands over memory, whose numbers `number_of` a BUFFER tells."""
     node = tensor._uop
     found = [u for u in node.toposort() if u.op is Ops.BUFFER]
-    stands = {u: stand_in(number_of(u), u) for u in found}
+    stands = {u: placeholder(number_of(u), u) for u in found}
     value = node.substitute(stands) if stands else node
     moves: list[UOp] | None = []
     below = value

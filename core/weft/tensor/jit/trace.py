@@ -26,7 +26,7 @@ from weft.device import Buffer, binding, registry
 from weft.engine.capture import Recording, recorded
 from weft.engine.recorded_steps import KEPT, Unreplayable
 from weft.engine.replay import Replay
-from weft.schedule.structural_key import walk
+from weft.schedule.structural_key import traversal
 from weft.tensor.alias import base_of, is_view
 from weft.tensor.jit.arguments import Arguments, outline
 from weft.tensor.jit.results import New, Template, has_known, taken_apart, template
@@ -379,7 +379,7 @@ def _swaps(
 
 
 def _nodes_of(uop: UOp) -> list[UOp]:
-    return [u for u in walk(uop) if u.op is Ops.BUFFER]
+    return [u for u in traversal(uop) if u.op is Ops.BUFFER]
 
 
 def _shape_of(how: Template) -> Any:

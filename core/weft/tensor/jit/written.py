@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 
 from weft.device import binding
-from weft.schedule.structural_key import walk
+from weft.schedule.structural_key import traversal
 from weft.tensor.alias import base_of, changed, is_view
 from weft.tensor.jit.state import State, states, states_epoch
 from weft.tensor.live import is_settled, live_tensors
@@ -38,7 +38,7 @@ class Watch:
     def __init__(self, state: State, written: set[UOp]) -> None:
         found: dict[UOp, int] = {}
         for tensor in state.tensors:
-            below = walk(tensor._uop)
+            below = traversal(tensor._uop)
             if not written.isdisjoint(below):
                 found.update((node, _OF_NOBODY) for node in below if node.src)
         state.watch(list(found))
@@ -74,13 +74,13 @@ def protect(nodes: set[UOp], known: Iterable[TensorBase]) -> None:
         if id(tensor) in sharing:
             continue
         base = tensor._uop.base
-        if base in nodes or (base.op is not Ops.BUFFER and not nodes.isdisjoint(walk(base))):
+        if base in nodes or (base.op is not Ops.BUFFER and not nodes.isdisjoint(traversal(base))):
             if not is_view(tensor):  # a view follows its base
                 readers.append(tensor)
     for tensor in readers:
         if not is_settled(tensor._uop):
             realize_tensors([tensor])
-        below = walk(tensor._uop)
+        below = traversal(tensor._uop)
         # a contiguous part is computed as a window of the same memory
         if not nodes.isdisjoint(below) or any(map(binding.is_shared, below)):
             copy = tensor.detach().clone().realize()

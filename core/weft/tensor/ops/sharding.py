@@ -14,7 +14,7 @@ from typing import Any, Self
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError, ShapeError
 from weft.device import registry
-from weft.schedule import placement_of
+from weft.schedule import layout_of
 from weft.tensor.alias import leave
 from weft.tensor.interop import moved, with_room
 from weft.tensor.protocol import TensorBase, record
@@ -75,7 +75,7 @@ class ShardingMixin(TensorBase):
         device = other.device
         if not isinstance(device, tuple):
             return self.to(device)
-        layout = placement_of(other._uop) or Shard()
+        layout = layout_of(other._uop) or Shard()
         axis = layout.axis
         if axis is not None and (axis >= self.ndim or self.shape[axis] != layout.bounds[-1]):
             layout = Shard()
@@ -102,7 +102,7 @@ class ShardingMixin(TensorBase):
         >>> x.layout.axis, x.layout.bounds
         (0, (0, 2, 4))
         """
-        return placement_of(self._uop) if isinstance(self._uop.device, tuple) else None
+        return layout_of(self._uop) if isinstance(self._uop.device, tuple) else None
 
     def shards(self) -> list[Self]:
         """The part of each device, as a tensor on that device; nothing is copied.

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
-from weft.schedule import in_order, kernel_writes
-from weft.schedule.item_order import written_by
-from weft.schedule.kernels import storage_under
+from weft.schedule import sorted_writes, kernel_writes
+from weft.schedule.item_order import overwritten_by
+from weft.schedule.kernels import root_buffer
 from weft.uop import Ops, UOp, to_text
 
 PASSED_OVER = frozenset({
@@ -45,14 +45,14 @@ def schedule_text(sink: UOp, becomes: Mapping[UOp, UOp]) -> str:
     """The kernels that `sink` is cut into: what each writes and reads, and its AST."""
     writes = kernel_writes(sink.substitute(becomes))
     try:
-        writes = in_order(writes)
+        writes = sorted_writes(writes)
     except ScheduleError:
         pass  # kernels that wait for each other are an error when they are run, and text here
     names: dict[UOp, str] = {}
     lines = []
     for place, kernel in enumerate(dict.fromkeys(write.src[1] for write in writes)):
-        outputs = dict.fromkeys(storage_under(version) for version in written_by(kernel))
-        inputs = [storage_under(s) for s in kernel.src if s.op is not Ops.BIND]
+        outputs = dict.fromkeys(root_buffer(version) for version in overwritten_by(kernel))
+        inputs = [root_buffer(s) for s in kernel.src if s.op is not Ops.BIND]
         said = [_memory(buffer, names) for buffer in outputs]
         read = [_memory(buffer, names) for buffer in dict.fromkeys(inputs) if buffer not in outputs]
         lines.append(f"kernel {place}: {', '.join(said)} <- {', '.join(read) or 'nothing'}")
