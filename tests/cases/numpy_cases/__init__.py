@@ -58,8 +58,14 @@ def rounded(array: Any, kind: str) -> numpy.ndarray:
         with numpy.errstate(all="ignore"):
             return numpy.asarray(array).astype(kind)
     with numpy.errstate(all="ignore"):
-        single = numpy.ascontiguousarray(numpy.asarray(array).astype("float32"))
-    bits = single.view("uint32")
+        exact = numpy.asarray(array).astype("longdouble")  # all 64 bits of an integer too
+        single = numpy.ascontiguousarray(exact.astype("float32"))
+        bits = single.view("uint32").reshape(exact.shape)
+        # toward zero, with the last bit set where something is lost: so that it is rounded once
+        beyond = abs(single.reshape(exact.shape).astype("longdouble")) > abs(exact)
+        bits = bits - beyond.astype("uint32")
+        bits |= bits.view("float32").astype("longdouble") != exact
+    single = bits.view("float32")
     nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     kept = numpy.where(numpy.isnan(single), bits, nearest).astype("uint32")
     return kept.view("float32").reshape(numpy.shape(array))

@@ -41,13 +41,6 @@ def weak(kind: str, number: Any) -> str:
     return "int32" if kind == "bool" else kind
 
 
-def converted(array: Any, source: str, target: str) -> Any:
-    """An array as another dtype has it: floats toward zero, out of range nothing is asked."""
-    if target == "bfloat16" and source in ("float64", *WHOLE):
-        return rounded(array.astype("float32"), target)
-    return rounded(array, target)
-
-
 def floor_quotient(a: Any, b: Any) -> Any:
     """a // b of integers; 0 by 0, and the least one by -1 is itself."""
     import numpy
@@ -107,7 +100,7 @@ def _pair(draw: Draw) -> None:
     shape = draw.shape(0, 2, 300)
     other = tuple(1 if draw.chance(0.2) else n for n in shape)[draw.integer(0, len(shape)) :]
     (x, a), (y, b) = draw.input(shape, one), draw.input(other, two)
-    left, right = converted(a, one, kind), converted(b, two, kind)
+    left, right = rounded(a, kind), rounded(b, kind)
     name = draw.choice([*_ANY, *_COMPARED, *_BITS, "where", "/", "in place"])
     text = f"{one}{list(shape)} {name} {two}{list(other)}"
     if name in _COMPARED:
@@ -121,7 +114,7 @@ def _pair(draw: Draw) -> None:
         draw.ask(text, mask.where(x, y), numpy.where(c, left, right), kind)
     elif name == "/":
         to = kind if kind in REAL else "float32"
-        quotient = applied(numpy.divide, to, converted(left, kind, to), converted(right, kind, to))
+        quotient = applied(numpy.divide, to, rounded(left, to), rounded(right, to))
         draw.ask(text, x / y, quotient, to)
     elif name in _ANY and (kind != "bool" or name in ("maximum", "minimum")):
         ours, theirs = _ANY[name]
@@ -156,7 +149,7 @@ def _with_number(draw: Draw) -> None:
     if kind not in UNSIGNED and draw.chance(0.3) and not isinstance(number, bool):
         number = -number
     to = weak(kind, number)
-    wide = converted(a, kind, to)
+    wide = rounded(a, to)
     held = rounded(numpy.array(number), to)
     name = draw.choice([*_ANY, *_COMPARED, "clamp", "where", "/"])
     text = f"{kind} {name} {number}"
@@ -171,7 +164,7 @@ def _with_number(draw: Draw) -> None:
         to = weak(weak(kind, low), high)
         if to == "bool":
             return
-        wide = converted(a, kind, to)
+        wide = rounded(a, to)
         ends = [rounded(numpy.array(n), to) for n in (low, high)]
         want = numpy.minimum(numpy.maximum(wide, ends[0]), ends[1])
         draw.ask(f"{kind} clamp {low}, {high}", x.clamp(low, high), want, to, near=0.5)
@@ -181,7 +174,7 @@ def _with_number(draw: Draw) -> None:
         draw.ask(text, got, numpy.where(c, *pair), to)
     elif name == "/":
         to = to if to in REAL else "float32"
-        pair = tuple(converted(p, "", to) for p in pair)
+        pair = tuple(rounded(p, to) for p in pair)
         got = number / x if turned else x / number
         draw.ask(text, got, applied(numpy.divide, to, *pair), to)
     elif to != "bool" and (name in "+-*" or not turned):
@@ -285,7 +278,7 @@ def casts(draw: Draw) -> None:
                 usable = (a > low) & (a < high)
                 x = draw.tensor(usable).where(x, 3)
                 a = numpy.where(usable, a, numpy.asarray(3, a.dtype))
-            x, a = x.cast(to), converted(a, kind, to)
+            x, a = x.cast(to), rounded(a, to)
             text, kind = f"{text} -> {to}", to
             if kind != "bool" and draw.chance(0.3):
                 x, a = x + x, applied(numpy.add, kind, a, a)

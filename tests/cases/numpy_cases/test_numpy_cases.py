@@ -109,3 +109,12 @@ def test_bfloat16_is_rounded_to_the_nearest_even():
     assert kept == [1.0, 1.0, 1.015625, float("inf")]
     assert numpy_name(dtypes.bfloat16) == "bfloat16"
     assert np.isnan(rounded(float("nan"), "bfloat16"))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "uint64"])
+def test_bfloat16_is_rounded_once(dtype):
+    tie = 2**40 + 2**32
+    values = np.array([tie - 1, tie, tie + 1], dtype)
+    assert (rounded(values, "bfloat16") - 2.0**40).tolist() == [0.0, 0.0, 2.0**33]
+    assert rounded(np.float64([1e300, -1e300, -0.0]), "bfloat16").tolist() == [np.inf, -np.inf, 0.0]
+    assert np.signbit(rounded(-0.0, "bfloat16"))
