@@ -8,7 +8,8 @@ and what would do.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 from weft.base.errors import ArgumentError, OutOfRange, UnknownChoice, WrongKind
 from weft.base.interrupts import let_through
@@ -42,12 +43,13 @@ def shown(value: Any) -> str:
 
 def is_deep(value: Any, most: int = DEEPEST) -> bool:
     """Whether lists, tuples and dicts are nested more than `most` deep, or hold themselves."""
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(most + 1):
         inner: dict[int, Any] = {}
         for container in level:
             if isinstance(container, (list, tuple, dict)):
-                items = container.values() if isinstance(container, dict) else container
+                own = isinstance(container, dict)
+                items = cast("Iterable[Any]", container.values() if own else container)
                 inner.update((id(item), item) for item in items)
         if not inner:
             return False

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,7 +33,7 @@ _OURS = re.compile(r"\.tmp-\d+-[0-9a-f]{8}")
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str]) -> Generator[Path]:
     """A temporary file beside `path` to write to; renamed to it at the end.
 
     Whatever is raised, a file that was there before keeps its content and the temporary one is
@@ -73,7 +73,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replaced(path: str | os.PathLike[str]) -> Generator[Path]:
     """As `replacing`, with the errors of the operating system as they are."""
     check_regular(path, exists=False)
     path = Path(os.path.realpath(path))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from weft.base.arguments import shown
 from weft.base.dtype_classes import (
@@ -264,11 +264,11 @@ def from_py(value: object) -> DType:
     """
     kinds: set[type] = set()
     low = high = 0
-    pending = [value]
+    pending: list[Any] = [value]
     while pending:
         item = pending.pop()
         if isinstance(item, (list, tuple)):
-            pending.extend(item)
+            pending.extend(cast("Iterable[Any]", item))
             continue
         kind = next((kind for kind in (bool, int, float) if isinstance(item, kind)), None)
         if kind is None:
@@ -279,7 +279,7 @@ def from_py(value: object) -> DType:
             )
         kinds.add(kind)
         if kind is int:
-            low, high = min(low, item), max(high, item)
+            low, high = min(low, cast(int, item)), max(high, cast(int, item))
     if float in kinds or not kinds:
         return dtypes.default_float
     return _integer_for(low, high) if int in kinds else dtypes.bool
@@ -306,10 +306,11 @@ def as_const(value: Any, dtype: DType) -> Any:
     >>> dtypes.as_const(3.7, dtypes.int), dtypes.as_const(1, dtypes.float)
     (3, 1.0)
     """
+    lanes = value
     if isinstance(value, tuple):
-        if len(value) != dtype.count:
-            raise DTypeError(f"{len(value)} values for {dtype!r}", asked=f"{value!r} as {dtype!r}")
-        return tuple(as_const(item, dtype.scalar()) for item in value)
+        if len(lanes) != dtype.count:
+            raise DTypeError(f"{len(lanes)} values for {dtype!r}", asked=f"{lanes!r} as {dtype!r}")
+        return tuple(as_const(item, dtype.scalar()) for item in lanes)
     if is_float(dtype):
         return float(value)
     return bool(value) if is_bool(dtype) else int(value)
@@ -338,9 +339,9 @@ def to_dtype(given: Any) -> DType:
     if type(given).__name__ == "dtype" and type(given).__module__ == "torch":
         return _named(str(given))
     # Whoever holds a NumPy type has imported NumPy; the base floor itself never does.
-    numpy = sys.modules.get("numpy")
+    numpy: Any = sys.modules.get("numpy")
     if numpy is not None:
-        known = given
+        known: Any = given
         if isinstance(given, type):
             if issubclass(given, numpy.generic):
                 # number and other abstract types have neither a name of a dtype nor one to give

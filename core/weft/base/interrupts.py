@@ -8,11 +8,16 @@ code that expects exceptions of a plugin or a file takes those of the handler fo
 
 from __future__ import annotations
 
-import _signal
 import threading
-from _signal import getsignal, signal  # without enums, which take ten times as long
 from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import signal as _signal
+    from signal import getsignal, signal
+else:  # without enums, which take ten times as long
+    import _signal
+    from _signal import getsignal, signal
 
 _NAMES = (
     "SIGINT", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGPROF", "SIGHUP",
@@ -101,7 +106,7 @@ def let_through(error: BaseException) -> None:
 
 def _handler_codes() -> set[CodeType]:
     """The code of every handler in Python that is there."""
-    found = set()
+    found: set[CodeType] = set()
     for number in _NUMBERS:
         handler: Any = getsignal(number)
         owner = getattr(handler, "__self__", None)

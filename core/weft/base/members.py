@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 
 class Members(type):
@@ -30,18 +30,19 @@ class Members(type):
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> Members:
         """The class, with its members."""
         given = {key: value for key, value in body.items() if _is_member(key, value)}
-        made = super().__new__(cls, name, bases, {k: v for k, v in body.items() if k not in given})
+        rest = {key: value for key, value in body.items() if key not in given}
+        made: Any = super().__new__(cls, name, bases, rest)
         members: dict[str, Any] = {}
         before = 0
         for key, value in given.items():
             before = before + 1 if isinstance(value, auto) else value
             member = int.__new__(made, before) if issubclass(made, int) else object.__new__(made)
-            vars(member).update(name=key, value=before)
+            member.__dict__.update(name=key, value=before)
             type.__setattr__(made, key, member)
             members[key] = member
         type.__setattr__(made, "__members__", MappingProxyType(members))
         type.__setattr__(made, "_of_value", {one.value: one for one in members.values()})
-        return made
+        return cast(Members, made)
 
     def __call__(cls, value: Any) -> Any:
         """The member of this value; ValueError where there is none."""

@@ -71,7 +71,7 @@ def least_upper_dtype(*given: DType) -> DType:
         return kinds.pop()
     if not kinds:
         raise DTypeError("no dtypes to promote", asked="least_upper_dtype()")
-    common = frozenset.intersection(*(_uppers(dtype) for dtype in kinds))
+    common = functools.reduce(frozenset[DType].intersection, map(_uppers, kinds))
     least = min(common, key=lambda dtype: dtype.priority)
     if dtypes.is_float(least) and not any(dtypes.is_float(dtype) for dtype in kinds):
         # Signed integers with uint64: no integer holds both, and the narrowest float would lose

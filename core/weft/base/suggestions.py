@@ -19,7 +19,7 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     same letter come before others of the same distance.
     """
     plain = _plain(name)
-    found = []
+    found: list[tuple[int, bool, int, str]] = []
     for each in known:
         other = _plain(each)
         if plain == other:

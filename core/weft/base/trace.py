@@ -118,7 +118,8 @@ def _listen_to(subscriptions: tuple[_Subscription, ...]) -> None:
     """Called with the lock held."""
     global _subscribers, _wanted
     names = [known.only for known in subscriptions]
-    _wanted = None if None in names else frozenset().union(*(n for n in names if n is not None))
+    every = frozenset[str]().union(*(each for each in names if each is not None))
+    _wanted = None if None in names else every
     _subscribers = subscriptions
 
 

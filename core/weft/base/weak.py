@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]
 
 K = TypeVar("K")
@@ -34,7 +34,7 @@ def entry_type(table: dict[Any, Any]) -> Any:
     >>> table
     {}
     """
-    drop = staticmethod(partial(_remove_dead_weakref, table))
+    drop = staticmethod(partial(cast(Any, _remove_dead_weakref), table))
     return type("Entry", (ref,), {"__slots__": (), "drop": drop})
 
 

@@ -97,7 +97,8 @@ class _FreedAtOnce(_Memory):
 
 
 def _memory_type(device: OpenDevice) -> type[_Memory]:
-    leaves_it_to_python = type(device.allocator).free is Allocator.free
+    kind: type[Any] = type(device.allocator)
+    leaves_it_to_python = kind.free is vars(Allocator)["free"]
     return _Memory if device.pool.enabled or leaves_it_to_python else _FreedAtOnce
 
 
@@ -365,7 +366,7 @@ class Buffer:
     def _kept(self, mapped: memoryview) -> memoryview:
         import numpy
 
-        array = numpy.frombuffer(mapped, dtype=numpy.uint8).view(_keeper_type())
+        array: Any = numpy.frombuffer(mapped, dtype=numpy.uint8).view(_keeper_type())
         array.owner = (self, self._memory, self._handle)
         return memoryview(array)
 

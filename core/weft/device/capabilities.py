@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from weft.base.dtype import DType, dtypes
 from weft.device.packed_dot import PairDot
@@ -182,7 +182,9 @@ class ComputeCaps:
     dtypes: frozenset[DType] = COMMON_DTYPES
     limits: KernelLimits = KernelLimits()
     features: frozenset[Feature] = frozenset()
-    vector_widths: Mapping[DType, tuple[int, ...]] = field(default_factory=FrozenMap)
+    vector_widths: Mapping[DType, tuple[int, ...]] = field(
+        default_factory=FrozenMap[DType, tuple[int, ...]]
+    )
     vector_bytes: int = 0
     vector_registers: int = 16
     wide_indices: bool = False
@@ -217,7 +219,7 @@ class ComputeCaps:
 
 def _widths(given: Mapping[DType, Iterable[int]]) -> FrozenMap[DType, tuple[int, ...]]:
     if isinstance(given, FrozenMap):
-        return given
+        return cast("FrozenMap[DType, tuple[int, ...]]", given)
     return FrozenMap({dtype: tuple(widths) for dtype, widths in dict(given).items()})
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pluggy
 
@@ -184,12 +184,10 @@ def _stated_api(plugin: Plugin) -> tuple[int, int]:
             try_=f"{plugin.module.__name__}()",
         )
     stated = getattr(plugin.module, "weft_api", None)
-    if (
-        isinstance(stated, tuple)
-        and len(stated) == 2
-        and all(isinstance(number, int) for number in stated)
-    ):
-        return stated
+    if isinstance(stated, tuple):
+        numbers = cast("tuple[Any, ...]", stated)
+        if len(numbers) == 2 and all(isinstance(number, int) for number in numbers):
+            return numbers[0], numbers[1]
     raise PluginError(
         "a plugin must state the version of the hooks it was written for",
         asked=f"{plugin.where}.weft_api",

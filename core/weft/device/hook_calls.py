@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import pluggy
 
@@ -32,14 +32,19 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _are_ops(value: Any) -> bool:
+    if not isinstance(value, Collection):
+        return False
+    elements = cast("Collection[Any]", value)
+    return all(isinstance(element, Ops) for element in elements)
+
+
 _RUNNER: dict[str, Callable[[Any], bool]] = {"__call__": callable}
 PARTS: dict[str, Mapping[str, Callable[[Any], bool]]] = {
     "weft_renderer": {
         "render": callable,
         "language": _is_text,
-        "native_ops": lambda ops: (
-            isinstance(ops, Collection) and all(isinstance(op, Ops) for op in ops)
-        ),
+        "native_ops": _are_ops,
         "rules": lambda rules: rules is None or isinstance(rules, PatternMatcher),
     },
     "weft_compiler": {"compile": callable, "fingerprint": _is_text},

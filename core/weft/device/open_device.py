@@ -204,7 +204,7 @@ class OpenDevice:
 
 def all_of(does: Callable[[OpenDevice], None], devices: Iterable[OpenDevice]) -> None:
     """Do it with each device, also where it fails for some; raise the first error then."""
-    errors = []
+    errors: list[Exception] = []
     for device in devices:
         try:
             does(device)

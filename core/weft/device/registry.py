@@ -10,7 +10,7 @@ imports the plugin that it names (see `plugin_table`).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from typing import TypeAlias
@@ -106,7 +106,7 @@ class Registry(PluginTable):
 
         A sequence of one is that device. :raises ArgumentError: for none, or one twice.
         """
-        if not isinstance(device, (tuple, list)):
+        if device is None or isinstance(device, (str, DeviceId)):
             return self.canonical(device)
         names = tuple(self.canonical(each) for each in device)
         if len(set(names)) != len(names) or not names:
@@ -387,7 +387,7 @@ def current() -> Registry:
 
 
 @contextmanager
-def use(registry: Registry) -> Iterator[Registry]:
+def use(registry: Registry) -> Generator[Registry]:
     """Use another registry inside a `with` block, for tests. Its devices are closed at the end."""
     global _current
     before, _current = _current, registry

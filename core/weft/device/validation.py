@@ -6,8 +6,8 @@ in: a record and what each of its fields must be    out: nothing, or ArgumentErr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, cast
 
 from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError
@@ -29,17 +29,14 @@ def whole(least: int = 0, optional: bool = False) -> Kind:
 
 def sizes(count: int) -> Kind:
     """So many whole numbers from 1 on; or None."""
-    return Kind(
-        lambda value: (
-            value is None
-            or (
-                isinstance(value, tuple)
-                and len(value) == count
-                and all(_is_whole(v, 1) for v in value)
-            )
-        ),
-        f"{count} whole numbers from 1 on, or None",
-    )
+
+    def holds(value: Any) -> bool:
+        if not isinstance(value, tuple):
+            return value is None
+        numbers = cast("tuple[Any, ...]", value)
+        return len(numbers) == count and all(_is_whole(number, 1) for number in numbers)
+
+    return Kind(holds, f"{count} whole numbers from 1 on, or None")
 
 
 def one(kind: type, optional: bool = False) -> Kind:
@@ -55,11 +52,14 @@ def callable_or_none() -> Kind:
 
 def each(holds: Callable[[Any], bool], words: str) -> Kind:
     """A collection of which every element passes."""
-    return Kind(
-        lambda value: all(map(holds, value)),
-        words,
-        lambda value: next(one for one in value if not holds(one)),
-    )
+
+    def all_hold(value: Iterable[Any]) -> bool:
+        return all(map(holds, value))
+
+    def first_wrong(value: Iterable[Any]) -> Any:
+        return next(element for element in value if not holds(element))
+
+    return Kind(all_hold, words, first_wrong)
 
 
 def check(record: object, **fields: Kind) -> None:

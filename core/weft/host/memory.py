@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft.base.errors import DeviceError, OutOfMemory
 from weft.base.text import human_size
 from weft.device.parts import Allocator, BufferHints
@@ -18,7 +20,7 @@ def aligned_memory(nbytes: int) -> memoryview:
     import numpy
 
     try:
-        block = numpy.empty(nbytes + ALIGNMENT, dtype=numpy.uint8)
+        block: Any = numpy.empty(nbytes + ALIGNMENT, dtype=numpy.uint8)
     except (MemoryError, ValueError):
         raise OutOfMemory(
             "the host has no memory left",

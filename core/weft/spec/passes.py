@@ -35,7 +35,7 @@ class Picture:
     """
 
     graph: UOp
-    marks: Mapping[UOp, str] = field(default_factory=dict)
+    marks: Mapping[UOp, str] = field(default_factory=dict[UOp, str])
 
 
 def _picture(subject: Any) -> Any:

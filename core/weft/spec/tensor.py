@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from weft.base.dtype import ImageDType, PtrDType, dtypes
 from weft.uop import BufferView, GroupOp, Kernel, Ops, Reduce, Shard, UOp, Window
 
@@ -81,13 +84,13 @@ def _copy(node: UOp) -> str | None:
         return "a COPY has a value and a DEVICE"
     if not isinstance(node.arg, Shard) or node.arg.axis is None:
         return None
-    devices = node.src[1].arg
+    devices = parts = node.src[1].arg
     if not isinstance(devices, tuple):
         return "it cuts a value for one device"
-    return _cut(node.arg, node.shape, len(devices))
+    return _cut(node.arg, node.shape, len(parts))
 
 
-def _cut(shard: Shard, shape: tuple, parts: int) -> str | None:
+def _cut(shard: Shard, shape: tuple[Any, ...], parts: int) -> str | None:
     """What is wrong with a value of `shape` in `parts` parts."""
     axis, bounds = shard.axis, shard.bounds
     if axis is None:
@@ -122,11 +125,11 @@ def _multi(node: UOp) -> str | None:
 
 
 def _select(node: UOp) -> str | None:
-    devices = node.src[0].device
+    devices = parts = node.src[0].device
     if not isinstance(devices, tuple):
         return f"it selects a part of what is on {devices}"
-    inside = isinstance(node.arg, int) and 0 <= node.arg < len(devices)
-    return None if inside else f"part {node.arg} of {len(devices)}"
+    inside = isinstance(node.arg, int) and 0 <= node.arg < len(parts)
+    return None if inside else f"part {node.arg} of {len(parts)}"
 
 
 def _kernel(node: UOp) -> str | None:
@@ -137,7 +140,7 @@ def _buffer_view(node: UOp) -> str | None:
     return None if isinstance(node.arg, BufferView) else "its arg is not a BufferView"
 
 
-_CHECKS = {
+_CHECKS: dict[Ops, Callable[[UOp], str | None]] = {
     Ops.REDUCE_AXIS: _reduce,
     Ops.ASSIGN: _assign,
     Ops.COPY: _copy,

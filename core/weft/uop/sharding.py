@@ -58,7 +58,7 @@ class Shard:
         """How much of the axis a part has."""
         return self.bounds[part + 1] - self.bounds[part]
 
-    def local_shape(self, shape: tuple, part: int) -> tuple:
+    def local_shape(self, shape: tuple[Any, ...], part: int) -> tuple[Any, ...]:
         """The shape of one part of a value of `shape`."""
         if self.axis is None:
             return shape
