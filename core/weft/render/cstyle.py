@@ -113,7 +113,7 @@ class _Kernel:
     def _types(self) -> list[str]:
         """Of the buffers, then of the variables."""
         pointers = {u.arg: u.dtype for u in self.program.uops if u.op is Ops.DEFINE_GLOBAL}
-        types = []
+        types: list[str] = []
         for slot in self.program.globals:
             if isinstance(pointers[slot], ImageDType):
                 types.append(self.renderer.image_type(slot in self.program.outs))
@@ -124,7 +124,8 @@ class _Kernel:
         return types + [self.helpers.type(variable.dtype) for variable in self.program.variables]
 
     def _parameters(self, types: list[str]) -> str:
-        words, slots = [], self.program.globals
+        words: list[str] = []
+        slots = self.program.globals
         for position, (slot, kind) in enumerate(zip(slots, types)):
             name = self.renderer.buffer_name(f"data{slot}", position)
             restrict = self.dialect.restrict if kind.endswith("*") else ""
@@ -187,7 +188,7 @@ class _Kernel:
     def _function(self, function: Function) -> None:
         """Define a function before the kernel."""
         body = _Kernel(self.renderer, self.program, self.helpers)
-        words = []
+        words: list[str] = []
         for place, u in enumerate(function.parameters):
             body.values.known[u] = Expression(f"given{place}")
             words.append(f"{self.helpers.type(u.dtype)} given{place}")

@@ -154,7 +154,9 @@ class CDialect:
     restrict: str = "restrict"
     shared_qualifier: str | None = None
     barrier: str | None = None
-    index: Mapping[str, tuple[str, str, str]] = field(default_factory=FrozenMap)
+    index: Mapping[str, tuple[str, str, str]] = field(
+        default_factory=FrozenMap[str, tuple[str, str, str]]
+    )
     type_names: Mapping[DType, str] = C_TYPES
     memory_types: Mapping[DType, str] = field(
         # A byte that is neither 0 nor 1 must not be undefined behaviour.

@@ -385,8 +385,9 @@ class Expressions:
         dtype = mask_dtype(width, u.dtype.count) if width else u.dtype
         vectors = self.dialect.vectors
         if vectors is not None and vectors.shuffle and is_pair(u):
-            return self._shuffled(*u.src, ", ".join(map(str, range(u.dtype.count))), width)
-        lanes = []
+            a, b = u.src
+            return self._shuffled(a, b, ", ".join(map(str, range(u.dtype.count))), width)
+        lanes: list[str] = []
         for source in u.src:
             text = self.text(source, ATOM, width)
             count = source.dtype.count

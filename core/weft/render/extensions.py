@@ -9,6 +9,7 @@ Source: Gamma, Helm, Johnson and Vlissides, "Design Patterns", 1994 (template me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace
@@ -39,7 +40,8 @@ class Function(NamedTuple):
     steps: tuple[UOp, ...]
 
 
-class MaskedLoad(NamedTuple):
+@dataclass(frozen=True)
+class MaskedLoad:
     """Consecutive elements of which those are read whose bit is set.
 
     type, scalar: names of the vector type and of the type of a lane. count: lanes. itemsize: bytes

@@ -301,7 +301,7 @@ class Helpers:
         """
         steps = ((24, 8),) if source.scalar().itemsize == 4 else ((50, 41), (38, 27), (24, 14))
         zero = self.const(0, source)
-        body = []
+        body: list[str] = []
         signed = not dtypes.is_unsigned(source)
         for start, bit in steps:
             low, kept = self.const((1 << bit) - 1, source), self.const(1 << bit, source)

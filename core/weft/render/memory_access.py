@@ -109,8 +109,9 @@ class Accesses(Expressions):
             return ""
         place = load.src[0]
         statement = self.renderer.prefetch(load.arg, self._address(place))
-        is_gated = statement and load.arg in PREFETCHES and len(place.src) > 2
-        return f"if ({self.text(place.src[2])}) {statement}" if is_gated else statement
+        if statement and load.arg in PREFETCHES and len(place.src) > 2:
+            return f"if ({self.text(place.src[2])}) {statement}"
+        return statement
 
     def _read(self, index: UOp, dtype: DType) -> Expression:
         if self.renderer.images and _is_pixel(index):
@@ -202,7 +203,7 @@ class _Row(NamedTuple):
     """Elements at a constant stride: an INDEX of one, the distance from it to the first, the
     stride, and the constant that replaces elements that are not read."""
 
-    index: UOp
+    element: UOp
     start: int
     stride: int
     other: UOp
@@ -217,7 +218,7 @@ def _row_of(u: UOp) -> _Row | None:
     reads: list[tuple[int, UOp]] = []
     others: set[UOp] = set()
     for lane, value in enumerate(u.src):
-        if value.op is Ops.LOAD and value.arg is None and len(value.src) < 3:
+        if value.op is Ops.LOAD and value.arg is None and 0 < len(value.src) < 3:
             index = value.src[0]
             reads.append((lane, index))
             others.update(value.src[1:])

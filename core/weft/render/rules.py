@@ -65,7 +65,8 @@ def cast_to_boolean_compares(cast: UOp, value: UOp) -> UOp | None:
 @C_RULES.rule(UPat(Ops.GEP, name="pick", src=(UPat(Ops.VECTORIZE, name="vector"),)))
 def lane_at_hand(pick: UOp, vector: UOp) -> UOp:
     """lane(vector(a, b, ...), i) -> the i-th of them"""
-    lanes = tuple(vector.src[i] for i in pick.arg)
+    picked: tuple[int, ...] = pick.arg
+    lanes = tuple(vector.src[lane] for lane in picked)
     return lanes[0] if len(lanes) == 1 else UOp(Ops.VECTORIZE, pick.dtype, lanes)
 
 

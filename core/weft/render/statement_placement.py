@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from weft.base.dtype import AddrSpace
+from weft.base.dtype import AddrSpace, PtrDType
 from weft.uop import GroupOp, Ops, UOp
 
 CONTROL = frozenset({Ops.RANGE, Ops.ENDRANGE, Ops.IF, Ops.ENDIF})
@@ -111,7 +111,10 @@ def _storage(access: UOp) -> UOp | None:
 
 def _is_early(user: UOp) -> bool:
     """Whether a value is loaded early on purpose: to be on its way while other memory is read."""
-    return user.op is Ops.STORE and user.src[0].src[0].dtype.space is AddrSpace.LOCAL
+    if user.op is not Ops.STORE:
+        return False
+    memory = user.src[0].src[0].dtype
+    return isinstance(memory, PtrDType) and memory.space is AddrSpace.LOCAL
 
 
 def _written(places: Sequence[int], first: int, last: int) -> bool:

@@ -15,7 +15,7 @@ __all__ = [
 
 register_arg(
     View,
-    read=lambda shape, strides, offset, mask: View.create(shape, strides, offset, mask),
+    read=View.create,
     write=lambda view, text: "View({}, {}, {}, {})".format(
         *map(text, (view.shape, view.strides, view.offset, view.mask))
     ),

@@ -47,7 +47,7 @@ def _form(value: sint) -> Linear:
 
 
 def _add_product(total: Linear, form: Linear, factor: sint, dtype: DType) -> None:
-    if factor.__class__ is int:
+    if isinstance(factor, int):
         total.add(form, factor)
         return
     by = _form(factor)
@@ -99,7 +99,7 @@ class _Walk:
             self.learn(index, low_of(low), high_of(high) - 1)
 
     def less(self, index: Linear, limit: sint) -> UOp:
-        if limit.__class__ is int:
+        if isinstance(limit, int):
             return less_than(index, limit, self.bounds if self.known else bounds_of)
         return less_than(index.copy().add(_form(limit), -1), 0, bounds_of)
 
@@ -141,7 +141,7 @@ class _Walk:
             if left == 0:
                 indices.append(position)
                 position = Linear()
-            elif extent.__class__ is int:
+            elif isinstance(extent, int):
                 # where the element is visible the position is not negative; elsewhere anything goes
                 indices.append(floor_modulo(position, extent, self.dtype, bounds))
                 position = floor_divide(position, extent, self.dtype, bounds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from weft.base.arguments import index_of, is_deep, kind_of, shown
 from weft.base.errors import ArgumentError, IndexingError, ShapeError
@@ -42,7 +42,7 @@ class SymbolicShape(tuple[sint, ...]):
 def unpack_args(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """`(2, 3)` and `((2, 3),)` alike: what was passed as `*args` or as one sequence."""
     if len(args) == 1 and isinstance(args[0], list | tuple):
-        return tuple(args[0])
+        return tuple(cast("Sequence[Any]", args[0]))
     return args
 
 
@@ -96,7 +96,9 @@ def normalise_axes(axes: Any, ndim: int, asked: str = "") -> tuple[int, ...]:
     """One axis, several, or None for all, counted from the front, in ascending order, each once."""
     if axes is None:
         return tuple(range(ndim))
-    given = axes if isinstance(axes, list | tuple) else (axes,)
+    given: Sequence[Any] = axes
+    if not isinstance(axes, list | tuple):
+        given = (axes,)
     found = [normalise_axis(axis, ndim, asked) for axis in given]
     if len(set(found)) != len(found):
         raise ShapeError(
@@ -306,7 +308,7 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
             because=f"that is {kind_of(padding)}",
             try_="((before, after), ...) for each axis, or (left, right) for the last",
         )
-    entries = tuple(padding)
+    entries = tuple(cast("Sequence[Any]", padding))
     if any(entry is None or isinstance(entry, list | tuple) for entry in entries):
         if len(entries) != len(shape):
             raise ShapeError(
@@ -316,10 +318,7 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
                 f"{len(entries)} are given",
                 try_="None for an axis that stays as it is",
             )
-        pairs = [
-            (0, 0) if e is None else tuple(e) if isinstance(e, list | tuple) else (e,)
-            for e in entries
-        ]
+        pairs = [_padding_of(entry) for entry in entries]
     else:
         if len(entries) % 2 or len(entries) > 2 * len(shape):
             raise ShapeError(
@@ -332,6 +331,14 @@ def pad_arg(shape: Shape, padding: Any) -> Pairs:
     if any(len(pair) != 2 for pair in pairs):
         raise ShapeError("an axis is padded before and after: two amounts", asked=asked)
     return tuple([(as_size(before, asked), as_size(after, asked)) for before, after in pairs])
+
+
+def _padding_of(entry: Any) -> tuple[Any, ...]:
+    """What an axis is padded by before and after; None is nothing."""
+    amounts = entry
+    if isinstance(entry, list | tuple):
+        return tuple(amounts)
+    return (0, 0) if entry is None else (entry,)
 
 
 def split_padding(shape: Shape, padding: Pairs) -> tuple[Pairs, Pairs]:
@@ -373,13 +380,14 @@ def shrink_arg(shape: Shape, window: Sequence[Any]) -> Pairs:
         if pair is None:
             result.append((0, extent))
             continue
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
+        ends = pair
+        if not isinstance(pair, list | tuple) or len(ends) != 2:
             raise ShapeError(
                 "a window is a pair (start, stop), or None",
                 asked=asked,
                 because=f"for axis {axis} there is {shown(pair)}",
             )
-        start, stop = (as_size(value, asked) for value in pair)
+        start, stop = (as_size(value, asked) for value in ends)
         if not always_inside(start, stop, extent) and not _fits_now(start, stop, extent):
             values = _said_values(start, stop, extent)
             raise ShapeError(
@@ -507,7 +515,8 @@ def moved_shape(op: Ops, arg: Any, shape: Shape) -> Shape:
     if op is Ops.RESHAPE or op is Ops.EXPAND:
         return arg
     if op is Ops.PERMUTE:
-        return tuple([shape[axis] for axis in arg])
+        axes: tuple[int, ...] = arg
+        return tuple([shape[axis] for axis in axes])
     if op is Ops.PAD:
         return tuple([fold(s + before + after) for s, (before, after) in zip(shape, arg)])
     if op is Ops.SHRINK:
@@ -523,13 +532,14 @@ def _symbolic(*values: sint) -> bool:
 
 def say_shape(shape: Any) -> str:
     """A shape, window or padding as people write it: symbolic sizes by their expressions."""
+    items = shape
     if isinstance(shape, list | tuple):
-        if not any(isinstance(item, UOp | list | tuple | dict) for item in shape):
-            return str(tuple(shape))
+        if not any(isinstance(item, UOp | list | tuple | dict) for item in items):
+            return str(tuple(items))
         if is_deep(shape, 2):
             return shown(shape)  # no shape, window or padding
-        items = [say_shape(item) for item in shape]
-        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+        words = [say_shape(item) for item in items]
+        return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
     return _say(shape)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import methodcaller
-from typing import Any
+from typing import Any, cast
 
 from weft.base.errors import ArgumentError
 from weft.base.weak import entry_type
@@ -155,7 +155,7 @@ class ShapeTracker:
         >>> ShapeTracker.from_shape((n, 3)).vars() == {n}
         True
         """
-        return set().union(*(view.vars() for view in self.views))
+        return set[UOp]().union(*(view.vars() for view in self.views))
 
     def real_size(self) -> int:
         """How many elements of memory must exist: one more than the highest position read, or 0.
@@ -196,7 +196,7 @@ class ShapeTracker:
                 strides.append(None)
             else:
                 others = [term for term in terms if term is not axis and axis in term.toposort()]
-                strides.append(None if others else terms.get(axis, 0))
+                strides.append(None if others else terms.get(cast(UOp, axis), 0))
         result = tuple(strides)
         if not ignore_valid:
             self._real_strides: tuple[sint | None, ...] = result
@@ -296,7 +296,7 @@ class ShapeTracker:
         if self.static:
             return self, {}
         values: dict[UOp, int] = {}
-        views = []
+        views: list[View] = []
         for view in self.views:
             free, found = view.unbind()
             views.append(free)
@@ -397,15 +397,14 @@ def _invert_view(view: View, below: Shape) -> ShapeTracker | None:
         return None
     if 0 in view.shape:
         return ShapeTracker.from_shape(below)
-    turned = tuple([stride < 0 for stride in view.strides])
+    strides = cast(tuple[int, ...], view.strides)
+    turned = tuple([stride < 0 for stride in strides])
     start = sum((n - 1) * -s for n, s in zip(view.shape, view.strides) if s < 0)
-    order = sorted(
-        range(len(view.shape)), key=lambda k: (-abs(view.strides[k]), view.shape[k] == 1)
-    )
+    order = sorted(range(len(view.shape)), key=lambda k: (-abs(strides[k]), view.shape[k] == 1))
     step = 1
     for axis in reversed(order):
         if view.shape[axis] != 1:
-            if abs(view.strides[axis]) != step:
+            if abs(strides[axis]) != step:
                 return None
             step *= view.shape[axis]
     if view.offset != start:

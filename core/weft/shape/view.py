@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import methodcaller
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from weft.base.errors import ShapeError
 from weft.base.weak import entry_type
@@ -38,7 +38,7 @@ def is_static(values: tuple[sint, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _static_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides = []
+    strides: list[int] = []
     step = 1
     for extent in reversed(shape):
         strides.append(0 if extent == 1 else step)
@@ -191,7 +191,7 @@ class View:
         """
         if self.static:
             return set()
-        return set().union(*(variables_of(number) for number in self.numbers()))
+        return set[UOp]().union(*(variables_of(number) for number in self.numbers()))
 
     def _mapped(self, function: Any) -> View:
         return View.create(
@@ -212,7 +212,11 @@ class View:
         """
         if self.static or not replacements:
             return self
-        return self._mapped(lambda n: fold(n.substitute(replacements)) if isinstance(n, UOp) else n)
+
+        def substituted(number: sint) -> sint:
+            return fold(number.substitute(replacements)) if isinstance(number, UOp) else number
+
+        return self._mapped(substituted)
 
     def unbind(self) -> tuple[View, dict[UOp, int]]:
         """The view with its bound variables free, and what each was bound to.
@@ -379,7 +383,7 @@ def _check_same_size(view: View, new: Shape) -> None:
     if before.__class__ is after.__class__ is int:
         fits = before == after
     else:
-        fits = before == after or resolve(UOp.eq(before - after, 0), default=True)
+        fits = before == after or resolve(UOp.eq(cast(UOp, before - after), 0), default=True)
     if not fits:
         raise ShapeError(
             f"a reshape keeps the number of elements: {before} is not {after}",

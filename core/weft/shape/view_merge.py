@@ -11,6 +11,7 @@ linear in coordinates, so the prediction is then right everywhere. Nothing is se
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import cast
 
 from weft.shape.view import Axis, Shape, View, merged_axes
 from weft.uop import sint
@@ -73,8 +74,10 @@ def _coordinates(position: sint, axes: list[Axis]) -> list[sint] | None:
     """The coordinates of a row-major position; None where symbols keep them unknown."""
     found: list[sint] = []
     for axis in reversed(axes):
-        if position.__class__ is axis.size.__class__ is int:
-            position, coordinate = divmod(position, axis.size)
+        coordinate: sint
+        size = axis.size
+        if isinstance(position, int) and isinstance(size, int):
+            position, coordinate = divmod(position, size)
         elif axis is axes[0] or (low_of(position) >= 0 and high_of(position) < low_of(axis.size)):
             # the outermost axis takes what is left; elsewhere nothing may be carried over
             position, coordinate = 0, position
@@ -123,7 +126,7 @@ def _compose_over_axes(upper: View, base: sint, axes: list[Axis]) -> View | None
             mask = [(0, extent) for extent in upper.shape]
         if not _restrict(mask, axis, first, moves, upper.shape):
             return None
-    strides = []
+    strides: list[sint] = []
     for step in steps:
         total: sint = 0
         for move, axis in zip(step, axes):
@@ -158,13 +161,13 @@ def _restrict(
 ) -> bool:
     """Narrow `mask` to where axis.low <= coordinate < axis.high; False where that is no box."""
     numbers = [axis.low, axis.high, first, *moves]
-    if not all(number.__class__ is int for number in numbers):
+    if not all(isinstance(number, int) for number in numbers):
         return False
     moving = [position for position, move in enumerate(moves) if move != 0]
     for position in moving:
-        move = moves[position]
+        move = cast(int, moves[position])
         least, greatest = _range(first, moves, shape, skip=position)
-        if least.__class__ is not int or greatest.__class__ is not int:
+        if not isinstance(least, int) or not isinstance(greatest, int):
             return False
         # the other axes shift the coordinate by least ... greatest: the bounds on this one must
         # come out the same at both ends, then the others do not matter

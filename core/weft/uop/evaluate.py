@@ -104,14 +104,30 @@ def _multiply_add(a: Any, b: Any, c: Any) -> Any:
     return float(exact) if exact else plain  # which knows the sign of zero
 
 
+def _sin(a: float) -> float:
+    return math.nan if math.isinf(a) else math.sin(a)
+
+
+def _sqrt(a: float) -> float:
+    return math.sqrt(a) if a >= 0 else math.nan
+
+
+def _reciprocal(a: float) -> float:
+    return _float_divide(1.0, a)
+
+
+def _trunc(a: float) -> float:
+    return a if math.isinf(a) or a != a else math.copysign(float(math.trunc(a)), a)
+
+
 _MEANING: dict[Ops, Callable[..., Any]] = {
     Ops.EXP2: _exp2,
     Ops.LOG2: _log2,
-    Ops.SIN: lambda a: math.nan if math.isinf(a) else math.sin(a),
-    Ops.SQRT: lambda a: math.sqrt(a) if a >= 0 else math.nan,
-    Ops.RECIP: lambda a: _float_divide(1.0, a),
+    Ops.SIN: _sin,
+    Ops.SQRT: _sqrt,
+    Ops.RECIP: _reciprocal,
     Ops.NEG: lambda a: -a,
-    Ops.TRUNC: lambda a: a if math.isinf(a) or a != a else math.copysign(float(math.trunc(a)), a),
+    Ops.TRUNC: _trunc,
     Ops.ADD: lambda a, b: a + b,
     Ops.SUB: lambda a, b: a - b,
     Ops.MUL: lambda a, b: a * b,
@@ -146,7 +162,7 @@ def exec_alu(op: Ops, dtype: DType, operands: Sequence[Any]) -> Any:
     `dtype` is that of the result. Raises SpecError for an op that is not arithmetic.
     """
     if dtype.count > 1:
-        lanes = [x if isinstance(x, tuple) else (x,) * dtype.count for x in operands]
+        lanes: list[Any] = [x if isinstance(x, tuple) else (x,) * dtype.count for x in operands]
         return tuple(exec_alu(op, dtype.scalar(), lane) for lane in zip(*lanes))
     if op is Ops.SHL or op is Ops.SHR:
         return truncate(_shift(op, dtype, *operands), dtype)

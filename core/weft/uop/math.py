@@ -116,10 +116,14 @@ class MathMixin:
         return self._binary(Ops.CMPLT, other, True)
 
     def __le__(self, other: Any) -> Self:
-        return NotImplemented if has_graph(other) else (self > other).logical_not()
+        if has_graph(other):
+            return NotImplemented
+        return (self > other).logical_not()
 
     def __ge__(self, other: Any) -> Self:
-        return NotImplemented if has_graph(other) else (self < other).logical_not()
+        if has_graph(other):
+            return NotImplemented
+        return (self < other).logical_not()
 
     def ne(self, other: Any) -> Self:
         """Not equal, as a node."""

@@ -56,8 +56,9 @@ _HASHED_IN_PYTHON: set[type] = set()
 
 def _exact(arg: Any) -> Any:
     """A key that tells 0.0 from -0.0 and finds NaN again."""
+    items = arg
     if isinstance(arg, tuple):
-        return tuple(_exact(item) for item in arg)
+        return tuple(_exact(item) for item in items)
     if isinstance(arg, float) and (arg == 0.0 or arg != arg):
         return ("float", math.copysign(1.0, arg), "nan" if arg != arg else "zero")
     return arg
@@ -173,14 +174,11 @@ class UOp(_Open):
                 return UOp(Ops.CONST, dtype, (), value)
         if isinstance(value, UOp):
             return value.cast(dtype)
+        lanes = value
         if isinstance(value, tuple):
             scalar = dtype.scalar()
-            return UOp(
-                Ops.VCONST,
-                scalar.vec(len(value)),
-                (),
-                tuple(truncate(item, scalar) for item in value),
-            )
+            numbers = tuple(truncate(lane, scalar) for lane in lanes)
+            return UOp(Ops.VCONST, scalar.vec(len(numbers)), (), numbers)
         if dtype.count > 1:
             one = UOp(Ops.CONST, dtype.scalar(), (), truncate(value, dtype.scalar()))
             return UOp(Ops.VECTORIZE, dtype, (one,) * dtype.count)
@@ -514,8 +512,8 @@ sint: TypeAlias = int | UOp
 # what Python makes of numbers of which one has a fraction
 _WITH_FRACTIONS: dict[Ops, Callable[[float, float], Any]] = {
     Ops.ADD: operator.add, Ops.SUB: operator.sub, Ops.MUL: operator.mul,
-    Ops.FDIV: operator.truediv, Ops.IDIV: operator.floordiv, Ops.MOD: operator.mod,
-    Ops.POW: operator.pow, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
+    Ops.FDIV: lambda a, b: a / b, Ops.IDIV: lambda a, b: a // b, Ops.MOD: operator.mod,
+    Ops.POW: lambda a, b: a**b, Ops.MAX: max, Ops.CMPLT: operator.lt, Ops.CMPNE: operator.ne,
     Ops.CMPEQ: operator.eq,
 }  # fmt: skip
 
@@ -526,10 +524,11 @@ def memo_slot(name: str) -> Callable[[UOp, Any], None]:
 
 
 def _nodes_in(arg: Any) -> Iterable[UOp]:
+    items = arg
     if isinstance(arg, UOp):
         yield arg
     elif isinstance(arg, tuple):
-        for item in arg:
+        for item in items:
             yield from _nodes_in(item)
 
 
@@ -546,7 +545,8 @@ def _flat(root: UOp) -> list[tuple[Any, ...]]:
 def _unflatten(rows: list[tuple[Any, ...]]) -> UOp:
     nodes: list[UOp] = []
     for op, dtype, src, arg in rows:
-        nodes.append(UOp(Ops(op), dtype, tuple(nodes[i] for i in src), arg))
+        places: tuple[int, ...] = src
+        nodes.append(UOp(Ops(op), dtype, tuple(nodes[place] for place in places), arg))
     if not nodes:
         raise WeftError("a pickled graph without nodes", asked="unpickling a UOp")
     return nodes[-1]

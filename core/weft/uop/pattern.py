@@ -9,7 +9,7 @@ built with an operator), a list in any order, a single pattern by every source.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from weft.base.dtype import DType
 from weft.base.errors import ArgumentError
@@ -24,7 +24,7 @@ def _set_of(value: Any) -> frozenset[Any] | None:
     if value is None:
         return None
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return frozenset(value)
+        return frozenset(cast("Iterable[Any]", value))
     return frozenset((value,))
 
 
@@ -130,7 +130,7 @@ class UPat(MathMixin):
         return self._matcher(node, None)
 
     def __repr__(self) -> str:
-        parts = []
+        parts: list[str] = []
         if self.op is not None:
             parts.append("|".join(sorted(op.name for op in self.op)))
         if self.name:
@@ -187,7 +187,7 @@ def _write(
         out.line(depth + 1, "return result")
         return
     (pattern, node), rest = work[0], work[1:]
-    tests = []
+    tests: list[str] = []
     if pattern.op is not None:
         if len(pattern.op) == 1:
             tests.append(f"{node}.op is {out.constant(next(iter(pattern.op)))}")

@@ -20,7 +20,8 @@ def device_of(node: UOp) -> str | tuple[str, ...] | None:
         return device_of(node.src[1])
     if node.op is Ops.MSELECT:
         devices = device_of(node.src[0])
-        return devices[node.arg] if isinstance(devices, tuple) else devices
+        part: int = node.arg
+        return devices[part] if isinstance(devices, tuple) else devices
     if node.op is Ops.MSTACK:
         return tuple(str(device_of(source)) for source in node.src)
     for source in node.src:

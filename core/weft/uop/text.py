@@ -94,14 +94,15 @@ class _Printer:
         self.lines.append(f"%{number} = {node.op.name} {dtype_text(node.dtype)}{sources}{arg}")
 
     def arg(self, value: Any) -> str:
-        kind = value.__class__
+        kind: type[Any] = value.__class__
+        items = value
         if kind in _PLAIN:
             return repr(value)
         if kind is tuple:
-            return f"({''.join([self.arg(item) + ', ' for item in value])})"
+            return f"({''.join([self.arg(item) + ', ' for item in items])})"
         if isinstance(value, UOp):
             return f"REF({self.add(value)[1:]})"
-        if writer := _writers.get(type(value)):
+        if writer := _writers.get(kind):
             return writer(value, self.arg)
         if isinstance(value, Ops | args.AxisKind):
             return f"{type(value).__name__}.{value.name}"
@@ -113,7 +114,7 @@ class _Printer:
             inside = (self.arg(getattr(value, f.name)) for f in dataclasses.fields(value))
             return f"{type(value).__name__}({', '.join(inside)})"
         if isinstance(value, tuple):
-            return f"({''.join(self.arg(item) + ', ' for item in value)})"
+            return f"({''.join(self.arg(item) + ', ' for item in items)})"
         if isinstance(value, float) and not math.isfinite(value):
             return f"FLOAT({str(value)!r})"
         if value is None or isinstance(value, bool | int | float | str | bytes):

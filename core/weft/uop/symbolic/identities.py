@@ -13,7 +13,7 @@ from weft.base.dtype import dtypes
 from weft.base.scalars import from_bits, to_bits, truncate
 from weft.uop.bounds import bounds_of
 from weft.uop.evaluate import exec_alu
-from weft.uop.matcher import PatternMatcher
+from weft.uop.matcher import PatternMatcher, Rule
 from weft.uop.node import UOp
 from weft.uop.ops import GroupOp, Ops
 from weft.uop.pattern import UPat
@@ -30,52 +30,63 @@ def _zero(x: UOp) -> UOp:
     return x.const_like(0)
 
 
-symbolic_simple = PatternMatcher(
-    [
-        # sums
-        (whole + 0, lambda x: x),
-        (UPat(Ops.SUB, src=(x, UPat.const(0))), lambda x: x),
-        (UPat(Ops.SUB, src=(whole, whole)), _zero),
-        # products
-        (x * 1, lambda x: x),
-        (whole * 0, _zero),
-        # quotients and remainders
-        (UPat(Ops.IDIV, src=(x, UPat.const(1))), lambda x: x),
-        (UPat(Ops.IDIV, src=(x, UPat.const(-1))), lambda x: -x),
-        (UPat(Ops.FDIV, src=(x, UPat.const(1))), lambda x: x),
-        (UPat(Ops.MOD, src=(whole, UPat.const(1))), _zero),
-        (UPat(Ops.MOD, src=(whole, whole)), _zero),
-        # signs
-        (UPat(Ops.NEG, src=(UPat(Ops.NEG, src=(x,)),)), lambda x: x),
-        # shifts
-        (UPat((Ops.SHL, Ops.SHR), src=(x, UPat.const(0))), lambda x: x),
-        # bits and truth
-        (UPat(Ops.AND, src=(x, x)), lambda x: x),
-        (UPat(Ops.OR, src=(x, x)), lambda x: x),
-        (UPat(Ops.MAX, src=(x, x)), lambda x: x),
-        (UPat(Ops.XOR, src=(x, x)), _zero),
-        (whole ^ 0, lambda x: x),
-        (whole | 0, lambda x: x),
-        (whole & 0, _zero),
-        (truth & True, lambda x: x),
-        (UPat(Ops.OR, src=[truth, UPat.const(True)]), lambda x: x.const_like(True)),
-        (UPat(Ops.CMPLT, src=(whole, whole)), lambda x: UOp.const(dtypes.bool, False)),
-        (UPat(Ops.CMPEQ, src=(truth, UPat.const(True))), lambda x: x),
-        (UPat(Ops.CMPNE, src=(truth, UPat.const(False))), lambda x: x),
-        (
-            UPat(Ops.CMPNE, src=(UPat(Ops.CMPNE, src=(truth, UPat.const(True))), UPat.const(True))),
-            lambda x: x,
-        ),
-        # choices
-        (UPat(Ops.WHERE, src=(UPat.const(True), x, y)), lambda x, y: x),
-        (UPat(Ops.WHERE, src=(UPat.const(False), x, y)), lambda x, y: y),
-        (UPat(Ops.WHERE, src=(y, x, x)), lambda x, y: x),
-        # bits twice
-        (UPat(Ops.BITCAST, name="y", src=(UPat(Ops.BITCAST, src=(x,)),)),
-         lambda x, y: x.bitcast(y.dtype)),
-    ],
-    name="symbolic_simple",
-)  # fmt: skip
+def _true(x: UOp) -> UOp:
+    return x.const_like(True)
+
+
+def _never(x: UOp) -> UOp:
+    return UOp.const(dtypes.bool, False)
+
+
+def _bitcast_once(x: UOp, y: UOp) -> UOp:
+    return x.bitcast(y.dtype)
+
+
+_IDENTITIES: list[Rule] = [
+    # sums
+    (whole + 0, lambda x: x),
+    (UPat(Ops.SUB, src=(x, UPat.const(0))), lambda x: x),
+    (UPat(Ops.SUB, src=(whole, whole)), _zero),
+    # products
+    (x * 1, lambda x: x),
+    (whole * 0, _zero),
+    # quotients and remainders
+    (UPat(Ops.IDIV, src=(x, UPat.const(1))), lambda x: x),
+    (UPat(Ops.IDIV, src=(x, UPat.const(-1))), lambda x: -x),
+    (UPat(Ops.FDIV, src=(x, UPat.const(1))), lambda x: x),
+    (UPat(Ops.MOD, src=(whole, UPat.const(1))), _zero),
+    (UPat(Ops.MOD, src=(whole, whole)), _zero),
+    # signs
+    (UPat(Ops.NEG, src=(UPat(Ops.NEG, src=(x,)),)), lambda x: x),
+    # shifts
+    (UPat((Ops.SHL, Ops.SHR), src=(x, UPat.const(0))), lambda x: x),
+    # bits and truth
+    (UPat(Ops.AND, src=(x, x)), lambda x: x),
+    (UPat(Ops.OR, src=(x, x)), lambda x: x),
+    (UPat(Ops.MAX, src=(x, x)), lambda x: x),
+    (UPat(Ops.XOR, src=(x, x)), _zero),
+    (whole ^ 0, lambda x: x),
+    (whole | 0, lambda x: x),
+    (whole & 0, _zero),
+    (truth & True, lambda x: x),
+    (UPat(Ops.OR, src=[truth, UPat.const(True)]), _true),
+    (UPat(Ops.CMPLT, src=(whole, whole)), _never),
+    (UPat(Ops.CMPEQ, src=(truth, UPat.const(True))), lambda x: x),
+    (UPat(Ops.CMPNE, src=(truth, UPat.const(False))), lambda x: x),
+    (
+        UPat(Ops.CMPNE, src=(UPat(Ops.CMPNE, src=(truth, UPat.const(True))), UPat.const(True))),
+        lambda x: x,
+    ),
+    # choices
+    (UPat(Ops.WHERE, src=(UPat.const(True), x, y)), lambda x, y: x),
+    (UPat(Ops.WHERE, src=(UPat.const(False), x, y)), lambda x, y: y),
+    (UPat(Ops.WHERE, src=(y, x, x)), lambda x, y: x),
+    # bits twice
+    (UPat(Ops.BITCAST, name="y", src=(UPat(Ops.BITCAST, src=(x,)),)),
+     _bitcast_once),
+]  # fmt: skip
+
+symbolic_simple = PatternMatcher(_IDENTITIES, name="symbolic_simple")
 
 
 @symbolic_simple.rule(UPat(GroupOp.ALU, name="root"))
@@ -153,8 +164,9 @@ def add_negative_zero(x: UOp, c: UOp) -> UOp | None:
 )
 def pick_lanes(root: UOp, v: UOp) -> UOp | None:
     """vectorize(a, b, ...)[lanes] -> those lanes"""
+    picked: tuple[int, ...] = root.arg
     if v.op is Ops.VCONST:
-        values = tuple(v.arg[lane] for lane in root.arg)
-        return UOp.const(root.dtype, values if len(values) > 1 else values[0])
-    lanes = tuple([v.src[lane] for lane in root.arg])
+        values = tuple(v.arg[lane] for lane in picked)
+        return UOp.const(root.dtype, values[0] if len(values) == 1 else values)
+    lanes = tuple([v.src[lane] for lane in picked])
     return lanes[0] if len(lanes) == 1 else UOp(Ops.VECTORIZE, root.dtype, lanes)

@@ -31,7 +31,7 @@ from weft.uop.symbolic.sums import (
     product_of,
 )
 
-_simple_of = UOp._simple.__get__  # type: ignore[attr-defined]
+_simple_of: Callable[[UOp], UOp | None] = UOp._simple.__get__  # type: ignore[attr-defined]
 _set_simple = memo_slot("_simple")
 
 

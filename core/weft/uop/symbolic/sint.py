@@ -85,12 +85,12 @@ def resolve(condition: Any, default: bool = True) -> bool:
 
 def low_of(value: sint) -> int:
     """The least value."""
-    return value if value.__class__ is int else value.vmin
+    return value if isinstance(value, int) else value.vmin
 
 
 def high_of(value: sint) -> int:
     """The greatest value."""
-    return value if value.__class__ is int else value.vmax
+    return value if isinstance(value, int) else value.vmax
 
 
 def variable_and_value(bound: UOp) -> tuple[UOp, int]:

@@ -211,7 +211,7 @@ def _term_order(item: tuple[UOp, int]) -> tuple[int, int, int]:
 
 def product_factors(term: UOp) -> list[UOp]:
     """The factors of a term that is a product of terms."""
-    factors = []
+    factors: list[UOp] = []
     while term.op is Ops.MUL:
         factors.append(term.src[1])
         term = term.src[0]
