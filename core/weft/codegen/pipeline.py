@@ -66,7 +66,7 @@ class Context:
 
 
 def _lowerer(ast: UOp, ctx: Context) -> UOp:
-    return lowerer.run(ast, together=ctx.target.compute.limits.global_size is not None)
+    return lowerer.run(ast, always_fuse=ctx.target.compute.limits.global_size is not None)
 
 
 def _optimise(sink: UOp, ctx: Context) -> UOp:

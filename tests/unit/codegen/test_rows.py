@@ -248,7 +248,7 @@ def test_other_outer_indices_are_refused():
 
 def test_a_row_is_not_computed_again_in_a_reduce():
     kept = row(load(1, 4, 8))
-    with pytest.raises(SpecError, match="in a loop over what is inside"):
+    with pytest.raises(SpecError, match="inside a loop over its inner axes"):
         lowerer.run(UOp.sink(store(0, kept.reduce(Ops.ADD, (0,)), 1, 8)))
 
 

@@ -1,8 +1,10 @@
 """Address computation: translate views into index expressions that are wide enough.
 
-Everything the lowerer asks of views goes through here.
+The lowerer translates all views with this module. An index has 64 bits if a view can reach an
+address beyond 32 bits.
 
-Source: none known; sound because every index type holds the largest address of its view.
+Source: A. Aho, M. Lam, R. Sethi, J. Ullman, 'Compilers: Principles, Techniques, and Tools' (2006),
+section 6.4 (addressing array elements).
 """
 
 from __future__ import annotations
@@ -19,45 +21,47 @@ from weft.uop.ops import GroupOp, Ops
 Indices = tuple[UOp, ...]
 
 ZERO = UOp.const(dtypes.int, 0)
-_LARGEST = dtypes.int.max
+_INT_MAX = dtypes.int.max
 
 
 def address(st: ShapeTracker, indices: Indices) -> tuple[UOp, UOp | None]:
-    """Where an element of `st` is, and whether it is: in 64 bits where 32 could overflow."""
+    """(address, validity) of an element of `st`, in 64 bits if 32 could overflow."""
     at, valid = expr_from_ranges(st, indices)
     if isinstance(at, int):
         at = UOp.const(dtypes.int, at)
-    if _reaches_far(st):
+    if _exceeds_32_bits(st):
         at = _widened(at)
         valid = None if valid is None else _widened(valid)
     return at, valid
 
 
-def most(extent: sint) -> int:
+def max_magnitude(extent: sint) -> int:
+    """The largest absolute value of a symbolic integer."""
     return extent if isinstance(extent, int) else max(abs(extent.vmin), abs(extent.vmax))
 
 
-def _reaches_far(st: ShapeTracker) -> bool:
-    """Whether some place that a view of `st` reaches could be beyond what 32 bits hold.
+def _exceeds_32_bits(st: ShapeTracker) -> bool:
+    """Whether a view of `st` can reach an address beyond 32 bits.
 
-    How many elements it has does not matter: those of an axis that is repeated are in one place.
+    The number of elements does not matter, because expanded axes have stride 0.
     """
-    return any(_reach(view) > _LARGEST for view in st.views)
+    return any(_max_address(view) > _INT_MAX for view in st.views)
 
 
-def _reach(view: View) -> int:
-    steps = zip(view.shape, view.strides)
-    return most(view.offset) + sum(max(most(n) - 1, 0) * most(stride) for n, stride in steps)
+def _max_address(view: View) -> int:
+    """The largest absolute value of an address in a view."""
+    terms = zip(map(max_magnitude, view.shape), map(max_magnitude, view.strides))
+    return max_magnitude(view.offset) + sum(max(n - 1, 0) * stride for n, stride in terms)
 
 
 def _is_large(st: ShapeTracker) -> bool:
-    """Whether some view of `st` has or reaches more than 32 bits can count."""
-    counts = (prod(most(extent) for extent in view.shape) for view in st.views)
-    return _reaches_far(st) or any(count > _LARGEST for count in counts)
+    """Whether a view of `st` has more elements, or a larger address, than 32 bits can count."""
+    counts = (prod(max_magnitude(extent) for extent in view.shape) for view in st.views)
+    return _exceeds_32_bits(st) or any(count > _INT_MAX for count in counts)
 
 
 def _widened(expression: UOp) -> UOp:
-    """The same integer expression computed in 64 bits; comparisons stay bool."""
+    """An integer expression computed in 64 bits; comparisons remain bool."""
     wide: dict[UOp, UOp] = {}
     for node in expression.toposort(gate=lambda u: u.op not in (Ops.RANGE, Ops.DEFINE_VAR)):
         if node.dtype is not dtypes.int and not node.src:
@@ -77,12 +81,12 @@ def _widened(expression: UOp) -> UOp:
 def indices_in(
     st: ShapeTracker, indices: Indices, shape: tuple[sint, ...]
 ) -> tuple[Indices, UOp | None]:
-    """Which element of a value of `shape` an element of `st` is, and whether it is any."""
+    """(multi-index in a value of `shape`, validity) of an element of `st`."""
     if _is_large(st):
         at, valid = address(st, indices)
         return _unflatten(at, shape), valid
     below, valid = indices_below(st, indices, View.create(shape))
-    return tuple([_along(extent, index) for index, extent in zip(below, shape)]), valid
+    return tuple([_in_axis_dtype(index, extent) for index, extent in zip(below, shape)]), valid
 
 
 def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
@@ -97,27 +101,28 @@ def _unflatten(at: UOp, shape: tuple[sint, ...]) -> Indices:
         part = at if is_one(stride) else at // stride
         if place < len(axes) - 1:
             part = part % extent
-        indices[axis] = _along(extent, part.simplify())
+        indices[axis] = _in_axis_dtype(part.simplify(), extent)
         stride = stride * extent
     return tuple(indices)
 
 
-def _along(extent: sint, index: UOp) -> UOp:
-    """An index of one axis: 32 bits nearly always do, whatever the number of all elements."""
-    return index.cast(dtypes.long if most(extent) > _LARGEST else dtypes.int)
+def _in_axis_dtype(index: UOp, extent: sint) -> UOp:
+    """An index of one axis, in 32 bits unless the extent of the axis needs 64."""
+    return index.cast(dtypes.long if max_magnitude(extent) > _INT_MAX else dtypes.int)
 
 
-def flat(indices: Indices, shape: tuple[sint, ...]) -> UOp:
-    """The place of an element in an array that has room for the largest such shape."""
+def row_major(indices: Indices, shape: tuple[sint, ...]) -> UOp:
+    """The row-major position of an element in an array of the largest such shape."""
     at, stride = ZERO, 1
     for index, extent in zip(reversed(indices), reversed(shape)):
         if not is_one(extent):
             at = index * stride + at
-            stride *= most(extent)
+            stride *= max_magnitude(extent)
     return at.simplify()
 
 
-def both(a: UOp | None, b: UOp | None) -> UOp | None:
+def intersect_gates(a: UOp | None, b: UOp | None) -> UOp | None:
+    """The conjunction of two gates; None is a gate that is always true."""
     if a is None or b is None or a is b:
         return b if a is None else a
     return UOp(Ops.AND, dtypes.bool, (a, b)).simplify()

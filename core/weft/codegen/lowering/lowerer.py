@@ -3,18 +3,19 @@
 in:  spec.kernel_ast   STOREs of values over ShapeTrackers
 out: spec.lowered      RANGE, INDEX, gated LOAD, REDUCE over ranges; no views, no axes
 
-Every value is computed *at an index*: an output starts with one range per axis, and each node is
-asked for its value at a tuple of index expressions. A view changes the tuple, a reduce puts ranges
-of its own in it, everything else passes it on. Values are remembered by (node, indices), so that a
-value that does not depend on an inner loop is one node, and stands outside that loop by itself.
+Every value is computed *at an index*: an output has one range per axis, and the lowerer evaluates
+each node at a tuple of index expressions. A view changes the tuple, a reduction inserts ranges of
+its own, other nodes pass it on. Values are cached by (node, indices). So a value that is invariant
+in an inner loop is one node, outside of that loop.
 
-A value that is kept on chip (CONTIGUOUS with a Row) is asked for once for every index of its outer
-axes, at ranges of its own over the inner ones: a FILL of an array, which then is read at any index.
+A local row (CONTIGUOUS with a Row) is computed once for every index of its outer axes, over ranges
+of its own for the inner axes: a FILL of an array, which any index can then read.
 
-Where a view reads a computed value beyond its mask, the loads below are gated: no address that the
-mask excludes is ever touched.
+Where a view masks a computed value, the loads of that value are gated, so no address that the mask
+excludes is read.
 
-Source: none known; sound because each value is computed at the index that its user reads.
+Source: J. Ragan-Kelley et al., 'Halide' (PLDI 2013): lowering a pure definition to loops, bottom-up
+from the outputs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,15 @@ from weft.base.dtype import AddrSpace, dtypes
 from weft.base.errors import SpecError
 from weft.base.sequences import prod
 from weft.codegen.analysis.ranges import CLOSING, Accumulate, Fill, ranges_of
-from weft.codegen.lowering.addresses import ZERO, Indices, address, both, flat, indices_in, most
+from weft.codegen.lowering.addresses import (
+    ZERO,
+    Indices,
+    address,
+    indices_in,
+    intersect_gates,
+    max_magnitude,
+    row_major,
+)
 from weft.codegen.lowering.loop_fusion import StoreNests, is_one, opens_loops, reads_of
 from weft.shape.infer import shape_of
 from weft.uop.args import AxisKind, Row
@@ -36,15 +45,15 @@ from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp, sint
 from weft.uop.ops import GroupOp, Ops
 
-Task = tuple[UOp, Indices, UOp | None]  # a value, where, and under which condition
+Task = tuple[UOp, Indices, UOp | None]  # a node, its index, and the gate of its loads
 
-_LARGEST = dtypes.int.max
-_PASSED_ON = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
+_INT_MAX = dtypes.int.max
+_IDENTITIES = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
 
 
 @dataclass
 class _Shared:
-    """Loops of one reduce or row, and what it reads (asked for once there is a second one)."""
+    """The loops of a reduction or row, and its loads (computed when a second one compares them)."""
 
     node: UOp
     loops: tuple[UOp, ...]
@@ -57,8 +66,8 @@ class _Shared:
 
 
 @dataclass
-class _OnChip:
-    """A value that is kept on chip: at which outer indices, over which ranges, in which array."""
+class _LocalRow:
+    """A local row: its outer indices, inner shape and loops, its array, and its FILL."""
 
     outer: Indices
     shape: tuple[sint, ...]
@@ -68,16 +77,16 @@ class _OnChip:
 
 
 class _Lowerer:
-    def __init__(self, together: bool, outer: int) -> None:
+    def __init__(self, always_fuse: bool, outer: int) -> None:
         self.values: dict[Task, UOp] = {}
         self.numbers = itertools.count()
-        self.nests = StoreNests(together, outer)
+        self.nests = StoreNests(always_fuse, outer)
         self.outputs: set[UOp] = set()
-        # (extents, indices outside, depth) -> ranges; and what these are once a reduce used them
+        # (extents, outer indices, depth) -> ranges; ranges -> the loops around and inside a REDUCE
         self.loops: dict[Any, list[_Shared]] = {}
         self.closed: dict[tuple[UOp, ...], tuple[frozenset[UOp], tuple[UOp, ...]]] = {}
         self.depth: dict[UOp, int] = {}
-        self.rows: dict[UOp, _OnChip] = {}
+        self.rows: dict[UOp, _LocalRow] = {}
 
     # ---- outputs ------------------------------------------------------------------------------
 
@@ -103,14 +112,14 @@ class _Lowerer:
         return ranges
 
     def fresh(self, extent: sint, kind: AxisKind) -> UOp:
-        dtype = dtypes.long if most(extent) > _LARGEST else dtypes.int
+        dtype = dtypes.long if max_magnitude(extent) > _INT_MAX else dtypes.int
         end = extent.cast(dtype) if isinstance(extent, UOp) else extent
         return UOp.range(end, next(self.numbers), kind, dtype)
 
     # ---- values -------------------------------------------------------------------------------
 
     def value(self, root: UOp, indices: Indices, gate: UOp | None) -> UOp:
-        """The value of `root` at `indices`; walked with a stack, so that no kernel is too deep."""
+        """The value of `root` at `indices`, computed with a stack instead of recursion."""
         values = self.values
         stack: list[tuple[Task, list[Task], Callable[[list[UOp]], UOp] | None]] = []
         self.visit((root, indices, gate), stack)
@@ -134,7 +143,7 @@ class _Lowerer:
         return values[(root, indices, gate)]
 
     def visit(self, task: Task, stack: list[Any]) -> None:
-        """Put a task on the stack, with what it needs and how it is finished (None: rebuilt)."""
+        """Push a task, its dependences and the function that finishes it (None: rebuild)."""
         node, indices, gate = task
         op = node.op
         if op in GroupOp.ALU or op is Ops.CAST:
@@ -160,7 +169,7 @@ class _Lowerer:
             self.bitcast(task, stack)
         elif op is Ops.CONTIGUOUS and isinstance(node.arg, Row):
             self.row(task, stack)
-        elif op in _PASSED_ON:
+        elif op in _IDENTITIES:
             stack.append((task, [(node.src[0], indices, gate)], _first))
         else:
             raise SpecError(
@@ -178,7 +187,7 @@ class _Lowerer:
                 self.values[task] = UOp.const(node.dtype, 0)
                 return
             valid = None
-        need = (source, at, both(gate, valid))
+        need = (source, at, intersect_gates(gate, valid))
         if valid is None:
             stack.append((task, [need], _first))
         else:
@@ -193,7 +202,7 @@ class _Lowerer:
         source = node.src[0]
         if source.dtype.itemsize != node.dtype.itemsize:
             raise SpecError(
-                "a bitcast between sizes stands inside a kernel",
+                "a kernel contains a bitcast between different sizes",
                 asked=f"{source.dtype} as {node.dtype}",
                 because="only a bitcast to a dtype of the same size is elementwise",
                 try_="store the value first, and view its buffer",
@@ -230,19 +239,19 @@ class _Lowerer:
         if used:
             known = (free.difference(loops), used)
             if self.closed.setdefault(loops, known) != known:
-                # the same axes, but it stands in other loops: it gets ranges of its own
+                # same axes in another loop nest: new ranges
                 fresh = tuple(self.fresh_like(loop) for loop in used)
                 value = value.substitute(dict(zip(used, fresh)))
                 used = fresh
             value = UOp(Ops.REDUCE, dtype, (value, *used), Accumulate(op))
         if times is not None and op is Ops.ADD and dtype is not dtypes.bool:
-            value = value * _converted(times, value)
+            value = value * _cast_like(times, value)
         return value
 
-    # ---- on chip ------------------------------------------------------------------------------
+    # ---- local rows ---------------------------------------------------------------------------
 
     def row(self, task: Task, stack: list[Any]) -> None:
-        """A value that is computed once for its outer indices, and read from where it is kept."""
+        """A value that is computed once for its outer indices, and loaded from its local row."""
         node, indices, gate = task
         outer = node.arg.outer
         shape = shape_of(node)[outer:]
@@ -251,11 +260,11 @@ class _Lowerer:
             return
         row = self.rows.get(node)
         if row is None:
-            row = self.rows[node] = self.on_chip(node, indices[:outer], shape)
+            row = self.rows[node] = self.local_row(node, indices[:outer], shape)
         if row.outer != indices[:outer]:
-            raise _moved_row(node, "it is read at two different ones")
+            raise _row_error(node, "it is read at two different ones")
         if row.fill is not None:
-            self.values[task] = _from_chip(node, row, indices[outer:], gate)
+            self.values[task] = _load_row(node, row, indices[outer:], gate)
             return
         ranges = iter(row.loops)
         inside = tuple(ZERO if is_one(extent) else next(ranges) for extent in shape)
@@ -263,29 +272,30 @@ class _Lowerer:
         def finish(values: list[UOp]) -> UOp:
             assert row is not None
             if row.fill is None:
-                row.fill = self.filled(node, row, values[0])
-            return _from_chip(node, row, indices[outer:], gate)
+                row.fill = self.fill(node, row, values[0])
+            return _load_row(node, row, indices[outer:], gate)
 
         stack.append((task, [(node.src[0], (*indices[:outer], *inside), None)], finish))
 
-    def on_chip(self, node: UOp, outer: Indices, shape: tuple[sint, ...]) -> _OnChip:
+    def local_row(self, node: UOp, outer: Indices, shape: tuple[sint, ...]) -> _LocalRow:
+        """The new local row of a node; SpecError if its outer indices do not permit one."""
         for index, extent in zip(outer, shape_of(node)):
             if any(loop not in self.outputs for loop in ranges_of(index)):
-                raise _moved_row(node, "it would be computed in a loop over what is inside")
-            if index.vmin < 0 or index.vmax >= most(extent):
-                raise _moved_row(node, "it is read beyond its outer axes")
-        turns = [loop.src[0] for loop in set().union(*map(ranges_of, outer))]
-        if prod([most(turn) for turn in turns]) > prod(
-            [most(e) for e in shape_of(node)[: len(outer)]]
-        ):
-            raise _moved_row(node, "several turns of a loop would compute the same row")
+                raise _row_error(node, "it would be computed inside a loop over its inner axes")
+            if index.vmin < 0 or index.vmax >= max_magnitude(extent):
+                raise _row_error(node, "it is read beyond its outer axes")
+        loops = set().union(*map(ranges_of, outer))
+        iterations = prod([max_magnitude(loop.src[0]) for loop in loops])
+        if iterations > prod([max_magnitude(e) for e in shape_of(node)[: len(outer)]]):
+            raise _row_error(node, "several iterations would compute the same row")
         extents = tuple(extent for extent in shape if not is_one(extent))
-        size = prod([most(extent) for extent in shape])
+        size = prod([max_magnitude(extent) for extent in shape])
         array = UOp(Ops.DEFINE_REG, node.dtype.ptr(size, AddrSpace.REG), (), len(self.rows))
         key = (extents, None, outer, self.depth_of(node))
-        return _OnChip(outer, shape, self.shared_loops(key, node, AxisKind.LOOP), array)
+        return _LocalRow(outer, shape, self.shared_loops(key, node, AxisKind.LOOP), array)
 
-    def filled(self, node: UOp, row: _OnChip, value: UOp) -> UOp:
+    def fill(self, node: UOp, row: _LocalRow, value: UOp) -> UOp:
+        """The FILL that stores `value` to the array of a local row."""
         loops = row.loops
         known = (ranges_of(value).difference(loops), loops)
         if self.closed.setdefault(loops, known) != known:
@@ -293,14 +303,14 @@ class _Lowerer:
             value = value.substitute(dict(zip(row.loops, loops)))
         ranges = iter(loops)
         inside = tuple(ZERO if is_one(extent) else next(ranges) for extent in row.shape)
-        place = row.array.index(flat(inside, row.shape))
+        place = row.array.index(row_major(inside, row.shape))
         store = UOp(Ops.STORE, dtypes.void, (place, value))
         return UOp(Ops.FILL, dtypes.void, (store, *loops), Fill())
 
     # ---- loops that several share -------------------------------------------------------------
 
     def shared_loops(self, key: Any, node: UOp, kind: AxisKind) -> tuple[UOp, ...]:
-        """Ranges for `key`: those of another that reads the same, else new ones."""
+        """The ranges of `key`: those of a node with common loads, or new ones."""
         extents: tuple[sint, ...] = key[0]
         entries = self.loops.setdefault(key, [])
         for entry in entries:
@@ -314,7 +324,7 @@ class _Lowerer:
         return UOp.range(loop.src[0], next(self.numbers), loop.arg.kind, loop.dtype)
 
     def depth_of(self, node: UOp) -> int:
-        """How many reduces and rows stand one upon the other: of equal depth, none uses another."""
+        """The longest chain of reductions and rows below; nodes of equal depth are independent."""
         known = self.depth.get(node)
         if known is None:
             for below in node.toposort(gate=lambda u: u not in self.depth):
@@ -329,18 +339,19 @@ def _first(values: list[UOp]) -> UOp:
     return values[0]
 
 
-def _from_chip(node: UOp, row: _OnChip, indices: Indices, gate: UOp | None) -> UOp:
+def _load_row(node: UOp, row: _LocalRow, indices: Indices, gate: UOp | None) -> UOp:
+    """The LOAD of an element of a local row."""
     assert row.fill is not None
-    at = flat(indices, row.shape)
+    at = row_major(indices, row.shape)
     if gate is None or gate.op is Ops.CONST:
         return UOp(Ops.LOAD, node.dtype, (row.array.index(at), row.fill))
     zero = UOp.const(node.dtype, 0)
     return UOp(Ops.LOAD, node.dtype, (row.array.index(at, gate), zero, row.fill))
 
 
-def _moved_row(node: UOp, because: str) -> SpecError:
+def _row_error(node: UOp, because: str) -> SpecError:
     return SpecError(
-        "a value that is kept on chip is read at other outer indices",
+        "a local row is read at other outer indices than it is filled at",
         asked=f"lowering a row of shape {shape_of(node)} with {node.arg.outer} outer axes",
         because=because,
         try_="store it in a buffer first",
@@ -348,6 +359,7 @@ def _moved_row(node: UOp, because: str) -> SpecError:
 
 
 def _product(ends: Iterable[UOp]) -> UOp | None:
+    """The product of loop extents, in 64 bits; None for no loops."""
     total: UOp | None = None
     for end in ends:
         if total is None:
@@ -359,7 +371,8 @@ def _product(ends: Iterable[UOp]) -> UOp | None:
     return total
 
 
-def _converted(times: UOp, value: UOp) -> UOp:
+def _cast_like(times: UOp, value: UOp) -> UOp:
+    """An integer in the dtype of `value`."""
     if times.op is Ops.CONST:
         return UOp.const(value.dtype, times.arg)
     return times.cast(value.dtype)
@@ -368,7 +381,7 @@ def _converted(times: UOp, value: UOp) -> UOp:
 def _load(node: UOp, indices: Indices, gate: UOp | None) -> UOp:
     view = node.src[0]
     at, valid = address(view.arg, indices)
-    gate = both(gate, valid)
+    gate = intersect_gates(gate, valid)
     if gate is None:
         return UOp(Ops.LOAD, node.dtype, (view.src[0].index(at),))
     zero = UOp.const(node.dtype, 0)
@@ -377,46 +390,46 @@ def _load(node: UOp, indices: Indices, gate: UOp | None) -> UOp:
     return UOp(Ops.LOAD, node.dtype, (view.src[0].index(at, gate), zero))
 
 
-def _by_use(sink: UOp, outputs: set[UOp]) -> dict[UOp, UOp]:
-    """Output ranges renumbered: those that most stores, rows and reduces stand in go outermost.
+def _order_outputs_by_use(sink: UOp, outputs: set[UOp]) -> dict[UOp, UOp]:
+    """New numbers for the output ranges: those of most stores, rows and reductions are outermost.
 
-    A reduce or row that only depends on an inner output axis would otherwise be computed again in
-    every turn of the axes outside it. SpecError where a row would be in spite of that.
+    Otherwise a reduction that depends only on an inner output axis would be recomputed in each
+    iteration of the outer ones. SpecError if a row would be recomputed nevertheless.
     """
     nodes = sink.toposort()
     uses: dict[UOp, list[int]] = {}
     stores, fills = set(sink.src), [node for node in nodes if node.op is Ops.FILL]
     for node in nodes:
         if node in stores or node.op in CLOSING:
-            place = 0 if node in stores else 1 if node.op is Ops.FILL else 2
+            kind = 0 if node in stores else 1 if node.op is Ops.FILL else 2
             for loop in ranges_of(node):
                 if loop in outputs:
-                    uses.setdefault(loop, [0, 0, 0])[place] += 1
+                    uses.setdefault(loop, [0, 0, 0])[kind] += 1
     loops = sorted(uses, key=lambda u: u.arg.id)
-    wanted = sorted(loops, key=lambda u: tuple(-count for count in uses[u]))
+    order = sorted(loops, key=lambda u: tuple(-count for count in uses[u]))
     for store in stores:
-        nest = [loop for loop in wanted if loop in ranges_of(store)]
+        nest = [loop for loop in order if loop in ranges_of(store)]
         for fill in fills:
             around = ranges_of(fill)
             if not around <= set(nest[: len(around)]) and fill in store.toposort():
                 raise SpecError(
-                    "a value that is kept on chip would be computed again and again",
+                    "a local row would be recomputed in each iteration of an outer loop",
                     asked=f"lowering a row that depends on {len(around)} loops",
                     because="these are not the outermost loops of a store that reads it",
                     try_="store it in a buffer first",
                 )
     return {
         old: UOp.range(old.src[0], place.arg.id, AxisKind.LOOP, old.dtype)
-        for place, old in zip(loops, wanted)
+        for place, old in zip(loops, order)
         if old is not place
     }
 
 
 def _check_in_place(sink: UOp) -> None:
-    """A buffer that is read and written must be read where it is written, or in other loops.
+    """Check that in-place kernels read a buffer at the index they write, or in other loops.
 
-    SpecError otherwise: whether an element is read before or after it is overwritten would depend
-    on the order of the loops.
+    SpecError otherwise, because the order of the loops would decide whether an element is read
+    before it is overwritten.
     """
     nodes = sink.toposort()
     stores: dict[UOp, list[UOp]] = {}
@@ -427,7 +440,7 @@ def _check_in_place(sink: UOp) -> None:
         if node.op is not Ops.LOAD or node.src[0].src[0] not in stores:
             continue
         if node.src[0].src[0].op is Ops.DEFINE_REG:
-            continue  # read after it is filled
+            continue  # a FILL precedes the read
         read = node.src[0]
         for written in stores[read.src[0]]:
             same = read.src[1] is written.src[1]
@@ -440,16 +453,16 @@ def _check_in_place(sink: UOp) -> None:
                 )
 
 
-def run(ast: UOp, together: bool = False) -> UOp:
+def run(ast: UOp, always_fuse: bool = False) -> UOp:
     """The lowered form of a kernel.
 
-    together: stores share loops wherever they can, also where each would rather have its own.
-    SpecError for a node that has no value inside a kernel, and for a buffer that is read at other
-    places than those where it is written.
+    always_fuse: stores share loops wherever legal, even if not profitable. SpecError for a node
+    that has no value inside a kernel, and for a buffer that is read at other indices than it is
+    written at.
     """
     rows = (u.arg.outer for u in ast.toposort() if isinstance(u.arg, Row))
-    lowerer = _Lowerer(together, max(rows, default=0))
-    # the stores with most axes come first, so that those with fewer share their loops
+    lowerer = _Lowerer(always_fuse, max(rows, default=0))
+    # stores with the most axes come first; stores with fewer axes share their loops
     order = sorted(
         range(len(ast.src)),
         key=lambda i: -sum(not is_one(extent) for extent in ast.src[i].src[0].arg.shape),
@@ -458,4 +471,4 @@ def run(ast: UOp, together: bool = False) -> UOp:
     stores = [lowered[i] for i in range(len(ast.src)) if lowered[i].op is Ops.STORE]
     sink = UOp.sink(*stores, arg=ast.arg)
     _check_in_place(sink)
-    return sink.substitute(_by_use(sink, lowerer.outputs))
+    return sink.substitute(_order_outputs_by_use(sink, lowerer.outputs))

@@ -1,14 +1,15 @@
 """Row buffering: store reductions in a local row buffer so that later operations vectorize.
 
 in:  spec.kernel_ast
-out: spec.kernel_ast in which such sums are rows kept on chip (CONTIGUOUS with a Row)
+out: spec.kernel_ast in which such reductions are local rows (CONTIGUOUS with a Row)
 
-`gelu(x @ w.T)`: both factors lie in memory along the axis that is summed, so the vectors of the sum
-run along it, and each sum is one number. Whatever is done with it would be done number by number.
-With a row of sums on chip, it is done for a vector of them at a time. Not where many rows share the
-weights: these are packed then, and vectors are along the outputs.
+In `gelu(x @ w.T)` both factors are contiguous along the reduced axis. The vector lanes are along
+that axis, so each result is a scalar, and its epilogue would be scalar code. With a local row of
+results the epilogue is vectorized. If many rows share the weights, operand packing applies instead,
+and lanes are along the outputs.
 
-Source: none known; sound because the buffer holds the same values.
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001): scalar
+expansion and loop distribution.
 """
 
 from __future__ import annotations
@@ -20,81 +21,84 @@ _COSTS = {
     **dict.fromkeys((Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW), 20),
     **dict.fromkeys((Ops.FDIV, Ops.RECIP, Ops.SQRT), 8),
 }
-_WORTH = 16  # operations for each sum from which on it pays to do them as vectors
-_SHORTEST = 8  # sums of a row
+_MIN_COST = 16  # of the epilogue of each result, for vectorization to be profitable
+_MIN_ROW = 8  # results in a row
 
 
 def run(ast: UOp, target: Target) -> UOp:
-    """The kernel with sums kept on chip where that pays; itself elsewhere."""
+    """The kernel with local rows of reductions; the same kernel if they are not profitable."""
     limits = target.compute.limits
     if not target.compute.vector_widths or limits.global_size is not None:
         return ast
-    known = [node for node in ast.toposort() if opens_loops(node)]
+    all_nests = [node for node in ast.toposort() if opens_loops(node)]
     rows: dict[UOp, UOp] = {}
     for store in ast.src:
         above = store.src[1].toposort(gate=lambda u: not opens_loops(u) and u.op is not Ops.LOAD)
         sums = [u for u in above if u.op is Ops.REDUCE_AXIS]
-        if not sums or sum(_COSTS.get(u.op, 1) for u in above if u.op in GroupOp.ALU) < _WORTH:
+        if not sums or sum(_COSTS.get(u.op, 1) for u in above if u.op in GroupOp.ALU) < _MIN_COST:
             continue
         for node in sums:
             axis = _last_axis(node)
             if axis is None or (limits.scratch_bytes and _is_packed(node, axis)):
                 continue
-            if _fits(node, axis, limits.row_bytes) and _in_lanes(node, axis):
-                if all(_keeps_rows(view) for view in above if view.op is Ops.VIEW):
+            if _fits(node, axis, limits.row_bytes) and _has_lanes_along_reduction(node, axis):
+                if all(_preserves_rows(view) for view in above if view.op is Ops.VIEW):
                     rows[node] = UOp(Ops.CONTIGUOUS, node.dtype, (node,), Row(axis))
-    # a sum that is also needed by another, or outside the row, would be computed twice
-    alone = len(rows) == len(known) and not any(
+    # a reduction that another one uses would be computed twice
+    independent = len(rows) == len(all_nests) and not any(
         opens_loops(below) for node in rows for below in list(node.toposort())[:-1]
     )
-    return ast.substitute(rows) if rows and alone else ast
+    return ast.substitute(rows) if rows and independent else ast
 
 
 def _last_axis(node: UOp) -> int | None:
-    """The innermost axis along which there is more than one sum."""
+    """The innermost axis with more than one result; None for a scalar."""
     axes = [axis for axis, extent in enumerate(shape_of(node)) if not is_one(extent)]
     return axes[-1] if axes else None
 
 
-def _fits(node: UOp, axis: int, most: int) -> bool:
+def _fits(node: UOp, axis: int, limit: int) -> bool:
+    """Whether a row from `axis` on is long enough, and has at most `limit` bytes."""
     shape = shape_of(node)
     if not all(isinstance(extent, int) for extent in shape):
         return False
     length = prod(shape[axis:])
-    return length >= _SHORTEST and length * node.dtype.itemsize <= most
+    return length >= _MIN_ROW and length * node.dtype.itemsize <= limit
 
 
-def _in_lanes(node: UOp, axis: int) -> bool:
-    """Whether nothing that is summed lies in memory along `axis`, and something along the sum."""
+def _has_lanes_along_reduction(node: UOp, axis: int) -> bool:
+    """Whether no operand of a sum is contiguous along `axis`, and one is along the reduced axis."""
     if node.arg.op is not Ops.ADD:
         return False
-    summed = max(a for a, extent in enumerate(shape_of(node.src[0])) if a in node.arg.axes)
-    along_sum = False
-    for strides in _strides_below(node):
+    reduced = max(a for a, extent in enumerate(shape_of(node.src[0])) if a in node.arg.axes)
+    found = False
+    for strides in _operand_strides(node):
         if strides[axis] == 1:
             return False
-        along_sum = along_sum or strides[summed] == 1
-    return along_sum
+        found = found or strides[reduced] == 1
+    return found
 
 
 def _is_packed(node: UOp, axis: int) -> bool:
-    """Whether so many sums share what moves along `axis` that a panel of it pays: lanes are then
-    along the outputs, and nothing is done number by number."""
+    """Whether so many results share the operands along `axis` that operand packing applies.
+
+    Lanes are then along the outputs, and the epilogue is vectorized anyway.
+    """
     shape = shape_of(node)
     others = [a for a, extent in enumerate(shape) if a != axis and not is_one(extent)]
-    moving = [strides for strides in _strides_below(node) if not _is_still(strides[axis])]
-    if not moving or not all(isinstance(shape[a], int) for a in others):
+    varying = [strides for strides in _operand_strides(node) if not _is_zero(strides[axis])]
+    if not varying or not all(isinstance(shape[a], int) for a in others):
         return False
-    shared = [[shape[a] for a in others if _is_still(strides[a])] for strides in moving]
+    shared = [[shape[a] for a in others if _is_zero(strides[a])] for strides in varying]
     return all(prod(extents) >= REUSED for extents in shared)
 
 
-def _is_still(stride: sint) -> bool:
+def _is_zero(stride: sint) -> bool:
     return isinstance(stride, int) and stride == 0
 
 
-def _strides_below(node: UOp) -> list[tuple[sint, ...]]:
-    """How everything that a sum reads lies in memory."""
+def _operand_strides(node: UOp) -> list[tuple[sint, ...]]:
+    """The strides of each operand of a reduction."""
     below = node.src[0].toposort(
         gate=lambda u: not opens_loops(u) and u.op not in (Ops.LOAD, Ops.VIEW)
     )
@@ -103,8 +107,8 @@ def _strides_below(node: UOp) -> list[tuple[sint, ...]]:
     return [st.views[-1].strides for st in trackers]
 
 
-def _keeps_rows(view: UOp) -> bool:
-    """Whether a view only adds axes of one element, or takes them away."""
+def _preserves_rows(view: UOp) -> bool:
+    """Whether a view only inserts or removes axes of one element."""
     before = [extent for extent in shape_of(view.src[0]) if not is_one(extent)]
     after = [extent for extent in view.arg.shape if not is_one(extent)]
     return view.arg.contiguous and before == after

@@ -52,9 +52,9 @@ def reshaped(value, *extents):
     return value.view(shape(*shape_of(value)).reshape(extents))
 
 
-def nests(*stores, together=False):
+def nests(*stores, always_fuse=False):
     """The extents of the loops around each store, and how many of them the first two share."""
-    sink = lowerer.run(UOp.sink(*stores), together=together)
+    sink = lowerer.run(UOp.sink(*stores), always_fuse=always_fuse)
     lowered.verify(sink)
     around = [ranges_of(one) for one in sink.src]
     common = [len(a & b) for a, b in itertools.pairwise(around)]
@@ -126,13 +126,13 @@ def test_what_is_on_chip_before_is_no_reason_to_turn_loops_inside_out():
 def test_what_reads_nothing_in_common_stands_apart_unless_it_must_not():
     two = (store(0, load(2, 4, 8) + 1.0, 4, 8), store(1, load(3, 4, 5) + 1.0, 4, 5))
     assert nests(*two)[1] == [0]
-    assert nests(*two, together=True)[1] == [1]
+    assert nests(*two, always_fuse=True)[1] == [1]
 
 
 def test_products_of_matrices_have_tiles_of_their_own():
     two = (store(0, product(4, 5, 6, (2, 3)), 4, 6, 1), store(1, product(4, 7, 6, (4, 5)), 4, 6, 1))
     assert nests(*two)[1] == [0]
-    assert nests(*two, together=True)[1] == [2]
+    assert nests(*two, always_fuse=True)[1] == [2]
 
 
 def test_a_bias_does_not_stand_in_the_tiles_of_the_weights():
@@ -199,7 +199,7 @@ def test_reduces_that_read_nothing_in_common_run_apart():
 
 def test_nests_are_chosen_without_a_kernel():
     loops = {axis: UOp.range(extent, axis) for axis, extent in enumerate((4, 8))}
-    known = StoreNests(together=True)
+    known = StoreNests(always_fuse=True)
     known.add((4, 8), load(2, 4, 8), loops)
     assert known.shared((4, 1), load(3, 4, 1)) == {0: loops[0]}
     assert known.shared((5, 8), load(3, 5, 8)) == {}
@@ -208,8 +208,8 @@ def test_nests_are_chosen_without_a_kernel():
 
 def test_outer_loops_are_shared_by_what_has_them():
     loops = {axis: UOp.range(extent, axis) for axis, extent in enumerate((4, 8))}
-    known = StoreNests(together=False, outer=1)
+    known = StoreNests(always_fuse=False, outer=1)
     known.add((4, 8), load(2, 4, 8), loops)
     assert known.shared((4, 5), load(3, 4, 5)) == {0: loops[0]}
     assert known.shared((1, 1, 8), load(3, 1, 1, 8)) == {}
-    assert StoreNests(together=False, outer=1).shared((4, 5), load(3, 4, 5)) == {}
+    assert StoreNests(always_fuse=False, outer=1).shared((4, 5), load(3, 4, 5)) == {}

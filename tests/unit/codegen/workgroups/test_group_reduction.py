@@ -188,7 +188,7 @@ def test_a_shared_array_that_is_filled_in_a_loop_has_a_barrier_before_it_too():
     value = pointer(1, 4, 8, 16).load()
     inner = value.reduce(Ops.ADD, (2,))
     total = UOp.sink(pointer(0, 4, 1, 1).store(inner.reduce(Ops.MAX, (1,))))
-    kernel = Kernel(lowerer.run(total, together=True), GRID)
+    kernel = Kernel(lowerer.run(total, always_fuse=True), GRID)
     place = next(i for i, axis in enumerate(kernel.axes) if axis.extent == 16)
     program = lowered(total, Opt(OptKind.GROUP, place, 16))
     words = [u.arg for u in program.uops if u.op is Ops.BARRIER]
