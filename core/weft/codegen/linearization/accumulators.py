@@ -12,7 +12,8 @@ after it overwrite what the previous iteration read. They come last, so that the
 whole iteration to complete. Asynchronous copies start at once, and the wait for them precedes the
 barrier.
 
-Source: none known; sound because the accumulator takes the terms in the order of the loops.
+Source: R. Allen, K. Kennedy, 'Optimizing Compilers for Modern Architectures' (2001), reductions;
+NVIDIA, CUDA C++ Programming Guide, asynchronous copies with commit groups.
 """
 
 from __future__ import annotations
@@ -28,16 +29,15 @@ from weft.uop.evaluate import identity_element
 from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
-AFTER = "after"  # arg of the LOAD that reads an accumulator once its loops are done
+AFTER = "after"  # arg of the LOAD of an accumulator after its loops
 
 
 @dataclass
 class Accumulators:
-    """What `run` made: the new sink, the path of every new node, and the order to be kept.
+    """The result of `run`: the new sink, the path of each new node, and order constraints.
 
-    roots: nodes that must be emitted though nothing uses them. before: (first, then) pairs, where
-    `then` may be a RANGE that stands for its whole loop, and `first` likewise. late: STOREs that
-    come last in their loop.
+    roots: nodes to emit although no node uses them. before: (first, then) pairs; a RANGE represents
+    its whole loop. late: STOREs that come last in their loop.
     """
 
     sink: UOp
@@ -53,46 +53,47 @@ def run(nodes: list[UOp], paths: dict[UOp, Path], fused: frozenset[DType]) -> Ac
     `fused`: the scalar dtypes for which a multiply-add of the target exists.
     """
     result = Accumulators(nodes[-1], {})
-    made: dict[UOp, UOp] = {}
+    new: dict[UOp, UOp] = {}
     found = result.paths
     count = 1 + max((node.arg for node in nodes if node.op is Ops.DEFINE_REG), default=-1)
-    others = made.keys()  # those that became others; the rest stay what they are
+    changed = new.keys()  # other nodes are unchanged
     for node in nodes:
         op, same = node.op, node
         if op is Ops.REDUCE:
-            src = tuple([made.get(source, source) for source in node.src])
-            made[node] = _accumulate(node, src, count, paths, fused, result)
+            src = tuple([new.get(source, source) for source in node.src])
+            new[node] = _accumulate(node, src, count, paths, fused, result)
             count += 1
             continue
-        if not others.isdisjoint(node.src):
-            src = tuple([made.get(source, source) for source in node.src])
-            same = made[node] = UOp(op, node.dtype, src, node.arg)
+        if not changed.isdisjoint(node.src):
+            src = tuple([new.get(source, source) for source in node.src])
+            same = new[node] = UOp(op, node.dtype, src, node.arg)
         if op is Ops.FILL:
             result.roots += same.src
             if same.arg.depth > 1:
-                _go_ahead(same, paths[node], result)
+                _multi_buffer(same, paths[node], result)
             elif same.src[0].src[0].dtype.space is AddrSpace.LOCAL:
-                _fence(same, paths[node], result)
+                _add_barriers(same, paths[node], result)
             continue
         if op is Ops.LOAD and same.src[-1].op is Ops.FILL:
             fill = same.src[-1]
-            same = made[node] = UOp(op, same.dtype, same.src[:-1], same.arg)
-            result.before += [(before, same) for before in _last_of(fill, paths[node.src[-1]])]
+            same = new[node] = UOp(op, same.dtype, same.src[:-1], same.arg)
+            result.before += [(before, same) for before in _end_of(fill, paths[node.src[-1]])]
         path = paths[node]
         if same not in found or len(path) >= len(found[same]):
             found[same] = path
-    result.sink = made.get(nodes[-1], nodes[-1])
+    result.sink = new.get(nodes[-1], nodes[-1])
     return result
 
 
-def _last_of(fill: UOp, path: Path) -> tuple[UOp, ...]:
-    """After what an array is full: its barrier, the loop it is filled in, or its stores."""
+def _end_of(fill: UOp, path: Path) -> tuple[UOp, ...]:
+    """The nodes after which an array is filled: its barrier, its loop or its stores."""
     if fill.src[0].src[0].dtype.space is AddrSpace.LOCAL:
         return (_barrier(fill, path, "full"),)
     return loops_of(fill)[:1] or values_of(fill)
 
 
 def _name(fill: UOp) -> str:
+    """The name of the barriers of a FILL."""
     return fill.arg.barrier or str(fill.src[0].src[0].src[0].arg)
 
 
@@ -102,59 +103,59 @@ def _barrier(fill: UOp, path: Path, state: str) -> UOp:
     return UOp(Ops.BARRIER, dtypes.void, (), f"{name} {state}{loops}")
 
 
-def _fence(fill: UOp, path: Path, result: Accumulators) -> None:
-    """The barrier after a shared array is filled, and the one before if that happens in a loop."""
+def _add_barriers(fill: UOp, path: Path, result: Accumulators) -> None:
+    """Add the barrier after a shared array is filled, and in a loop the one before."""
     stores, loops = values_of(fill), loops_of(fill)
     after = _barrier(fill, path, "full")
-    _stand(result, path, (after,))
+    _place(result, path, (after,))
     result.roots.append(after)
     result.before += [(first, after) for first in (*loops[:1], *stores)]
     if path:
         before = _barrier(fill, path, "free")
-        _stand(result, path, (before,))
+        _place(result, path, (before,))
         result.roots.append(before)
         result.before += [(before, then) for then in (*loops[:1], *stores)]
 
 
-def _go_ahead(fill: UOp, path: Path, result: Accumulators) -> None:
-    """The order of a FILL of several tiles, all of whose own loops are written out."""
+def _multi_buffer(fill: UOp, path: Path, result: Accumulators) -> None:
+    """Add the order constraints of a FILL of several tiles, whose own loops are unrolled."""
     loop, outside = path[-1], path[:-1]
     inside = [store for store in values_of(fill) if len(result.paths[store]) == len(path)]
     first = [store for store in values_of(fill) if store not in inside]
     full = _barrier(fill, path, "full")
-    _stand(result, path, (full,))
+    _place(result, path, (full,))
     result.roots.append(full)
     result.before += [(full, store) for store in inside]
     result.before += [(store, loop) for store in first]
-    flying = [store for store in inside if store.arg == ASYNC]
+    copies = [store for store in inside if store.arg == ASYNC]
     if outside:
         free = _barrier(fill, outside, "free")
-        _stand(result, outside, (free,))
+        _place(result, outside, (free,))
         result.roots.append(free)
         result.before += [(free, store) for store in first]
-    if outside and flying:
-        # the last copies of a turn outside bring nothing any more, but they may still be under way
-        landed = UOp(Ops.WAIT, dtypes.void, (), (0, f"{_name(fill)} again"))
-        _stand(result, outside, (landed,))
-        result.roots.append(landed)
-        result.before.append((landed, free))
-    result.late.update(store for store in inside if store not in flying)
-    if flying:
-        _await(fill, path, first, flying, full, result)
+    if outside and copies:
+        # the last copies of an outer iteration are unused, but may still be in flight
+        drained = UOp(Ops.WAIT, dtypes.void, (), (0, f"{_name(fill)} again"))
+        _place(result, outside, (drained,))
+        result.roots.append(drained)
+        result.before.append((drained, free))
+    result.late.update(store for store in inside if store not in copies)
+    if copies:
+        _wait_for_copies(fill, path, first, copies, full, result)
 
 
-def _await(
-    fill: UOp, path: Path, first: list[UOp], flying: list[UOp], full: UOp, result: Accumulators
+def _wait_for_copies(
+    fill: UOp, path: Path, first: list[UOp], copies: list[UOp], full: UOp, result: Accumulators
 ) -> None:
-    """Copies are committed turn by turn; those of the first tiles are as if of turns before."""
+    """Add a commit group per iteration, one per first tile before the loop, and the waits."""
     name, newer = _name(fill), fill.arg.depth - 2
     wait = UOp(Ops.WAIT, dtypes.void, (), (newer, name))
     commit = UOp(Ops.COMMIT, dtypes.void, (), name)
-    started = [UOp(Ops.COMMIT, dtypes.void, (), f"{name} at {turn}") for turn in range(newer + 1)]
-    _stand(result, path, (wait, commit))
-    _stand(result, path[:-1], tuple(started))
+    started = [UOp(Ops.COMMIT, dtypes.void, (), f"{name} at {tile}") for tile in range(newer + 1)]
+    _place(result, path, (wait, commit))
+    _place(result, path[:-1], tuple(started))
     result.roots += [wait, commit, *started]
-    result.before += [(wait, full), *((store, commit) for store in flying)]
+    result.before += [(wait, full), *((store, commit) for store in copies)]
     result.before += [(store, started[0]) for store in first]
     result.before += [(one, then) for one, then in zip(started, [*started[1:], path[-1]])]
 
@@ -167,6 +168,10 @@ def _accumulate(
     fused: frozenset[DType],
     result: Accumulators,
 ) -> UOp:
+    """The LOAD of the finished accumulator `number`, which replaces a REDUCE.
+
+    src: the sources of the REDUCE after their own replacement.
+    """
     op, dtype, outside = node.arg.op, node.dtype, paths[node]
     values, loops = src[: node.arg.values], loops_of(node)
     inside = paths[loops[-1]]
@@ -176,38 +181,40 @@ def _accumulate(
     neutral = UOp.const(dtype, identity_element(op, dtype.scalar()))
     start = UOp(Ops.STORE, dtypes.void, (place, neutral))
     total = UOp(Ops.LOAD, dtype, (place,))
-    _stand(result, outside, (register, place, start))
-    _stand(result, (), (zero, *neutral.toposort()))
-    _stand(result, inside, (total,))
+    _place(result, outside, (register, place, start))
+    _place(result, (), (zero, *neutral.toposort()))
+    _place(result, inside, (total,))
     for value in values:
-        total = _combined(op, total, value, dtype.scalar() in fused)
-        _stand(result, inside, (total,))
-        made = total
-        while op is Ops.ADD and value.op is Ops.WHERE and made.op is Ops.WHERE:
-            made, value = made.src[1], value.src[1]  # a gate within a gate
-            _stand(result, inside, (made,))
+        total = _combine(op, total, value, dtype.scalar() in fused)
+        _place(result, inside, (total,))
+        update = total
+        while op is Ops.ADD and value.op is Ops.WHERE and update.op is Ops.WHERE:
+            update, value = update.src[1], value.src[1]  # nested gates
+            _place(result, inside, (update,))
     update = UOp(Ops.STORE, dtypes.void, (place, total))
     final = UOp(Ops.LOAD, dtype, (place,), AFTER)
-    _stand(result, inside, (update,))
-    _stand(result, outside, (final,))
-    # the loops are roots too: a value that turned out constant no longer leads to them
+    _place(result, inside, (update,))
+    _place(result, outside, (final,))
+    # the loops are roots too, because a constant value does not depend on them
     result.roots += [start, update, *loops]
     result.before += [(start, loops[0]), (loops[0], final)]
     return final
 
 
-def _stand(result: Accumulators, path: Path, nodes: tuple[UOp, ...]) -> None:
+def _place(result: Accumulators, path: Path, nodes: tuple[UOp, ...]) -> None:
+    """Place new nodes in the loops of `path`."""
     for node in nodes:
         if node.op is not Ops.CONST or node not in result.paths:
             result.paths[node] = path
 
 
-def _combined(op: Ops, total: UOp, value: UOp, fused: bool) -> UOp:
+def _combine(op: Ops, total: UOp, value: UOp, fused: bool) -> UOp:
+    """The accumulator after one more value; a multiply-add if `fused`."""
     if value.op in TAKES_SUM:
         return UOp(value.op, total.dtype, (*value.src, total), value.arg)
     if op is Ops.ADD and value.op is Ops.WHERE and _is_zero(value.src[2]):
-        # what is not added leaves the sum as it is
-        added = _combined(op, total, value.src[1], fused)
+        # adding zero does not change the sum
+        added = _combine(op, total, value.src[1], fused)
         return UOp(Ops.WHERE, total.dtype, (value.src[0], added, total))
     if fused and op is Ops.ADD and value.op is Ops.MUL:
         return UOp(Ops.MULACC, total.dtype, (*value.src, total))

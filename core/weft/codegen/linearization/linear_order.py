@@ -17,7 +17,7 @@ import heapq
 from weft.base.dtype import AddrSpace, DType, PtrDType, dtypes
 from weft.base.errors import SpecError
 from weft.codegen.analysis.traversal import nodes_of
-from weft.codegen.linearization import accumulators as accumulators
+from weft.codegen.linearization import accumulators
 from weft.codegen.linearization.loop_nesting import Path, paths_of
 from weft.device.program import indexed_stores_of
 from weft.uop.args import PREFETCHES
@@ -25,34 +25,35 @@ from weft.uop.node import UOp
 from weft.uop.ops import Ops
 
 _FIRST = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.DEFINE_LOCAL})
-_NOWHERE = _FIRST | {Ops.SINK, Ops.NOOP}
+_UNPLACED = _FIRST | {Ops.SINK, Ops.NOOP}
 
 
 class _Block:
-    """What stands directly in one loop: nodes, and the loops inside (by their RANGE).
+    """The items directly in one loop: nodes, and inner loops (by their RANGE).
 
-    Places are those of a topological order, so that an edge between two nodes of one block says
-    nothing new: only edges to and from loops, and those that are no sources, are written down.
+    Positions follow a topological order, which implies the edges between two nodes of a block.
+    `edges` holds the other ones: those to and from loops, and those that are not sources.
     """
 
     __slots__ = ("edges", "items")
 
     def __init__(self) -> None:
-        self.items: dict[UOp, int] = {}  # item -> its place in the queue
+        self.items: dict[UOp, int] = {}  # item -> its position
         self.edges: dict[tuple[UOp, UOp], None] = {}
 
     def sorted(self) -> list[UOp]:
+        """The items in an order that satisfies all edges; SpecError if there is none."""
         at: dict[UOp, float] = dict(self.items)
         for first, then in self.edges:
             if then.op is Ops.RANGE and first.op is not Ops.RANGE:
-                at[then] = max(at[then], self.items[first] + 0.5)  # right after what it waits for
+                at[then] = max(at[then], self.items[first] + 0.5)  # right after its dependence
         for first, then in self.edges:
             if at[first] >= at[then]:
-                return self._queued()
+                return self._list_scheduled()
         return sorted(at, key=at.__getitem__)
 
-    def _queued(self) -> list[UOp]:
-        """Always the first in place of those whose turn has come: what `sorted` finds quicker."""
+    def _list_scheduled(self) -> list[UOp]:
+        """List scheduling: always the first ready item. `sorted` is a fast path of it."""
         place = self.items
         within = [(s, item) for item in place if item.op is not Ops.RANGE for s in item.src]
         users: dict[UOp, list[UOp]] = {}
@@ -76,9 +77,9 @@ class _Block:
             stuck = next(item for item in place if item not in set(order))
             raise SpecError(
                 "no order of this kernel satisfies every dependency",
-                asked=f"a place for {stuck.op} {stuck.arg}",
-                because="something would have to happen both before and after it: a kernel may "
-                "read and write one buffer only element by element, at the same index",
+                asked=f"a position for {stuck.op} {stuck.arg}",
+                because="its dependences are cyclic: a kernel may read and write one buffer only "
+                "element by element, at the same index",
             )
         return order
 
@@ -90,8 +91,8 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
     """
     nodes = nodes_of(sink)
     made = accumulators.run(nodes, paths_of(nodes), fused)
-    order = _depth_first((*filter(_is_asked, made.sink.src), *made.roots, *made.sink.src))
-    blocks = _blocks(order, made.paths, made.late)
+    order = _depth_first((*filter(_is_prefetch, made.sink.src), *made.roots, *made.sink.src))
+    blocks = _make_blocks(order, made.paths, made.late)
     for before, after in (*made.before, *_reads_before_writes(order)):
         _join(_items(before, made.paths[before]), _items(after, made.paths[after]), blocks)
     first = sorted(
@@ -100,13 +101,13 @@ def run(sink: UOp, fused: frozenset[DType] = frozenset()) -> list[UOp]:
     return first + _emit((), blocks)
 
 
-def _is_asked(root: UOp) -> bool:
-    """What is only asked for comes first: nothing of a turn is held in registers meanwhile."""
+def _is_prefetch(root: UOp) -> bool:
+    """Whether a node is a prefetch. Prefetches come first, while few registers are live."""
     return root.op is Ops.LOAD and root.arg in PREFETCHES
 
 
 def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
-    """Sources before users; of a STORE the value first: its address is not kept for long."""
+    """Sources before users. The value of a STORE precedes its address, which is live briefly."""
     order: dict[UOp, None] = {}
     path, pending = [UOp.sink(*roots)], [iter(roots)]
     while path:
@@ -127,6 +128,7 @@ def _depth_first(roots: tuple[UOp, ...]) -> list[UOp]:
 
 
 def _define_key(node: UOp) -> tuple[str, int, int]:
+    """The sort key of arguments and shared arrays."""
     if node.op is Ops.DEFINE_VAR:
         return (node.arg.name, node.arg.low, node.arg.high)
     return ("", node.arg, 0) if isinstance(node.arg, int) else (str(node.arg), 0, 0)
@@ -142,24 +144,24 @@ def _reads_before_writes(order: list[UOp]) -> list[tuple[UOp, UOp]]:
             if isinstance(pointer.dtype, PtrDType) and pointer.dtype.space is AddrSpace.GLOBAL:
                 (stores if node.op is Ops.STORE else loads).setdefault(pointer, []).append(node)
     pairs: list[tuple[UOp, UOp]] = []
-    puts = indexed_stores_of(order)
+    indexed = indexed_stores_of(order)
     for pointer, written in stores.items():
         read = loads.get(pointer, ())
-        if any(one in puts for one in written):
-            # what is put at places that are looked up comes after what was there before
-            after = [access for access in (*read, *written) if access in puts]
-            pairs += [(one, put) for one in written if one not in puts for put in after]
+        if any(one in indexed for one in written):
+            # indexed stores follow the stores of the old values
+            last = [access for access in (*read, *written) if access in indexed]
+            pairs += [(one, store) for one in written if one not in indexed for store in last]
         else:
             pairs += [(load, store) for load in read for store in written]
     return pairs
 
 
-def _blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict[Path, _Block]:
+def _make_blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict[Path, _Block]:
     blocks: dict[Path, _Block] = {(): _Block()}
-    late = len(order)  # added to the place of a store: it comes last in its loop
+    late = len(order)  # added to the position of a store, which comes last in its loop
     for position, node in enumerate(order):
         op = node.op
-        if op in _NOWHERE:
+        if op in _UNPLACED:
             continue
         is_loop = op is Ops.RANGE
         path = paths[node]
@@ -173,14 +175,14 @@ def _blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict
             block.items[node] = position + late if last or node in delayed else position
         for source in node.src:
             before = source.op
-            if before in _NOWHERE:
+            if before in _UNPLACED:
                 continue
             other = paths[source]
             if other is path and not is_loop and before is not Ops.STORE:
                 continue
             depth = len(other)
             if depth < len(path) and path[:depth] == other:
-                if before is not Ops.RANGE:  # else the node stands in that loop
+                if before is not Ops.RANGE:  # otherwise the node is inside that loop
                     blocks[other].edges[source, path[depth]] = None
             else:
                 _join(_items(source, other), _items(node, path), blocks)
@@ -188,11 +190,11 @@ def _blocks(order: list[UOp], paths: dict[UOp, Path], delayed: set[UOp]) -> dict
 
 
 def _join(a: Path, b: Path, blocks: dict[Path, _Block]) -> None:
-    """The edge between two items of the innermost block that holds both."""
+    """Add the edge between two items of the innermost block that contains both."""
     common = 0
     while common < len(a) and common < len(b) and a[common] is b[common]:
         common += 1
-    if common < len(a) and common < len(b):  # else one is the loop that the other stands in
+    if common < len(a) and common < len(b):  # otherwise one is a loop around the other
         blocks[a[:common]].edges[a[common], b[common]] = None
 
 
@@ -202,7 +204,7 @@ def _items(node: UOp, path: Path) -> Path:
 
 
 def _emit(path: Path, blocks: dict[Path, _Block]) -> list[UOp]:
-    """As deep as loops are nested, which is not deep."""
+    """The list of a block. It recurses once per nested loop."""
     out: list[UOp] = []
     for item in blocks[path].sorted():
         if item.op is Ops.RANGE:

@@ -28,20 +28,19 @@ from weft.uop.ops import Ops
 
 Path = tuple[UOp, ...]
 _NESTS = CLOSING | {Ops.STORE, Ops.RANGE}
-_OWN_WAY = CLOSING | {Ops.RANGE, Ops.SINK}
+_WITHOUT_SOURCE_PATH = CLOSING | {Ops.RANGE, Ops.SINK}
 
 
 def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
     """The path of each of `nodes`, which are in topological order.
 
-    SpecError where two loops would have to stand in each other, or side by side and inside one
-    another at once: the lowered form that was given is not a nest of loops.
+    SpecError if the loops do not form a nest: two loops would contain each other, or cross.
     """
     around = _loops_around(nodes)
     paths: dict[UOp, Path] = {}
     for node in nodes:
         op = node.op
-        if op in _OWN_WAY:
+        if op in _WITHOUT_SOURCE_PATH:
             if op is Ops.RANGE:
                 paths[node] = (*_chain(around[node], around), node)
                 continue
@@ -50,7 +49,7 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
                 continue
             if loops_of(node):
                 paths[node] = paths[loops_of(node)[0]][:-1]
-                _keep_inside(node, paths)
+                _keep_between_barriers(node, paths)
                 continue
         longest: Path = ()
         several = False
@@ -64,15 +63,15 @@ def paths_of(nodes: list[UOp]) -> dict[UOp, Path]:
             _check_one_nest(node, longest, paths)
         paths[node] = longest
         if op is Ops.FILL:
-            _keep_inside(node, paths)
+            _keep_between_barriers(node, paths)
     return paths
 
 
-def _keep_inside(node: UOp, paths: dict[UOp, Path]) -> None:
-    """What fills shared memory stands between the barriers of its FILL, constants too."""
+def _keep_between_barriers(node: UOp, paths: dict[UOp, Path]) -> None:
+    """Move invariant STOREs to shared memory into the loop of their FILL, between its barriers."""
     if node.op is not Ops.FILL or node.src[0].src[0].dtype.space is not AddrSpace.LOCAL:
         return
-    if node.arg.depth > 1:  # its first tiles are filled before the loop
+    if node.arg.depth > 1:  # the first tiles are filled before the loop
         return
     for store in values_of(node):
         if len(paths[store]) < len(paths[node]):
@@ -80,18 +79,19 @@ def _keep_inside(node: UOp, paths: dict[UOp, Path]) -> None:
 
 
 def _check_one_nest(node: UOp, longest: Path, paths: dict[UOp, Path]) -> None:
+    """SpecError unless the path of each source is a prefix of the longest one."""
     for source in node.src:
         below = paths[source]
         if below != longest[: len(below)]:
             raise SpecError(
                 "two loops cross each other",
-                asked=f"one place for a {node.op} node",
-                because=f"it stands in {_names(below)} and in {_names(longest)}",
+                asked=f"the position of a {node.op} node",
+                because=f"it is inside {_names(below)} and inside {_names(longest)}",
             )
 
 
 def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
-    """For every RANGE all loops it stands in."""
+    """The loops around each RANGE."""
     cache_ranges(nodes)
     direct: dict[UOp, set[UOp]] = {}
     for node in nodes:
@@ -111,31 +111,34 @@ def _loops_around(nodes: list[UOp]) -> dict[UOp, frozenset[UOp]]:
             direct.setdefault(node, set()).update(ranges_of(node.src[0]))
     closed: dict[UOp, frozenset[UOp]] = {}
     for loop in direct:
-        _close(loop, direct, closed)
+        _transitive_loops(loop, direct, closed)
     return closed
 
 
-def _close(
+def _transitive_loops(
     loop: UOp, direct: dict[UOp, set[UOp]], closed: dict[UOp, frozenset[UOp]]
 ) -> frozenset[UOp]:
-    """All loops around `loop`. As deep as loops are nested, which is not deep."""
+    """All loops around `loop`. It recurses once per nested loop."""
     known = closed.get(loop)
     if known is not None:
         return known
     closed[loop] = frozenset()
-    result = frozenset(direct[loop]).union(*(_close(o, direct, closed) for o in direct[loop]))
+    result = frozenset(direct[loop]).union(
+        *(_transitive_loops(outer, direct, closed) for outer in direct[loop])
+    )
     if loop in result:
         raise SpecError(
-            "a loop would have to stand in itself",
-            asked=f"the nest around {loop.arg}",
-            because=f"it stands in {_names(tuple(direct[loop]))}",
+            "a loop would contain itself",
+            asked=f"the loop nest of {loop.arg}",
+            because=f"it is inside {_names(tuple(direct[loop]))}",
         )
     closed[loop] = result
     return result
 
 
-def _chain(around: frozenset[UOp], all_around: dict[UOp, frozenset[UOp]]) -> Path:
-    return tuple(sorted(around, key=lambda loop: (len(all_around[loop]), *loop_order(loop))))
+def _chain(loops: frozenset[UOp], around: dict[UOp, frozenset[UOp]]) -> Path:
+    """Loops in nesting order, outermost first."""
+    return tuple(sorted(loops, key=lambda loop: (len(around[loop]), *loop_order(loop))))
 
 
 def _names(path: Path) -> str:

@@ -47,7 +47,7 @@ def test_the_quick_way_gives_the_order_of_the_queue(seed):
         edges += [(loop, item) for item in after if item not in before]
     block = block_of(items, edges)
     try:
-        expected = block._queued()
+        expected = block._list_scheduled()
     except SpecError:
         with pytest.raises(SpecError):
             block.sorted()

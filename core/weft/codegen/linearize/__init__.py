@@ -1,1 +1,0 @@
-"""The lowered graph becomes a list of nodes."""
