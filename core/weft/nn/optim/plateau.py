@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 from weft.base.arguments import real, shown, whole
 from weft.base.errors import ArgumentError
 from weft.nn.optim.base import Optimizer
-from weft.nn.optim.schedules import only_one
+from weft.nn.optim.schedules import check_state, only_one
 from weft.tensor import Tensor
+
+_SEEN = ("best", "bad", "cooling", "last_lr")
+_OPTIONS = dict.fromkeys(("mode", "factor", "patience", "threshold", "cooldown", "min_lr")).keys()
+_TORCHS = {
+    "num_bad_epochs": "bad", "cooldown_counter": "cooling", "_last_lr": "last_lr",
+    "min_lrs": "min_lr",
+}  # fmt: skip
 
 
 class ReduceLROnPlateau:
@@ -80,18 +88,23 @@ class ReduceLROnPlateau:
         return self.last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on from here: plain numbers.
+        """What is needed to go on from here, in plain numbers: what was seen, and the options.
 
         >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
         >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)
         >>> schedule.step(5.0)
-        >>> schedule.state_dict()
-        {'best': 5.0, 'bad': 0, 'cooling': 0, 'last_lr': [1.0]}
+        >>> state = schedule.state_dict()
+        >>> state["best"], state["bad"], state["patience"]
+        (5.0, 0, 10)
         """
-        return {name: getattr(self, name) for name in ("best", "bad", "cooling", "last_lr")}
+        return {name: copy(getattr(self, name)) for name in (*_SEEN, *_OPTIONS)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a saved `state_dict`: the rate is set to what it was.
+        """Go on from a saved `state_dict`, of PyTorch's too: options and rate are set to what they
+        were.
+
+        :raises WrongKind: for what is no such dict. :raises ArgumentError: where improvements are
+        counted as absolute numbers.
 
         >>> optimizer = nn.optim.SGD([Tensor([1.0])], lr=1.0)
         >>> schedule = nn.optim.ReduceLROnPlateau(optimizer)
@@ -99,7 +112,19 @@ class ReduceLROnPlateau:
         >>> optimizer.lr.item()
         0.5
         """
-        self.best = float(state_dict["best"])
-        self.bad, self.cooling = int(state_dict["bad"]), int(state_dict["cooling"])
-        rates = state_dict["last_lr"]
+        check_state(state_dict, "best", "plateau")
+        if state_dict.get("threshold_mode", "rel") != "rel":
+            raise ArgumentError(
+                "an improvement is a part of the best so far",
+                asked=f"load threshold_mode={shown(state_dict['threshold_mode'])}",
+                try_="threshold_mode='rel' where it is saved",
+            )
+        given = {_TORCHS.get(name, name): value for name, value in state_dict.items()}
+        if isinstance(lowest := given.get("min_lr"), list):
+            given["min_lr"] = min(lowest)
+        for name in _OPTIONS & given.keys():
+            setattr(self, name, given[name])
+        self.best = float(given["best"])
+        self.bad, self.cooling = int(given["bad"]), int(given["cooling"])
+        rates = given["last_lr"]
         self._set([float(rate) for rate in (rates if isinstance(rates, list) else [rates])])

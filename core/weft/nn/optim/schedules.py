@@ -10,12 +10,18 @@ for batch in data:
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from weft.base.arguments import kind_of, real, shown, whole
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 from weft.nn.optim.base import Optimizer
+
+_NO_OPTIONS = frozenset(
+    {"optimizer", "base_lr", "base_lrs", "last_epoch", "group", "lr_lambdas", "schedulers"}
+)
 
 
 class LRSchedule:
@@ -73,23 +79,33 @@ class LRSchedule:
         return self.rates(self.last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on from here: plain numbers.
+        """What is needed to go on from here, in plain numbers under PyTorch's names: the first
+        rates, how often `step` was called, and the options, but for functions.
 
         >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
         >>> schedule.step()
         >>> schedule.state_dict()
-        {'base_lrs': [0.5], 'last_epoch': 1}
+        {'base_lrs': [0.5], 'last_epoch': 1, 'step_size': 2, 'gamma': 0.1}
         """
-        return {"base_lrs": list(self.base_lrs), "last_epoch": self.last_epoch}
+        first = {"base_lrs": list(self.base_lrs), "last_epoch": self.last_epoch}
+        return first | {name: copy(value) for name, value in self._options().items()}
+
+    def _options(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _NO_OPTIONS}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a saved `state_dict`: the rate is set to what it was.
+        """Go on from a saved `state_dict`, of PyTorch's schedule of the same kind too: options and
+        rate are set to what they were.
+
+        :raises WrongKind: for what is no such dict. :raises ArgumentError: for another number of
+        groups.
 
         >>> schedule = nn.optim.StepLR(nn.optim.SGD([Tensor([1.0])], lr=0.5), step_size=2)
         >>> schedule.load_state_dict({"base_lrs": [1.0], "last_epoch": 4})
         >>> round(schedule.get_last_lr()[0], 6)
         0.01
         """
+        check_state(state_dict, "last_epoch", "schedule")
         given = state_dict.get("base_lrs", [state_dict.get("base_lr")])
         if len(given) != len(self.base_lrs):
             raise ArgumentError(
@@ -97,6 +113,10 @@ class LRSchedule:
                 asked=f"load the rates {given}",
                 because=f"the optimiser has {len(self.base_lrs)} groups",
             )
+        for name in self._options().keys() & state_dict.keys():
+            value = state_dict[name]
+            # PyTorch counts milestones
+            setattr(self, name, sorted(value.elements()) if isinstance(value, Counter) else value)
         self.base_lrs = [float(each) for each in given]
         self.last_epoch = int(state_dict["last_epoch"])
         self._set()
@@ -460,6 +480,29 @@ class SequentialLR(LRSchedule):
         self.schedulers, self.milestones = list(schedulers), list(milestones)
         super().__init__(optimizer)
 
+    def state_dict(self) -> dict[str, Any]:
+        """See LRSchedule. The states of the schedules are part of it."""
+        return super().state_dict() | {"_schedulers": [one.state_dict() for one in self.schedulers]}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """See LRSchedule. :raises ArgumentError: for another number of schedules."""
+        check_state(state_dict, "last_epoch", "schedule")
+        inner = state_dict.get("_schedulers", [])
+        if inner and len(inner) != len(self.schedulers):
+            raise ArgumentError(
+                "the saved sequence has another number of schedules",
+                asked=f"load the states of {len(inner)} schedules",
+                because=f"this one has {len(self.schedulers)}",
+            )
+        for schedule, state in zip(self.schedulers, inner):
+            schedule.load_state_dict(state)
+        state = dict(state_dict)
+        if "_milestones" in state:  # PyTorch's, which leaves the first rates to the schedules
+            state["milestones"] = list(state["_milestones"])
+        if inner:
+            state.setdefault("base_lrs", inner[0]["base_lrs"])
+        super().load_state_dict(state)
+
     def rate(self, step: int) -> float:
         """See LRSchedule."""
         current = sum(step >= m for m in self.milestones)
@@ -467,6 +510,16 @@ class SequentialLR(LRSchedule):
         within = self.schedulers[current]
         within.base_lr, within.group = self.base_lr, self.group
         return within.rate(step - start)
+
+
+def check_state(state: Any, key: str, what: str) -> None:
+    """:raises WrongKind: for what is no saved state of a schedule, which has `key`."""
+    if not isinstance(state, Mapping) or key not in state:
+        raise WrongKind(
+            f"the state of a {what} is a dict that has {key!r}",
+            asked=f"load_state_dict of {shown(state)}",
+            try_="schedule.load_state_dict(other.state_dict())",
+        )
 
 
 def only_one(optimizer: Any, who: str) -> Optimizer:

@@ -53,6 +53,31 @@ def test_a_saved_one_goes_on() -> None:
     assert first.state_dict() == second.state_dict()
 
 
+@pytest.mark.parametrize("library", ["weft", "torch"])
+def test_options_are_restored_with_the_state(library: str) -> None:
+    how = {"mode": "max", "factor": 0.5, "patience": 1, "cooldown": 1, "min_lr": 0.1}
+    if library == "torch":
+        torch = pytest.importorskip("torch", reason="it is PyTorch's state")
+        theirs = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+        first = torch.optim.lr_scheduler.ReduceLROnPlateau(theirs, **how)
+    else:
+        first = optim.ReduceLROnPlateau(sgd(), **how)
+    for measure in (1.0, 0.5, 0.5):
+        first.step(measure)
+    second = optim.ReduceLROnPlateau(sgd())
+    second.load_state_dict(first.state_dict())
+    for measure in (0.5, 0.5, 2.0, 0.5, 0.5, 0.5, 0.5):
+        assert second.get_last_lr() == pytest.approx(first.get_last_lr())
+        first.step(measure)
+        second.step(measure)
+
+
+def test_absolute_improvements_are_refused() -> None:
+    schedule = optim.ReduceLROnPlateau(sgd())
+    with pytest.raises(ArgumentError, match="part of the best"):
+        schedule.load_state_dict({**schedule.state_dict(), "threshold_mode": "abs"})
+
+
 def test_what_makes_no_sense() -> None:
     for wrong in ({"mode": "least"}, {"factor": 1.0}):
         with pytest.raises(ArgumentError):

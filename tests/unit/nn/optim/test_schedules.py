@@ -5,7 +5,7 @@ import math
 import pytest
 
 from weft import Tensor
-from weft.base.errors import ArgumentError
+from weft.base.errors import ArgumentError, WrongKind
 from weft.nn import optim
 
 
@@ -103,3 +103,63 @@ def test_a_saved_schedule_goes_on(make):
     first.step()
     second.step()
     assert second.get_last_lr() == pytest.approx(first.get_last_lr())
+
+
+KINDS = [
+    ("StepLR", (2, 0.5), (3,)), ("MultiStepLR", ([1, 3], 0.5), ([2],)),
+    ("ExponentialLR", (0.5,), (0.9,)), ("CosineAnnealingLR", (5, 0.1), (9,)),
+    ("CosineAnnealingWarmRestarts", (2, 2), (3,)), ("LinearLR", (0.5, 1.0, 3), ()),
+    ("ConstantLR", (0.5, 3), ()), ("PolynomialLR", (4, 2.0), (9,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("library", ["weft", "torch"])
+@pytest.mark.parametrize(("name", "how", "others"), KINDS, ids=str)
+def test_options_are_restored_with_the_state(library, name, how, others):
+    if library == "torch":
+        torch = pytest.importorskip("torch", reason="it is PyTorch's state")
+        theirs = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+        first = getattr(torch.optim.lr_scheduler, name)(theirs, *how)
+        theirs.step()
+    else:
+        first = getattr(optim, name)(sgd(1.0), *how)
+    first.step()
+    second = getattr(optim, name)(sgd(0.7), *others)
+    second.load_state_dict(first.state_dict())
+    for _ in range(5):
+        assert second.get_last_lr() == pytest.approx(first.get_last_lr())
+        first.step()
+        second.step()
+
+
+def test_a_sequence_of_pytorchs_is_restored():
+    torch = pytest.importorskip("torch", reason="it is PyTorch's state")
+    theirs = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+    kinds = torch.optim.lr_scheduler
+    inner = [kinds.LinearLR(theirs, 0.5, total_iters=2), kinds.ExponentialLR(theirs, 0.5)]
+    first = kinds.SequentialLR(theirs, inner, [2])
+    theirs.step()
+    ours = sgd(1.0)
+    second = optim.SequentialLR(ours, [optim.LinearLR(ours), optim.ExponentialLR(ours, 0.9)], [4])
+    second.load_state_dict(first.state_dict())
+    for _ in range(4):
+        assert second.get_last_lr() == pytest.approx(first.get_last_lr())
+        first.step()
+        second.step()
+    with pytest.raises(ArgumentError, match="another number of schedules"):
+        second.load_state_dict({**second.state_dict(), "_schedulers": [{}]})
+
+
+def test_functions_stay_what_they_are():
+    first, second = (optim.LambdaLR(sgd(1.0), lambda step: 0.5**step) for _ in range(2))
+    first.step()
+    assert "lr_lambdas" not in first.state_dict()
+    second.load_state_dict(first.state_dict())
+    assert second.get_last_lr() == [0.5]
+
+
+@pytest.mark.parametrize("state", [None, {}, [1.0], {"base_lrs": [1.0]}])
+def test_what_is_no_state_is_refused(state):
+    for schedule in (optim.StepLR(sgd(1.0), 2), optim.ReduceLROnPlateau(sgd(1.0)), both(sgd(1.0))):
+        with pytest.raises(WrongKind, match="is a dict that has"):
+            schedule.load_state_dict(state)
