@@ -276,7 +276,7 @@ def report(
     return "\n".join(text) + "\n"
 
 
-def in_turn(workers: list[Worker], turn: int) -> list[Worker]:
+def time_interleaved(workers: list[Worker], turn: int) -> list[Worker]:
     """In another order each round (the turn's number is the seed), so that none always follows the
     same peer: what that one left in the caches, and the clock that the processor has after it,
     would be that one's doing."""
@@ -312,7 +312,7 @@ def main() -> None:
             for count, row in enumerate(chosen, 1):
                 print(f"{count}/{len(chosen)} {row.name}", file=sys.stderr, flush=True)
                 for turn in range(SHORT_ROUNDS * options.rounds):
-                    for worker in in_turn(workers, turn):
+                    for worker in time_interleaved(workers, turn):
                         if turn < options.rounds or worker.is_repeated(row):
                             worker.sample(row)
                 text = report(workers, chosen[:count], ceiling, options.threads, options.rounds)

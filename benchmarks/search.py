@@ -93,13 +93,13 @@ def confirm(row: dict[str, Any], ast: Any, device: str, width: int, seconds: flo
     """Time the plan of a row once more in turn with the heuristic's choice, where it is clearly
     faster; what the search told is kept beside it."""
     from weft.device import registry
-    from weft.engine.search import in_turn, search
+    from weft.engine.search import time_interleaved, search
 
     if not row["plan"] or not ratio(row) >= DOUBTED:
         return
     opened = registry.open(device)
     found = search(ast, opened, width)
-    times = in_turn(ast, opened, [found.heuristic, found.best], seconds)
+    times = time_interleaved(ast, opened, [found.heuristic, found.best], seconds)
     if isinstance(times, str):
         row["failed"].append(f"it was not timed again: {times}")
         return
@@ -121,10 +121,10 @@ def is_shared(ast: Any, device: str) -> bool:
 def is_known(ast: Any, device: str, width: int) -> bool:
     """Whether a search for this kernel came to its end, and still holds."""
     from weft.device import registry
-    from weft.engine.tuning_database import kept, key_of
+    from weft.engine.tuning_database import lookup, key_of
 
     opened = registry.open(device)
-    found = kept(key_of(ast, opened, width), ast, opened)
+    found = lookup(key_of(ast, opened, width), ast, opened)
     return found is not None and found.complete
 
 

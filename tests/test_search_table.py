@@ -11,7 +11,7 @@ from weft import Tensor
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search_space import Plan
 from weft.engine import search as engine
-from weft.engine.tuning_database import Found, Try
+from weft.engine.tuning_database import SearchResult, Try
 from weft.uop import Ops
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -35,11 +35,11 @@ def ast():
 
 def row_of(benchmarks, monkeypatch, ast, ours, best, again):
     """The row of a search that told these seconds, where runs in turn say `again`."""
-    found = Found(OTHER if best else OURS, OURS, [Try(OURS, ours), Try(OTHER, best or 9.0)])
+    found = SearchResult(OTHER if best else OURS, OURS, [Try(OURS, ours), Try(OTHER, best or 9.0)])
     monkeypatch.setattr(engine, "search", lambda *_: found)
     asked = []
     monkeypatch.setattr(
-        engine, "in_turn", lambda _, __, plans, seconds: asked.append((plans, seconds)) or again
+        engine, "time_interleaved", lambda _, __, plans, seconds: asked.append((plans, seconds)) or again
     )
     row = benchmarks.searched("a sum", ast, "REF", 1, False)
     benchmarks.confirm(row, ast, "REF", 1, 3.0)

@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from weft.base.collector import Uncollected as _Uncollected
-from weft.base.collector import set_aside as _set_aside
+from weft.base.collector import freeze_survivors as _set_aside
 from weft.base.settings import settings as _settings
 
 if TYPE_CHECKING:

@@ -56,8 +56,8 @@ _OFTEN = 4
 _searched = [-1, 0]  # how many searches of everything there were, how often things were set aside
 
 
-def set_aside() -> None:
-    """Count all that lives as old: the next search passes over it, one of everything does not.
+def freeze_survivors() -> None:
+    """Move all live objects to the oldest generation, so that the next collections skip them.
 
     For many objects that were made at once and stay. Garbage among them waits for a search of
     everything, so that there has to be one before it happens more than a few times. It does not at

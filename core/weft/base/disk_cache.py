@@ -143,14 +143,14 @@ class DiskCache:
         while True:
             inode = _inode(path)
             try:
-                return _patiently(lambda: self._execute(path, statement, values))
+                return _with_retries(lambda: self._execute(path, statement, values))
             except Exception as error:
                 let_through(error)
                 if isinstance(error, OSError) or _is_unusable(error, path):
                     _close(path)
                     _give_up(path, writes, error)
                     return None
-                if _is_of_the_value(error):
+                if _is_value_error(error):
                     return None
                 if not _set_aside(path, inode, error):
                     _give_up(path, writes, error)
@@ -225,7 +225,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    # Waiting is for `_patiently`, which counts it.
+    # Waiting is for `_with_retries`, which counts it.
     connection = sqlite3.connect(
         path, timeout=0, isolation_level=None, uri=path.startswith("file:")
     )
@@ -245,8 +245,8 @@ def _opened(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _patiently(work: Callable[[], tuple[object, ...] | None]) -> tuple[object, ...] | None:
-    """What `work` gives, tried again for as long as `PATIENCE` while other processes are at it."""
+def _with_retries(work: Callable[[], tuple[object, ...] | None]) -> tuple[object, ...] | None:
+    """The result of `work`, retried for `PATIENCE` while other processes hold the file."""
     until, pause = time.monotonic() + PATIENCE, _PAUSE
     while True:
         try:
@@ -288,16 +288,16 @@ def _is_unusable(error: Exception, path: str) -> bool:
     """Whether the file, or the folder, cannot be used as it is, though it is not damaged."""
     if _code(error) not in _UNUSABLE or getattr(error, "sqlite_errorcode", 0) in _DAMAGED_IO:
         return False
-    return _code(error) in _WAIT or not any(_is_no_file(path + suffix) for suffix in _SUFFIXES)
+    return _code(error) in _WAIT or not any(_is_other_kind(path + suffix) for suffix in _SUFFIXES)
 
 
-def _is_of_the_value(error: Exception) -> bool:
-    """Whether the value is at fault: too large for SQLite, or for the memory that is left."""
+def _is_value_error(error: Exception) -> bool:
+    """Whether the value is at fault: too large for SQLite or for memory."""
     return isinstance(error, (MemoryError, OverflowError)) or _code(error) == _TOO_BIG
 
 
-def _is_no_file(path: str) -> bool:
-    """Whether something else stands there: a folder, a pipe, a link to nothing."""
+def _is_other_kind(path: str) -> bool:
+    """Whether another kind of file has this name: a folder, a pipe, a dangling link."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError as error:
@@ -314,7 +314,7 @@ def _set_aside(path: str, inode: int, error: Exception) -> bool:
     _repairs[path] = _repairs.get(path, 0) + 1
     if _repairs[path] > _REPAIRS or not all(_renamed(path + suffix) for suffix in _SUFFIXES):
         return False
-    _tell(
+    _queue_warning(
         path,
         "damaged",
         f"the disk cache {path} was damaged ({_shown(error)}): it is renamed to "
@@ -329,7 +329,11 @@ def _renamed(path: str) -> bool:
         if not os.path.lexists(path):
             return True
         aside = f"{path}.damaged{number or ''}"
-        if number < 9 and os.path.lexists(aside) and (_is_no_file(aside) or _is_no_file(path)):
+        if (
+            number < 9
+            and os.path.lexists(aside)
+            and (_is_other_kind(aside) or _is_other_kind(path))
+        ):
             continue
         try:
             os.replace(path, aside)
@@ -343,7 +347,7 @@ def _give_up(path: str, writes: bool, error: Exception) -> None:
     _unused.add((path, writes))
     held = f"another process has held it locked for {PATIENCE} s"
     because = held if _code(error) in _WAIT else _shown(error)
-    _tell(
+    _queue_warning(
         path,
         "unused",
         f"the disk cache {path} is not {'written' if writes else 'read'} by this process any more: "
@@ -356,8 +360,8 @@ def _shown(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _tell(path: str, what: str, text: str) -> None:
-    """Have this said once, when the lock is free again: whoever listens may use the cache."""
+def _queue_warning(path: str, what: str, text: str) -> None:
+    """Queue a warning for when the lock is free, since listeners may use the cache."""
     if (path, what) not in _told:
         _told.add((path, what))
         _to_tell.append(text)

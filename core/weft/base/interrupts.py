@@ -89,8 +89,8 @@ class Undisturbed:
 
 
 def let_through(error: BaseException) -> None:
-    """Raise `error` again if a signal handler raised it: first in every `except` that takes what
-    others raise (a plugin, a file, a foreign object) for a failure of theirs.
+    """Raise `error` again if a signal handler raised it. Call it first in every `except` that takes
+    exceptions of others (a plugin, a file, a foreign object) for a failure.
 
     :raises BaseException: what a signal handler in Python raised.
     """

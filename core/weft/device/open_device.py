@@ -202,7 +202,7 @@ class OpenDevice:
         return f"<OpenDevice {self.name}>"
 
 
-def all_of(does: Callable[[OpenDevice], None], devices: Iterable[OpenDevice]) -> None:
+def for_each_device(does: Callable[[OpenDevice], None], devices: Iterable[OpenDevice]) -> None:
     """Do it with each device, also where it fails for some; raise the first error then."""
     errors: list[Exception] = []
     for device in devices:

@@ -92,7 +92,7 @@ class Pool:
         self._peak = nbytes
 
     def settle(self) -> None:
-        """Look through what buffers returned when they died."""
+        """Take in the memory of buffers that died."""
         if self.returned:
             self._sort_in_now()
 
@@ -119,13 +119,13 @@ class Pool:
             with self._lock:
                 if self.returned:
                     self._sort_in()
-                kind = nbytes if hints is NO_HINTS else _kind(nbytes, hints)
+                kind = nbytes if hints is NO_HINTS else _reuse_key(nbytes, hints)
                 if self._by_kind.get(kind):
                     handle = self._kept(kind)
                 elif (whole := self._slightly_larger(kind)) is not None:
                     handle = self._window(whole, nbytes)
                 else:
-                    self._make_room(nbytes)
+                    self._drop_for(nbytes)
                     handle = self._allocate(nbytes, hints)
                 self._used += nbytes
                 if self._used > self._peak:
@@ -133,7 +133,7 @@ class Pool:
         except BaseException:
             if handle is not None:  # nobody else has it
                 self.returned.append((handle, nbytes, hints, None))
-            self._mend()
+            self._rebuild_tables()
             raise
         return handle
 
@@ -153,7 +153,7 @@ class Pool:
         except BaseException:
             if mine:
                 self._lock.release()
-                self._mend()
+                self._rebuild_tables()
             raise
         if mine:
             self._lock.release()
@@ -165,7 +165,7 @@ class Pool:
                 self._sort_in()
                 return self._drop_all()
         except BaseException:
-            self._mend()
+            self._rebuild_tables()
             raise
 
     def _sort_in(self) -> None:
@@ -175,7 +175,7 @@ class Pool:
             if self._wholes and (window := id(handle)) in self._wholes:
                 whole, size = self._wholes[window]
             number = self._next
-            kind = size if hints is NO_HINTS else _kind(size, hints)
+            kind = size if hints is NO_HINTS else _reuse_key(size, hints)
             # from here to where it is taken off the queue nothing is called
             if self.enabled:
                 self._free[number] = (whole, size, kind)
@@ -192,12 +192,12 @@ class Pool:
                 continue
             self._by_kind.setdefault(kind, []).append(number)
             self._keep(size)
-            if self._may_be_cut(kind):
+            if self._allows_windows(kind):
                 insort(self._sizes, size)
-            self._make_room(0)
+            self._drop_for(0)
 
-    def _mend(self) -> None:
-        """Make the other tables anew of what is free: something was not finished."""
+    def _rebuild_tables(self) -> None:
+        """Rebuild the tables from the free memory after an interrupted update."""
         by_kind: dict[Hashable, list[int]] = {}
         sizes: list[int] = []
         kept = 0
@@ -205,13 +205,13 @@ class Pool:
             for number, (_, nbytes, kind) in self._free.items():
                 by_kind.setdefault(kind, []).append(number)
                 kept += nbytes
-                if self._may_be_cut(kind):
+                if self._allows_windows(kind):
                     sizes.append(nbytes)
             self._by_kind, self._sizes = by_kind, sorted(sizes)
             self._keep(kept - self._kept_bytes)
 
-    def _make_room(self, nbytes: int) -> None:
-        """Drop what is kept too long, before so many bytes more are asked for."""
+    def _drop_for(self, nbytes: int) -> None:
+        """Free what is kept too long before more bytes are allocated."""
         if self._kept_bytes <= KEEP_AT_LEAST:
             return
         peak = max(self._peak, self._used + nbytes)
@@ -229,12 +229,13 @@ class Pool:
 
     # ---- windows of what is a little larger -----------------------------------------------------
 
-    def _may_be_cut(self, kind: Hashable) -> bool:
+    def _allows_windows(self, kind: Hashable) -> bool:
+        """Whether memory may serve as a window of a larger allocation."""
         return self.windows and isinstance(kind, int) and kind >= WINDOWS_FROM
 
     def _slightly_larger(self, kind: Hashable) -> int | None:
         """The size of the smallest kept allocation of which a window may be given."""
-        if not self._sizes or not self._may_be_cut(kind):
+        if not self._sizes or not self._allows_windows(kind):
             return None
         assert isinstance(kind, int)
         place = bisect_left(self._sizes, kind)
@@ -266,13 +267,14 @@ class Pool:
 
     def _allocate(self, nbytes: int, hints: BufferHints) -> Any:
         try:
-            return self._ask(nbytes, hints)
+            return self._allocate_once(nbytes, hints)
         except OutOfMemory:
             if not self._drop_all():
                 raise
-        return self._ask(nbytes, hints)
+        return self._allocate_once(nbytes, hints)
 
-    def _ask(self, nbytes: int, hints: BufferHints) -> Any:
+    def _allocate_once(self, nbytes: int, hints: BufferHints) -> Any:
+        """Call the allocator; its exceptions become errors that name the plugin's fault."""
         try:
             return self.allocator.allocate(nbytes, hints)
         except WeftError:
@@ -301,7 +303,7 @@ class Pool:
         if not numbers:
             del self._by_kind[kind]
         self._keep(-nbytes)
-        if self._may_be_cut(kind):
+        if self._allows_windows(kind):
             del self._sizes[bisect_left(self._sizes, nbytes)]
 
     def _keep(self, nbytes: int) -> None:
@@ -309,6 +311,6 @@ class Pool:
         usage.keep(nbytes)
 
 
-def _kind(nbytes: int, hints: BufferHints) -> Hashable:
-    """What may be reused for what: nearly always the size says it all."""
+def _reuse_key(nbytes: int, hints: BufferHints) -> Hashable:
+    """The key of memory that may be reused for each other: usually its size."""
     return nbytes if hints is NO_HINTS else (nbytes, hints)

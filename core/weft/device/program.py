@@ -140,7 +140,7 @@ def indexed_stores_of(nodes: Iterable[UOp]) -> set[UOp]:
         if one.op is Ops.STORE
         and one.src[0].src[:1]
         and one.src[0].src[0].op is Ops.DEFINE_GLOBAL
-        and _is_looked_up(one.src[0], known)
+        and _depends_on_load(one.src[0], known)
     }  # fmt: skip
     written = {one.src[0].src[0] for one in stores}
     if not written:
@@ -150,12 +150,12 @@ def indexed_stores_of(nodes: Iterable[UOp]) -> set[UOp]:
         if one.op is Ops.LOAD
         and one.src[0].src[:1]
         and one.src[0].src[0] in written
-        and _is_looked_up(one.src[0], known)
+        and _depends_on_load(one.src[0], known)
     )  # fmt: skip
 
 
-def _is_looked_up(place: UOp, known: set[UOp]) -> bool:
-    """Whether a LOAD stands below. known: nodes of which it is known that none does."""
+def _depends_on_load(place: UOp, known: set[UOp]) -> bool:
+    """Whether a node depends on a LOAD. known: nodes known not to."""
     path = [place]
     below: set[UOp] = set()
     while path:

@@ -38,7 +38,7 @@ from weft.device.discovery import (
     plugins_for,
 )
 from weft.device.identity import DeviceFamily, DeviceId, ordinal
-from weft.device.open_device import OpenDevice, all_of
+from weft.device.open_device import OpenDevice, for_each_device
 from weft.device.plugin_table import PluginTable
 from weft.uop.sharding import note_sharding
 
@@ -253,7 +253,7 @@ class Registry(PluginTable):
                 if self._default == opened.id:
                     self._default = None
                 _begin_epoch()
-            all_of(OpenDevice.close, devices)
+            for_each_device(OpenDevice.close, devices)
 
     def _close_family(self, family: str) -> None:
         """Close a family's devices, with a warning where that fails, and call the listeners."""
@@ -469,4 +469,4 @@ def capabilities(device: DeviceLike | None = None) -> Capabilities:
 
 def synchronize() -> None:
     """Wait for all work on all opened devices; the first error is raised when all have ended."""
-    all_of(OpenDevice.synchronize, _current.opened())
+    for_each_device(OpenDevice.synchronize, _current.opened())

@@ -81,7 +81,7 @@ def stream(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) 
 
 
 def bounce(to: OpenDevice, dst: Any, source: OpenDevice, src: Any, nbytes: int) -> bool:
-    """Out into fresh host memory, and in again; piecewise where both ends have windows."""
+    """Copy through fresh host memory; in pieces where both devices have windows."""
     piecewise = nbytes > CHUNK and _windows_at(to, CHUNK) and _windows_at(source, CHUNK)
     between = host_bytes(CHUNK if piecewise else nbytes)
     if not piecewise:
@@ -106,8 +106,7 @@ ROADS: dict[str, Road] = {
 
 
 def copy(dst: Buffer, src: Buffer, road: str | None = None) -> str:
-    """Copy all of ``src`` into ``dst``, which has as many bytes; returns the name of the road
-    taken.
+    """Copy all of ``src`` into ``dst``, which has as many bytes; the name of the method used.
 
     :param road: the only road to try, for tests; None: the first that is open.
     :raises ArgumentError: if the sizes differ.

@@ -13,21 +13,21 @@ from weft.base.arguments import kind_of, shown
 from weft.base.errors import ArgumentError
 
 
-class Kind(NamedTuple):
-    """What a field must be: a test, the words for it, and what of a wrong value is wrong."""
+class Rule(NamedTuple):
+    """What a field must be: a predicate, its description, and the part of a wrong value to show."""
 
     holds: Callable[[Any], bool]
     words: str
     wrong: Callable[[Any], Any] = lambda value: value
 
 
-def whole(least: int = 0, optional: bool = False) -> Kind:
+def whole(least: int = 0, optional: bool = False) -> Rule:
     """A whole number of at least ``least``; or None, where that means something."""
     words = f"a whole number from {least} on" + (", or None" if optional else "")
-    return Kind(lambda value: (optional and value is None) or _is_whole(value, least), words)
+    return Rule(lambda value: (optional and value is None) or _is_whole(value, least), words)
 
 
-def sizes(count: int) -> Kind:
+def sizes(count: int) -> Rule:
     """So many whole numbers from 1 on; or None."""
 
     def holds(value: Any) -> bool:
@@ -36,21 +36,21 @@ def sizes(count: int) -> Kind:
         numbers = cast("tuple[Any, ...]", value)
         return len(numbers) == count and all(_is_whole(number, 1) for number in numbers)
 
-    return Kind(holds, f"{count} whole numbers from 1 on, or None")
+    return Rule(holds, f"{count} whole numbers from 1 on, or None")
 
 
-def one(kind: type, optional: bool = False) -> Kind:
+def one(kind: type, optional: bool = False) -> Rule:
     """An instance of a class; or None, where that means something."""
     words = kind.__name__ + (" or None" if optional else "")
-    return Kind(lambda value: isinstance(value, kind) or (optional and value is None), words)
+    return Rule(lambda value: isinstance(value, kind) or (optional and value is None), words)
 
 
-def callable_or_none() -> Kind:
+def callable_or_none() -> Rule:
     """A function, or None."""
-    return Kind(lambda value: value is None or callable(value), "a function or None")
+    return Rule(lambda value: value is None or callable(value), "a function or None")
 
 
-def each(holds: Callable[[Any], bool], words: str) -> Kind:
+def each(holds: Callable[[Any], bool], words: str) -> Rule:
     """A collection of which every element passes."""
 
     def all_hold(value: Iterable[Any]) -> bool:
@@ -59,10 +59,10 @@ def each(holds: Callable[[Any], bool], words: str) -> Kind:
     def first_wrong(value: Iterable[Any]) -> Any:
         return next(element for element in value if not holds(element))
 
-    return Kind(all_hold, words, first_wrong)
+    return Rule(all_hold, words, first_wrong)
 
 
-def check(record: object, **fields: Kind) -> None:
+def check(record: object, **fields: Rule) -> None:
     """Look at fields of a record. :raises ArgumentError: for the first that is something else."""
     for name, kind in fields.items():
         value = getattr(record, name)

@@ -70,13 +70,13 @@ class Outcome:
     because: str = ""
 
     @property
-    def best(self) -> float:
-        """The shortest run: whatever else the machine did only made others longer."""
+    def shortest(self) -> float:
+        """The shortest run: other work on the machine only makes runs longer."""
         return min(self.seconds)
 
 
-class Trial:
-    """Memory for one kernel on one device, and what the right results are.
+class Measurement:
+    """Memory for one kernel on one device, and its right results.
 
     :param ast: of the kernel.
     :raises CapabilityError: for a kernel whose memory cannot be made up.
@@ -184,9 +184,9 @@ class Trial:
             taken.append(self.launch(runner, program))
         return Outcome(tuple(taken), True)
 
-    def in_turn(self, several: Sequence[Built], most_seconds: float) -> list[float]:
-        """The shortest run of each, one run of each after the other for about `most_seconds`, so
-        that whatever else the machine does is the same for all; infinity where results differ."""
+    def time_interleaved(self, several: Sequence[Built], most_seconds: float) -> list[float]:
+        """The shortest run of each kernel, timed in turn for about `most_seconds`, so that other
+        work on the machine affects all alike."""
         runners = [self.load(built) for built in several]
         shortest = [inf] * len(several)
         enough = perf_counter() + most_seconds
@@ -207,7 +207,7 @@ class Trial:
         found = ""
         for wanted in expected:
             told = (
-                apart(self.dtypes[slot], data, wanted[slot])
+                mismatch(self.dtypes[slot], data, wanted[slot])
                 for slot, data in got.items()
                 if slot in wanted and data != wanted[slot]
             )
@@ -217,8 +217,8 @@ class Trial:
         return found
 
 
-def apart(dtype: DType, got: bytes, wanted: bytes) -> str:
-    """Where two results differ by more than the order of a sum explains; nothing where nowhere.
+def mismatch(dtype: DType, got: bytes, wanted: bytes) -> str:
+    """The difference between two results that the order of a sum does not explain; empty if none.
 
     What an element may differ by grows with it, and with what elements are like in the mean.
     """

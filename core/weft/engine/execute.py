@@ -12,7 +12,7 @@ from weft.device.buffer import Buffer
 from weft.engine.capture import recording
 from weft.engine.lower_items import ExecItem, lower_schedule_item
 from weft.engine.programs import prepare
-from weft.engine.report import report_room, report_schedule
+from weft.engine.report import report_intermediates, report_schedule
 from weft.engine.runners import ViewRunner
 from weft.engine.stats import stats
 from weft.schedule import Layout, ScheduleItem
@@ -22,8 +22,8 @@ from weft.uop import Ops, UOp
 def lower_schedule(
     items: Iterable[ScheduleItem], values: Mapping[UOp, int] | None = None
 ) -> list[ExecItem]:
-    """Everything compiled before anything runs, so that a kernel that cannot be compiled changes
-    no memory."""
+    """Compile everything before anything runs, so that a kernel that cannot be compiled changes no
+    memory."""
     items = list(items)
     prepare((item.ast, item.bufs[0].device) for item in items if item.ast.op is Ops.SINK)
     return [lower_schedule_item(item, values) for item in items]
@@ -47,7 +47,7 @@ def run_schedule(
     if settings.DEBUG >= 3:
         report_schedule(items)
     if layout is not None and layout.arenas:
-        _count_room(layout)
+        _count_intermediates(layout)
     steps = lower_schedule(items, values)
     if (recorder := recording()) is None:
         run_steps(steps, done)
@@ -67,7 +67,7 @@ def run_steps(steps: Sequence[ExecItem], done: list[ExecItem] | None = None) -> 
     # without anybody to read them, times are not worth waiting for
     watched = trace.enabled("run")
     wait = stats.timing or settings.DEBUG >= 2 or watched
-    run = _run_watched if watched else ExecItem.run
+    run = _run_traced if watched else ExecItem.run
     if done is None:
         for step in steps:
             run(step, wait=wait)
@@ -81,18 +81,20 @@ def run_steps(steps: Sequence[ExecItem], done: list[ExecItem] | None = None) -> 
         _wait_for({buffer.device for step in steps for buffer in step.bufs})
 
 
-def _run_watched(step: ExecItem, wait: bool) -> None:
+def _run_traced(step: ExecItem, wait: bool) -> None:
+    """Run a step inside a trace span."""
     with trace.span("run", name=step.prg.name, device=step.bufs[0].device) as span:
         seconds = step.run(wait=wait)
         program = step.prg.p and step.prg.p.program
         span.note(seconds=seconds, program=program, metadata=step.metadata)
 
 
-def _count_room(layout: Layout) -> None:
+def _count_intermediates(layout: Layout) -> None:
+    """Enter the memory of intermediates in the statistics."""
     stats.count_room(layout.planned, layout.unplanned)
     trace.point("room", arenas=layout.arenas, planned=layout.planned, unplanned=layout.unplanned)
     if settings.DEBUG >= 2:
-        report_room(layout)
+        report_intermediates(layout)
 
 
 def _wait_for(devices: set[str]) -> None:

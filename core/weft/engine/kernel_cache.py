@@ -45,12 +45,12 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
     # dialect, to a renderer of somebody else.
     strategy = [part for part in (device.device.passes, device.device.choose) if part is not None]
     parts = (LinearProgram, type(device.renderer), *device.makers, *strategy)
-    places = {_place_of(part) for part in parts}
+    places = {_source_location(part) for part in parts}
     if watched or None in places or not device.capabilities.fingerprint or not settings.CACHE:
         return None
     stamps = [_stamp(place) for place in sorted(filter(None, places))]
     said = (
-        device.id.family, device.capabilities.fingerprint, _text_of(device.target.compute),
+        device.id.family, device.capabilities.fingerprint, _cached_text(device.target.compute),
         *map(_name_of, strategy), *chosen, *stamps, to_text(ast),
     )  # fmt: skip
     return "\0".join(map(str, said))
@@ -59,7 +59,8 @@ def key_of(ast: UOp, chosen: tuple[Any, ...], device: OpenDevice) -> str | None:
 def find(
     key: str, ast: UOp, again: Callable[[], LinearProgram]
 ) -> tuple[LinearProgram, str] | None:
-    """The program and the source that were kept. again: makes the program, for its nodes."""
+    """The program and the source in the cache. again: lowers the program, if its nodes are
+    needed."""
     kept = _programs.get(key)
     if kept is None:
         return None
@@ -83,8 +84,8 @@ def find(
         return None
 
 
-def keep(key: str, program: LinearProgram, source: str) -> None:
-    """Keep what was generated."""
+def put(key: str, program: LinearProgram, source: str) -> None:
+    """Store what was generated."""
     estimates = program.estimates
     facts = {
         "name": program.name,
@@ -123,20 +124,21 @@ def _name_of(function: object) -> str:
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
 
 
-def _place_of(part: object) -> str | None:
-    """The folder of the package that something is defined in, or the file of a module that is in
-    none; None where it is in no file."""
+def _source_location(part: object) -> str | None:
+    """The folder of the package that defines an object, or the file of its module; None if it is in
+    no file."""
     owner = part if isinstance(part, type | ModuleType | FunctionType) else type(part)
     name = owner.__name__ if isinstance(owner, ModuleType) else owner.__module__
     module = sys.modules.get(name.partition(".")[0])
     file = getattr(module, "__file__", None)
-    if file is None or not _is_there(file):
+    if file is None or not _exists(file):
         return None
     file = os.path.abspath(file)
     return os.path.dirname(file) if hasattr(module, "__path__") else file
 
 
-def _is_there(file: str) -> bool:
+def _exists(file: str) -> bool:
+    """Whether a file exists."""
     try:
         os.stat(file)
     except (OSError, ValueError) as error:  # as `os.path.exists` does
@@ -147,7 +149,7 @@ def _is_there(file: str) -> bool:
 
 @cache
 def _stamp(place: str) -> str:
-    """Changes when a file does, or in a folder a source file there or further below."""
+    """A value that changes when a file or a source file below a folder does."""
     if os.path.isdir(place):
         files = "\n".join(sorted(_files(place)))
     else:
@@ -170,8 +172,8 @@ def _files(folder: str) -> Iterator[str]:
 _last: list[tuple[ComputeCaps, str]] = []
 
 
-def _text_of(compute: ComputeCaps) -> str:
-    """As `as_text`, which takes as long as the text of a kernel: kernels of one device follow each
+def _cached_text(compute: ComputeCaps) -> str:
+    """`as_text` of capabilities, cached: kernels of one device are generated one after the
     other."""
     for known, text in _last:  # one at most; another thread may have another device
         if known is compute:

@@ -71,13 +71,13 @@ def lower_schedule_item(item: ScheduleItem, values: Mapping[UOp, int] | None = N
     try:
         kernel = program_for(item.ast, item.bufs[0].device)
     except WeftError as error:
-        _tell_where(error, item)
+        _add_location(error, item)
         raise
     return ExecItem(kernel, item.bufs, item.metadata, known)
 
 
-def _tell_where(error: WeftError, item: ScheduleItem) -> None:
-    """Add the user's lines that the failing kernel was recorded at."""
+def _add_location(error: WeftError, item: ScheduleItem) -> None:
+    """Add the lines of user code that the failing kernel computes."""
     from_lines = [describe_metadata(m) for m in item.metadata]
     if from_lines:
         error.add_note("while preparing the kernel of " + ", ".join(dict.fromkeys(from_lines)))

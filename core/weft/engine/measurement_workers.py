@@ -15,7 +15,7 @@ from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.device.capabilities import Feature
 from weft.device.open_device import OpenDevice
-from weft.engine.candidate_measurement import Built, Outcome, Trial, build
+from weft.engine.candidate_measurement import Built, Measurement, Outcome, build
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers, helpers_for
 from weft.uop import UOp
 
@@ -28,8 +28,8 @@ _MOST_PLAIN = 4e9  # operations that are still carried out without any optimisat
 _MOST_PLAIN_HERE = 1e8  # the same where nobody could end it
 
 
-class Workshop(Protocol):
-    """Builds plans and tries what was built."""
+class Workers(Protocol):
+    """Builds plans and measures the kernels."""
 
     most_plain: float
 
@@ -42,15 +42,15 @@ class Workshop(Protocol):
     def time(self, built: Any, good: float | None) -> Outcome | str:
         """Run it, or say why that failed."""
 
-    def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
+    def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
         """Time what was built run by run in turn, or say why that failed."""
 
     def end(self) -> None:
         """Give the memory back."""
 
 
-class Elsewhere:
-    """In helper processes."""
+class HelperWorkers:
+    """Workers in helper processes."""
 
     most_plain = _MOST_PLAIN
 
@@ -104,11 +104,11 @@ class Elsewhere:
             return str(error)
         return answer
 
-    def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
+    def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
         first = self._first()
         limit = max(RUN_SECONDS, 10 * seconds)
         try:
-            answer: list[float] = first.ask("in_turn", several, seconds, seconds=limit)
+            answer: list[float] = first.ask("time_interleaved", several, seconds, seconds=limit)
         except HelperFailed as error:
             return str(error)
         return answer
@@ -121,14 +121,14 @@ class Elsewhere:
                 pass
 
 
-class Here:
-    """In this process: a kernel that crashes takes the program with it."""
+class LocalWorkers:
+    """Workers in this process: a kernel that crashes ends the program."""
 
     most_plain = _MOST_PLAIN_HERE
 
     def __init__(self, ast: UOp, device: OpenDevice) -> None:
         self.ast, self.device = ast, device
-        self.trial = Trial(ast, device)
+        self.trial = Measurement(ast, device)
 
     def built(self, plans: Sequence[Plan]) -> Iterable[tuple[bytes, Any] | str]:
         for plan in plans:
@@ -157,9 +157,9 @@ class Here:
             let_through(error)
             return failure_text(error)
 
-    def in_turn(self, several: Sequence[Any], seconds: float) -> list[float] | str:
+    def time_interleaved(self, several: Sequence[Any], seconds: float) -> list[float] | str:
         try:
-            return self.trial.in_turn(several, seconds)
+            return self.trial.time_interleaved(several, seconds)
         except (WeftError, ArithmeticError, OSError, RuntimeError, MemoryError) as error:
             let_through(error)
             return failure_text(error)
@@ -169,13 +169,13 @@ class Here:
 
 
 def helpers_of(device: OpenDevice) -> Helpers:
-    """The helper processes for a device, as many at once as its compiler bears."""
+    """The helper processes of a device, as many as its compiler allows."""
     parallel = device.compiler is None or device.compute.has(Feature.PARALLEL_COMPILE)
     return helpers_for(device.name, device.capabilities.fingerprint, parallel)
 
 
-def workshop_for(ast: UOp, device: OpenDevice, notes: list[str]) -> Workshop:
-    """Helpers where they have the same device, else this process.
+def workers_for(ast: UOp, device: OpenDevice, notes: list[str]) -> Workers:
+    """Helper processes if they have the same device, else this process.
 
     :raises WeftError: where neither can do it.
     :raises HelperFailed: where a helper has no room for the kernel: nor has this process then.
@@ -183,10 +183,10 @@ def workshop_for(ast: UOp, device: OpenDevice, notes: list[str]) -> Workshop:
     here = "kernels are tried in this process"
     if not registry.current().is_installed(device.id.family):
         notes.append(f"{here}: the plugin was registered by hand")
-        return Here(ast, device)
+        return LocalWorkers(ast, device)
     try:
         helpers_of(device).first.ready()
     except HelperFailed as error:
         notes.append(f"{here}: no helper process opens {device.name} ({error})")
-        return Here(ast, device)
-    return Elsewhere(ast, device)
+        return LocalWorkers(ast, device)
+    return HelperWorkers(ast, device)

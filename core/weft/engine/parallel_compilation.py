@@ -39,7 +39,7 @@ class _Source:
 
 @dataclass
 class Compilations:
-    """Compilations under way, by the key of the binary.
+    """Running compilations, by the key of the binary.
 
     :param threads: how many calls of compilers there may be at a time.
     """

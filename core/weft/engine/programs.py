@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from weft.base import trace
 from weft.base.arguments import kind_of
-from weft.base.collector import set_aside, uncollected
+from weft.base.collector import freeze_survivors, uncollected
 from weft.base.disk_cache import DiskCache
 from weft.base.errors import CompileError, OutOfMemory, PluginError, WeftError
 from weft.base.interrupts import let_through
@@ -59,7 +59,7 @@ def program_for(ast: UOp, device: str) -> KernelRunner:
 
 
 def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
-    """Load the programs of kernel ASTs on devices, those of one schedule for example.
+    """Load the programs of several kernel ASTs on devices, for example of one schedule.
 
     What fails is left out: `program_for` will say of each what is wrong with it. So is everything
     where kernels are searched for, which measures.
@@ -71,7 +71,7 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
     missing = [(key, device) for key, device in missing if key not in _loaded.get(device, {})]
     if len(missing) < 2 or settings.BEAM > 0:
         return
-    ahead = _Ahead()
+    ahead = _Prefetched()
     try:
         uncollected(ahead.start_all, missing)
         for key, device in missing:
@@ -82,8 +82,9 @@ def prepare(wanted: Iterable[tuple[UOp, str]]) -> None:
         ahead.end()
 
 
-class _Ahead:
-    """Binaries of a schedule's kernels, before they are asked for: read, or being compiled."""
+class _Prefetched:
+    """Binaries of a schedule's kernels before they are needed: read from disk, or being
+    compiled."""
 
     def __init__(self) -> None:
         self.read: dict[str, bytes] = {}
@@ -92,9 +93,9 @@ class _Ahead:
     def start_all(self, missing: Iterable[tuple[UOp, OpenDevice]]) -> None:
         """Do so for each kernel of a device whose compiler can be asked for several at once."""
         for key, device in missing:
-            if _compiles_side_by_side(device):
+            if _compiles_in_parallel(device):
                 self.start(*_generate(key, device), device)
-        set_aside()  # linear programs, for who asks for them
+        freeze_survivors()  # linear programs, for who asks for them
 
     def start(self, program: LinearProgram, source: str, device: OpenDevice) -> None:
         """Read a kernel's binary, or have it compiled."""
@@ -131,13 +132,14 @@ def _compilers() -> int:
     return min(_MOST_COMPILERS, len(usable(0)) if usable else os.cpu_count() or 1)
 
 
-def _compiles_side_by_side(device: OpenDevice) -> bool:
+def _compiles_in_parallel(device: OpenDevice) -> bool:
+    """Whether several kernels may be compiled at once for a device."""
     compute = device.capabilities.compute
     able = compute is not None and compute.has(Feature.PARALLEL_COMPILE)
     return able and device.compiler is not None and bool(device.capabilities.fingerprint)
 
 
-def _build(key: Any, device: OpenDevice, ahead: _Ahead | None = None) -> KernelRunner:
+def _build(key: Any, device: OpenDevice, ahead: _Prefetched | None = None) -> KernelRunner:
     ast = key[0]
     with trace.span("kernel", device=device.name) as span:
         program, source = _generate(key, device)
@@ -176,10 +178,10 @@ def _generate(key: Any, device: OpenDevice) -> tuple[LinearProgram, str]:
     made = where and kernel_cache.find(where, key[0], lambda: _lower(key[0], device, searching))
     if not made:
         program = _lower(key[0], device, searching)
-        source = _asked(lambda: device.renderer.render(program), "its renderer", device)
-        made = program, _must_be(str, source, "its renderer", device)
+        source = _call_part(lambda: device.renderer.render(program), "its renderer", device)
+        made = program, _check_result(str, source, "its renderer", device)
         if where is not None:
-            kernel_cache.keep(where, *made)
+            kernel_cache.put(where, *made)
     if can.fingerprint:
         _generated[kind] = (_generated_for(device), *made)
     return made
@@ -202,7 +204,9 @@ def _lower(ast: UOp, device: OpenDevice, searching: bool) -> LinearProgram:
         return lower(ast, device.target, plan.choose, prepared=plan.prepared)
 
 
-def _binary(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -> tuple[bytes, bool]:
+def _binary(
+    source: str, name: str, device: OpenDevice, ahead: _Prefetched | None
+) -> tuple[bytes, bool]:
     """The binary of a kernel, and whether it comes from the disk cache."""
     if device.compiler is None:
         return source.encode(), False
@@ -215,7 +219,7 @@ def _binary(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) ->
     return _compile(source, name, device, ahead), False
 
 
-def _compile(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -> bytes:
+def _compile(source: str, name: str, device: OpenDevice, ahead: _Prefetched | None) -> bytes:
     """Compile a kernel, or wait for the compilation that `ahead` started, and keep its binary."""
     key, compiler = _binary_key(source, name, device), device.compiler
     assert compiler is not None
@@ -224,14 +228,15 @@ def _compile(source: str, name: str, device: OpenDevice, ahead: _Ahead | None) -
         if ahead is not None and ahead.is_compiling(key):
             assert ahead.compilations is not None
             work = partial(ahead.compilations.result, key)
-        binary = _asked(work, "its compiler", device)
-        _must_be(bytes, binary, "its compiler", device)
+        binary = _call_part(work, "its compiler", device)
+        _check_result(bytes, binary, "its compiler", device)
     _binaries.put(key, binary)
     return binary
 
 
-def _asked(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
-    """What a part of a plugin's gives; what it raises of no kind of ours is the plugin's fault."""
+def _call_part(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
+    """The result of a part of a plugin; its exceptions become errors that name the plugin's
+    fault."""
     try:
         return work()
     except WeftError:
@@ -248,7 +253,8 @@ def _asked(work: Callable[[], Made], maker: str, device: OpenDevice) -> Made:
         ) from error
 
 
-def _must_be(kind: type[Made], made: Any, maker: str, device: OpenDevice) -> Made:
+def _check_result(kind: type[Made], made: Any, maker: str, device: OpenDevice) -> Made:
+    """`made` if it is of this kind. :raises PluginError: otherwise."""
     if isinstance(made, kind):
         return made
     raise PluginError(

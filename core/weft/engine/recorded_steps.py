@@ -29,7 +29,7 @@ GIVEN, OUTPUT, SCRATCH, KEPT = "given", "output", "scratch", "kept"
 
 
 class Unreplayable(Exception):
-    """These steps cannot be run on other memory; the message says why."""
+    """These steps cannot run on other memory; the message says why."""
 
 
 @dataclass(eq=False, slots=True)
@@ -96,8 +96,8 @@ class Recorded:
         for place, buffer in enumerate(self._given):
             self._memories[id(buffer)] = Memory(GIVEN, buffer, place)
         everything = [self._step(item) for item in items if not isinstance(item.prg, ViewRunner)]
-        self._settle(everything, frozenset(known))
-        everything = self._without_unread(everything)
+        self._classify(everything, frozenset(known))
+        everything = self._without_dead_steps(everything)
         self.recorded = everything
         changing = frozenset(known) | frozenset(volatile)
         self.steps = self._without_constants(everything, changing)
@@ -125,8 +125,8 @@ class Recorded:
         whole = buffer is own
         return Argument(found, None if whole else (buffer.size, buffer.dtype, buffer.offset))
 
-    def _settle(self, steps: list[Step], known: frozenset[int]) -> None:
-        """Which kind each memory is: what is read before it is written was there before."""
+    def _classify(self, steps: list[Step], known: frozenset[int]) -> None:
+        """The kind of each memory: memory that is read before it is written existed before."""
         for step in steps:
             for place in step.read:
                 memory = step.arguments[place].memory
@@ -147,8 +147,8 @@ class Recorded:
                 raise Unreplayable("two results are windows of one memory")
             memory.kind, memory.place = OUTPUT, place
 
-    def _without_unread(self, steps: list[Step]) -> list[Step]:
-        """The steps that somebody needs: copies for tensors that are elsewhere go."""
+    def _without_dead_steps(self, steps: list[Step]) -> list[Step]:
+        """The steps whose results are needed; copies for tensors elsewhere are dropped."""
         left = []
         needed: set[int] = set()
         for step in reversed(steps):

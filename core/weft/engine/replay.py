@@ -48,9 +48,9 @@ _debug = settings.getter("DEBUG")
 
 
 @dataclass(eq=False, slots=True)
-class _Patch:
-    """Where one memory stands in the argument lists: as a handle, or (copies) as a buffer; setters
-    and windows: where it stands in graphs, whole and in part."""
+class _ArgumentSlots:
+    """The positions of one memory in the argument lists: as a handle, or (copies) as a buffer;
+    setters and windows: in graphs, whole and in part."""
 
     handles: list[tuple[list[Any], int]] = field(default_factory=list)
     setters: list[Callable[[Any], None]] = field(default_factory=list)
@@ -147,9 +147,9 @@ class Replay(Recorded):
         self._layout = self._plan()
         arenas = self._layout.allocate()
         self._devices = [registry.open(name) for name in self._names]
-        self._wait = [d.device.synchronize for d in self._devices if _is_waited_for(d.device)]
-        self._patches = [_Patch() for _ in self._given]
-        self._new = [_Patch() for _ in self._owners]
+        self._wait = [d.device.synchronize for d in self._devices if _needs_wait(d.device)]
+        self._patches = [_ArgumentSlots() for _ in self._given]
+        self._new = [_ArgumentSlots() for _ in self._owners]
         fixed: dict[int, Buffer] = {}
         for number, memory in enumerate(self._scratch()):
             spot = self._layout.spots.get(number)
@@ -160,13 +160,13 @@ class Replay(Recorded):
                 else arenas[spot.arena].view(buffer.size, buffer.dtype, spot.start)
             )
         self._fixed = fixed
-        self._lists = [self._list_for(step, fixed) for step in self.steps]
+        self._lists = [self._arguments_of(step, fixed) for step in self.steps]
         self._values: dict[UOp, int] = {}
         self._launches = self._make_launches()
         puts = {n: patch.putter() for n, patch in enumerate(self._patches) if patch.is_needed}
         self._puts_loose = [(n, put) for n, put in puts.items() if n < self._loose]
         kept = [n for n in puts if n >= self._loose]
-        self._kept_in = _several(kept)
+        self._kept_in = _item_getter(kept)
         self._puts_kept = [puts[n] for n in kept]
         self._last: tuple[Any, ...] = (None,) * len(kept)
         self._puts_new = [patch.putter() for patch in self._new]
@@ -205,9 +205,9 @@ class Replay(Recorded):
             if id(m) in first and not isinstance(m.buffer.dtype, ImageDType)
         )
 
-    def _list_for(self, step: Step, fixed: Mapping[int, Buffer]) -> list[Any]:
+    def _arguments_of(self, step: Step, fixed: Mapping[int, Buffer]) -> list[Any]:
         """The arguments of one step: handles in the order of the slots, or the buffers of a copy.
-        Where they change, a patch is noted."""
+        Positions that change are noted."""
         prg = step.item.prg
         is_kernel = isinstance(prg, KernelRunner)
         slots = prg.slots if isinstance(prg, KernelRunner) else (0, 1)
@@ -233,25 +233,25 @@ class Replay(Recorded):
         for number, step in enumerate(self.steps):
             plain = isinstance(step.item.prg, KernelRunner) and not _variables(step.item)
             if plain and row and self._device_of(row[0]) is not self._device_of(number):
-                launches += self._together(row)
+                launches += self._launch_row(row)
                 row = []
             if plain:
                 row.append(number)
                 continue
-            launches += self._together(row)
+            launches += self._launch_row(row)
             row = []
             if isinstance(step.item.prg, KernelRunner):
                 self._with_values.append((len(launches), number))
                 launches.append(lambda: None)
             else:
                 launches.append(partial(_copy, self._lists[number]))
-        return launches + self._together(row)
+        return launches + self._launch_row(row)
 
     def _device_of(self, number: int) -> OpenDevice:
         return self.steps[number].item.prg.device  # type: ignore[union-attr]
 
-    def _together(self, row: list[int]) -> list[Callable[[], Any]]:
-        """Kernels in a row: one submission if the device takes them so, else one by one."""
+    def _launch_row(self, row: list[int]) -> list[Callable[[], Any]]:
+        """Adjacent kernels: one submission if the device binds launches, else one by one."""
         if row and settings.JIT < 2 and len(row) >= self._device_of(row[0]).compute.graph_from:
             launches = []
             for number in row:
@@ -360,7 +360,7 @@ class Replay(Recorded):
             let_through(error)
             self._failed(error)
         if stats.timing or _debug() >= 2 or trace.enabled("run"):
-            self._run_watched(given, outputs, values)
+            self._run_traced(given, outputs, values)
             return outputs
         left = iter(self._launches)
         try:
@@ -368,7 +368,7 @@ class Replay(Recorded):
                 launch()
         except Exception as error:
             let_through(error)
-            self._go_on([launch, *left], error)
+            self._retry([launch, *left], error)
         try:
             for wait in self._wait:
                 wait()
@@ -396,7 +396,7 @@ class Replay(Recorded):
                 handle = buffer._handle
                 setter(buffer.handle if handle is None else handle)
             if stats.timing or _debug() >= 2 or trace.enabled("run"):
-                self._run_watched(buffers[:-1], buffers[-1:], {})
+                self._run_traced(buffers[:-1], buffers[-1:], {})
                 return
             for launch in self._launches:
                 launch()
@@ -411,9 +411,9 @@ class Replay(Recorded):
         if self._copies:
             stats.copies += self._copies
 
-    def _go_on(self, left: Sequence[Callable[[], Any]], error: Exception) -> None:
-        """A launch has failed, the first of these. Where others before it have written what is
-        given, it and those behind it are tried once more: not all of them can be taken back."""
+    def _retry(self, left: Sequence[Callable[[], Any]], error: Exception) -> None:
+        """Retry a launch that failed, the first of these, and the launches after it, where earlier
+        launches have overwritten inputs."""
         if not self.written or len(left) == len(self._launches):
             self._failed(error)
         try:
@@ -447,10 +447,10 @@ class Replay(Recorded):
             self._launches[place] = self._launch(number, {**fixed, **values})
         self._values = dict(values)
 
-    def _run_watched(
+    def _run_traced(
         self, given: Sequence[Buffer], outputs: Sequence[Buffer], values: Mapping[UOp, int]
     ) -> None:
-        """The same, step by step, for whoever looks on."""
+        """Run step by step inside trace spans."""
         items = []
         for step in self.steps:
             buffers = []
@@ -473,13 +473,13 @@ def _like(buffer: Buffer) -> tuple[str, int, Any]:
     return buffer.device, buffer.size, buffer.dtype
 
 
-def _is_waited_for(device: Device) -> bool:
-    """Whether waiting for it is more than calling what does nothing."""
+def _needs_wait(device: Device) -> bool:
+    """Whether waiting for a device does more than a call without effect."""
     return getattr(device.synchronize, "__func__", None) is not Device.synchronize
 
 
-def _several(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """What takes these of a list, several by one call."""
+def _item_getter(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """A function that takes several items of a list in one call."""
     if len(places) > 1:
         return itemgetter(*places)
     return lambda items: tuple([items[place] for place in places])

@@ -46,8 +46,8 @@ def report_schedule(items: Sequence[ScheduleItem]) -> None:
             print(to_text(item.ast), file=sys.stderr)
 
 
-def report_room(layout: Layout) -> None:
-    """From 2 on: how much room the intermediates of a schedule share."""
+def report_intermediates(layout: Layout) -> None:
+    """From 2 on: the memory that the intermediates of a schedule share."""
     print(
         f"*** room for intermediates: {human_size(layout.planned)}, shared by what would take "
         f"{human_size(layout.unplanned)}",

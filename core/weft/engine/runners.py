@@ -18,7 +18,7 @@ from weft.uop import UOp
 
 
 def concrete(size: tuple[Any, ...] | None, values: Mapping[UOp, int]) -> tuple[int, ...] | None:
-    """A launch size with the variables put in."""
+    """A launch size with the values of variables."""
     if size is None:
         return None
     return tuple(
@@ -83,7 +83,7 @@ def _check_bound(variables: Sequence[UOp], values: Mapping[UOp, int]) -> None:
 
 
 class CopyRunner:
-    """Copies the second buffer into the first, by whatever road their devices have."""
+    """Copies the second buffer into the first."""
 
     is_kernel = False
     name = "copy"
@@ -99,7 +99,7 @@ class CopyRunner:
 
 
 class ViewRunner:
-    """A window of memory: nothing moves, the buffer is a window already."""
+    """A view of memory: nothing is done."""
 
     is_kernel = False
     name = "view"

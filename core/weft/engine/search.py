@@ -33,9 +33,9 @@ from weft.codegen.opt.search_space import Plan, by_heuristic, near
 from weft.codegen.pipeline import loops_for
 from weft.device.open_device import OpenDevice
 from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
-from weft.engine.measurement_workers import RUN_SECONDS, workshop_for
+from weft.engine.measurement_workers import RUN_SECONDS, workers_for
 from weft.engine.progress import Progress
-from weft.engine.tuning_database import Found, Try, keep, kept, key_of
+from weft.engine.tuning_database import SearchResult, Try, key_of, lookup, store
 from weft.engine.worker_processes import HelperFailed, stop_helpers
 from weft.uop import UOp
 
@@ -50,29 +50,30 @@ _LEAST_SECONDS, _MOST_SECONDS = 0.3, 8.0  # that this takes
 _lock = threading.RLock()
 
 
-def _unlocked() -> None:
-    """A forked child has none of the threads that may hold it."""
+def _reset_lock() -> None:
+    """Replace the lock in a forked child, which has none of the threads that may hold it."""
     global _lock
     _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlocked)
+    os.register_at_fork(after_in_child=_reset_lock)
 
 
 def plan_for(ast: UOp, device: OpenDevice) -> Plan:
-    """The plan for a kernel: found before, or searched for now. Never raises for what is tried."""
+    """The plan for a kernel: from the database, or searched for now. A failing plan is never an
+    error."""
     return search(ast, device, settings.BEAM).best
 
 
-def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> Found:
-    """All about the search for a kernel. anew: also where it was searched for before.
+def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> SearchResult:
+    """Search for the fastest plan of a kernel. anew: also if the database has one.
 
     :raises WeftError: what the heuristic's own choice raises.
     """
     key = key_of(ast, device, width)
     with _lock:
-        known = None if anew else kept(key, ast, device)
+        known = None if anew else lookup(key, ast, device)
         if known is not None and known.complete:
             return known
         with trace.span("search", device=device.name, width=width) as span:
@@ -81,14 +82,14 @@ def search(ast: UOp, device: OpenDevice, width: int, anew: bool = False) -> Foun
                 found = ours.run([] if known is None else [known.best])
             except BaseException:  # an interrupt
                 stop_helpers()
-                keep(key, ours.so_far())
+                store(key, ours.so_far())
                 raise
             span.note(tries=len(found.tries))
-        keep(key, found)
+        store(key, found)
         return found
 
 
-def in_turn(
+def time_interleaved(
     ast: UOp, device: OpenDevice, plans: Sequence[Plan], seconds: float
 ) -> list[float] | str:
     """The shortest run of a kernel by each of these plans, run by run in turn for so many seconds,
@@ -98,14 +99,14 @@ def in_turn(
     others may have used.
     """
     try:
-        shop = workshop_for(ast, device, [])
+        shop = workers_for(ast, device, [])
         try:
             built = []
             for answer in shop.built(plans):
                 if isinstance(answer, str):
                     return answer
                 built.append(answer[1])
-            return shop.expect(built[0], RUN_SECONDS) or shop.in_turn(built, seconds)
+            return shop.expect(built[0], RUN_SECONDS) or shop.time_interleaved(built, seconds)
         finally:
             shop.end()
     except (WeftError, HelperFailed, OSError) as error:
@@ -126,19 +127,19 @@ class _Search:
         if plain.sink is not self.loops[True].sink:
             self.loops[False] = plain
         heuristic = by_heuristic(self.loops[True])
-        self.found = Found(heuristic, heuristic)
+        self.found = SearchResult(heuristic, heuristic)
         self.seconds: dict[Plan, float] = {}
         self.tried: set[Plan] = {heuristic}
         self.built: dict[Plan, Any] = {}
         self.known: dict[bytes, Try] = {}  # by source: plans may come to the same
         self.progress = Progress(self.loops[True].name)
 
-    def run(self, begun: Sequence[Plan] = ()) -> Found:
+    def run(self, begun: Sequence[Plan] = ()) -> SearchResult:
         """All of it. begun: what a search that was interrupted had found, to go on from."""
         found = self.found
         result = "interrupted"
         try:
-            self.workshop = workshop_for(self.ast, self.device, found.notes)
+            self.workshop = workers_for(self.ast, self.device, found.notes)
             try:
                 if self.prepare():
                     self.rounds(begun)
@@ -170,7 +171,7 @@ class _Search:
         gain = self.seconds[found.heuristic] / self.seconds[found.best]
         return f"{found.best}, {gain:.2f} times as fast as the heuristic's choice"
 
-    def so_far(self) -> Found:
+    def so_far(self) -> SearchResult:
         """What was found by now, to go on from."""
         self.found.best = min(self.seconds, key=self.seconds.__getitem__, default=self.found.best)
         self.found.complete = False
@@ -260,8 +261,8 @@ class _Search:
             because = outcome if isinstance(outcome, str) else outcome.because
             tried = Try(plan, None, because)
         else:
-            tried = Try(plan, outcome.best)
-            self.seconds[plan], self.built[plan] = outcome.best, answer[1]
+            tried = Try(plan, outcome.shortest)
+            self.seconds[plan], self.built[plan] = outcome.shortest, answer[1]
         self.known[answer[0]] = tried
         self.found.tries.append(tried)
 
@@ -278,17 +279,17 @@ class _Search:
         heuristic = self.found.heuristic
         ranked = sorted(self.seconds, key=self.seconds.__getitem__)
         last = list(dict.fromkeys([heuristic, *ranked[: max(3, self.width)]]))
-        best = self.best_in_turn(last)
+        best = self.best_interleaved(last)
         if best != heuristic:  # the shortest of many runs may have been lucky: others work here too
-            best = self.best_in_turn([heuristic, best])
+            best = self.best_interleaved([heuristic, best])
         self.found.tries = [self.corrected(one) for one in self.found.tries]
         return best
 
-    def best_in_turn(self, plans: Sequence[Plan]) -> Plan:
+    def best_interleaved(self, plans: Sequence[Plan]) -> Plan:
         """The best of these by runs in turn; the first, unless another is clearly faster."""
         once = sum(self.seconds[plan] for plan in plans)
         enough = min(_MOST_SECONDS, max(_LEAST_SECONDS, _LAST_ROUNDS * once))
-        times = self.workshop.in_turn([self.built[plan] for plan in plans], enough)
+        times = self.workshop.time_interleaved([self.built[plan] for plan in plans], enough)
         if isinstance(times, str):
             self.found.notes.append(f"the best could not be compared once more: {times}")
             return plans[0]

@@ -23,8 +23,9 @@ _COUNTED = os.path.exists(_FILE)
 _LITTLE = 2e-5  # seconds of other threads that are not work: a clock that is looked at, say
 
 
-def waited() -> float:
-    """Seconds that this thread has waited for a processor; 0 where nobody counts."""
+def wait_time() -> float:
+    """The seconds that this thread has waited for a processor; 0 where the system does not count
+    them."""
     if not _COUNTED:
         return 0.0
     try:
@@ -36,23 +37,23 @@ def waited() -> float:
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Seconds of a call, without those of waiting for a processor, and its result.
+    """The seconds of a call, without waiting for a processor, and its result.
 
     The counters are read outside of what is timed, which may be a microsecond. Where the thread did
     wait, that may have been beside the call: then the time is taken around the readings too, from
     which no more can be taken off than is in it.
     """
     began = perf_counter()
-    others, before = _of_others(), waited()
+    others, before = _other_threads_time(), wait_time()
     start = perf_counter()
     result = work()
     end = perf_counter()
-    lost, others = waited() - before, _of_others() - others
+    lost, others = wait_time() - before, _other_threads_time() - others
     if lost <= 0 or others > max(_LITTLE, 0.02 * (end - start)):
         return end - start, result
     return max(perf_counter() - began - lost, 0.0), result
 
 
-def _of_others() -> float:
-    """Seconds that other threads of this process have computed."""
+def _other_threads_time() -> float:
+    """The seconds that other threads of this process have computed."""
     return process_time() - thread_time()

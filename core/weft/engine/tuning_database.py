@@ -28,7 +28,7 @@ cache = DiskCache("search", 2)
 
 @dataclass(frozen=True)
 class Try:
-    """One plan that was tried. seconds: its shortest run; because: why it has none."""
+    """One measured plan. seconds: its shortest run; because: why it has none."""
 
     plan: Plan
     seconds: float | None
@@ -36,9 +36,9 @@ class Try:
 
 
 @dataclass
-class Found:
-    """What a search found. tries: in the order of trying; notes: for people; complete: whether it
-    came to its end."""
+class SearchResult:
+    """The result of a search. tries: in the order of measurement; notes: for people; complete:
+    whether it ended."""
 
     best: Plan
     heuristic: Plan
@@ -52,27 +52,26 @@ class Found:
         return sorted(ran, key=lambda one: (one.seconds, one.plan != self.best))
 
 
-def kept(key: str, ast: UOp, device: OpenDevice) -> Found | None:
-    """What was found before, as long as all of it still holds."""
+def lookup(key: str, ast: UOp, device: OpenDevice) -> SearchResult | None:
+    """The result of an earlier search if it is still valid."""
     data = cache.get(key)
     found = None if data is None else decoded(data)
     if found is None:
         return None
-    because = _outdated(found, ast, device)
+    because = _staleness(found, ast, device)
     if because and settings.DEBUG >= 1:
         print(f"search: what was found before is searched for again: {because}", file=sys.stderr)
     return None if because else found
 
 
-def keep(key: str, found: Found) -> None:
-    """Keep it, unless nothing could be timed."""
+def store(key: str, found: SearchResult) -> None:
+    """Store a result, unless nothing could be timed."""
     if any(one.seconds is not None for one in found.tries):
         cache.put(key, encoded(found))
 
 
-def _outdated(found: Found, ast: UOp, device: OpenDevice) -> str:
-    """Why the plan does not hold any more; nothing where it is legal, and the heuristic still
-    chooses what it was compared with."""
+def _staleness(found: SearchResult, ast: UOp, device: OpenDevice) -> str:
+    """Why a stored plan is not valid any more; empty if it is."""
     try:
         chosen = by_heuristic(loops_for(ast, device.target, True))
         kernel = loops_for(ast, device.target, found.best.prepared)
@@ -107,17 +106,17 @@ def _plan_of(data: Any) -> Plan:
     return Plan(tuple(Opt(OptKind(kind), axis, amount) for kind, axis, amount in opts), prepared)
 
 
-def encoded(found: Found) -> bytes:
+def encoded(found: SearchResult) -> bytes:
     tries = [[_plan_data(one.plan), one.seconds, one.because] for one in found.tries]
     data = [_plan_data(found.best), _plan_data(found.heuristic), tries, found.notes, found.complete]
     return json.dumps(data, separators=(",", ":")).encode()
 
 
-def decoded(data: bytes) -> Found | None:
+def decoded(data: bytes) -> SearchResult | None:
     """None for what another version of the house has kept."""
     try:
         best, heuristic, tries, notes, complete = json.loads(data)
         made = [Try(_plan_of(plan), seconds, because) for plan, seconds, because in tries]
-        return Found(_plan_of(best), _plan_of(heuristic), made, notes, bool(complete))
+        return SearchResult(_plan_of(best), _plan_of(heuristic), made, notes, bool(complete))
     except (ValueError, TypeError, KeyError, WeftError):
         return None

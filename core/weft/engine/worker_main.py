@@ -23,7 +23,7 @@ from weft.base.text import failure_text
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.device.open_device import OpenDevice
-from weft.engine.candidate_measurement import Built, Trial, build
+from weft.engine.candidate_measurement import Built, Measurement, build
 from weft.uop import UOp
 
 LENGTH = struct.Struct("<Q")
@@ -56,7 +56,7 @@ class Server:
 
     def __init__(self) -> None:
         self.device: OpenDevice | None = None
-        self.trial: Trial | None = None
+        self.trial: Measurement | None = None
 
     def answer(self, question: tuple[Any, ...]) -> tuple[str, Any]:
         """The answer to one question."""
@@ -84,7 +84,7 @@ class Server:
         """Memory for a kernel, in the place of that of the last one."""
         assert self.device is not None
         self.trial = None
-        self.trial = Trial(ast, self.device)
+        self.trial = Measurement(ast, self.device)
 
     def do_expect(self, packed: bytes) -> float:
         """These results are right; seconds that they took."""
@@ -96,10 +96,10 @@ class Server:
         assert self.trial is not None
         return self.trial.time(_unpacked(packed), most_seconds, good)
 
-    def do_in_turn(self, packed: Sequence[bytes], most_seconds: float) -> list[float]:
+    def do_time_interleaved(self, packed: Sequence[bytes], most_seconds: float) -> list[float]:
         """The shortest run of each."""
         assert self.trial is not None
-        return self.trial.in_turn([_unpacked(one) for one in packed], most_seconds)
+        return self.trial.time_interleaved([_unpacked(one) for one in packed], most_seconds)
 
     def do_end(self) -> None:
         """Give the memory back."""
@@ -129,9 +129,9 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def _is_to_be_lost() -> None:
-    """Where memory gets scarce this process goes and not the program's; what crashes in it leaves
-    no image of its memory on disk."""
+def _prefer_to_be_killed() -> None:
+    """Where memory runs out the system kills this process and not the program's; a crash leaves no
+    core dump."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
             score.write("1000")
@@ -147,7 +147,7 @@ def _is_to_be_lost() -> None:
 
 def main() -> None:
     """Serve on the standard streams."""
-    _is_to_be_lost()
+    _prefer_to_be_killed()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())

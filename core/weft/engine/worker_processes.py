@@ -84,7 +84,7 @@ class Helper:
     def _ask(self, question: tuple[Any, ...], seconds: float) -> Any:
         process = self._process
         assert process is not None and process.stdin is not None
-        seconds = seconds * patience()
+        seconds = seconds * time_limit_factor()
         seconds = seconds if 0 <= seconds <= _LONGEST else _LONGEST  # not for one that is no number
         try:
             write_message(process.stdin, question)  # type: ignore[arg-type]
@@ -158,9 +158,9 @@ def _read(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
         answers.put(("died", None))
 
 
-def patience() -> float:
-    """How many times as long as alone everything takes where others work on this machine too: what
-    they slow down must not be taken for something that hangs."""
+def time_limit_factor() -> float:
+    """The factor for time limits where others use this machine too, so that slow is not taken for
+    hanging."""
     try:
         load = os.getloadavg()[0]
     except (AttributeError, OSError) as error:  # a system that does not count

@@ -160,7 +160,7 @@ class _Kernel:
             elif u.op is Ops.DEFINE_LOCAL and isinstance(kind, PtrDType):
                 qualifier = self.dialect.shared_qualifier
                 if qualifier is None:
-                    raise self._lacks("memory shared by a work group", "shared_bytes=0")
+                    raise self._missing("memory shared by a work group", "shared_bytes=0")
                 element = self._storage_type(kind.base)
                 self._line(f"{qualifier}{element} {u.arg}[{kind.size}];")
                 self.values.known[u] = Expression(str(u.arg))
@@ -239,9 +239,9 @@ class _Kernel:
         if before := self.loop_text.get(u, _NO_TEXT).before:
             self._line(before)
         self._line(f"for ({kind} {name} = 0; {name} < {end}; {name}++) {{")
-        self._opened(u, name)
+        self._enter_loop(u, name)
 
-    def _opened(self, u: UOp, name: str) -> None:
+    def _enter_loop(self, u: UOp, name: str) -> None:
         """Enter the body of a loop."""
         self.depth += 1
         self.values.known[u] = Expression(name)
@@ -293,23 +293,24 @@ class _Kernel:
             for line in loop:
                 self._line(line)
             self.open_launch_loops += 1
-            self._opened(u, u.arg)
+            self._enter_loop(u, u.arg)
             return
         index = self.renderer.launch_index(self.program, prefix, axis)
         if index is None:
-            raise self._lacks("launch indices", "KernelLimits(global_size=None, local_size=None)")
+            raise self._missing("launch indices", "KernelLimits(global_size=None, local_size=None)")
         self._line(f"{kind} {u.arg} = {index};")
         self.values.known[u] = Expression(u.arg)
 
     def _barrier(self, u: UOp) -> None:
         if self.dialect.barrier is None:
-            raise self._lacks("barriers", "no Feature.BARRIER")
+            raise self._missing("barriers", "no Feature.BARRIER")
         self._line(self.dialect.barrier)
 
     def _statement(self, u: UOp) -> None:
         self._line(u.arg.format(*(self.values.text(s, ATOM) for s in u.src)))
 
-    def _nothing(self, u: UOp) -> None:
+    def _no_statement(self, u: UOp) -> None:
+        """Nodes without a statement."""
         if u.op is Ops.NOOP and len(u.src) == 1 and u.src[0] in self.values.known:
             self.values.known[u] = self.values.known[u.src[0]]
 
@@ -327,7 +328,8 @@ class _Kernel:
         else:
             self.lines += _wrapped(text, indent)
 
-    def _lacks(self, what: str, declare: str) -> CapabilityError:
+    def _missing(self, what: str, declare: str) -> CapabilityError:
+        """The error for something that the dialect does not have."""
         return CapabilityError(
             f"{self.dialect.language} has no {what} here",
             asked=f"rendering {self.program.name}",
@@ -364,12 +366,12 @@ _STATEMENTS = {
     Ops.BARRIER: _Kernel._barrier,
     Ops.CUSTOM: _Kernel._statement,
     # a STORE that may be carried out later is carried out at once
-    Ops.COMMIT: _Kernel._nothing,
-    Ops.WAIT: _Kernel._nothing,
-    Ops.NOOP: _Kernel._nothing,
-    Ops.SINK: _Kernel._nothing,
-    Ops.DEFINE_GLOBAL: _Kernel._nothing,
-    Ops.DEFINE_VAR: _Kernel._nothing,
-    Ops.DEFINE_REG: _Kernel._nothing,
-    Ops.DEFINE_LOCAL: _Kernel._nothing,
+    Ops.COMMIT: _Kernel._no_statement,
+    Ops.WAIT: _Kernel._no_statement,
+    Ops.NOOP: _Kernel._no_statement,
+    Ops.SINK: _Kernel._no_statement,
+    Ops.DEFINE_GLOBAL: _Kernel._no_statement,
+    Ops.DEFINE_VAR: _Kernel._no_statement,
+    Ops.DEFINE_REG: _Kernel._no_statement,
+    Ops.DEFINE_LOCAL: _Kernel._no_statement,
 }

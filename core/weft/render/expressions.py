@@ -52,7 +52,7 @@ _MASK_LANE = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
 
 class Expression(NamedTuple):
-    """Text, how tightly it binds, and for a vector of booleans the bytes per lane of its mask."""
+    """Text, its precedence, and for a vector of booleans the bytes per lane of its mask."""
 
     text: str
     level: int = ATOM
@@ -192,7 +192,7 @@ class Expressions:
         a, b = u.src
         if dtypes.is_bool(a.dtype):
             return self._logic(u)
-        if u.op in _DIVIDE and not _divides_safely(b):
+        if u.op in _DIVIDE and not _is_safe_divisor(b):
             helper = self.helpers.divide if u.op is Ops.IDIV else self.helpers.remainder
             if dtypes.is_float(u.dtype):
                 raise SpecError(f"{u.op} of floats is not an operator of C", asked=f"{u.op}")
@@ -312,7 +312,7 @@ class Expressions:
             test = self.text(value, SHIFT, target.scalar().itemsize)
             one, zero = self.helpers.const(1, target), self.helpers.const(0, target)
             return Expression(f"{test} ? {one} : {zero}", CHOICE)
-        if lanes == 1 and not _needs_care(source, target, self.dialect):
+        if lanes == 1 and not _needs_conversion_function(source, target, self.dialect):
             return Expression(f"({self.helpers.type(target)}){self.text(value, UNARY)}", UNARY)
         return Expression(self._converted(self.text(value), source, target), UNARY)
 
@@ -461,8 +461,8 @@ def _constant_truth(u: UOp) -> tuple[bool, ...] | None:
     return None
 
 
-def _divides_safely(divisor: UOp) -> bool:
-    """Whether it is neither 0 nor -1, as far as is plain to see."""
+def _is_safe_divisor(divisor: UOp) -> bool:
+    """Whether a divisor is known to be neither 0 nor -1."""
     if divisor.op in (Ops.CONST, Ops.VCONST, Ops.VECTORIZE):
         lanes = [divisor] if divisor.op is Ops.CONST else divisor.src
         values = divisor.arg if divisor.op is Ops.VCONST else [s.arg for s in lanes]
@@ -473,8 +473,8 @@ def _divides_safely(divisor: UOp) -> bool:
     return low > 0 or high < -1
 
 
-def _needs_care(source: DType, target: DType, dialect: CDialect) -> bool:
-    """Whether C's own cast would be undefined or would round twice."""
+def _needs_conversion_function(source: DType, target: DType, dialect: CDialect) -> bool:
+    """Whether C's own cast is undefined or rounds twice."""
     if dtypes.is_float(source) and dtypes.is_int(target):
         return True
     narrow = dialect.narrow_floats

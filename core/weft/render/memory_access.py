@@ -81,7 +81,7 @@ class Accesses(Expressions):
         if at.op is Ops.CONST and at.arg == 0:
             return name
         # term by term a pointer must not leave the array that it is into, not even on its way
-        return f"{name} + {self.text(at, PLUS if _only_grows(at) else TIMES)}"
+        return f"{name} + {self.text(at, PLUS if _has_no_negative_term(at) else TIMES)}"
 
     def written(self, index: UOp, dtype: DType, value: str) -> str:
         """The statement, without its end, that stores `value`. Raises as `place`."""
@@ -89,7 +89,7 @@ class Accesses(Expressions):
             name, at = self.text(index.src[0], ATOM), self.text(index.src[1])
             return self.renderer.image_store(name, at, value)
         place = self.place(index, dtype, writing=True).text
-        if _is_spread(index, dtype):
+        if _is_vector_of_scalars(index, dtype):
             return self.renderer.vector_store(dtype.count, place, self._address(index), value)
         return f"{place} = {value}"
 
@@ -124,7 +124,7 @@ class Accesses(Expressions):
         if dtype.count & (dtype.count - 1):
             return self._read_lanes(index, dtype)
         found = self.place(index, dtype)
-        if _is_spread(index, dtype):
+        if _is_vector_of_scalars(index, dtype):
             name = self.helpers.type(dtypes.uint8.vec(dtype.count) if is_mask(dtype) else dtype)
             pointer = self._address(index)
             text = self.renderer.vector_load(name, dtype.count, found.text, pointer)
@@ -244,18 +244,18 @@ def _stride(reads: Sequence[tuple[int, UOp]]) -> int:
         return 0
     if len(reads) == 1:
         return 1
-    base, start = _and_constant(index.src[1])
+    base, start = _split_constant(index.src[1])
     lane, second = reads[1]
-    stride = (_and_constant(second.src[1])[1] - start) // (lane - first)
+    stride = (_split_constant(second.src[1])[1] - start) // (lane - first)
     for lane, other in reads[1:]:
         wanted = (base, start + stride * (lane - first))
-        if other.src[0] is not index.src[0] or _and_constant(other.src[1]) != wanted:
+        if other.src[0] is not index.src[0] or _split_constant(other.src[1]) != wanted:
             return 0
     return stride if stride in (1, 2) else 0
 
 
-def _and_constant(at: UOp) -> tuple[UOp, int]:
-    """A sum without its constant, and that."""
+def _split_constant(at: UOp) -> tuple[UOp, int]:
+    """A sum without its constant term, and that term."""
     if at.op is Ops.ADD and at.src[1].op is Ops.CONST:
         return at.src[0], at.src[1].arg
     return at, 0
@@ -266,8 +266,8 @@ def _is_pixel(index: UOp) -> bool:
     return isinstance(index.src[0].dtype, ImageDType) and index.src[1].dtype.count == 2
 
 
-def _only_grows(at: UOp) -> bool:
-    """Whether no term of a sum takes anything off."""
+def _has_no_negative_term(at: UOp) -> bool:
+    """Whether no term of a sum is negative."""
     while at.op is Ops.ADD:
         if at.src[1].vmin < 0:
             return False
@@ -275,6 +275,6 @@ def _only_grows(at: UOp) -> bool:
     return at.op is not Ops.SUB and at.vmin >= 0
 
 
-def _is_spread(index: UOp, dtype: DType) -> bool:
-    """Whether a vector is read or written where scalars are declared."""
+def _is_vector_of_scalars(index: UOp, dtype: DType) -> bool:
+    """Whether a vector is accessed in an array of scalars."""
     return dtype.count > 1 and index.src[0].dtype.base is dtype.scalar()

@@ -29,8 +29,8 @@ _COUNT = CONTROL | FENCES | {Ops.LOAD, Ops.STORE}
 MOVABLE = GroupOp.Elementwise | {Ops.VECTORIZE, Ops.GEP, Ops.CAT, Ops.LOAD, Ops.CUSTOMI}
 
 
-def is_free(u: UOp) -> bool:
-    """Whether writing it again costs nothing: constants, addresses, one lane of a vector."""
+def is_free_to_repeat(u: UOp) -> bool:
+    """Whether repeating the text costs nothing: constants, addresses, one lane of a vector."""
     if u.op in ALWAYS:
         return True
     if u.op is Ops.GEP:
@@ -73,7 +73,7 @@ def inlinable(uops: Sequence[UOp], shuffles: bool = False) -> dict[UOp, int]:
     for here in range(len(uops) - 1, -1, -1):
         u = uops[here]
         place = here
-        if is_free(u) or (shuffles and is_pair(u) and u not in whole):
+        if is_free_to_repeat(u) or (shuffles and is_pair(u) and u not in whole):
             found[u] = ANY
             place = last_use.get(u, here)
         # lanes are picked from a name: picking is free and may be written many times
@@ -83,8 +83,14 @@ def inlinable(uops: Sequence[UOp], shuffles: bool = False) -> dict[UOp, int]:
             and user.op is not Ops.GEP
             and not (user.op is Ops.CAT and user in found)
             and blocks[here] == blocks[target := last_use[u]]
-            and not (u.op is Ops.LOAD and _written(writes.get(_storage(u), ()), here, target))
-            and not (u.op is Ops.LOAD and _is_early(user) and _written(reads, here + 1, target))
+            and not (
+                u.op is Ops.LOAD and _has_entry_between(writes.get(_storage(u), ()), here, target)
+            )
+            and not (
+                u.op is Ops.LOAD
+                and _is_hoisted_load(user)
+                and _has_entry_between(reads, here + 1, target)
+            )
         ):
             found[u] = WHOLE if user.op is Ops.STORE else SHORT
             place = target
@@ -109,7 +115,7 @@ def _storage(access: UOp) -> UOp | None:
     return root if root.op is Ops.DEFINE_REG else None
 
 
-def _is_early(user: UOp) -> bool:
+def _is_hoisted_load(user: UOp) -> bool:
     """Whether a value is loaded early on purpose: to be on its way while other memory is read."""
     if user.op is not Ops.STORE:
         return False
@@ -117,6 +123,6 @@ def _is_early(user: UOp) -> bool:
     return isinstance(memory, PtrDType) and memory.space is AddrSpace.LOCAL
 
 
-def _written(places: Sequence[int], first: int, last: int) -> bool:
-    """Whether one of these ascending places lies from first on and before last."""
+def _has_entry_between(places: Sequence[int], first: int, last: int) -> bool:
+    """Whether one of these ascending numbers is at least `first` and below `last`."""
     return bisect_left(places, last) > bisect_left(places, first)

@@ -27,14 +27,13 @@ _JOINS = frozenset({Ops.CONTIGUOUS, Ops.REDUCE_AXIS, Ops.ASSIGN}) | GroupOp.Elem
 class Facts:
     """One kernel: the node whose value it stores, and what is computed and read for it.
 
-    shape: its loops. rows: for how many rows its loops can be cut. reads: what it reads from
-    memory, and for how many rows each read stays in its row. nodes: how many steps it has.
-    reduces: shape and axes of the loops that accumulate. tiled: whether one of them uses what it
-    reads again and again, as a product of matrices does, so that its loops want to be blocked.
-    batch: of so many products of matrices it consists, by its leading axes. aside: what it reads
-    below a reduce, or through movement: not, or not only, where it stores its own elements.
-    placed: the operations of those of its sums whose terms go where memory says. put: whether
-    elements of one row go to places of their own.
+    shape: its loops. rows: the numbers of rows into which its loops can be cut. reads: its inputs,
+    and the numbers of rows for which each read is row-local. nodes: its elementwise operations.
+    reduces: shape and axes of its reduce loops. tiled: whether one is a matrix product, whose loops
+    are blocked. batch: the number of matrix products, by leading axes. displaced: inputs that it
+    reads below a reduce or through movement, so not only at the element that it stores.
+    scatter_ops: the operations of reduces whose terms go to indices that are read from memory.
+    scatters_elements: whether elements of one row have indices of their own.
     """
 
     root: UOp
@@ -45,9 +44,9 @@ class Facts:
     reduces: frozenset[tuple[Any, ...]] = frozenset()
     tiled: bool = False
     batch: int = 0
-    aside: frozenset[UOp] = frozenset()
-    placed: frozenset[Ops] = frozenset()
-    put: bool = False
+    displaced: frozenset[UOp] = frozenset()
+    scatter_ops: frozenset[Ops] = frozenset()
+    scatters_elements: bool = False
 
     @property
     def size(self) -> int:
@@ -69,7 +68,7 @@ def loop_shape(root: UOp) -> tuple[Any, ...]:
 
 
 def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
-    """The facts of the kernel of `root`, which reads what is `realized` or stored already."""
+    """The facts of the kernel of `root`, whose inputs are `realized` or stored already."""
     shape = loop_shape(root)
     known = Facts(root, shape, rows_of_shape(shape))
     if root.op not in _JOINS or not known.rows:
@@ -96,8 +95,8 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
             mine = both(mine, rows_of_reduce(node))
             reduces[tuple(node.src[0].shape), node.arg.axes] = None
             if is_scatter(node):
-                known.placed |= {node.arg.op}
-                known.put = known.put or has_index_per_element(node)
+                known.scatter_ops |= {node.arg.op}
+                known.scatters_elements = known.scatters_elements or has_index_per_element(node)
             if len(operands := reused_operands(node)) > 1:
                 known.tiled = True
                 first = min((*node.arg.axes, *(axis for _, axes in operands for axis in axes)))
@@ -113,7 +112,7 @@ def facts_of(root: UOp, realized: Mapping[UOp, object]) -> Facts:
             if node in aside or node.op is Ops.REDUCE_AXIS or not _is_in_place(source):
                 aside.add(base)
     known.reduces = frozenset(reduces)
-    known.aside = frozenset(known.reads) & aside
+    known.displaced = frozenset(known.reads) & aside
     return known
 
 
@@ -129,8 +128,8 @@ def rows_of_reduce(node: UOp) -> Rows:
     return rows_of_shape(shape[:first])
 
 
-def is_tiled(reduce: UOp) -> bool:
-    """Whether two of its operands are each used again along axes along which the other moves."""
+def is_matrix_product(reduce: UOp) -> bool:
+    """Whether two operands are each reused along axes along which the other varies."""
     return len(reused_operands(reduce)) > 1
 
 
@@ -170,8 +169,8 @@ def _reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
     return [(node, axes) for axes, node in found.items()]
 
 
-class Roots:
-    """All kernels of a graph before any are united, by their numbers: `nodes` and their `facts`.
+class RootKernels:
+    """All kernels of a graph before fusion, by number: `nodes` and their `facts`.
 
     number: of a node. readers: who reads it, or memory. writer: who writes to memory that was
     there. memory: what stands somewhere when a kernel begins.

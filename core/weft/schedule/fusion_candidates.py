@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.schedule.fusion_analysis import Facts, loop_shape
-from weft.schedule.row_buffers import RowsKept
+from weft.schedule.row_buffers import RowBufferPlan
 from weft.schedule.row_dependence import Allowed
 from weft.uop import UOp
 
 
 @dataclass(eq=False)
 class Group:
-    """One kernel: its members, sources first, and what of them leaves it.
+    """One fused kernel: its members, sources first, and the values that leave it.
 
     stored: the members that somebody outside reads. shapes: the loops of a member or Row where they
     are not simply its own shape. outer: the leading ones of them that are shared by all. kept: the
@@ -36,17 +36,16 @@ class Group:
 
 
 @dataclass(eq=False, slots=True)
-class Draft:
-    """A group that still grows. allowed: for how many rows it can be cut, as far as is known.
-    parts: the groups that it carries out one after the other, each in loops of its own.
-    rows_kept: what it keeps where its members have loops of their own in each of these rows."""
+class Candidate:
+    """A fusion candidate. allowed: the numbers of rows into which its loops can be cut. parts:
+    groups that run in sequence, each in loops of its own."""
 
     facts: list[Facts]
     allowed: Allowed
     device: str | None
     shapes: dict[UOp, tuple[Any, ...]] = field(default_factory=dict)
-    parts: tuple[Draft, ...] = ()
-    rows_kept: RowsKept | None = None
+    parts: tuple[Candidate, ...] = ()
+    row_plan: RowBufferPlan | None = None
 
     @property
     def members(self) -> list[UOp]:
@@ -59,15 +58,15 @@ class Draft:
         return sum(known.work for known in self.facts)
 
     @property
-    def likeness(self) -> tuple[Any, ...]:
-        """What is equal for groups that will likely be the same kernel, for other memory."""
+    def signature(self) -> tuple[Any, ...]:
+        """A value that is equal for candidates that are likely the same kernel on other memory."""
         return tuple((one.shape, one.reduces, one.nodes, len(one.reads)) for one in self.facts)
 
 
-def in_parts(members: list[UOp], stored: list[UOp], parts: Sequence[Group]) -> Group:
-    """The kernel of groups one after the other, of which one at most has an outer loop for all of
-    its members. Each stores along axes of its own, so that no loop of one is taken for another's:
-    what runs in it would be computed again in every turn."""
+def sequential_group(members: list[UOp], stored: list[UOp], parts: Sequence[Group]) -> Group:
+    """The kernel of groups in sequence, at most one of which has an outer loop for all of its
+    members. Each stores along axes of its own, so that no loop is shared by mistake and its body
+    repeated."""
     whole, place = Group(members, stored), 0
     for part in sorted(parts, key=lambda one: not one.outer):
         own = {node: part.shapes.get(node, loop_shape(node)) for node in part.stored}

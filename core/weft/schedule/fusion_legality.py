@@ -28,9 +28,9 @@ _SMALL = 1 << 17
 Products: TypeAlias = list[tuple[UOp, list[tuple[UOp, frozenset[int]]]]]
 
 
-def overwrites_what_it_needs(facts: Sequence[Facts]) -> bool:
-    """Whether an element that one of these kernels, sources first, overwrites is wanted again in
-    another turn of their loops: where it is read below a reduce, or elsewhere."""
+def overwrites_needed_element(facts: Sequence[Facts]) -> bool:
+    """Whether one of these kernels, sources first, overwrites an element that a later iteration of
+    the shared loops reads: below a reduce, or at another index."""
     versions = {known.root.src[0].base for known in facts if known.root.op is Ops.ASSIGN}
     read: dict[UOp, set[UOp]] = {}  # by member: what it reads of that, itself or through others
     for known in facts:
@@ -39,22 +39,24 @@ def overwrites_what_it_needs(facts: Sequence[Facts]) -> bool:
             read[known.root] = mine
         for base in known.reads:
             below = read.get(base, set()) | ({base} & versions)
-            if below and base in known.aside:
+            if below and base in known.displaced:
                 return True
             mine |= below
     return False
 
 
-def goes_on_with_what_is_put(facts: Sequence[Facts]) -> bool:
-    """Whether something is put where memory says, and read again before all of it is there.
+def reads_incomplete_scatter(facts: Sequence[Facts]) -> bool:
+    """Whether a scattered value is read in the same loops, before all of it is stored.
 
     Of several terms at one place the last one counts, and its turn is a maximum: what that is
     looked up for may be in the kernel, and nothing that goes on from there. Sums that are put stand
     alone.
     """
-    if len(facts) > 1 and any(known.put and Ops.MAX not in known.placed for known in facts):
+    if len(facts) > 1 and any(
+        known.scatters_elements and Ops.MAX not in known.scatter_ops for known in facts
+    ):
         return True
-    turns = {known.root for known in facts if Ops.MAX in known.placed}
+    turns = {known.root for known in facts if Ops.MAX in known.scatter_ops}
     if not turns:
         return False
     own = {known.root for known in facts}
@@ -62,19 +64,19 @@ def goes_on_with_what_is_put(facts: Sequence[Facts]) -> bool:
     return any(base in own for known in facts for base in known.reads)
 
 
-def steps_of(reduce: tuple[Any, ...]) -> int:
-    """How many steps a reduce takes, given as its shape and axes."""
+def iterations_of(reduce: tuple[Any, ...]) -> int:
+    """The number of iterations of a reduce, given as its shape and axes."""
     return prod(reduce[0])
 
 
-def is_small_sum(facts: Sequence[Facts], work: int) -> bool:
-    """Whether these are sums, or other reduces, of few elements in plain loops."""
-    plain = not any(known.tiled or known.placed for known in facts)
+def is_small_reduce(facts: Sequence[Facts], work: int) -> bool:
+    """Whether these are reduces of few elements in plain loops."""
+    plain = not any(known.tiled or known.scatter_ops for known in facts)
     return plain and any(known.reduces for known in facts) and work <= _SMALL
 
 
-def is_across(source: UOp, base: UOp) -> bool:
-    """Whether a movement goes through `base` in steps along what is not its innermost axis."""
+def is_strided(source: UOp, base: UOp) -> bool:
+    """Whether a movement reads `base` along another axis than its innermost one."""
     if source is base:
         return False
     view = source.st.simplify().views[-1]
@@ -83,14 +85,14 @@ def is_across(source: UOp, base: UOp) -> bool:
     return inner not in (1, -1)
 
 
-def turns_of(reduce: tuple[Any, ...]) -> int:
-    """How many steps it takes for each element of its result."""
+def reduce_extent(reduce: tuple[Any, ...]) -> int:
+    """The number of terms of each element of the result."""
     shape, axes = reduce
     return prod(shape[axis] for axis in axes)
 
 
-def aligned(small: tuple[Any, ...], large: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """`small` with its axes where `large` has equal ones, last first; None where it has not."""
+def aligned_shape(small: tuple[Any, ...], large: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """`small` with its axes where `large` has equal extents, last first; None where it has not."""
     left = [extent for extent in small if extent != 1]
     shape = [1] * len(large)
     for axis in reversed(range(len(large))):
@@ -99,8 +101,8 @@ def aligned(small: tuple[Any, ...], large: tuple[Any, ...]) -> tuple[Any, ...] |
     return None if left else tuple(shape)
 
 
-def products_below(root: UOp, is_read: Callable[[UOp], bool]) -> Products:
-    """The products of matrices in the kernel of `root`, each with its operands."""
+def products_in(root: UOp, is_read: Callable[[UOp], bool]) -> Products:
+    """The matrix products in the kernel of `root`, each with its operands."""
     tree = UOp(Ops.SINK, src=(root,)).toposort(gate=lambda u: u is root or not is_read(u))
     reduces = (
         node for node in tree if node.op is Ops.REDUCE_AXIS and (node is root or not is_read(node))
@@ -109,8 +111,8 @@ def products_below(root: UOp, is_read: Callable[[UOp], bool]) -> Products:
     return [pair for pair in each if len(pair[1]) > 1]
 
 
-def near_products(products: Products, rows: int) -> bool:
-    """Whether every product of matrices reads the same little memory for many rows.
+def have_small_operands(products: Products, rows: int) -> bool:
+    """Whether every matrix product reads the same small operand for many rows.
 
     Of its operands one moves from row to row, and the other is used for several rows, yet not for
     all of them: it is small, and other rows have another one. That is attention over its heads.
@@ -118,18 +120,19 @@ def near_products(products: Products, rows: int) -> bool:
     takes them along its channels, which row by row it could not.
     """
     return all(
-        any(_is_near(operand, node, axes, rows) for operand, axes in operands)
+        any(_is_small_operand(operand, node, axes, rows) for operand, axes in operands)
         for node, operands in products
     )
 
 
-def _is_near(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> bool:
+def _is_small_operand(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> bool:
+    """Whether an operand is used for several rows, yet not for all, and small."""
     shape: tuple[Any, ...] = tuple(reduce.src[0].shape)
     outer = list(itertools.takewhile(lambda n: prod(shape[:n]) < rows, range(len(shape))))
     moved = [axis for axis in outer if shape[axis] != 1 and axis not in still]
     stays = [axis for axis in outer if axis in still]
     read = rows_of_view(operand.st, operand.base.size)
-    if not moved or not stays or read is None or rows in read or _is_under_window(operand, still):
+    if not moved or not stays or read is None or rows in read or _is_sliding_window(operand, still):
         return False
     if stays[-1] < moved[-1]:
         return False  # one row after the other has another one
@@ -137,7 +140,7 @@ def _is_near(operand: UOp, reduce: UOp, still: frozenset[int], rows: int) -> boo
     return beside * operand.dtype.itemsize <= _NEAR
 
 
-def _is_under_window(operand: UOp, still: frozenset[int]) -> bool:
-    """Whether elements are read several times for one result: windows that overlap."""
+def _is_sliding_window(operand: UOp, still: frozenset[int]) -> bool:
+    """Whether elements are read several times for one result: overlapping windows."""
     moved = prod(extent for axis, extent in enumerate(operand.shape) if axis not in still)
     return moved > operand.base.size

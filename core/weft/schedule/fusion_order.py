@@ -41,8 +41,9 @@ class GroupOrder:
                     ready.append(then)
         self.has_order = place == count
 
-    def unite(self, a: int, b: int, dry: bool = False) -> int | None:
-        """Make one group of two; the number it goes by, or None where a third stands between.
+    def merge(self, a: int, b: int, dry: bool = False) -> int | None:
+        """Merge two groups; the number that the merged group keeps, or None where a third lies
+        between.
 
         dry: change nothing.
         """
@@ -56,7 +57,7 @@ class GroupOrder:
         return low if dry else self._united(low, high, above, below)
 
     def _between(self, start: int, end: int, edges: list[set[int]], sign: int) -> set[int] | None:
-        """What is reached from `start` by `edges` before the rank of `end`, without `end`."""
+        """The groups reached from `start` by `edges` before the rank of `end`, without `end`."""
         found: set[int] = set()
         stack = [start]
         limit = sign * self.rank[end]

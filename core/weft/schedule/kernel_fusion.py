@@ -27,22 +27,22 @@ from collections.abc import Iterable
 from weft.base.sequences import prod
 from weft.base.settings import settings
 from weft.schedule.context import ScheduleContext
-from weft.schedule.fusion_analysis import Roots
-from weft.schedule.fusion_candidates import Draft, Group
-from weft.schedule.fusion_legality import is_small_sum
-from weft.schedule.fusion_merging import Unions
+from weft.schedule.fusion_analysis import RootKernels
+from weft.schedule.fusion_candidates import Candidate, Group
+from weft.schedule.fusion_legality import is_small_reduce
+from weft.schedule.fusion_merging import Merging
 from weft.schedule.fusion_order import GroupOrder
 from weft.schedule.use_def import Uses
 from weft.uop import UOp
 
-# how many neighbours among the readers of one value are tried
+# adjacent readers of one value that are tried as fusion partners
 _NEIGHBOURS = 4
-# how often what is left is gone through again: what came together may take more along
+# rounds of the last phase: a merged group may allow further fusions
 _ROUNDS = 2
 
 
 def single_groups(realized: Iterable[UOp]) -> list[Group]:
-    """Every node a kernel of its own."""
+    """A kernel for each node."""
     return [Group([node], [node]) for node in realized]
 
 
@@ -53,113 +53,113 @@ def group_kernels(uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -
         return single_groups(roots)
     grouping = _Grouping(uses, realized, ctx)
     if not grouping.order.has_order:
-        return single_groups(roots)  # some writes wait for each other: copies will be made first
-    grouping.up_and_down()
-    grouping.side_by_side()
-    grouping.for_one_reader()
-    grouping.up_and_down()
-    grouping.run_on()
-    grouping.in_passing()
+        return single_groups(roots)  # there is a cycle of writes: copies are made first
+    grouping.fuse_vertically()
+    grouping.fuse_horizontally()
+    grouping.fuse_products_of_reader()
+    grouping.fuse_vertically()
+    grouping.fuse_in_sequence()
+    grouping.fuse_small_reduces()
     return grouping.result()
 
 
 class _Grouping:
     def __init__(self, uses: Uses, realized: dict[UOp, None], ctx: ScheduleContext) -> None:
         self.ctx = ctx
-        self.roots = roots = Roots(uses, realized)
-        self.unions = Unions(uses, roots, ctx)
+        self.roots = roots = RootKernels(uses, realized)
+        self.merging = Merging(uses, roots, ctx)
         self.order = GroupOrder(len(roots.nodes), roots.edges())
-        self.home = list(range(len(roots.nodes)))
-        self.drafts: list[Draft] = [self.unions.alone(known) for known in roots.facts]
-        # drafts do not change, and the order only grows stricter: what was refused stays so, but
+        self.group_of = list(range(len(roots.nodes)))
+        self.drafts: list[Candidate] = [self.merging.single(known) for known in roots.facts]
+        # drafts do not change, and the order only grows stricter: what was rejected stays so, but
         # for what has no loop in common, which is tried again at the end
-        self.refused: set[tuple[Draft, Draft, UOp | None]] = set()
+        self.rejected: set[tuple[Candidate, Candidate, UOp | None]] = set()
 
-    def up_and_down(self) -> None:
-        """Every kernel with those that it reads from, nearest first."""
-        numbers = range(len(self.home))
-        for number in sorted(numbers, key=lambda n: self.order.rank[self.home[n]]):
+    def fuse_vertically(self) -> None:
+        """Fuse every kernel with those that it reads from, nearest first."""
+        numbers = range(len(self.group_of))
+        for number in sorted(numbers, key=lambda n: self.order.rank[self.group_of[n]]):
             sources = self.roots.sources(self.roots.facts[number])
             for source in sorted(set(sources), reverse=True):
-                self._try(source, number)
+                self._try_merge(source, number)
 
-    def run_on(self) -> None:
-        """What is left, without a loop in common where that is no loss."""
-        self.unions.at_the_end = True
-        self.refused -= self.unions.left_for_the_end
+    def fuse_in_sequence(self) -> None:
+        """Fuse what is left without a common loop where that is no loss."""
+        self.merging.is_last_phase = True
+        self.rejected -= self.merging.deferred
         for _ in range(_ROUNDS):
-            before = list(self.home)
-            self.up_and_down()
-            if self.home == before:
+            before = list(self.group_of)
+            self.fuse_vertically()
+            if self.group_of == before:
                 break
 
-    def in_passing(self) -> None:
-        """Small sums with others that run soon before or after them, one after the other."""
+    def fuse_small_reduces(self) -> None:
+        """Fuse small sums with others that run soon before or after them."""
         near: list[int] = []
-        for number in sorted(set(self.home), key=self.order.rank.__getitem__):
+        for number in sorted(set(self.group_of), key=self.order.rank.__getitem__):
             draft = self.drafts[number]
             if draft.device is None or self.ctx.has_grid(draft.device):
                 continue
-            if not is_small_sum(draft.facts, draft.work):
+            if not is_small_reduce(draft.facts, draft.work):
                 continue
             member = self.roots.number[draft.members[0]]
             for other in reversed(near):
-                first, second = self.home[other], self.home[member]
-                united = self.unions.one_after_the_other(self.drafts[first], self.drafts[second])
-                if self._unite(first, second, united):
+                first, second = self.group_of[other], self.group_of[member]
+                united = self.merging.merged_in_sequence(self.drafts[first], self.drafts[second])
+                if self._replace(first, second, united):
                     break
             else:
                 near = [*near[1 - _NEIGHBOURS :], member]
 
-    def side_by_side(self) -> None:
-        """The readers of one value with each other, neighbours only."""
+    def fuse_horizontally(self) -> None:
+        """Fuse the readers of one value with each other, neighbours only."""
         for base, readers in self.roots.readers.items():
             if len(readers) < 2 or prod(base.shape) == 1:
                 continue
             near: list[int] = []
             for number in readers:
                 for other in reversed(near):
-                    if self._try(other, number, base):
+                    if self._try_merge(other, number, base):
                         break
                 else:
                     near = [*near[1 - _NEIGHBOURS :], number]
 
-    def for_one_reader(self) -> None:
-        """The products of matrices that one kernel reads, with each other."""
+    def fuse_products_of_reader(self) -> None:
+        """Fuse the matrix products that one kernel reads."""
         for known in self.roots.facts:
             sources = self.roots.sources(known)
             products = [number for number in sources if self.roots.facts[number].tiled]
             for one, other in itertools.combinations(products[:_NEIGHBOURS], 2):
-                first, second = self.home[one], self.home[other]
+                first, second = self.group_of[one], self.group_of[other]
                 if first != second:
                     both = (self.drafts[first], self.drafts[second])
-                    self._unite(first, second, self.unions.batched_products(*both))
+                    self._replace(first, second, self.merging.batched_products(*both))
 
-    def _try(self, a: int, b: int, shared: UOp | None = None) -> bool:
-        """Unite the groups of two kernels if that is allowed and of use; whether they are one."""
-        first, second = self.home[a], self.home[b]
+    def _try_merge(self, a: int, b: int, shared: UOp | None = None) -> bool:
+        """Merge the groups of two kernels if that is legal and profitable; whether they are one."""
+        first, second = self.group_of[a], self.group_of[b]
         if first == second:
             return True
         attempt = (self.drafts[first], self.drafts[second], shared)
-        if attempt in self.refused:
+        if attempt in self.rejected:
             return False
-        if not self._unite(first, second, self.unions.united(*attempt)):
-            self.refused.add(attempt)
+        if not self._replace(first, second, self.merging.merged(*attempt)):
+            self.rejected.add(attempt)
             return False
         return True
 
-    def _unite(self, first: int, second: int, united: Draft | None) -> bool:
-        """Put `united` in the place of two groups, if there is such a thing and a place for it."""
-        number = None if united is None else self.order.unite(first, second)
+    def _replace(self, first: int, second: int, united: Candidate | None) -> bool:
+        """Replace two groups by `united`, if it exists and an order allows it."""
+        number = None if united is None else self.order.merge(first, second)
         if united is None or number is None:
             return False
         gone = second if number == first else first
         self.drafts[number] = united
         for known in self.drafts[gone].facts:
-            self.home[self.roots.number[known.root]] = number
+            self.group_of[self.roots.number[known.root]] = number
         return True
 
     def result(self) -> list[Group]:
         """All groups, in their order."""
-        numbers = sorted(set(self.home), key=self.order.rank.__getitem__)
-        return [self.unions.group(self.drafts[number]) for number in numbers]
+        numbers = sorted(set(self.group_of), key=self.order.rank.__getitem__)
+        return [self.merging.group(self.drafts[number]) for number in numbers]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from weft.base.sequences import prod
 from weft.schedule.fuse_marks import NONE, Marks
-from weft.schedule.fusion_analysis import is_tiled
+from weft.schedule.fusion_analysis import is_matrix_product
 from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
@@ -41,7 +41,7 @@ def group_reduces(uses: Uses, realized: dict[UOp, None], marks: Marks = NONE) ->
         if node in marks.ends or (node.op is Ops.REDUCE_AXIS and not inside):
             chain = _epilogue(node, uses, chosen, place)
             chosen[chain[-1]] = None
-            if node.op is Ops.REDUCE_AXIS and is_tiled(node):
+            if node.op is Ops.REDUCE_AXIS and is_matrix_product(node):
                 chains.setdefault(chain[-1], []).append(chain)
     for meeting in chains.values():
         chosen.update(dict.fromkeys(_separate_products(meeting)))

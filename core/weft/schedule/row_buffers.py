@@ -25,29 +25,29 @@ from weft.schedule.row_dependence import rows_of_shape, rows_of_view
 from weft.schedule.use_def import LEAVES
 from weft.uop import GroupOp, Ops, UOp
 
-# steps of one element: what is dearer than this is kept rather than computed again
-_DEAR = 8
+# operations per element from which on a value is kept rather than recomputed
+_EXPENSIVE = 8
 _STEPS = {
     Ops.EXP2: 10, Ops.LOG2: 12, Ops.SIN: 12, Ops.SQRT: 4, Ops.RECIP: 4, Ops.FDIV: 4, Ops.POW: 24,
     Ops.IDIV: 8, Ops.MOD: 8, Ops.THREEFRY: 80,
 }  # fmt: skip
-_ENDLESS = 1 << 20
-# how many ways to come to a value are told apart
+_INFINITE = 1 << 20
+# contexts of a value that are distinguished
 _MOST_CONTEXTS = 16
 
 Contexts = frozenset[Any]
 
 
 @dataclass(eq=False, slots=True)
-class _Tree:
-    """What a kernel computes: its nodes, how large each is and how dear, and how deep."""
+class _Computation:
+    """The nodes that a kernel computes, with the size, cost and reduce depth of each."""
 
     members: Collection[UOp]
     stored: Collection[UOp]
     rows: int
     order: list[UOp]
     sizes: dict[UOp, Any]
-    dear: Mapping[UOp, int]
+    cost: Mapping[UOp, int]
     depth: Mapping[UOp, int]
 
 
@@ -57,58 +57,61 @@ class _Choice:
 
     chosen: list[UOp]
     places: dict[UOp, int]
-    strays: set[UOp]
+    nonlocal_reads: set[UOp]
 
 
 @dataclass(eq=False, slots=True)
-class RowsKept:
-    """A way to run the kernels of a group row by row: what has to be kept for it as Rows."""
+class RowBufferPlan:
+    """The Rows that fused kernels need to run row by row."""
 
-    tree: _Tree
+    tree: _Computation
     choice: _Choice
     most_bytes: int
 
-    def spared(self, most_again: float) -> list[UOp]:
+    def nodes(self, most_repeated: float) -> list[UOp]:
         """The nodes to keep as Rows, sources first.
 
-        most_again: how many times the steps that would do, if nothing were computed twice, may be
-        made; cheap values are computed again rather than kept only as long as that holds.
+        most_repeated: the most operations to execute, relative to each value computed once. Cheap
+        values are recomputed rather than kept as long as that holds.
         """
-        return _spared(self.tree, self.choice, self.most_bytes, most_again)
+        return _with_fewer_recomputations(self.tree, self.choice, self.most_bytes, most_repeated)
 
 
-def rows_kept(
+def plan_row_buffers(
     members: Collection[UOp],
     stored: Collection[UOp],
     rows: int,
     most_bytes: int,
     is_read: Callable[[UOp], bool],
-) -> RowsKept | None:
-    """What is kept where kernels run row by row; None where what must be kept does not fit.
+) -> RowBufferPlan | None:
+    """The Rows of kernels that run row by row; None where they do not fit.
 
     members: the kernels that are to share their loops, each run once for every one of `rows`.
     is_read: whether a node is read from memory, if it is no member.
     """
-    order = _tree(members, is_read)
+    order = _computed_nodes(members, is_read)
     sizes = {node: prod(node.shape) for node in order}
-    dear, depth = _dearness(sizes, rows), _depths(order)
-    tree = _Tree(members, stored, rows, order, sizes, dear, depth)
+    cost, depth = _costs(sizes, rows), _reduce_depths(order)
+    tree = _Computation(members, stored, rows, order, sizes, cost, depth)
     choice = _choose(tree, most_bytes, frozenset())
-    return None if choice is None else RowsKept(tree, choice, most_bytes)
+    return None if choice is None else RowBufferPlan(tree, choice, most_bytes)
 
 
-def _spared(tree: _Tree, choice: _Choice, most_bytes: int, most_again: float) -> list[UOp]:
-    """More Rows until few enough steps are made: the shortest first, of those what saves most."""
+def _with_fewer_recomputations(
+    tree: _Computation, choice: _Choice, most_bytes: int, most_repeated: float
+) -> list[UOp]:
+    """Add Rows until few enough operations are executed: the shortest first, of those the one that
+    saves most."""
     extra: frozenset[UOp] = frozenset()
-    once = sum(_steps_of(node, tree.sizes) for node in tree.order)
-    steps = _steps_made(tree, choice)
-    while steps > most_again * once:
+    once = sum(_operations_of(node, tree.sizes) for node in tree.order)
+    steps = _operations_executed(tree, choice)
+    while steps > most_repeated * once:
         best = None
-        for node in _cheap_ones(tree, choice):
+        for node in _recomputed(tree, choice):
             tried = _choose(tree, most_bytes, extra | {node})
             if tried is None or node not in tried.chosen:
                 continue
-            figures = (node.dtype.itemsize * tree.sizes[node], _steps_made(tree, tried))
+            figures = (node.dtype.itemsize * tree.sizes[node], _operations_executed(tree, tried))
             if figures[1] < steps and (best is None or figures < best[0]):
                 best = figures, node, tried
         if best is None:
@@ -118,62 +121,64 @@ def _spared(tree: _Tree, choice: _Choice, most_bytes: int, most_again: float) ->
     return choice.chosen
 
 
-def _cheap_ones(tree: _Tree, choice: _Choice) -> list[UOp]:
-    """What is computed in several loops."""
+def _recomputed(tree: _Computation, choice: _Choice) -> list[UOp]:
+    """The nodes that are computed in several loops."""
     return [
         node
         for node in tree.order
         if choice.places[node] > 1
         and tree.sizes[node] > tree.rows
-        and node not in choice.strays
+        and node not in choice.nonlocal_reads
         and node.op in GroupOp.ALU
         and not is_address(node)
     ]
 
 
-def _steps_of(node: UOp, sizes: Mapping[UOp, Any]) -> int:
-    """How many steps all elements of a value take, a multiply-add being two."""
+def _operations_of(node: UOp, sizes: Mapping[UOp, Any]) -> int:
+    """The number of operations for all elements of a value; a multiply-add counts as two."""
     if node.op is Ops.REDUCE_AXIS:
         return prod(node.src[0].shape)
     return sizes[node] * (1 + (node.op is Ops.MULACC)) if node.op in GroupOp.ALU else 0
 
 
-def _steps_made(tree: _Tree, choice: _Choice) -> int:
-    """The same of all values, each as often as it is computed."""
-    return sum(_steps_of(node, tree.sizes) * choice.places[node] for node in tree.order)
+def _operations_executed(tree: _Computation, choice: _Choice) -> int:
+    """The number of operations of all values, each as often as it is computed."""
+    return sum(_operations_of(node, tree.sizes) * choice.places[node] for node in tree.order)
 
 
-def _choose(tree: _Tree, most_bytes: int, extra: frozenset[UOp]) -> _Choice | None:
-    """What is dear enough to be kept, and `extra`; None where it does not fit."""
-    members, rows, dear = tree.members, tree.rows, tree.dear
+def _choose(tree: _Computation, most_bytes: int, extra: frozenset[UOp]) -> _Choice | None:
+    """The values that are expensive enough to keep, and `extra`; None where they do not fit."""
+    members, rows, cost = tree.members, tree.rows, tree.cost
     contexts: dict[UOp, set[Any]] = {node: set() for node in tree.order}
     places: dict[UOp, int] = {}
     used: set[UOp] = set()
-    grows: set[UOp] = set()
-    strays: set[UOp] = set()  # read in other rows than their own: never kept, but computed again
+    expanded: set[UOp] = set()
+    nonlocal_reads: set[UOp] = set()  # read in other rows: recomputed, never kept
     for member in members:
         if member in tree.stored:
             inner = prod(loop_shape(member)) // rows
             contexts[member].add(("store", inner))
     chosen: list[UOp] = []
-    room, refused = most_bytes, 0
+    free_bytes, rejected_cost = most_bytes, 0
     for node in reversed(tree.order):
         here = contexts[node]
         size = tree.sizes[node]
-        # what was written is read from where it is kept: its old value may be gone from memory
+        # a written value is read from its Row: memory may not hold the old value any more
         written = node.op is Ops.ASSIGN and node in used
-        dear_here = size > rows and _is_wanted(node, members, len(here), node in grows, dear[node])
-        if written or dear_here or node in extra:
+        is_expensive = size > rows and _is_worth_keeping(
+            node, members, len(here), node in expanded, cost[node]
+        )
+        if written or is_expensive or node in extra:
             length = size // rows * node.dtype.itemsize
-            fits = length <= room and node not in strays
-            # a small part of what there is no room for is not worth the way to memory and back
-            fits = fits and (node in members or node in extra or 2 * dear[node] >= refused)
+            fits = length <= free_bytes and node not in nonlocal_reads
+            # a cheap part of a value that does not fit is not profitable to keep
+            fits = fits and (node in members or node in extra or 2 * cost[node] >= rejected_cost)
             if not fits or size % rows or rows not in rows_of_shape(node.shape):
-                if node in members or dear[node] >= _ENDLESS:
+                if node in members or cost[node] >= _INFINITE:
                     return None
-                refused = max(refused, dear[node])
+                rejected_cost = max(rejected_cost, cost[node])
             else:
-                room -= length
+                free_bytes -= length
                 chosen.append(node)
                 here = {("row", node)}
         places[node] = len(here) if size > rows else 1
@@ -184,16 +189,16 @@ def _choose(tree: _Tree, most_bytes: int, extra: frozenset[UOp]) -> _Choice | No
             base = source.base
             if base not in contexts:
                 continue
-            contexts[base] |= here if source is base else _seen_through(source, base, here)
+            contexts[base] |= here if source is base else _contexts_through(source, base, here)
             used.add(base)
-            if node in strays or not _is_local(node, source, base, rows):
-                strays.add(base)
+            if node in nonlocal_reads or not _is_local(node, source, base, rows):
+                nonlocal_reads.add(base)
             if source is not base and prod(source.shape) > tree.sizes[base]:
-                grows.add(base)
-    return _Choice(chosen[::-1], places, strays)
+                expanded.add(base)
+    return _Choice(chosen[::-1], places, nonlocal_reads)
 
 
-def _seen_through(source: UOp, base: UOp, contexts: set[Any]) -> set[Any]:
+def _contexts_through(source: UOp, base: UOp, contexts: set[Any]) -> set[Any]:
     """The contexts in which `base` is computed where it is read through a movement.
 
     Other elements at the same turn of a loop are computed once more.
@@ -214,14 +219,17 @@ def _is_local(node: UOp, source: UOp, base: UOp, rows: int) -> bool:
     return read is None or rows in read
 
 
-def _is_wanted(node: UOp, members: Collection[UOp], places: int, grows: bool, steps: int) -> bool:
-    if (places < 2 and not grows) or (node not in members and is_address(node)):
+def _is_worth_keeping(
+    node: UOp, members: Collection[UOp], places: int, expanded: bool, steps: int
+) -> bool:
+    """Whether to keep a value that is computed in several loops, or expanded."""
+    if (places < 2 and not expanded) or (node not in members and is_address(node)):
         return False
-    return grows or steps >= (1 if node in members else _DEAR)
+    return expanded or steps >= (1 if node in members else _EXPENSIVE)
 
 
-def _tree(members: Collection[UOp], is_read: Callable[[UOp], bool]) -> list[UOp]:
-    """What is computed in the kernel, without movement, sources first."""
+def _computed_nodes(members: Collection[UOp], is_read: Callable[[UOp], bool]) -> list[UOp]:
+    """The nodes computed in the kernel, without movement, sources first."""
     known = frozenset(members)
     found = UOp(Ops.SINK, src=tuple(members)).toposort(gate=lambda u: u in known or not is_read(u))
     return [
@@ -234,26 +242,27 @@ def _tree(members: Collection[UOp], is_read: Callable[[UOp], bool]) -> list[UOp]
     ]
 
 
-def _dearness(sizes: Mapping[UOp, Any], rows: int) -> dict[UOp, int]:
-    """How many steps one element of each value takes; a reduce of more than one row-wise, endless.
+def _costs(sizes: Mapping[UOp, Any], rows: int) -> dict[UOp, int]:
+    """The number of operations for one element of each value; a reduce with more than one element
+    per row is infinite.
 
     What is reduced to one element per row is computed once, wherever it is read.
     """
-    dear: dict[UOp, int] = {}
+    cost: dict[UOp, int] = {}
     for node, size in sizes.items():
         if size <= rows:
-            dear[node] = 0
+            cost[node] = 0
         elif node.op is Ops.REDUCE_AXIS:
-            dear[node] = _ENDLESS
+            cost[node] = _INFINITE
         else:
             own = _STEPS.get(node.op, 1) if node.op in GroupOp.ALU else 0
-            below = [dear.get(s.base, 0) for s in node.src]
-            dear[node] = min(own + sum(below), _ENDLESS)
-    return dear
+            below = [cost.get(s.base, 0) for s in node.src]
+            cost[node] = min(own + sum(below), _INFINITE)
+    return cost
 
 
-def _depths(order: list[UOp]) -> Mapping[UOp, int]:
-    """How many reduces stand one upon the other."""
+def _reduce_depths(order: list[UOp]) -> Mapping[UOp, int]:
+    """The number of reduces that depend on each other, up to each node."""
     depth: dict[UOp, int] = {}
     for node in order:
         below = 0
@@ -264,10 +273,10 @@ def _depths(order: list[UOp]) -> Mapping[UOp, int]:
 
 
 def outer_shape(shapes: Collection[tuple[Any, ...]], rows: int) -> tuple[int, ...]:
-    """The outer axes that the loops of a group share: the most detailed ones among its shapes."""
+    """The outer axes that the loops of a group share: the most detailed among its shapes."""
     best: tuple[int, ...] = (rows,)
     for shape in shapes:
-        if (axes := _leading(shape, rows)) is None:
+        if (axes := _leading_axes(shape, rows)) is None:
             continue
         outer = tuple(extent for extent in shape[:axes] if extent != 1)
         if len(outer) > len(best) or best == (rows,):
@@ -275,15 +284,15 @@ def outer_shape(shapes: Collection[tuple[Any, ...]], rows: int) -> tuple[int, ..
     return best
 
 
-def in_rows(shape: tuple[Any, ...], outer: tuple[int, ...]) -> tuple[Any, ...]:
-    """`shape` with `outer` in the place of its leading axes, which have as many elements."""
-    axes = _leading(shape, prod(outer))
+def with_outer_axes(shape: tuple[Any, ...], outer: tuple[int, ...]) -> tuple[Any, ...]:
+    """`shape` with `outer` in place of its leading axes, which have as many elements."""
+    axes = _leading_axes(shape, prod(outer))
     inner = shape[axes:] if axes is not None else (prod(shape) // prod(outer),)
     return (*outer, *inner)
 
 
-def _leading(shape: tuple[Any, ...], rows: int) -> int | None:
-    """How many leading axes have `rows` elements, the fewest that do."""
+def _leading_axes(shape: tuple[Any, ...], rows: int) -> int | None:
+    """The smallest number of leading axes with `rows` elements; None where there is none."""
     count = 1
     for number in range(len(shape) + 1):
         if count == rows:

@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 from weft.base import collector
-from weft.base.collector import Uncollected, set_aside
+from weft.base.collector import Uncollected, freeze_survivors
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def searched():
 def test_what_is_set_aside_is_old(searched):
     made = [[]]
     assert not is_old(made)
-    set_aside()
+    freeze_survivors()
     assert is_old(made) and not gc.get_freeze_count()
 
 
@@ -65,7 +65,7 @@ def test_garbage_that_was_set_aside_is_found_by_a_search_of_everything(searched)
     ring = [Ring()]
     ring[0].itself = ring[0]
     watched = weakref.ref(ring.pop())
-    set_aside()
+    freeze_survivors()
     gc.collect(1)
     assert watched() is not None
     gc.collect()
@@ -74,13 +74,13 @@ def test_garbage_that_was_set_aside_is_found_by_a_search_of_everything(searched)
 
 def test_before_more_is_set_aside_there_has_to_be_a_search_of_everything(searched):
     for _ in range(collector._OFTEN):
-        set_aside()
+        freeze_survivors()
     made = [[]]
-    set_aside()
+    freeze_survivors()
     assert not is_old(made)
     gc.collect()
     later = [[]]
-    set_aside()
+    freeze_survivors()
     assert is_old(later)
 
 
@@ -88,7 +88,7 @@ def test_what_a_program_froze_stays_frozen(searched):
     gc.freeze()
     try:
         frozen, made = gc.get_freeze_count(), [[]]
-        set_aside()
+        freeze_survivors()
         assert gc.get_freeze_count() == frozen > 0 and not is_old(made)
     finally:
         gc.unfreeze()

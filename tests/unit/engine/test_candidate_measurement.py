@@ -13,7 +13,14 @@ from weft.base.errors import CapabilityError
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
-from weft.engine.candidate_measurement import WRITTEN_DOWN, Trial, apart, as_floats, build, contents
+from weft.engine.candidate_measurement import (
+    WRITTEN_DOWN,
+    Measurement,
+    as_floats,
+    build,
+    contents,
+    mismatch,
+)
 from weft.uop import Ops
 
 DEVICE = "REF"
@@ -31,29 +38,29 @@ def product():
 def test_what_gives_the_same_is_timed_several_times():
     device = registry.open(DEVICE)
     ast = product()
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     trial.expect(build(ast, WRITTEN_DOWN, device))
     outcome = trial.time(build(ast, Plan((Opt(OptKind.UPCAST, 0, 2),), False), device), 0.0, None)
     assert outcome.equal and len(outcome.seconds) == 3
-    assert outcome.best == min(outcome.seconds)
+    assert outcome.shortest == min(outcome.seconds)
 
 
 def test_several_are_run_in_turn():
     device = registry.open(DEVICE)
     ast = product()
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     right = build(ast, WRITTEN_DOWN, device)
     trial.expect(right)
     twice = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
     wrong = build(twice, WRITTEN_DOWN, device)
-    first, second, third = trial.in_turn([right, wrong, right], 0.0)
+    first, second, third = trial.time_interleaved([right, wrong, right], 0.0)
     assert 0 < first < 1 and second == float("inf") and 0 < third < 1
 
 
 def test_what_is_far_too_slow_runs_once():
     device = registry.open(DEVICE)
     ast = product()
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     built = build(ast, WRITTEN_DOWN, device)
     trial.expect(built)
     assert len(trial.time(built, 1.0, 1e-9).seconds) == 1
@@ -62,7 +69,7 @@ def test_what_is_far_too_slow_runs_once():
 def test_wrong_results_are_told():
     device = registry.open(DEVICE)
     ast = product()
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     trial.expect(build(ast, WRITTEN_DOWN, device))
     other = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
     outcome = trial.time(build(other, WRITTEN_DOWN, device), 0.0, None)
@@ -75,34 +82,34 @@ def floats(dtype, *values):
 
 def test_what_the_order_of_a_sum_explains_is_no_difference():
     many = np.linspace(-3, 3, 200_000).astype(np.float32)
-    assert apart(dtypes.float32, (many * (1 + 1e-5)).tobytes(), many.tobytes()) == ""
+    assert mismatch(dtypes.float32, (many * (1 + 1e-5)).tobytes(), many.tobytes()) == ""
     wrong = many.copy()
     wrong[150_000] += 0.1
-    assert "element 150000 is" in apart(dtypes.float32, wrong.tobytes(), many.tobytes())
+    assert "element 150000 is" in mismatch(dtypes.float32, wrong.tobytes(), many.tobytes())
     small = floats("f4", 1e-9, 4.0)
-    assert apart(dtypes.float32, floats("f4", 0.0, 4.0), small) == ""
-    assert apart(dtypes.float64, floats("f8", 1.001), floats("f8", 1.0))
-    assert not apart(dtypes.float16, floats("f2", 1.001), floats("f2", 1.0))
+    assert mismatch(dtypes.float32, floats("f4", 0.0, 4.0), small) == ""
+    assert mismatch(dtypes.float64, floats("f8", 1.001), floats("f8", 1.0))
+    assert not mismatch(dtypes.float16, floats("f2", 1.001), floats("f2", 1.0))
 
 
 def test_infinities_and_nans_are_equal_to_themselves_only():
     odd = floats("f4", np.nan, np.inf, -np.inf, 1.0)
-    assert apart(dtypes.float32, odd, odd) == ""
+    assert mismatch(dtypes.float32, odd, odd) == ""
     for place in range(3):
         other = np.frombuffer(odd, "f4").copy()
         other[place] = 7.0
-        assert f"element {place} is 7" in apart(dtypes.float32, other.tobytes(), odd)
-    assert apart(dtypes.float32, floats("f4", np.inf), floats("f4", -np.inf))
+        assert f"element {place} is 7" in mismatch(dtypes.float32, other.tobytes(), odd)
+    assert mismatch(dtypes.float32, floats("f4", np.inf), floats("f4", -np.inf))
 
 
 def test_integers_are_equal_or_not():
-    assert apart(dtypes.int32, floats("i4", 1), floats("i4", 2))
+    assert mismatch(dtypes.int32, floats("i4", 1), floats("i4", 2))
 
 
 def test_a_second_result_may_be_right_too():
     device = registry.open(DEVICE)
     ast = product()
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     twice = kernel_of(Tensor.empty(4, 6, device=DEVICE) @ Tensor.empty(6, 5, device=DEVICE) * 2.0)
     trial.expect(build(ast, WRITTEN_DOWN, device))
     trial.expect(build(twice, WRITTEN_DOWN, device))
@@ -115,7 +122,7 @@ def test_what_is_written_in_place_is_put_back():
     x = Tensor([1.0, 2.0, 3.0], device=DEVICE).realize()
     x.assign(x * 2.0 + 1.0)
     ast = kernel_of(x)
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     built = build(ast, WRITTEN_DOWN, device)
     assert set(built.program.outs) & set(built.program.ins)
     trial.expect(built)
@@ -127,7 +134,7 @@ def test_variables_are_as_large_as_they_may_be():
     device = registry.open(DEVICE)
     n = Variable("n", 1, 7).bind(3)
     ast = kernel_of(Tensor.empty(7, 2, device=DEVICE)[:n].sum(0))
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     built = build(ast, WRITTEN_DOWN, device)
     trial.expect(built)
     assert trial.time(built, 0.0, None).equal
@@ -142,7 +149,7 @@ def test_what_is_right_for_the_largest_value_only_is_wrong():
     n = Variable("n", 1, 7).bind(3)
     x = Tensor.empty(7, 2, device=DEVICE)
     ast, other = kernel_of(x[:n].sum(0)), kernel_of(x[: (n + 7) // 2].sum(0))
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     trial.expect(build(ast, WRITTEN_DOWN, device))
     outcome = trial.time(build(other, WRITTEN_DOWN, device), 0.0, None)
     assert not outcome.equal and "element" in outcome.because
@@ -154,7 +161,7 @@ def test_memory_of_unknown_size_is_refused():
     pointers = [node for node in ast.toposort() if node.op is Ops.DEFINE_GLOBAL]
     endless = {node: node.replace(dtype=dtypes.float.ptr(-1)) for node in pointers}
     with pytest.raises(CapabilityError, match="made up"):
-        Trial(ast.substitute(endless), device)
+        Measurement(ast.substitute(endless), device)
 
 
 def test_what_is_not_legal_is_not_built():

@@ -48,7 +48,7 @@ def test_a_damaged_cache_entry_is_compiled_again(tmp_path):
 def test_a_stored_binary_that_does_not_load_is_compiled_again(tmp_path, monkeypatch, ahead):
     """Such as what a compiler left that was ended early, and was stored as it is."""
     if ahead:
-        monkeypatch.setattr(programs, "_compiles_side_by_side", lambda device: True)
+        monkeypatch.setattr(programs, "_compiles_in_parallel", lambda device: True)
     x = floats(1, 2, 3)
     items = [scheduled(node)[0][0] for node in (x * 7.0, x * 8.0)]
     asts = [item.ast for item in items]
@@ -81,10 +81,10 @@ def test_the_kernels_of_a_schedule_are_compiled_side_by_side(monkeypatch, tmp_pa
     outs = [x.sum(), x.reshape(3, 1).expand(3, 4).contiguous(), x.cumsum(0)]
     items = Tensor.schedule(*outs)
     begun, wanted = [], [(item.ast, DEVICE) for item in items if item.ast.op is Ops.SINK]
-    monkeypatch.setattr(programs, "_compiles_side_by_side", lambda device: True)
-    start = programs._Ahead.start
+    monkeypatch.setattr(programs, "_compiles_in_parallel", lambda device: True)
+    start = programs._Prefetched.start
     monkeypatch.setattr(
-        programs._Ahead, "start", lambda self, *rest: (begun.append(rest), start(self, *rest))
+        programs._Prefetched, "start", lambda self, *rest: (begun.append(rest), start(self, *rest))
     )
     with settings.override(CACHE_DIR=str(tmp_path), BEAM=0):
         forget_programs()

@@ -11,7 +11,7 @@ from weft.device import Buffer, binding, registry
 from weft.engine import stats
 from weft.engine.capture import recorded
 from weft.engine.recorded_steps import GIVEN, KEPT, OUTPUT, SCRATCH, Unreplayable
-from weft.engine.replay import Replay, _Patch
+from weft.engine.replay import Replay, _ArgumentSlots
 
 
 def memory(tensor):
@@ -335,6 +335,6 @@ def test_a_graph_that_cannot_be_told_of_changes_is_the_plugins_fault():
 
     steps, given, result = record(chain, Tensor([1.0, 2.0]))
     replay, arguments = Replay(steps, given, outputs=[result]), [None]
-    replay._patches, replay._new = [_Patch([(arguments, 0)])], []
+    replay._patches, replay._new = [_ArgumentSlots([(arguments, 0)])], []
     with pytest.raises(PluginError, match="binding launches together failed"):
         replay._move_to(Graph(), [arguments], steps[0].prg.device)

@@ -17,7 +17,7 @@ from weft.codegen.pipeline import loops_for
 from weft.device import Device, DeviceFamily, Registry, registry
 from weft.device.hookspecs import hookimpl
 from weft.engine import forget_programs, measurement_workers, program_for, search, stats
-from weft.engine import tuning_database as found_room
+from weft.engine import tuning_database as database
 from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers
 from weft.testing import reference
@@ -61,7 +61,7 @@ class Scripted:
             return Outcome((1e-9,), False, "element 0 is wrong")
         return Outcome((self.seconds(built),), True)
 
-    def in_turn(self, several, seconds):
+    def time_interleaved(self, several, seconds):
         return [self.seconds(built) for built in several]
 
     def end(self):
@@ -74,7 +74,7 @@ def scripted(monkeypatch, tmp_path):
 
     def go(ast, width=1, kind=Scripted, **script):
         shop = kind(**script)
-        monkeypatch.setattr(search, "workshop_for", lambda *_: shop)
+        monkeypatch.setattr(search, "workers_for", lambda *_: shop)
         return search.search(ast, registry.open(DEVICE), width), shop
 
     with settings.override(CACHE_DIR=str(tmp_path)):
@@ -103,23 +103,23 @@ def test_what_is_as_fast_as_the_heuristic_does_not_replace_it(scripted):
 
 def test_what_fails_is_noted_and_never_chosen(scripted):
     first, _ = scripted(sums(), seconds=by_length)
-    best = first.best
-    for script in ({"refused": (best,)}, {"wrong": (best,)}, {"crashes": (best,)}):
-        found_room.cache.clear()
+    shortest = first.best
+    for script in ({"refused": (shortest,)}, {"wrong": (shortest,)}, {"crashes": (shortest,)}):
+        database.cache.clear()
         found, _ = scripted(sums(), seconds=by_length, **script)
-        assert found.best != best and found.best != found.heuristic
-        (failed,) = (one for one in found.tries if one.plan == best)
+        assert found.best != shortest and found.best != found.heuristic
+        (failed,) = (one for one in found.tries if one.plan == shortest)
         assert failed.seconds is None and failed.because
 
 
 def test_without_anything_to_compare_with_the_heuristic_stays(scripted):
     loops = sums(11)
     heuristic = scripted(loops, seconds=by_length)[0].heuristic
-    found_room.cache.clear()
+    database.cache.clear()
     for script in ({"refused": (heuristic,)}, {"crashes": (heuristic,)}):
         found, shop = scripted(loops, seconds=by_length, **script)
         assert found.best == heuristic and found.notes and shop.ended
-        found_room.cache.clear()
+        database.cache.clear()
 
 
 def test_a_workshop_that_breaks_down_ends_the_search(scripted):
@@ -139,7 +139,7 @@ def test_the_last_word_is_that_of_runs_in_turn(scripted):
     class Last(Scripted):
         answer = None
 
-        def in_turn(self, several, seconds):
+        def time_interleaved(self, several, seconds):
             assert several[0] == first.heuristic and first.best in several
             return self.answer(several)
 
@@ -150,7 +150,7 @@ def test_the_last_word_is_that_of_runs_in_turn(scripted):
         lambda several: "no answer within 10.0 s",
     ):
         Last.answer = staticmethod(answer)
-        found_room.cache.clear()
+        database.cache.clear()
         found, _ = scripted(sums(), kind=Last, seconds=by_length)
         assert found.best == found.heuristic
         outcomes.append([one.because for one in found.tries if one.seconds is None])
@@ -162,11 +162,11 @@ def test_what_was_lucky_once_does_not_replace_the_heuristic(scripted):
     class Lucky(Scripted):
         turns = 0
 
-        def in_turn(self, several, seconds):
+        def time_interleaved(self, several, seconds):
             self.turns += 1
             if self.turns > 1:
                 return [1.0] * len(several)
-            return super().in_turn(several, seconds)
+            return super().time_interleaved(several, seconds)
 
     found, shop = scripted(sums(), kind=Lucky, seconds=by_length)
     assert found.best == found.heuristic and shop.turns == 2
@@ -175,20 +175,21 @@ def test_what_was_lucky_once_does_not_replace_the_heuristic(scripted):
 def test_plans_are_timed_in_turn_once_more_or_it_is_told_why_not(monkeypatch):
     plans = [Plan(), Plan((BEST,))]
     shop = Scripted(seconds=by_length)
-    monkeypatch.setattr(search, "workshop_for", lambda *_: shop)
+    monkeypatch.setattr(search, "workers_for", lambda *_: shop)
     device = registry.open(DEVICE)
-    assert search.in_turn(sums(), device, plans, 1.0) == [1.0, 0.5] and shop.ended
+    assert search.time_interleaved(sums(), device, plans, 1.0) == [1.0, 0.5] and shop.ended
     shop.refused = (plans[1],)
-    assert search.in_turn(sums(), device, plans, 1.0) == "CompileError: no"
+    assert search.time_interleaved(sums(), device, plans, 1.0) == "CompileError: no"
     monkeypatch.setattr(shop, "expect", lambda *_: "no answer within 10.0 s")
     shop.refused, shop.ended = (), False
-    assert search.in_turn(sums(), device, plans, 1.0) == "no answer within 10.0 s" and shop.ended
+    why = search.time_interleaved(sums(), device, plans, 1.0)
+    assert why == "no answer within 10.0 s" and shop.ended
 
     def nowhere(*_):
         raise HelperFailed("OutOfMemory: no room for it")
 
-    monkeypatch.setattr(search, "workshop_for", nowhere)
-    assert "no room" in search.in_turn(sums(), device, plans, 1.0)
+    monkeypatch.setattr(search, "workers_for", nowhere)
+    assert "no room" in search.time_interleaved(sums(), device, plans, 1.0)
 
 
 def test_what_was_found_is_found_again_on_disk(scripted):
@@ -210,12 +211,12 @@ def test_what_is_not_legal_any_more_is_searched_for_again(scripted):
     scripted(ast, seconds=by_length)
     wrong = Plan((Opt(OptKind.LOCAL, 0, 4),))
     chosen = by_heuristic(loops_for(ast, device.target, True))
-    kept = found_room.Found(wrong, chosen, [found_room.Try(wrong, 1.0)])
-    found_room.cache.put(found_room.key_of(ast, device, 1), found_room.encoded(kept))
+    stored = database.SearchResult(wrong, chosen, [database.Try(wrong, 1.0)])
+    database.cache.put(database.key_of(ast, device, 1), database.encoded(stored))
     found, shop = scripted(ast, seconds=by_length)
     assert shop.timed and found.best != wrong
     other = dataclasses.replace(found, heuristic=Plan((BEST, BEST)))  # as it chose once
-    found_room.keep(found_room.key_of(ast, device, 1), other)
+    database.store(database.key_of(ast, device, 1), other)
     assert scripted(ast, seconds=by_length)[1].timed
 
 
@@ -227,13 +228,13 @@ def test_a_line_says_why_what_was_found_does_not_hold(scripted, capsys):
         (Plan((Opt(OptKind.UPCAST, "one", None),)), chosen, "is "),
         (chosen, Plan((BEST, BEST)), "the heuristic chooses otherwise"),
     ):
-        known = found_room.Found(plan, heuristic, [found_room.Try(plan, 1.0)])
-        found_room.keep("a key", known)
+        known = database.SearchResult(plan, heuristic, [database.Try(plan, 1.0)])
+        database.store("a key", known)
         with settings.override(DEBUG=1):
-            assert found_room.kept("a key", ast, device) is None
+            assert database.lookup("a key", ast, device) is None
         (line,) = capsys.readouterr().err.splitlines()
         assert "searched for again" in line and why in line
-        assert found_room.kept("a key", ast, device) is None
+        assert database.lookup("a key", ast, device) is None
         assert capsys.readouterr().err == ""
 
 
@@ -241,7 +242,7 @@ def test_an_interrupt_keeps_what_was_found_and_the_next_goes_on(scripted, monkey
     ended = []
     monkeypatch.setattr(search, "stop_helpers", lambda: ended.append(True))
     longest = scripted(sums(), seconds=by_length)[0].best
-    found_room.cache.clear()
+    database.cache.clear()
 
     class Interrupted(Scripted):
         def time(self, built, good):
@@ -253,7 +254,7 @@ def test_an_interrupt_keeps_what_was_found_and_the_next_goes_on(scripted, monkey
         scripted(sums(), kind=Interrupted, seconds=by_length)
     assert ended
     ast, device = sums(), registry.open(DEVICE)
-    known = found_room.kept(found_room.key_of(ast, device, 1), ast, device)
+    known = database.lookup(database.key_of(ast, device, 1), ast, device)
     assert not known.complete and BEST in known.best.opts and len(known.best.opts) == 2
     found, shop = scripted(sums(), seconds=by_length)
     assert known.best in shop.timed[:3] and found.complete
@@ -298,7 +299,7 @@ def test_another_machine_searches_for_itself(scripted, monkeypatch):
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"nonsense", b'[[true,[["old",0,1]]],1,2,3]'])
 def test_what_another_version_kept_is_a_miss(data):
-    assert found_room.decoded(data) is None
+    assert database.decoded(data) is None
 
 
 def test_equal_sources_are_run_once(scripted, monkeypatch):
@@ -318,7 +319,7 @@ def test_what_is_far_too_slow_to_begin_with_is_no_start(scripted):
     first = Plan((Opt(OptKind.UPCAST, 0, 2),))
     quick, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 2.0)
     assert quick.heuristic.opts and first in [one.plan for one in quick.tries]
-    found_room.cache.clear()
+    database.cache.clear()
     slow, _ = scripted(sums(), seconds=lambda plan: 1.0 if plan.opts else 20.0)
     assert first not in [one.plan for one in slow.tries]
 
@@ -356,7 +357,7 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
     helpers.all = [Helper("X", "bad", [sys.executable, "-c", LOST, str(log)])]
     monkeypatch.setattr(measurement_workers, "helpers_for", lambda *_: helpers)
     try:
-        shop = measurement_workers.Elsewhere(sums(), registry.open(DEVICE))
+        shop = measurement_workers.HelperWorkers(sums(), registry.open(DEVICE))
         assert shop.expect("what is right", 20.0) == ""
         assert "signal 11" in shop.time("what crashes", None)
         assert shop.expect("more of it", 20.0) == ""
@@ -374,7 +375,7 @@ def test_whoever_replaces_a_lost_one_is_told_everything(monkeypatch, tmp_path):
 def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
     """What ends a helper for want of memory would end the program."""
 
-    class NoRoom:
+    class NoHelper:
         def __init__(self, ast, device):
             raise HelperFailed("OutOfMemory: no room for it")
 
@@ -386,8 +387,8 @@ def test_a_kernel_that_has_no_room_elsewhere_is_not_tried_here(monkeypatch):
     monkeypatch.setattr(
         measurement_workers, "helpers_of", lambda device: type("All", (), {"first": Opens})
     )
-    monkeypatch.setattr(measurement_workers, "Elsewhere", NoRoom)
-    monkeypatch.setattr(measurement_workers, "Here", lambda *_: pytest.fail("tried here"))
+    monkeypatch.setattr(measurement_workers, "HelperWorkers", NoHelper)
+    monkeypatch.setattr(measurement_workers, "LocalWorkers", lambda *_: pytest.fail("tried here"))
     with settings.override(CACHE=0):
         found = search.search(sums(), registry.open(DEVICE), 1)
     assert found.best == found.heuristic and not found.tries
@@ -404,7 +405,7 @@ def test_here_a_fault_in_one_plan_leaves_the_others(monkeypatch):
         return build(ast, plan, device)
 
     monkeypatch.setattr(measurement_workers, "build", faulty)
-    shop = measurement_workers.Here(ast, device)
+    shop = measurement_workers.LocalWorkers(ast, device)
     bad, good = shop.built([Plan((BEST,)), Plan()])
     assert bad.startswith("fault: KeyError")
     assert shop.expect(good[1], 1.0) == "" and shop.time(good[1], None).equal

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from weft.engine import timing
-from weft.engine.timing import timed, waited
+from weft.engine.timing import timed, wait_time
 
 
 @pytest.fixture
@@ -16,8 +16,8 @@ def clock(monkeypatch):
 
     def go(times, waits, others=(0.0, 0.0)):
         monkeypatch.setattr(timing, "perf_counter", itertools.chain(times).__next__)
-        monkeypatch.setattr(timing, "waited", itertools.chain(waits).__next__)
-        monkeypatch.setattr(timing, "_of_others", itertools.chain(others).__next__)
+        monkeypatch.setattr(timing, "wait_time", itertools.chain(waits).__next__)
+        monkeypatch.setattr(timing, "_other_threads_time", itertools.chain(others).__next__)
         return timed(lambda: "result")
 
     return go
@@ -46,15 +46,15 @@ def test_nothing_takes_less_than_no_time(clock):
 
 
 def test_where_nobody_counts_there_was_no_waiting(monkeypatch, tmp_path):
-    assert waited() >= 0.0
+    assert wait_time() >= 0.0
     monkeypatch.setattr(timing, "_COUNTED", False)
-    assert waited() == 0.0
+    assert wait_time() == 0.0
     monkeypatch.setattr(timing, "_COUNTED", True)
     for name, text in (("none", None), ("short", "12"), ("odd", "a b c")):
         if text is not None:
             (tmp_path / name).write_text(text)
         monkeypatch.setattr(timing, "_FILE", str(tmp_path / name))
-        assert waited() == 0.0
+        assert wait_time() == 0.0
     (tmp_path / "good").write_text("12 2500000000 7\n")
     monkeypatch.setattr(timing, "_FILE", str(tmp_path / "good"))
-    assert waited() == 2.5
+    assert wait_time() == 2.5

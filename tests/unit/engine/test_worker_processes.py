@@ -14,7 +14,7 @@ from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
-from weft.engine import worker_processes as helpers_room
+from weft.engine import worker_processes
 from weft.engine.candidate_measurement import WRITTEN_DOWN
 from weft.engine.worker_main import Server, read_message, serve, write_message
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers, helpers_for, stop_helpers
@@ -128,8 +128,8 @@ def test_a_busy_machine_may_take_longer(monkeypatch, load, times):
             raise OSError
         return (load * (os.cpu_count() or 1), 0.0, 0.0)
 
-    monkeypatch.setattr(helpers_room.os, "getloadavg", loads, raising=False)
-    assert helpers_room.patience() == times
+    monkeypatch.setattr(worker_processes.os, "getloadavg", loads, raising=False)
+    assert worker_processes.time_limit_factor() == times
 
 
 @pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e300, -1.0])

@@ -3,9 +3,9 @@
 from helpers.graphs import buffer
 from weft.schedule import fusion_analysis
 from weft.schedule.fusion_analysis import (
-    Roots,
+    RootKernels,
     facts_of,
-    is_tiled,
+    is_matrix_product,
     loop_shape,
     reused_operands,
     rows_of_reduce,
@@ -49,10 +49,10 @@ def test_rows_end_at_the_first_axis_that_is_reduced():
 
 
 def test_a_product_of_matrices_is_tiled_and_a_product_with_a_vector_is_not():
-    assert is_tiled(product())
-    assert not is_tiled(product(m=1)) and not is_tiled(product(n=1))
+    assert is_matrix_product(product())
+    assert not is_matrix_product(product(m=1)) and not is_matrix_product(product(n=1))
     x = buffer(24).reshape((4, 6))
-    assert not is_tiled((x - x.reduce(Ops.MAX, (1,)).expand((4, 6))).reduce(Ops.ADD, (1,)))
+    assert not is_matrix_product((x - x.reduce(Ops.MAX, (1,)).expand((4, 6))).reduce(Ops.ADD, (1,)))
     assert facts_of(product(), {}).work > 4 * 5 * 6 and facts_of(product(), {}).batch == 1
 
 
@@ -91,17 +91,19 @@ def test_what_is_read_aside_is_not_read_where_the_kernel_stores():
     x, y, z = buffer(24), buffer(4), buffer(24)
     wide = y.reshape((4, 1)).expand((4, 6))
     plain = x.reshape((4, 6)) + wide
-    assert facts_of(plain, {}).aside == {y}
-    assert facts_of((plain * z.reshape((4, 6))).reduce(Ops.ADD, (1,)), {}).aside == {x, y, z}
+    assert facts_of(plain, {}).displaced == {y}
+    assert facts_of((plain * z.reshape((4, 6))).reduce(Ops.ADD, (1,)), {}).displaced == {x, y, z}
     turned = x.reshape((4, 6)).permute((1, 0)) + z.reshape((6, 4))
-    assert facts_of(turned, {}).aside == {x}
+    assert facts_of(turned, {}).displaced == {x}
 
 
 def test_all_kernels_by_number_and_who_reads_whom():
     x, other = buffer(4), buffer(4)
     one = x + 1
     write = x.assign(one * 2)
-    roots = Roots(uses_in(UOp.sink(write, other + one)), dict.fromkeys([one, write, other + one]))
+    roots = RootKernels(
+        uses_in(UOp.sink(write, other + one)), dict.fromkeys([one, write, other + one])
+    )
     assert roots.nodes == [one, write, other + one] and roots.number[write] == 1
     assert roots.readers[one] == [1, 2] and roots.writer == {x: 1}
     assert roots.sources(roots.facts[2]) == [0] and roots.memory >= {x, other, one}

@@ -2,12 +2,12 @@
 
 from helpers.graphs import buffer
 from weft.schedule.fusion_analysis import facts_of
-from weft.schedule.fusion_candidates import Draft, Group, in_parts
+from weft.schedule.fusion_candidates import Candidate, Group, sequential_group
 from weft.uop import Ops
 
 
 def draft_of(root):
-    return Draft([facts_of(root, {root: None})], None, "X")
+    return Candidate([facts_of(root, {root: None})], None, "X")
 
 
 def columns(rows, length):
@@ -18,13 +18,13 @@ def test_a_draft_says_what_it_computes_and_how_much():
     root = columns(4, 8)
     draft = draft_of(root)
     assert draft.members == [root] and draft.work >= 4 * 8
-    assert Draft(draft.facts * 2, None, "X").work == 2 * draft.work
+    assert Candidate(draft.facts * 2, None, "X").work == 2 * draft.work
 
 
 def test_what_is_alike_differs_in_its_memory_alone():
     one, other, shorter = (draft_of(columns(*shape)) for shape in ((4, 8), (4, 8), (4, 7)))
-    assert one.likeness == other.likeness != shorter.likeness
-    assert one.likeness != draft_of(columns(4, 8) + 1).likeness
+    assert one.signature == other.signature != shorter.signature
+    assert one.signature != draft_of(columns(4, 8) + 1).signature
 
 
 def test_each_part_has_axes_of_its_own():
@@ -32,9 +32,9 @@ def test_each_part_has_axes_of_its_own():
     shapes = {row: (4, 8), stored: (4, 9)}
     first = Group([row, stored], [stored], shapes, (4,), [row])
     others = [Group([node], [node]) for node in (sums, more)]
-    whole = in_parts([row, stored, sums, more], [stored, sums, more], [*others, first])
+    whole = sequential_group([row, stored, sums, more], [stored, sums, more], [*others, first])
     assert (whole.outer, whole.kept) == ((4,), [row])
     assert whole.shapes == {**shapes, sums: (1, 1, 1, 10), more: (1, 1, 1, 1, 1, 11)}
-    assert in_parts([sums, more], [sums, more], others).shapes == {
+    assert sequential_group([sums, more], [sums, more], others).shapes == {
         sums: (1, 10), more: (1, 1, 1, 11)
     }  # fmt: skip

@@ -3,15 +3,15 @@
 from helpers.graphs import buffer
 from weft.schedule.fusion_analysis import facts_of, reused_operands
 from weft.schedule.fusion_legality import (
-    aligned,
-    goes_on_with_what_is_put,
-    is_across,
-    is_small_sum,
-    near_products,
-    overwrites_what_it_needs,
-    products_below,
-    steps_of,
-    turns_of,
+    aligned_shape,
+    have_small_operands,
+    is_small_reduce,
+    is_strided,
+    iterations_of,
+    overwrites_needed_element,
+    products_in,
+    reads_incomplete_scatter,
+    reduce_extent,
 )
 from weft.tensor import Tensor
 from weft.uop import Ops, UOp
@@ -30,13 +30,13 @@ def product(a, b):
 def test_small_sums_are_plain_loops_that_add_up():
     def is_small(root):
         known = facts_of(root, {root: None})
-        return is_small_sum([known], known.work)
+        return is_small_reduce([known], known.work)
 
     x = buffer(64 * 32).reshape((64, 32))
     assert is_small(x.reduce(Ops.ADD, (0,))) and not is_small(x + 1)
     assert not is_small(product(x, buffer(32 * 16).reshape((32, 16))))
     assert not is_small(buffer(1 << 18).reshape((512, 512)).reduce(Ops.MAX, (1,)))
-    assert not goes_on_with_what_is_put([facts_of(x + 1, {x + 1: None})])
+    assert not reads_incomplete_scatter([facts_of(x + 1, {x + 1: None})])
 
 
 def test_what_a_kernel_needs_through_another_one_is_needed():
@@ -46,9 +46,9 @@ def test_what_a_kernel_needs_through_another_one_is_needed():
     write = UOp(Ops.ASSIGN, b.dtype, (b, c))
     here = {first: None, second: None, write: None}
     known = {root: facts_of(root, here) for root in here}
-    assert not overwrites_what_it_needs([known[first], known[write]])
-    assert overwrites_what_it_needs([known[first], known[second], known[write]])
-    assert not overwrites_what_it_needs([known[first], known[second]])
+    assert not overwrites_needed_element([known[first], known[write]])
+    assert overwrites_needed_element([known[first], known[second], known[write]])
+    assert not overwrites_needed_element([known[first], known[second]])
 
 
 def test_what_was_written_is_not_computed_again():
@@ -56,15 +56,15 @@ def test_what_was_written_is_not_computed_again():
     write = UOp(Ops.ASSIGN, b.dtype, (b, b * 2))
     total = write.reduce(Ops.ADD, (0,))
     here = {write: None, total: None}
-    assert not overwrites_what_it_needs([facts_of(root, here) for root in here])
+    assert not overwrites_needed_element([facts_of(root, here) for root in here])
 
 
 def test_products_are_found_above_what_is_read():
     a, b = buffer(24).reshape((4, 6)), buffer(30).reshape((6, 5))
     first = product(a, b)
     second = product(first.reshape((4, 5)), buffer(10).reshape((5, 2)))
-    assert [node for node, _ in products_below(second, {first}.__contains__)] == [second]
-    below = products_below(second, lambda node: node.op is Ops.BUFFER)
+    assert [node for node, _ in products_in(second, {first}.__contains__)] == [second]
+    below = products_in(second, lambda node: node.op is Ops.BUFFER)
     assert {node for node, _ in below} == {first, second}
     assert all(operands == reused_operands(node) for node, operands in below)
 
@@ -72,27 +72,27 @@ def test_products_are_found_above_what_is_read():
 def test_a_product_is_near_where_each_batch_has_its_own_small_operand():
     batched = product(buffer(48).reshape((2, 4, 6)), buffer(60).reshape((2, 6, 5)))
     read = lambda node: node.op is Ops.BUFFER  # noqa: E731
-    assert near_products(products_below(batched, read), 8)
+    assert have_small_operands(products_in(batched, read), 8)
     flat = product(buffer(48).reshape((8, 6)), buffer(30).reshape((6, 5)))
-    assert not near_products(products_below(flat, read), 8)
+    assert not have_small_operands(products_in(flat, read), 8)
 
 
 def test_weights_and_images_under_a_window_are_not_near():
     """A convolution is not done line by line for the sake of what reads its result."""
     total = Tensor.empty(2, 3, 6, 6).conv2d(Tensor.empty(4, 3, 3, 3), padding=1).uop
-    products = products_below(total, lambda node: node.op is Ops.BUFFER)
+    products = products_in(total, lambda node: node.op is Ops.BUFFER)
     assert len(products) == 1
-    assert not near_products(products, 2) and not near_products(products, 8)
+    assert not have_small_operands(products, 2) and not have_small_operands(products, 8)
 
 
 def test_loops_side_by_side():
-    assert aligned((5,), (4, 5)) == (1, 5) and aligned((4, 1), (4, 5)) == (4, 1)
-    assert aligned((3,), (4, 5)) is None
-    assert steps_of(((4, 6), (1,))) == 24 and turns_of(((4, 6), (1,))) == 6
+    assert aligned_shape((5,), (4, 5)) == (1, 5) and aligned_shape((4, 1), (4, 5)) == (4, 1)
+    assert aligned_shape((3,), (4, 5)) is None
+    assert iterations_of(((4, 6), (1,))) == 24 and reduce_extent(((4, 6), (1,))) == 6
 
 
 def test_a_movement_across_the_order_of_memory():
     x = buffer(24).reshape((4, 6))
     base = x.base
-    assert not is_across(base, base) and not is_across(x, base)
-    assert is_across(x.permute((1, 0)), base)
+    assert not is_strided(base, base) and not is_strided(x, base)
+    assert is_strided(x.permute((1, 0)), base)

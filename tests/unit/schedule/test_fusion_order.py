@@ -7,7 +7,7 @@ from weft.schedule.fusion_order import GroupOrder
 
 def test_neighbours_are_united():
     order = GroupOrder(3, [(0, 1), (1, 2)])
-    kept = order.unite(0, 1)
+    kept = order.merge(0, 1)
     assert kept in (0, 1)
     assert order.after[kept] == {2} and order.before[2] == {kept}
     assert order.rank[kept] < order.rank[2]
@@ -15,7 +15,7 @@ def test_neighbours_are_united():
 
 def test_a_third_between_two_keeps_them_apart():
     order = GroupOrder(3, [(0, 1), (1, 2), (0, 2)])
-    assert order.unite(0, 2) is None
+    assert order.merge(0, 2) is None
     assert order.rank == [0, 1, 2] and order.after[0] == {1, 2}
 
 
@@ -28,7 +28,7 @@ def test_what_is_far_apart_stays_apart():
     count = 500
     edges = [(0, n) for n in range(1, count)] + [(n, count) for n in range(1, 2)]
     order = GroupOrder(count + 1, edges)
-    assert order.unite(0, count) is None
+    assert order.merge(0, count) is None
 
 
 def test_at_random_against_reachability():
@@ -45,7 +45,7 @@ def test_at_random_against_reachability():
                 break
             merged = {(home[x], home[y]) for x, y in edges if home[x] != home[y]}
             legal = not _longer_path(merged, a, b) and not _longer_path(merged, b, a)
-            kept = order.unite(a, b)
+            kept = order.merge(a, b)
             assert (kept is not None) == legal
             united, refused = united + legal, refused + (not legal)
             if kept is not None:

@@ -8,7 +8,7 @@ import pytest
 from helpers.graphs import buffer, kernels, ops_of
 from weft import Tensor
 from weft.base.settings import settings
-from weft.schedule.row_buffers import in_rows, outer_shape, rows_kept
+from weft.schedule.row_buffers import outer_shape, plan_row_buffers, with_outer_axes
 from weft.uop import Ops
 
 
@@ -17,8 +17,8 @@ def x(*shape):
 
 
 def kept(members, stored, rows, most=1 << 20, again=inf):
-    found = rows_kept(members, stored, rows, most, lambda u: u.op is Ops.BUFFER)
-    return None if found is None else found.spared(again)
+    found = plan_row_buffers(members, stored, rows, most, lambda u: u.op is Ops.BUFFER)
+    return None if found is None else found.nodes(again)
 
 
 def test_a_value_in_two_loops_is_kept_where_it_is_dear():
@@ -71,9 +71,9 @@ def test_the_outer_axes_are_the_most_detailed_ones():
     assert outer_shape([(6, 8), (2, 3, 1), (2, 3, 5)], 6) == (2, 3)
     assert outer_shape([(1, 6, 1, 8)], 6) == (6,)
     assert outer_shape([(5,)], 1) == ()
-    assert in_rows((6, 8), (2, 3)) == (2, 3, 8)
-    assert in_rows((2, 3, 4, 5), (2, 3)) == (2, 3, 4, 5)
-    assert in_rows((12,), (2, 3)) == (2, 3, 2)
+    assert with_outer_axes((6, 8), (2, 3)) == (2, 3, 8)
+    assert with_outer_axes((2, 3, 4, 5), (2, 3)) == (2, 3, 4, 5)
+    assert with_outer_axes((12,), (2, 3)) == (2, 3, 2)
 
 
 @pytest.mark.parametrize(

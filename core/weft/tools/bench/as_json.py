@@ -15,7 +15,7 @@ from typing import Any
 from weft.base.errors import FileError
 from weft.base.interrupts import let_through
 from weft.codegen.opt.search_space import Plan
-from weft.engine.tuning_database import Found
+from weft.engine.tuning_database import SearchResult
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.table import Roofs, of_limit
 
@@ -55,7 +55,7 @@ def _kernel(kernel: Measured, whole: float, roofs: Roofs) -> dict[str, Any]:
     }
 
 
-def searched(name: str, found: Found) -> dict[str, Any]:
+def searched(name: str, found: SearchResult) -> dict[str, Any]:
     """All that a search tried for a kernel, in that order; `failed` says why one has no time."""
     return {
         "kernel": name,

@@ -16,7 +16,7 @@ from weft.base.provenance import describe
 from weft.base.trace import Event
 from weft.device import registry
 from weft.device.program import LinearProgram
-from weft.engine.candidate_measurement import Built, Trial
+from weft.engine.candidate_measurement import Built, Measurement
 
 EVENTS = ("run",)
 FEW = 3
@@ -122,7 +122,7 @@ def alone(kernel: Measured, times: int = AGAIN) -> list[float]:
     program = kernel.program
     assert program.source_ast is not None
     device = registry.open(kernel.device)
-    trial = Trial(program.source_ast, device)
+    trial = Measurement(program.source_ast, device)
     source = device.renderer.render(program)
     compiler = device.compiler
     binary = source.encode() if compiler is None else compiler.compile(source, program.name)

@@ -20,8 +20,8 @@ from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
 from weft.device.capabilities import Feature
 from weft.device.open_device import OpenDevice
-from weft.engine.candidate_measurement import Trial, build
-from weft.engine.worker_processes import patience
+from weft.engine.candidate_measurement import Measurement, build
+from weft.engine.worker_processes import time_limit_factor
 from weft.shape.tracker import ShapeTracker
 from weft.uop import AxisKind, Ops, UOp
 
@@ -74,7 +74,7 @@ def peaks_of(device: OpenDevice, dtype: DType = dtypes.float32, anew: bool = Fal
             dtype.name,
         )
     )
-    busy = patience()
+    busy = time_limit_factor()
     kept = None if anew else _cache.get(key)
     if kept is not None:
         then, *found = json.loads(kept)
@@ -147,7 +147,7 @@ def _fastest(
     size = 32
     while True:
         ast, amount = work(size)
-        trial = Trial(ast, device)
+        trial = Measurement(ast, device)
         ready = (run for plan in _plans(device, ast, threads) if (run := _ready(trial, ast, plan)))
         first = next(ready, None)
         quick = first() if first is not None else 0.0
@@ -181,7 +181,7 @@ def _single(plan: Plan) -> Plan:
     return Plan(tuple(opt for opt in plan.opts if opt.kind is not OptKind.THREAD), plan.prepared)
 
 
-def _ready(trial: Trial, ast: UOp, plan: Plan) -> Callable[[], float] | None:
+def _ready(trial: Measurement, ast: UOp, plan: Plan) -> Callable[[], float] | None:
     """What runs a plan and gives the seconds; None where the plan is not legal."""
     try:
         built = build(ast, plan, trial.device)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from weft.base.errors import ArgumentError
 from weft.base.text import human_time, plural
-from weft.engine.tuning_database import Found
+from weft.engine.tuning_database import SearchResult
 from weft.tools.bench.meter import Measured
 
 
@@ -31,7 +31,7 @@ def chosen(kernels: Sequence[Measured], which: str) -> Measured:
     )
 
 
-def text(name: str, found: Found, most: int = 20) -> str:
+def text(name: str, found: SearchResult, most: int = 20) -> str:
     """The table. most: how many rows; 0: all that ran."""
     ranked = found.ranked()
     failed = [one for one in found.tries if one.seconds is None]

@@ -31,7 +31,7 @@ from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.device import registry
 from weft.engine.search import search
-from weft.engine.worker_processes import patience
+from weft.engine.worker_processes import time_limit_factor
 from weft.tools.bench import as_json, perfetto, roofline, table, tried
 from weft.tools.bench.meter import EVENTS, Measured, Meter
 from weft.tools.bench.peaks import Peaks, peaks_of
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(words: Sequence[str], which: str | None, arguments: argparse.Namespace) -> int:
-    meter, timeline, recorder, busy = Meter(), perfetto.Timeline(), Recorder(), patience()
+    meter, timeline, recorder, busy = Meter(), perfetto.Timeline(), Recorder(), time_limit_factor()
     with ExitStack() as listening:
         listening.callback(trace.subscribe(meter, only=EVENTS))
         if which is None and not arguments.no_files:

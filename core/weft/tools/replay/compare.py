@@ -36,7 +36,7 @@ class _NotHere(DeviceError):
 
 @dataclass
 class Report:
-    """What came of a comparison: how many of each kind, and the paths of those that stand out.
+    """The result of a comparison: how many of each kind, and the paths of those that stand out.
 
     changed: made again, differently. failed: could be captured, and cannot be made now. unknown:
     nothing can be said, since their device is not here. damaged: no whole record.

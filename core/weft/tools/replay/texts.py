@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from weft.base.errors import ScheduleError
 from weft.base.settings import settings
-from weft.schedule import sorted_writes, kernel_writes
+from weft.schedule import kernel_writes, sorted_writes
 from weft.schedule.item_order import overwritten_by
 from weft.schedule.kernels import root_buffer
 from weft.uop import Ops, UOp, to_text

@@ -9,7 +9,7 @@ from weft.base.provenance import Metadata
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search_space import Plan
 from weft.device.program import Estimates, LinearProgram
-from weft.engine.tuning_database import Found, Try
+from weft.engine.tuning_database import SearchResult, Try
 from weft.tools.bench import as_json
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.peaks import Peaks
@@ -37,7 +37,8 @@ def test_a_program_and_its_kernels(tmp_path):
 
 def test_all_that_a_search_tried(capsys):
     good, bad = Plan((Opt(OptKind.UNROLL, 1, 4),)), Plan((), prepared=False)
-    found = Found(good, bad, [Try(good, 1e-3), Try(bad, None, "CompileError: no")], ["a note"])
+    tries = [Try(good, 1e-3), Try(bad, None, "CompileError: no")]
+    found = SearchResult(good, bad, tries, ["a note"])
     assert as_json.write(as_json.searched("r_4", found), "-") is None
     read = json.loads(capsys.readouterr().out)
     assert read["kernel"] == "r_4" and read["notes"] == ["a note"] and read["complete"]

@@ -8,7 +8,7 @@ from weft.base.settings import settings
 from weft.codegen.opt.search_space import Plan
 from weft.device import registry
 from weft.device.capabilities import Feature
-from weft.engine.candidate_measurement import WRITTEN_DOWN, Trial, build
+from weft.engine.candidate_measurement import WRITTEN_DOWN, Measurement, build
 from weft.tools.bench import peaks
 from weft.tools.bench.peaks import Peaks, copies, peaks_of, products
 
@@ -35,7 +35,7 @@ def test_measured_once(quick, monkeypatch):
 def test_what_a_busy_machine_reached_is_measured_again(quick, monkeypatch):
     device = registry.open("REF")
     busy = iter([4.0, 3.0, 1.0, 5.0])
-    monkeypatch.setattr(peaks, "patience", lambda: next(busy))
+    monkeypatch.setattr(peaks, "time_limit_factor", lambda: next(busy))
     speeds = iter([10.0, 40.0])
     monkeypatch.setattr(peaks, "_measured", lambda *_: Peaks(next(speeds), 1.0))
     assert [peaks_of(device)[0].flops for _ in range(4)] == [10.0, 10.0, 40.0, 40.0]
@@ -66,7 +66,7 @@ def test_the_kernels_do_what_they_are_counted_for(size):
     ast, operations = products(size, dtypes.float32)
     built = build(ast, WRITTEN_DOWN, device)
     assert operations == 2 * 192 * size <= built.program.estimates.ops
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     _, results = trial.results(built)
     a = trial.content[1].view(np.float32).reshape(-1, 192)
     want = a * trial.content[2].view(np.float32).sum()
@@ -75,7 +75,7 @@ def test_the_kernels_do_what_they_are_counted_for(size):
     ast, moved = copies(size, dtypes.float32)
     built = build(ast, Plan(), device)
     assert moved == built.program.estimates.bytes == 8 * size
-    trial = Trial(ast, device)
+    trial = Measurement(ast, device)
     assert trial.results(built)[1][0] == bytes(trial.content[1])
 
 

@@ -4,7 +4,7 @@ from weft.base.errors import ArgumentError
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search_space import Plan
 from weft.device.program import LinearProgram
-from weft.engine.tuning_database import Found, Try
+from weft.engine.tuning_database import SearchResult, Try
 from weft.tools.bench.meter import Measured
 from weft.tools.bench.tried import chosen, text
 
@@ -18,7 +18,7 @@ def found(best):
         Try(PLANS[2], None, "CompileError: no such thing"),
         Try(PLANS[3], 2e-3),
     ]
-    return Found(best, PLANS[0], tries, ["something to know"])
+    return SearchResult(best, PLANS[0], tries, ["something to know"])
 
 
 def test_best_first_with_the_place_of_the_heuristic():

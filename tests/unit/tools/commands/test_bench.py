@@ -118,7 +118,7 @@ def test_what_ran_before_a_program_failed_is_told(program, capsys):
 
 def test_others_at_work_are_told_of(program, capsys, monkeypatch):
     for busy, told in ((1.0, False), (3.0, True)):
-        monkeypatch.setattr(bench, "patience", lambda busy=busy: busy)
+        monkeypatch.setattr(bench, "time_limit_factor", lambda busy=busy: busy)
         assert cli.main(["bench", "--no-files", str(program)]) == 0
         assert ("others used the machine" in capsys.readouterr().out) == told
 
