@@ -29,7 +29,7 @@ _SHAPELESS = frozenset(
     {
         Ops.SINK, Ops.UNIQUE, Ops.DEVICE, Ops.KERNEL, Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL,
         Ops.DEFINE_REG, Ops.BARRIER, Ops.IF, Ops.ENDIF, Ops.ENDRANGE, Ops.CUSTOM, Ops.CUSTOMI,
-        Ops.NOOP, Ops.BLOCK, Ops.BLOCKSTART, Ops.BLOCKEND, Ops.BLOCKFINAL, Ops.PTRCAT,
+        Ops.NOOP,
     }
 )  # fmt: skip
 _ELEMENTWISE, _MOVEMENT = GroupOp.Elementwise, GroupOp.Movement

@@ -20,11 +20,7 @@ from weft.uop.ops import GroupOp, Ops
 
 _OPENS = frozenset({Ops.RANGE, Ops.IF})
 _CLOSES = frozenset({Ops.ENDRANGE, Ops.ENDIF})
-_GONE = frozenset(
-    {
-        Ops.REDUCE, Ops.REDUCE_AXIS, Ops.FILL, Ops.VIEW, Ops.VALID, Ops.UNROLL, Ops.CONTRACT,
-    }
-)  # fmt: skip
+_LOWERED_AWAY = frozenset({Ops.REDUCE, Ops.REDUCE_AXIS, Ops.FILL, Ops.VIEW, Ops.VALID})
 
 
 class _Scopes:
@@ -40,7 +36,7 @@ class _Scopes:
             return "it stands in the list twice"
         self.ever.add(node)
         op = node.op
-        if op in _GONE:
+        if op in _LOWERED_AWAY:
             return "a linear program has no such node"
         if op in _CLOSES:
             if not self.open or self.open[-1] is not node.src[0]:

@@ -141,7 +141,7 @@ def bounds_of(node: UOp) -> Bounds:
         return node.arg.low, node.arg.high
     if op is Ops.RANGE or op is Ops.SPECIAL:
         return 0, max(0, bounds_of(src[0])[1] - 1)
-    if op is Ops.BIND or op is Ops.GEP or op is Ops.UNROLL or op is Ops.CONTRACT:
+    if op is Ops.BIND or op is Ops.GEP:
         return bounds_of(src[0])
     found = _interval(node)
     if found is None:

@@ -31,11 +31,6 @@ class Ops(Member, int):
     CONTIGUOUS_BACKWARD = auto()  # identity; CONTIGUOUS on the gradient
     DETACH = auto()  # identity that stops gradients
     FUSE = auto()  # keep everything below in one kernel
-    # blocks of a linear program
-    BLOCK = auto()
-    BLOCKSTART = auto()
-    BLOCKEND = auto()
-    BLOCKFINAL = auto()
     # movement: no data moves
     RESHAPE = auto()  # arg: the new shape
     PERMUTE = auto()  # arg: the order of the old axes
@@ -59,14 +54,10 @@ class Ops(Member, int):
     REDUCE_AXIS = auto()  # over tensor axes; arg: Reduce(op, axes)
     REDUCE = auto()  # (value, range, ...): over ranges, inside kernels; arg: the operation
     FILL = auto()  # (store, ..., range, ...): stores on chip over ranges that it closes
-    ALLREDUCE = auto()  # across devices
     # vectors
-    UNROLL = auto()  # a value that carries expanded axes
-    CONTRACT = auto()  # expanded axes become lanes
     GEP = auto()  # picks lanes; arg: their numbers
     VECTORIZE = auto()  # builds a vector of scalars
     CAT = auto()  # joins vectors
-    PTRCAT = auto()  # joins pointers
     # unary
     CAST = auto()  # converts the value
     BITCAST = auto()  # reinterprets the bits

@@ -11,10 +11,10 @@ from weft.uop import GroupOp, Ops, UOp
 # what stands in kernels and schedules alone, or stands for what is no value
 NO_VALUES = {
     Ops.SINK, Ops.VIEW, Ops.VALID, Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG, Ops.SPECIAL,
-    Ops.REDUCE, Ops.FILL, Ops.BLOCK, Ops.BLOCKSTART, Ops.BLOCKEND, Ops.BLOCKFINAL, Ops.UNROLL,
-    Ops.CONTRACT, Ops.GEP, Ops.VECTORIZE, Ops.CAT, Ops.PTRCAT, Ops.LOAD, Ops.STORE, Ops.WMMA,
+    Ops.REDUCE, Ops.FILL,
+    Ops.GEP, Ops.VECTORIZE, Ops.CAT, Ops.LOAD, Ops.STORE, Ops.WMMA,
     Ops.INDEX, Ops.BARRIER, Ops.RANGE, Ops.IF, Ops.ENDRANGE, Ops.ENDIF, Ops.VCONST, Ops.CUSTOM,
-    Ops.CUSTOMI, Ops.ALLREDUCE, Ops.MSELECT, Ops.SHUFFLE, Ops.DOT,
+    Ops.CUSTOMI, Ops.MSELECT, Ops.SHUFFLE, Ops.DOT,
     Ops.COMMIT, Ops.WAIT,
 }  # fmt: skip
 
