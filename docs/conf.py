@@ -37,6 +37,13 @@ nb_ipywidgets_js = {}
 # The API reference, from docstrings
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {
+    name: name
+    for name in (
+        "ArrayLike", "Axes", "DTypeLike", "DeviceLike", "Index", "Number", "Padding", "ShapeLike",
+        "Size",
+    )
+}  # fmt: skip
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
@@ -56,11 +63,11 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "glossary": [], "settings": []},
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }

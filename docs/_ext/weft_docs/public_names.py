@@ -137,7 +137,7 @@ def _row(owner: str, name: str) -> list[str]:
         return []
     text = " ".join(takewhile(str.strip, (inspect.getdoc(thing) or "").splitlines()))
     sentence = re.split(r"(?<=[.:;]) |(?<=\.)$", text, maxsplit=1)[0].rstrip(":;")
-    return [f"   * - :py:obj:`~{owner}.{name}`", f"     - {inline(sentence)}"]
+    return [f"   * - :py:obj:`~{owner}.{name}`", f"     - {inline(sentence.rstrip('.'))}"]
 
 
 def _entry(owner: str, name: str) -> list[str]:
