@@ -211,7 +211,7 @@ def _selects_along(mask: UOp, axes: tuple[int, ...], counters: set[UOp]) -> bool
     node = mask.base
     moved = mask is not node
     if node.op is not Ops.CMPEQ or not mask.shape or not _is_mask(node, counters):
-        return False  # a number stands for all elements alike
+        return False  # a scalar has no index
     left, right = node.src
     counter, other = (left, right) if left.base in counters else (right, left)
     shape = mask.shape
@@ -221,7 +221,7 @@ def _selects_along(mask: UOp, axes: tuple[int, ...], counters: set[UOp]) -> bool
     else:
         counted, still = counter.st, other.st if other.shape else None
     ours = counted.real_strides(ignore_valid=True)
-    # a single number stands still along all axes
+    # a scalar is constant along all axes
     theirs = still.real_strides(ignore_valid=True) if still is not None else (0,) * len(shape)
     return all(
         (isinstance(ours[a], int) and ours[a] != 0 and theirs[a] == 0) or shape[a] == 1

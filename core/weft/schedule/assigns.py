@@ -26,7 +26,7 @@ from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, UOp
 
 _copies = itertools.count()
-# these become kernels of their own, which order alone can place before a write
+# these become kernels of their own, which may be ordered before a write
 _SEPARATE = frozenset({Ops.CONTIGUOUS, Ops.COPY})
 
 
@@ -52,9 +52,8 @@ def resolve_hazards(
 ) -> dict[UOp, UOp]:
     """The replacements that put copies of old values where no order of kernels can preserve them.
 
-    crossed: BUFFERs whose versions are copied in any case. is_shared: whether other BUFFERs stand
-    for the same memory.
-    Empty where nothing has to change, which is nearly always.
+    crossed: BUFFERs whose versions are copied in any case. is_shared: whether other BUFFERs share
+    the memory. Empty where nothing changes, which is usual.
     """
     writes = pending_writes(sink.toposort(gate=is_pending))
     if not writes:
@@ -75,8 +74,8 @@ def _single_writers(
     """Replacements so that each version has one writer, which writes in place; the others write to
     copies.
 
-    Where the memory is shared the first one does as well. Those that write on top of what it wrote
-    are on memory that nobody shares then.
+    If the memory is shared, the first writer writes to a copy as well; later writes to that copy
+    are to memory that is not shared.
     """
     others = {
         other: version
@@ -150,8 +149,7 @@ def _read_at_other_elements(order: list[UOp], writers: dict[UOp, UOp]) -> set[UO
     """The versions whose writer's value is read from the overwritten memory at other elements.
 
     A write into a window may read that window, element by element. A write to all of it may read
-    all of it in any order, where people are told if that is no order; not a part of it, repeated or
-    with zeros around.
+    all of it in any order, with an error if no order exists, but not a repeated or padded part.
     """
     bits = _bit_of_version(writers)
     windows = {
@@ -245,5 +243,5 @@ def _redirect_readers(order: list[UOp], mixed: set[UOp]) -> dict[UOp, UOp]:
             done[node] = node.over((done[node.src[0]],))
         else:
             read[node] = preserved_copy(done[node]) if node in mixed else done[node]
-    # what people hold reads the old value
+    # tensors that hold these nodes read the old value
     return {node: read[node] for node in order}

@@ -52,8 +52,8 @@ class ScheduleContext:
     def prefers_narrow(self, device: str, narrow: DType, wide: DType) -> bool:
         """Whether numbers that a kernel reads repeatedly are better stored in the narrow dtype.
 
-        What is read on a grid goes on chip first, or to a matrix unit; and there may be a unit for
-        products of such numbers. A wider copy would only be more to read.
+        On a launch grid they are loaded to shared memory or to a matrix unit first, and some
+        processors multiply such numbers directly. A wider copy only takes more bandwidth.
         """
         compute = self.capabilities(device).compute
         dots = () if compute is None else compute.pair_dots

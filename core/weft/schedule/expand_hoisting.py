@@ -45,7 +45,7 @@ def hoisted_expands(uses: Uses) -> list[Change]:
         steps = _chain_from(node, uses)
         seen.update(steps)
         if any(use.user.op in GroupOp.Meta for use in uses.of[steps[-1]]):
-            continue  # what a copy reads stands in memory as it is
+            continue  # a copy reads memory as it is
         found.append(({steps[-1]: _hoisting_edit(steps, source, moves)}, {*steps, base}))
     return found
 

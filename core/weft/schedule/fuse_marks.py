@@ -48,8 +48,8 @@ class Mark:
 
 @dataclass(frozen=True)
 class Marks:
-    """What FUSE marks ask for: nodes that are computed where they are read, the marked values that
-    hold a reduce and are computed as if they were one, and those that are stored in any case."""
+    """The requests of FUSE marks: nodes that are recomputed at their readers, marked values with a
+    reduce, which end a fused chain like a reduce, and marked values that are stored in any case."""
 
     marks: tuple[Mark, ...] = ()
 
@@ -73,7 +73,7 @@ NONE = Marks()
 
 
 def marked(uses: Uses) -> Marks:
-    """What the marks in a graph ask for, in terms of the nodes that are there now."""
+    """The requests of the marks in a graph, in terms of its current nodes."""
     fuses = [node for node in uses.order if node.op is Ops.FUSE]
     if not fuses:
         return NONE
@@ -103,8 +103,8 @@ def _exclusive_inputs(top: UOp, below: list[UOp], uses: Uses) -> frozenset[UOp]:
 def unfused_marks(marks: Marks, groups: Iterable[Group]) -> Marks:
     """The marks whose values would be computed in several of `groups`.
 
-    Where one kernel comes about anyhow, it keeps on chip what several need, which is better than to
-    compute it again.
+    A group that covers a mark keeps shared values in local row buffers, which is better than to
+    recompute them.
     """
     groups = list(groups)
     left = []

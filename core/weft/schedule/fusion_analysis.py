@@ -139,7 +139,7 @@ _known: WeakKeys[UOp, list[tuple[UOp, frozenset[int]]]] = WeakKeys()
 def reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
     """The operands (movement and all) with the result axes along which they do not move.
 
-    Asked for by several passes, and found once. Others get the same list.
+    Several passes need them; the list is cached and shared.
     """
     known = _known.get(reduce)
     if known is None:
@@ -159,7 +159,7 @@ def _reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
         seen.add(node)
         if node.op in GroupOp.Movement or node.op is Ops.BUFFER:
             if is_counted(node):
-                continue  # nothing is read for it
+                continue  # no memory is read
             strides = node.st.simplify().views[-1].strides
             still = frozenset(a for a in kept if isinstance(strides[a], int) and strides[a] == 0)
             if still and not any(known & still for known in found):
@@ -172,8 +172,8 @@ def _reused_operands(reduce: UOp) -> list[tuple[UOp, frozenset[int]]]:
 class RootKernels:
     """All kernels of a graph before fusion, by number: `nodes` and their `facts`.
 
-    number: of a node. readers: who reads it, or memory. writer: who writes to memory that was
-    there. memory: what stands somewhere when a kernel begins.
+    number: of a node. readers: the kernels that read a node or memory. writer: the kernel that
+    writes to existing memory. memory: all nodes with a value in memory when a kernel begins.
     """
 
     def __init__(self, uses: Uses, realized: dict[UOp, None]) -> None:
@@ -192,11 +192,11 @@ class RootKernels:
         }
 
     def sources(self, known: Facts) -> list[int]:
-        """The kernels whose results one reads."""
+        """The kernels whose results a kernel reads."""
         return [self.number[base] for base in known.reads if base in self.number]
 
     def edges(self) -> Iterable[tuple[int, int]]:
-        """What has to be computed before what: sources, and readers of what is overwritten."""
+        """(before, after) pairs: sources before readers, readers before the writer of their memory."""
         for number, (node, known) in enumerate(zip(self.nodes, self.facts)):
             for base in known.reads:
                 if base in self.number:

@@ -1,4 +1,4 @@
-"""Fusion candidates: groups of kernels to be fused, and what is known of each while it grows.
+"""Fusion candidates: groups of kernels to be fused, and their properties while they grow.
 
 in:  the facts of its members
 out: its loops, and the rows that it keeps in local arrays
@@ -23,9 +23,9 @@ from weft.uop import UOp
 class Group:
     """One fused kernel: its members, sources first, and the values that leave it.
 
-    stored: the members that somebody outside reads. shapes: the loops of a member or Row where they
-    are not simply its own shape. outer: the leading ones of them that are shared by all. kept: the
-    nodes that stay on chip as Rows, sources first.
+    stored: the members that other kernels read. shapes: the loops of a member or Row if they differ
+    from its shape. outer: the leading loops that all share. kept: the nodes that are kept in local
+    row buffers (Rows), sources first.
     """
 
     members: list[UOp]

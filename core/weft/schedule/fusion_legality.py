@@ -18,10 +18,10 @@ from weft.schedule.fusion_analysis import Facts, reused_operands
 from weft.schedule.row_dependence import rows_of_view
 from weft.uop import Ops, UOp
 
-# how much memory a product of matrices may read again for every row that it is given on chip
+# bytes of an operand that a matrix product may read again for each row of a local row buffer
 _NEAR = 512 * 1024
 
-# steps that are done in a few microseconds
+# operations that take a few microseconds
 _SMALL = 1 << 17
 
 # each with its operands, and along which axes those do not move
@@ -35,7 +35,7 @@ def overwrites_needed_element(facts: Sequence[Facts]) -> bool:
     read: dict[UOp, set[UOp]] = {}  # by member: what it reads of that, itself or through others
     for known in facts:
         mine: set[UOp] = set()
-        if known.root.op is not Ops.ASSIGN:  # what was written is not computed again
+        if known.root.op is not Ops.ASSIGN:  # a written value is not recomputed
             read[known.root] = mine
         for base in known.reads:
             below = read.get(base, set()) | ({base} & versions)
@@ -48,19 +48,19 @@ def overwrites_needed_element(facts: Sequence[Facts]) -> bool:
 def reads_incomplete_scatter(facts: Sequence[Facts]) -> bool:
     """Whether a scattered value is read in the same loops, before all of it is stored.
 
-    Of several terms at one place the last one counts, and its turn is a maximum: what that is
-    looked up for may be in the kernel, and nothing that goes on from there. Sums that are put stand
-    alone.
+    A scatter with several terms per element stores the last one, whose number is a maximum over the
+    terms. The lookup of that term may be in the same kernel, later readers may not. A scatter-add
+    is a kernel of its own.
     """
     if len(facts) > 1 and any(
         known.scatters_elements and Ops.MAX not in known.scatter_ops for known in facts
     ):
         return True
-    turns = {known.root for known in facts if Ops.MAX in known.scatter_ops}
-    if not turns:
+    maxima = {known.root for known in facts if Ops.MAX in known.scatter_ops}
+    if not maxima:
         return False
     own = {known.root for known in facts}
-    own -= {root for root in turns if root.op is Ops.REDUCE_AXIS}
+    own -= {root for root in maxima if root.op is Ops.REDUCE_AXIS}
     return any(base in own for known in facts for base in known.reads)
 
 
@@ -114,10 +114,9 @@ def products_in(root: UOp, is_read: Callable[[UOp], bool]) -> Products:
 def have_small_operands(products: Products, rows: int) -> bool:
     """Whether every matrix product reads the same small operand for many rows.
 
-    Of its operands one moves from row to row, and the other is used for several rows, yet not for
-    all of them: it is small, and other rows have another one. That is attention over its heads.
-    An image under a window is none: its lines are too short for vectors, so that a convolution
-    takes them along its channels, which row by row it could not.
+    One operand differs from row to row. The other is used for several rows, but not for all: it is
+    small, and other rows use another one, as in attention over heads. A convolution is no such
+    product: it vectorizes over channels, which is not possible row by row.
     """
     return all(
         any(_is_small_operand(operand, node, axes, rows) for operand, axes in operands)
@@ -135,7 +134,7 @@ def _is_small_operand(operand: UOp, reduce: UOp, still: frozenset[int], rows: in
     if not moved or not stays or read is None or rows in read or _is_sliding_window(operand, still):
         return False
     if stays[-1] < moved[-1]:
-        return False  # one row after the other has another one
+        return False  # adjacent rows use different operands
     beside = prod(extent for axis, extent in enumerate(shape) if axis not in still | set(outer))
     return beside * operand.dtype.itemsize <= _NEAR
 

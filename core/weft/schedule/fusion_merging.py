@@ -105,10 +105,10 @@ class Merging:
         loops = self._loops[key]
         if loops is None:
             return None
-        facts, allowed, rows, alike, stored = loops
-        if shared is not None and not self._is_profitable(a, b, shared, rows, alike):
+        facts, allowed, rows, equal_loops, stored = loops
+        if shared is not None and not self._is_profitable(a, b, shared, rows, equal_loops):
             return None
-        if alike:
+        if equal_loops:
             return Candidate(facts, allowed, a.device)
         members = [known.root for known in facts]
         kept = self._row_buffers(members, stored, rows, a.device)
@@ -125,8 +125,12 @@ class Merging:
         if not allowed:
             return None
         rows = max(allowed)
-        alike = all(known.size == rows for known in facts)
-        if rows == 1 and not alike and (shared is not None or not self._can_run_in_sequence(a, b)):
+        equal_loops = all(known.size == rows for known in facts)
+        if (
+            rows == 1
+            and not equal_loops
+            and (shared is not None or not self._can_run_in_sequence(a, b))
+        ):
             self.deferred.add((a, b, shared))
             return None
         if not self.ctx.has_grid(a.device) and reads_incomplete_scatter(facts):
@@ -135,9 +139,9 @@ class Merging:
         stored = self._stored(members)
         if self._buffers(facts, stored) > self._limit(a.device):
             return None
-        if not self._keeps_blocking(facts, rows, alike) or overwrites_needed_element(facts):
+        if not self._keeps_blocking(facts, rows, equal_loops) or overwrites_needed_element(facts):
             return None
-        return facts, allowed, rows, alike, stored
+        return facts, allowed, rows, equal_loops, stored
 
     def _facts_in_order(self, a: Candidate, b: Candidate) -> list[Facts]:
         """The kernels of two candidates in their order."""
@@ -167,16 +171,16 @@ class Merging:
         return allowed
 
     def _is_profitable(
-        self, a: Candidate, b: Candidate, shared: UOp, rows: int, alike: bool
+        self, a: Candidate, b: Candidate, shared: UOp, rows: int, equal_loops: bool
     ) -> bool:
         """Whether siblings gain: they load shared memory once."""
         tiled = [any(known.tiled for known in draft.facts) for draft in (a, b)]
         loops = [frozenset().union(*(k.reduces for k in draft.facts)) for draft in (a, b)]
         if any(tiled):
             return False
-        if alike and loops[0] == loops[1] and (loops[0] or self._has_same_inputs(a, b)):
+        if equal_loops and loops[0] == loops[1] and (loops[0] or self._has_same_inputs(a, b)):
             return True
-        if not alike and rows == 1:
+        if not equal_loops and rows == 1:
             return False
         return all(
             read is None or rows in read
@@ -232,8 +236,8 @@ class Merging:
             return None
         if any(k.tiled or k.size != size or not k.rows for k in others.facts):
             return None
-        turns = {reduce_extent(reduce) for known in others.facts for reduce in known.reduces}
-        if not large.rows or {reduce_extent(reduce) for reduce in large.reduces} != turns:
+        extents = {reduce_extent(reduce) for known in others.facts for reduce in known.reduces}
+        if not large.rows or {reduce_extent(reduce) for reduce in large.reduces} != extents:
             return None
         if self._allowed_reads(a, b) is not None or size not in (others.allowed or ()):
             return None
@@ -271,7 +275,7 @@ class Merging:
         """Two independent candidates in one kernel, each in its own loops: where both together are
         too small for threads, this saves a launch.
 
-        Not what is alike, which is compiled once and launched as often as it is needed.
+        Equal kernels stay separate: they are compiled once and launched several times.
         """
         if a.device is None or a.device != b.device or self._allowed_reads(a, b) is not None:
             return None
@@ -303,13 +307,13 @@ class Merging:
         )
         return not any(node in computed for node in keeping[0].kept)
 
-    def _keeps_blocking(self, facts: Sequence[Facts], rows: int, alike: bool) -> bool:
+    def _keeps_blocking(self, facts: Sequence[Facts], rows: int, equal_loops: bool) -> bool:
         """Whether the matrix products of a candidate are computed as well as alone.
 
-        Where all loops are alike, one is, beside what does not accumulate. Row by row those may be
-        that read little beside their rows.
+        With equal loops one product is, next to members without reduces. Row by row, products are
+        that read little besides their rows.
         """
-        if alike:
+        if equal_loops:
             summed = sum(bool(known.reduces) for known in facts)
             return summed < 2 or not any(known.tiled for known in facts)
         wide = self.ctx.has_grid(str(facts[0].root.device))

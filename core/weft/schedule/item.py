@@ -13,7 +13,7 @@ from weft.uop import Ops, UOp
 class ScheduleItem:
     """A kernel's AST (SINK), or a COPY or BUFFER_VIEW node, with its buffers.
 
-    bufs: outputs first; those of a kernel stand at the slot of their DEFINE_GLOBAL.
+    bufs: outputs first; those of a kernel are at the slot of their DEFINE_GLOBAL.
     metadata: the Tensor methods that are fused in it.
     """
 

@@ -29,7 +29,7 @@ from weft.uop.symbolic.sint import variable_and_value
 def kernel_writes(sink: UOp) -> list[UOp]:
     """The ASSIGN(memory, KERNEL) nodes of all kernels below `sink`, in the order of the graph.
 
-    A kernel writes all its memories, also those that nothing below `sink` asked for.
+    A kernel writes all its outputs, also those that nothing below `sink` needs.
     """
     kernels = [u for u in sink.toposort() if u.op is Ops.KERNEL]
     return [write for kernel in kernels for write in writes_of(kernel)]

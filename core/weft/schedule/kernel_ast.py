@@ -78,8 +78,8 @@ def conflicting_values(variable: UOp, one: int, other: int) -> ScheduleError:
 class AstBuilder:
     """Builds the values of one kernel.
 
-    stored: what stands in memory, and where. inside: nodes that this kernel computes, although they
-    are or will be stored as well.
+    stored: nodes with a value in memory, and the memory. inside: nodes that this kernel computes,
+    although they are or will be stored as well.
     """
 
     def __init__(

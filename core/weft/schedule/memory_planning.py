@@ -25,9 +25,9 @@ from weft.device import registry
 from weft.device.buffer import Buffer
 from weft.device.capabilities import MemoryCaps
 
-# Rows of cache: what starts at a multiple of it shares none, and suits the widest vectors.
+# bytes of a cache line and of the widest vector, at whose multiples buffers start
 _APART = 64
-# Comparing everything with everything is for so many at most.
+# buffers up to which each is compared with each
 _MOST_IN_ARENA = 1500
 
 
@@ -53,8 +53,8 @@ class Place(NamedTuple):
 class Layout:
     """spots: by the number of a need; what has none gets memory of its own.
 
-    arenas: (device, bytes) of each. planned: bytes of all arenas. unplanned: bytes of all that
-    stands in them.
+    arenas: (device, bytes) of each. planned: bytes of all arenas. unplanned: bytes of all buffers
+    in them.
     """
 
     spots: dict[int, Place] = field(default_factory=dict)

@@ -35,7 +35,8 @@ _HELD = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN, Ops.CONTIGUOUS})
 class PartitionedGraph:
     """A graph with one part per device.
 
-    sink: the parts of what is asked for, each on one device. found: what every node has become.
+    sink: the parts of the requested values, each on one device. found: the replacement of each
+    node.
     """
 
     sink: UOp

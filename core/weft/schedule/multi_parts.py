@@ -19,15 +19,15 @@ from weft.uop import GroupOp, Ops, Shard, UOp
 EVERYWHERE = Shard()
 """Every device has the whole value."""
 
-# what computes nothing and reads no memory: made anew on any device
-_MADE_ANYWHERE = (
+# operations that read no memory, so that they are recomputed on any device
+_RECOMPUTABLE = (
     GroupOp.Elementwise
     | GroupOp.Movement
     | GroupOp.Identity
     | {Ops.CONST, Ops.IOTA, Ops.DEVICE, Ops.BIND, Ops.DEFINE_VAR}
 )
-# movement after which there are no fewer elements than before: it waits until after the journey
-_AFTER_THE_JOURNEY = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.FLIP, Ops.PAD})
+# movement that does not reduce the number of elements: it is applied after the copy
+_AFTER_COPY = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.FLIP, Ops.PAD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def sliced(value: UOp, axis: int | None, start: int, stop: int) -> UOp:
 def copied(value: UOp, device: str) -> UOp:
     """A single-device value on `device`; movement that adds elements is applied after the copy."""
     moves: list[UOp] = []
-    while value.device != device and value.op in _AFTER_THE_JOURNEY:
+    while value.device != device and value.op in _AFTER_COPY:
         if any(isinstance(size, UOp) for size in value.src[0].shape):
             break  # copies have one length
         moves.append(value)
@@ -82,8 +82,8 @@ def computed_on(value: UOp, device: str) -> UOp | None:
     """`value` computed on `device`; None where it reads memory."""
     if value.op is Ops.CONST:
         return UOp.const(value.dtype, value.arg, device)
-    below = value.toposort(gate=lambda node: node.op in _MADE_ANYWHERE)
-    if any(node.op not in _MADE_ANYWHERE for node in below):
+    below = value.toposort(gate=lambda node: node.op in _RECOMPUTABLE)
+    if any(node.op not in _RECOMPUTABLE for node in below):
         return None
     place = UOp(Ops.DEVICE, arg=device)
     moved = value.substitute({node: place for node in below if node.op is Ops.DEVICE})

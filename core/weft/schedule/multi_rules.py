@@ -44,16 +44,16 @@ def partitioned(order: Mapping[UOp, None], ctx: ScheduleContext) -> dict[UOp, Fo
     Raises DeviceError for operands that are not on the same devices, ScheduleError for an operation
     that is not defined for parts, and for a write to what is no memory.
     """
-    walk = _Partitioner(ctx)
+    partitioner = _Partitioner(ctx)
     for node in order:
-        walk.found[node] = walk.node(node)
-    return walk.found
+        partitioner.found[node] = partitioner.node(node)
+    return partitioner.found
 
 
 class _Partitioner:
     """One traversal of a graph, sources first.
 
-    everywhere: what was gathered. partial: of reduces across the cut, what each device has of them.
+    everywhere: gathered values. partial: the partial results of reduces over the cut axis.
     """
 
     def __init__(self, ctx: ScheduleContext) -> None:
@@ -63,7 +63,7 @@ class _Partitioner:
         self.partial: dict[UOp, Sharded] = {}
 
     def node(self, node: UOp) -> Found:
-        """What one node becomes; its sources are in `found`."""
+        """The replacement of one node; its sources are in `found`."""
         if is_stored(node) or not node.src:
             return node
         if node.op in (Ops.CONST, Ops.IOTA):
@@ -106,7 +106,7 @@ class _Partitioner:
         return resharded(found, node.shape, found.devices, shard)
 
     def whole(self, node: UOp) -> Sharded:
-        """All of `node` on each of its devices. What repeats elements does so after the journey."""
+        """All of `node` on each of its devices. Expands are applied after the copy."""
         known = self.everywhere.get(node)
         if known is not None:
             return known
@@ -125,12 +125,12 @@ class _Partitioner:
     # ---- rules: one per kind of node ----------------------------------------------------------
 
     def multi(self, node: UOp) -> Sharded:
-        """Parts that stand in memory."""
+        """Parts in memory."""
         parts = tuple(self.found[part] for part in parts_of(node))
         return Sharded(parts, tuple(part.device for part in parts), node.arg)  # type: ignore[arg-type]
 
     def stack(self, node: UOp) -> Found:
-        """Taken apart by the MULTI above."""
+        """Its parts are the sources of the MULTI above."""
         return node
 
     def select(self, node: UOp) -> Found:
@@ -139,13 +139,13 @@ class _Partitioner:
         return found.parts[node.arg] if isinstance(found, Sharded) else found
 
     def unary(self, node: UOp) -> Sharded:
-        """Markers and copies of one's own, of each part."""
+        """Markers and contiguous copies, part by part."""
         found = self.found[node.src[0]]
         parts = [part if 0 in part.shape else node.over((part,)) for part in found.parts]  # type: ignore[union-attr]
         return Sharded(tuple(parts), found.devices, found.shard)  # type: ignore[union-attr]
 
     def elementwise(self, node: UOp) -> Sharded:
-        """Every operand laid out as the most evenly cut one among them is."""
+        """Every operand in the layout of the most evenly cut one."""
         like = _common_layout(node, [self.found[source] for source in node.src])
         if node.op is Ops.BITCAST and (resized := self._resized(node, like)) is not None:
             return resized
@@ -185,13 +185,13 @@ class _Partitioner:
         return Sharded(tuple(parts), like.devices, cast)
 
     def movement(self, node: UOp) -> Sharded:
-        """Of each part, or of the whole on every device."""
+        """Part by part, or of the whole value on every device."""
         source = node.src[0]
         moved = moved_parts(node, self.found[source])  # type: ignore[arg-type]
         return moved_parts(node, self.whole(source)) if moved is None else moved  # type: ignore[return-value]
 
     def reduce(self, node: UOp) -> Sharded:
-        """Of each part; over the cut axis of all of them together."""
+        """Part by part; over the cut axis an all-reduce."""
         found: Sharded = self.found[node.src[0]]  # type: ignore[assignment]
         shard, crossing = found.shard, found.shard.axis in node.arg.axes
         parts = []
@@ -211,7 +211,7 @@ class _Partitioner:
         return _reduced(node.arg.op, found, parts)
 
     def copy(self, node: UOp) -> Found:
-        """To one device: gathered there. To several: laid out as asked."""
+        """To one device: gathered there. To several: in the requested layout."""
         source, target = node.src[0], node.src[1].arg
         found = self.found[source]
         if not isinstance(target, tuple):
@@ -231,7 +231,7 @@ class _Partitioner:
         return resharded(found, node.shape, target, shard)
 
     def _scattered(self, source: UOp, target: tuple[str, ...], shard: Shard) -> Sharded | None:
-        """A reduce across the cut that is wanted cut: nobody is sent what it does not keep."""
+        """A reduce over the cut axis with a cut result: a reduce-scatter sends only what is kept."""
         moves, below = [], source
         while below.op in GroupOp.Movement:
             moves.append(below)
@@ -283,14 +283,14 @@ _RULES: dict[Ops, Callable[[_Partitioner, UOp], Found]] = {
 
 
 def _reduced(op: Ops, found: Sharded, parts: list[UOp]) -> Sharded:
-    """Partial results of those that have elements, reduced and given to everybody."""
+    """The all-reduce of the partial results that have elements, on every device."""
     given = [i for i, part in enumerate(found.parts) if 0 not in part.shape]
     given = given or list(range(len(parts)))
     devices = tuple(found.devices[i] for i in given)
     totals = dict(zip(devices, all_reduce(op, tuple(parts[i] for i in given), devices)))
     first = totals[devices[0]]
-    everybody = [totals[d] if d in totals else copied(first, d) for d in found.devices]
-    return Sharded(tuple(everybody), found.devices)
+    everywhere = [totals[d] if d in totals else copied(first, d) for d in found.devices]
+    return Sharded(tuple(everywhere), found.devices)
 
 
 def _spans_devices(node: UOp) -> bool:
@@ -361,7 +361,7 @@ def _common_layout(node: UOp, found: list[Found]) -> Sharded:
         if each.devices != spreads[0].devices:
             raise _device_mismatch(node, spreads[0].devices, each.devices)
     cut_ones = [each for each in spreads if each.shard.axis is not None]
-    # the largest part decides how long everybody works: fractions of the axis are compared
+    # the largest part determines the run time: fractions of the axis are compared
     return min(cut_ones or spreads, key=lambda each: each.shard.largest / _extent(each.shard))
 
 
@@ -386,7 +386,7 @@ def _device_mismatch(user: UOp, devices: tuple[str, ...], other: Any) -> DeviceE
         "the operands are on different devices",
         asked=f"{user.op.name} of a value on {devices} with one on {other}" + made_at(user),
         because="each device computes its part from memory of its own",
-        try_=f"lay the other one out alike: x.shard({devices!r}), with an axis or without",
+        try_=f"shard the other one in the same way: x.shard({devices!r}), with an axis or without",
     )
 
 

@@ -54,15 +54,13 @@ _MOST_ROUNDS = 4
 
 @dataclass
 class Plan:
-    """A graph on its way to kernels; each pass adds what it found.
+    """A graph on its way to kernels, to which each pass adds its results.
 
-    sink: the graph as it was asked for. crossed: memory whose old value is read from copies, since
-    its writers would wait for each other. expansion: what values on several devices became, None
-    where there are none. separated: nodes changed so that writes hurt nobody.
-    cleaned: what every node of that became. uses: who reads whom in the cleaned graph.
-    marks: what FUSE marks asked for.
-    realized: the nodes that become kernels, sources first. groups: which of them share one.
-    stored: where every value stands then.
+    sink: the given graph. crossed: memory whose old value is read from copies, since its writers
+    depend on each other. expansion: the partitioned graph, None without sharded values. separated:
+    replacements that resolve hazards of writes. cleaned: the simplified nodes. uses: def-use chains
+    of the simplified graph. marks: the requests of FUSE marks. realized: the nodes that become
+    kernels, sources first. groups: the fused kernels. stored: the memory of every value.
     """
 
     sink: UOp
@@ -83,7 +81,7 @@ class Plan:
         return self.cleaned.get(first, first)
 
     def picture(self) -> Picture:
-        """For whoever watches: the graph, its realized nodes marked; in the end the kernels."""
+        """For observers: the graph with its realized nodes marked; in the end the kernels."""
         if self.stored:
             return Picture(UOp(Ops.SINK, src=tuple(dict.fromkeys(self.stored.values()))))
         return Picture(self.clean_sink, dict.fromkeys(self.realized, "realized"))
@@ -187,24 +185,24 @@ def _verify_kernels(plan: Plan) -> None:
 
 
 PASSES = (
-    Pass("expand_shards", _expand_shards, _verify_tensor),  # one graph per device
-    Pass("separate", _separate, _verify_tensor),  # copies of old values where order cannot help
-    Pass("clean", _clean, _verify_tensor),  # what needs no kernel vanishes; windows of memory
-    Pass("views", _views, _verify_tensor),  # movement below reduces rather than kernels between
-    Pass("split_reduces", _split_reduces, _verify_tensor),  # long reduces in two steps, where wide
-    Pass("fuse_marks", _fuse_marks, _verify_tensor),  # what is asked for in one kernel
-    Pass("must_realize", _must_realize),  # what has to stand in memory whatever the grouping
-    Pass("group_reduces", _group_reduces),  # reduces take their elementwise children along
-    Pass("limit_buffers", _limit_buffers),  # no kernel touches more memory than its device takes
-    Pass("group_kernels", _group_kernels),  # kernels that share their loops become one
-    Pass("create_kernels", _create_kernels, _verify_kernels),  # ASSIGN(BUFFER, KERNEL)
+    Pass("expand_shards", _expand_shards, _verify_tensor),
+    Pass("separate", _separate, _verify_tensor),
+    Pass("clean", _clean, _verify_tensor),
+    Pass("views", _views, _verify_tensor),
+    Pass("split_reduces", _split_reduces, _verify_tensor),
+    Pass("fuse_marks", _fuse_marks, _verify_tensor),
+    Pass("must_realize", _must_realize),
+    Pass("group_reduces", _group_reduces),
+    Pass("limit_buffers", _limit_buffers),
+    Pass("group_kernels", _group_kernels),
+    Pass("create_kernels", _create_kernels, _verify_kernels),
 )
 
 
 def kernelize_map(sink: UOp, ctx: ScheduleContext | None = None) -> dict[UOp, UOp]:
-    """What the nodes of a tensor graph become once their values are computed by kernels.
+    """The replacements of the nodes of a tensor graph by the kernels that compute them.
 
-    sink: SINK over the graphs that are asked for. The map has an entry for every node (never
+    sink: SINK over the requested graphs. The map has an entry for every node (never
     movement) whose value a kernel now stores: a reshape of ASSIGN(BUFFER, KERNEL). Nodes that were
     fused away have none: they stay as they were. Raises CapabilityError, DeviceError and
     ScheduleError where something cannot be scheduled.

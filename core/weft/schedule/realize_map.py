@@ -20,15 +20,14 @@ from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp, sint
 
 _ALWAYS = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.BUFFER_VIEW})
-# A chain that is fused whole is compiled whole: beyond this many steps the value is stored.
+# operations of a fused chain beyond which its value is stored, since compilation takes too long
 _DEEPEST_CHAIN = 256
-# An expression of one element, or of counters alone, may be computed again where it is read, if it
-# has no more steps than this.
+# operations up to which an expression of one element, or of counters, is recomputed at its readers
 _CHEAP = 16
-# ... and so may one whose result serves at least so many elements in a row
+# consecutive elements that use one loop-invariant value, from which on it is recomputed
 _STRETCH = 32
-# Numbers that take less than half the room in memory are unpacked again where they are read so many
-# times at most, by so few steps: quantised weights beside a few rows.
+# Dequantization: numbers of less than half the size are unpacked again at each reader if they are
+# read at most this often, by at most this many operations.
 _FEW_TIMES = 8
 _FEW_STEPS = 6
 _UNPACKING = frozenset(
@@ -165,7 +164,7 @@ def _is_dequantization(node: UOp, uses: Uses, realized: dict[UOp, None]) -> bool
             steps += 1
         elif u.op not in GroupOp.Movement and u.op not in (Ops.CONST, Ops.DEVICE):
             return False
-    # not what is small because it is repeated: that is no unpacking
+    # a repeated small value is not dequantized
     narrow = largest[1] < node.dtype.itemsize and 2 * largest[0] >= size
     return steps <= _FEW_STEPS and narrow and 2 * nbytes <= size * node.dtype.itemsize
 

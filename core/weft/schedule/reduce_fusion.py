@@ -20,11 +20,11 @@ from weft.schedule.fusion_analysis import is_matrix_product
 from weft.schedule.use_def import Uses, is_stored
 from weft.uop import GroupOp, Ops, UOp
 
-# what may stand at the end of a chain and store the reduced value itself
+# operations at the end of a chain that store the value themselves
 _STORES = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN})
-# how many readers of a value are followed until they meet
+# readers of a value that are followed until they join
 _WIDEST = 64
-# terms that products of matrices may have, together, to share a kernel
+# terms of all matrix products that share a kernel
 _LONG_PRODUCTS = 2048
 
 
@@ -66,10 +66,10 @@ def _epilogue(
 
 def _separate_products(meeting: list[list[UOp]]) -> list[UOp]:
     """The ends of epilogues of matrix products that join where they are too long for one kernel."""
-    turns = [prod(chain[0].src[0].shape[axis] for axis in chain[0].arg.axes) for chain in meeting]
-    if not all(isinstance(n, int) for n in turns) or sum(turns) <= _LONG_PRODUCTS:
+    terms = [prod(chain[0].src[0].shape[axis] for axis in chain[0].arg.axes) for chain in meeting]
+    if not all(isinstance(n, int) for n in terms) or sum(terms) <= _LONG_PRODUCTS:
         return []
-    longest = set(meeting[turns.index(max(turns))])
+    longest = set(meeting[terms.index(max(terms))])
     alone = ([node for node in chain if node not in longest] for chain in meeting)
     return [_end_before_widening(own[-1]) for own in alone if own]
 

@@ -201,7 +201,7 @@ def _choose(tree: _Computation, most_bytes: int, extra: frozenset[UOp]) -> _Choi
 def _contexts_through(source: UOp, base: UOp, contexts: set[Any]) -> set[Any]:
     """The contexts in which `base` is computed where it is read through a movement.
 
-    Other elements at the same turn of a loop are computed once more.
+    Other elements in the same iteration of a loop are computed once more.
     """
     st = source.st.simplify()
     if prod(source.shape) != prod(base.shape) or st.contiguous or len(contexts) > _MOST_CONTEXTS:

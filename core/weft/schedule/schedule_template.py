@@ -64,8 +64,8 @@ class Result(NamedTuple):
 class BoundSchedule:
     """A schedule with its memory: the items to run, and the replacements of nodes of the graph.
 
-    unneeded: by place in the items, memory that nobody holds and nothing touches after that item;
-    what shares its room is not among it.
+    unneeded: by number of the item, memory that no tensor holds and no later item uses; memory in
+    an arena is not listed.
     """
 
     items: list[ScheduleItem]
@@ -106,7 +106,7 @@ class ScheduleTemplate:
         """The schedule over the memory of `structure`.
 
         touched: the places at which the graphs of live tensors enter the structure. plan: whether
-        memory that nobody will hold shares its room.
+        memory that no tensor will hold shares arenas.
         """
         held = self._held.get((touched, plan))
         if held is None:
@@ -263,7 +263,7 @@ def _with_memory(value: UOp, there: Mapping[UOp, Any], values: Mapping[UOp, int]
 
 
 def _with_values(arg: Any, values: Mapping[UOp, int]) -> Any:
-    """The argument of a movement, its variables bound anew."""
+    """The argument of a movement with its variables bound to current values."""
     if isinstance(arg, UOp):
         bound = [node for node in arg.toposort() if node.op is Ops.BIND]
         return arg.substitute({node: _bound(node, values) for node in bound})
@@ -315,10 +315,10 @@ def make_template(structure: Structure, becomes: Mapping[UOp, UOp]) -> ScheduleT
         if number >= given
     )
     settled = {write: root_buffer(write) for write in writes}
-    stands = {node: placeholder(number, node) for node, number in numbers.items()}
-    known = {stand: numbers[node] for node, stand in stands.items()}
+    placeholders = {node: placeholder(number, node) for node, number in numbers.items()}
+    known = {stand: numbers[node] for node, stand in placeholders.items()}
     results = {
-        structure.places[node]: _result(value.substitute(settled).substitute(stands), known)
+        structure.places[node]: _result(value.substitute(settled).substitute(placeholders), known)
         for node, value in becomes.items()
         if node in structure.places
     }

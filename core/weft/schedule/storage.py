@@ -20,7 +20,7 @@ from weft.schedule.movement_lists import transfer_moves
 from weft.uop import BufferView, GroupOp, Ops, PatternMatcher, UOp, UPat
 
 storage = PatternMatcher("storage")
-# on a copy of memory that is about to be written, which must not be taken for that memory
+# marks a copy of memory that is about to be written, which no rule may replace by that memory
 APART = ("apart",)
 _STORED = (Ops.BUFFER, Ops.ASSIGN, Ops.BUFFER_VIEW, Ops.COPY, Ops.CONTIGUOUS)
 
@@ -137,7 +137,7 @@ def copies_into_storage(node: UOp, ctx: ScheduleContext) -> UOp | None:
 
 @storage.rule(UPat(Ops.CONTIGUOUS, name="node"))
 def stored_windows(node: UOp, ctx: ScheduleContext) -> UOp | None:
-    """contiguous(window) -> buffer_view   (a copy that was asked for stays one)
+    """contiguous(window) -> buffer_view   (an explicit copy stays one)
 
     The memory is shared until either side is written, which then goes to memory of its own.
     """
@@ -149,7 +149,7 @@ def stored_windows(node: UOp, ctx: ScheduleContext) -> UOp | None:
 
 
 def check_computes(node: UOp, ctx: ScheduleContext) -> None:
-    """CapabilityError if a kernel for `node` is asked of a device that only stores."""
+    """Raise CapabilityError if `node` needs a kernel on a device that only stores."""
     device = node.device
     if device is None or isinstance(device, tuple) or ctx.computes(device):
         return

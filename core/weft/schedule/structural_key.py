@@ -26,7 +26,7 @@ from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import variable_and_value
 
-# Nothing of what these say shows in a schedule or in a program.
+# settings without effect on schedules and programs
 _WITHOUT_EFFECT = frozenset(
     {
         "DEVICE", "DEBUG", "JIT", "VIZ", "PROCESS_REPLAY", "CACHE_DIR", "CACHE", "DISABLE_PLUGINS",
@@ -120,7 +120,7 @@ def _structure_of(sink: UOp, order: Iterable[UOp]) -> Structure | None:
         return None
     if values and not devices:
         devices.add(registry.canonical(None))  # what is made of variables alone is computed there
-    # a variable that is bound and one that is not look alike in the rows
+    # the rows of bound and unbound variables are equal
     bound = frozenset(values)
     key = (
         tuple(rows),

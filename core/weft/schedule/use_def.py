@@ -19,18 +19,18 @@ LEAVES = frozenset(
 )  # fmt: skip
 
 
-# what nobody is said to use: movement is looked through, and other leaves are no values in memory
+# nodes without users: movement is looked through, and other leaves are no values in memory
 _UNUSED = GroupOp.Movement | LEAVES - {Ops.BUFFER}
 
 
 def is_pending(node: UOp) -> bool:
-    """Whether the value of the node is still to be computed, so that what is below it matters."""
+    """Whether the value of the node is still to be computed."""
     op = node.op
     return op is not Ops.BUFFER and (op is not Ops.ASSIGN or node.src[1].op is not Ops.KERNEL)
 
 
 def is_stored(node: UOp) -> bool:
-    """Whether the node stands for memory already: a BUFFER, or what a kernel wrote."""
+    """Whether the value of the node is in memory: a BUFFER, or the output of a kernel."""
     return node.op is Ops.BUFFER or (node.op is Ops.ASSIGN and node.src[1].op is Ops.KERNEL)
 
 
@@ -45,7 +45,7 @@ class Use(NamedTuple):
 class Uses:
     """The nodes of a graph that are not movement, sources first, and their uses.
 
-    sinks: the bases of what the graph is asked for.
+    sinks: the bases of the requested values.
     """
 
     sinks: dict[UOp, None] = field(default_factory=dict)

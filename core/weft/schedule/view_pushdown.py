@@ -37,17 +37,17 @@ from weft.shape import ShapeTracker
 from weft.uop import GroupOp, Ops, Reduce, UOp
 
 _SCALARS = frozenset({Ops.CONST, Ops.BIND, Ops.DEFINE_VAR})
-# how large an expression around a reduce may be to be computed in another order
+# nodes of a region that may be computed in another order
 _MOST_NODES = 64
-# elements that are in the caches in whichever order they are walked
+# elements that fit in the caches, so that the order of accesses does not matter
 _SMALL = 1 << 15
-# how much more one reduce may add than two of which it is made, whatever it adds; and where each
-# element is read for a vector of results at least, as for the channels of an image
+# terms that a merged reduce may add, relative to the two reduces: in any case, and if each element
+# is reused for at least a vector of results, as in a convolution
 _LITTLE_ADDED, _MOST_ADDED = 1.2, 1.9
-# and with what steps of windows are filled up with, which the loops of a processor leave out
+# the same where the terms are padding of strided windows, which loops on a processor skip
 _MOST_FILLED = 2.5
 _MANY = 16
-# elements that are walked in a row, so that it does not matter where the next row is
+# consecutive elements from which on the position of the next row does not matter
 _LONG = 512
 
 
@@ -117,12 +117,12 @@ def _adds_few_zeros(node: UOp, inner: UOp, moves: list[UOp]) -> bool:
     Where windows are two elements apart, a third of their places are zeros: still less than what
     it takes to write all products to memory, and read them again.
     """
-    before, turns = prod(inner.src[0].shape), prod(inner.src[0].shape[a] for a in inner.arg.axes)
-    after = prod(node.src[0].shape) * turns
+    before, terms = prod(inner.src[0].shape), prod(inner.src[0].shape[a] for a in inner.arg.axes)
+    after = prod(node.src[0].shape) * terms
     if after <= _LITTLE_ADDED * before:
         return True
     most = max(_MOST_ADDED, min(_MOST_FILLED, _LITTLE_ADDED * _padding_factor(moves)))
-    return after <= most * before and _is_reused_along_kept_axis(node, inner, turns)
+    return after <= most * before and _is_reused_along_kept_axis(node, inner, terms)
 
 
 def _padding_factor(moves: list[UOp]) -> float:
@@ -134,12 +134,12 @@ def _padding_factor(moves: list[UOp]) -> float:
     return 1.0
 
 
-def _is_reused_along_kept_axis(node: UOp, reduce: UOp, turns: int) -> bool:
+def _is_reused_along_kept_axis(node: UOp, reduce: UOp, terms: int) -> bool:
     """Whether the moved operand of a sum of products is used again along a long axis that stays, as
     an image by its output channels."""
     source = reduce.src[0]
-    if turns < _MANY or source.base.op is not Ops.MUL:
-        return turns < _MANY
+    if terms < _MANY or source.base.op is not Ops.MUL:
+        return terms < _MANY
     after = node.src[0].st.real_strides(ignore_valid=True)
     whole = ShapeTracker.from_shape(reduce.shape).views[0].strides
     there = {pair for a, pair in enumerate(zip(node.src[0].shape, after)) if a not in node.arg.axes}
@@ -167,7 +167,7 @@ def _is_product_of_reused(reduce: UOp) -> bool:
 def _reduces_adjacent_axes(node: UOp, inner: UOp) -> bool:
     """Whether both reduces are over the innermost axes of memory, or both over the outermost.
 
-    What lies between would be walked across, and two kernels are quicker than that.
+    Axes in between would be traversed with a stride, which is slower than two kernels.
     """
     whole = inner.src[0].shape
     if prod(whole) <= _SMALL or prod(node.shape) == 1:
