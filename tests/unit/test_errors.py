@@ -55,48 +55,48 @@ from weft import Tensor, Variable, dtypes, io, jit, nn, settings
 MISTAKES: dict[str, dict[str, str]] = {
     "Shapes": {
         "Two shapes that do not broadcast": "Tensor.ones(2, 3) + Tensor.ones(2, 4)",
-        "A product of matrices whose inner sizes differ": "Tensor.ones(2, 3) @ Tensor.ones(4, 5)",
+        "A matrix product whose inner sizes differ": "Tensor.ones(2, 3) @ Tensor.ones(4, 5)",
         "A reshape to another number of elements": "Tensor.ones(2, 3).reshape(4, 2)",
-        "Two sizes left open": "Tensor.ones(2, 3).reshape(-1, -1)",
-        "A size that divides nothing": "Tensor.ones(2, 3).reshape(4, -1)",
-        "Joining tensors of different sizes": "Tensor.ones(2, 3).cat(Tensor.ones(3, 4), dim=0)",
+        "Two sizes of -1": "Tensor.ones(2, 3).reshape(-1, -1)",
+        "A size that does not divide the number of elements": "Tensor.ones(2, 3).reshape(4, -1)",
+        "Concatenation of different sizes": "Tensor.ones(2, 3).cat(Tensor.ones(3, 4), dim=0)",
         "Stacking tensors of different shapes": "Tensor.ones(2, 3).stack(Tensor.ones(2, 4))",
         "Expanding an axis that is not of size one": "Tensor.ones(2, 3).expand(4, 3)",
-        "An order of axes that leaves one out": "Tensor.ones(2, 3, 4).permute(0, 2)",
+        "A permutation without one of the axes": "Tensor.ones(2, 3, 4).permute(0, 2)",
         "A shape with a float in it": "Tensor.zeros(2, 3 / 1)",
         "A negative size": "Tensor.zeros(2, -3)",
-        "Padding below nothing": "Tensor.ones(2, 3).pad((-2, -2))",
+        "Padding that removes more than there is": "Tensor.ones(2, 3).pad((-2, -2))",
         "Padding that does not fit the axes": "Tensor.ones(2, 3).pad(((1, 1),))",
         "Splitting into sizes that do not add up": "Tensor.ones(7).split([3, 3])",
-        "A convolution of other channels": (
+        "A convolution with another number of channels": (
             "Tensor.ones(1, 3, 8, 8).conv2d(Tensor.ones(16, 4, 3, 3))"
         ),
         "A kernel larger than the image": "Tensor.ones(1, 1, 2, 2).conv2d(Tensor.ones(1, 1, 3, 3))",
         "A window larger than the image": "Tensor.ones(1, 1, 2, 2).max_pool2d(kernel_size=3)",
-        "A summation whose letters do not fit": (
+        "An einsum whose subscripts do not fit": (
             'Tensor.einsum("ij,jk->ik", Tensor.ones(2, 3), Tensor.ones(4, 5))'
         ),
         "Lists of different lengths": "Tensor([[1, 2, 3], [4, 5]])",
-        "A layer fed with other features": "nn.Linear(4, 2)(Tensor.ones(3, 5))",
+        "A layer with inputs of another size": "nn.Linear(4, 2)(Tensor.ones(3, 5))",
     },
     "Axes": {
         "An axis that is not there": "Tensor.ones(2, 3).sum(axis=2)",
         "An axis named twice": "Tensor.ones(2, 3).sum(axis=(1, -1))",
         "An axis that is no number": 'Tensor.ones(2, 3).sum(axis="rows")',
-        "The greatest place of nothing": "Tensor.zeros(0, 3).argmax(axis=0)",
-        "A number in place of a flag": "Tensor.ones(2, 3, 4).mean(1, 2)",
+        "argmax of an empty axis": "Tensor.zeros(0, 3).argmax(axis=0)",
+        "A number instead of a flag": "Tensor.ones(2, 3, 4).mean(1, 2)",
     },
     "Dtypes": {
-        "Bits of floats": "Tensor([1.0, 2.0]) & 1",
+        "Bitwise operations on floats": "Tensor([1.0, 2.0]) & 1",
         "Shifting floats": "Tensor([1.0, 2.0]) << 1",
-        "A dtype that is misspelt": 'Tensor([1, 2], dtype="flaot32")',
-        "Bytes that do not fill an element": (
+        "A misspelt dtype": 'Tensor([1, 2], dtype="flaot32")',
+        "A bitcast whose bytes do not fill an element": (
             "Tensor([1, 2, 3], dtype=dtypes.uint8).bitcast(dtypes.float)"
         ),
         "Gradients of integers": "Tensor([1, 2], requires_grad=True)",
-        "A number that the dtype cannot hold": 'Tensor([300], dtype="int8")',
-        "A number beside integers that cannot hold it": "Tensor([7]) % 2**33",
-        "An integer that no dtype holds": "Tensor([2**64])",
+        "A number that the dtype cannot represent": 'Tensor([300], dtype="int8")',
+        "An operand that the integer dtype cannot represent": "Tensor([7]) % 2**33",
+        "An integer that no dtype can represent": "Tensor([2**64])",
         "A number that is no integer": 'Tensor([float("nan")], dtype="int32")',
         "Writing floats into integers": """
 t = Tensor([1, 2, 3])
@@ -106,17 +106,17 @@ t.assign(Tensor([0.5, 1.5, 2.5]))
 import numpy
 Tensor(numpy.array(["a", None]))
 """,
-        "Arithmetic with a text": 'Tensor([1, 2]) + "3"',
-        "Minus a mask": "-Tensor([True, False])",
+        "Arithmetic with a string": 'Tensor([1, 2]) + "3"',
+        "The negative of a bool tensor": "-Tensor([True, False])",
     },
     "Values": {
-        "The truth of many elements": """
+        "The truth value of several elements": """
 if Tensor([1, 2]) > 1:
     print("larger")
 """,
-        "The length of a number": "len(Tensor(3.0))",
-        "The item of many elements": "Tensor([1, 2]).item()",
-        "Reading what depends on a variable": """
+        "The length of a tensor without axes": "len(Tensor(3.0))",
+        "`item` of several elements": "Tensor([1, 2]).item()",
+        "Reading a tensor whose size is a variable": """
 n = Variable("n", 1, 10)
 Tensor.arange(10)[:n].numpy()
 """,
@@ -129,7 +129,7 @@ Tensor.arange(10)[:n].numpy()
         "A class that does not exist": "Tensor.zeros(2, 3).cross_entropy(Tensor([0, 3]))",
         "A float as an index": "Tensor([1, 2, 3])[1.0]",
         "A mask of another shape": "Tensor([1, 2, 3])[Tensor([True, False])]",
-        "A step of nothing": "Tensor([1, 2, 3])[::0]",
+        "A slice with step 0": "Tensor([1, 2, 3])[::0]",
         "Writing another shape into a part": """
 t = Tensor.zeros(4, 4)
 t[0] = Tensor.ones(3)
@@ -142,39 +142,39 @@ w[0] = 5.0
 a = Tensor.ones(3)
 a += Tensor.ones(2, 3)
 """,
-        "Writing over what is read at other places": """
+        "An in-place operation that reads what it overwrites": """
 a = Tensor([[1, 2], [3, 4]]).realize()
 a += a.T
 a.tolist()
 """,
     },
     "Gradients": {
-        "backward from many elements": """
+        "`backward` of several elements": """
 x = Tensor([1.0, 2.0], requires_grad=True)
 (x * x).backward()
 """,
-        "backward to no leaf": "(Tensor([1.0, 2.0]) * 2).sum().backward()",
+        "`backward` without a leaf": "(Tensor([1.0, 2.0]) * 2).sum().backward()",
         "A gradient of another shape": """
 x = Tensor([1.0, 2.0], requires_grad=True)
 (x * x).backward(Tensor([1.0, 2.0, 3.0]))
 """,
-        "The gradient of what is not used": """
+        "The gradient of an unused tensor": """
 x, y = Tensor([1.0], requires_grad=True), Tensor([2.0], requires_grad=True)
 (x * x).sum().gradient(y)
 """,
     },
     "Devices": {
-        "A device that nothing serves": 'Tensor([1], device="GPU")',
+        "A device without a plugin": 'Tensor([1], device="GPU")',
         "A misspelt default device": """
 with settings.override(DEVICE="REFF"):
     Tensor([1, 2]).tolist()
 """,
         "Tensors on two devices": 'Tensor([1, 2], device="REF") + Tensor([1, 2], device="REF:1")',
-        "Computing where bytes are only stored": """
+        "Computing on a device that only stores": """
 io.safe_save({"w": Tensor([1.0])}, "w.safetensors")
 (io.safe_load("w.safetensors")["w"] + 1).tolist()
 """,
-        "More than the device has": "Tensor.ones(2**50).contiguous().realize()",
+        "More memory than the device has": "Tensor.ones(2**50).contiguous().realize()",
     },
     "Checked mode": {
         "A computed index out of bounds": """
@@ -200,7 +200,7 @@ with settings.override(CHECK=1):
     x.grad.tolist()
 """,
     },
-    "Recorded functions": {
+    "Captured functions": {
         "A value that is read inside": """
 @jit
 def step(x):
@@ -209,14 +209,14 @@ def step(x):
 for _ in range(3):
     step(Tensor([1.0, 2.0]))
 """,
-        "An argument that no signature can tell": """
+        "An argument without a signature": """
 @jit
 def step(xs):
     return sum(xs)
 
 step(Tensor([n]) for n in range(3))
 """,
-        "A result that cannot be made again": """
+        "A result that cannot be replayed": """
 @jit
 def step(x):
     return (n for n in [x])
@@ -227,7 +227,7 @@ for _ in range(3):
     },
     "Files": {
         "A file that is not there": 'io.safe_load("model.safetensors")',
-        "A file that was cut off": """
+        "A truncated file": """
 io.safe_save({"w": Tensor.ones(100)}, "w.safetensors")
 with open("w.safetensors", "rb+") as file:
     _ = file.truncate(200)
@@ -270,7 +270,7 @@ with Tensor.train():
         "Labels that do not fit the logits": "Tensor.ones(4, 10).cross_entropy(Tensor([1, 2, 3]))",
     },
     "Settings": {
-        "A setting that is misspelt": """
+        "A misspelt setting": """
 with settings.override(DEBGU=2):
     pass
 """,
@@ -371,11 +371,11 @@ def test_nothing_else_is_told(title: str) -> None:
 def test_each_is_of_the_kind_that_python_programmers_expect() -> None:
     kinds: dict[str, type[Exception]] = {
         "Two shapes that do not broadcast": ValueError,
-        "Bits of floats": TypeError,
+        "Bitwise operations on floats": TypeError,
         "An index out of bounds": IndexError,
         "Tensors on two devices": RuntimeError,
         "A file that is not there": FileNotFoundError,
-        "A file that was cut off": ValueError,
+        "A truncated file": ValueError,
     }
     for title, kind in kinds.items():
         assert isinstance(error_of(ALL[title]), kind), title
