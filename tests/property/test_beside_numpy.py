@@ -36,7 +36,7 @@ LOWERED = {
     "weft.tensor.ops.radix_sort._WIDTH": 3,
     "weft.tensor.ops.reduce._FAR": 64,
     "weft.tensor.ops.reduce._POSITIONS": 16,
-    "weft.tensor.ops.reduce._SCANNED_ROW": 32,
+    "weft.tensor.ops.prefix_scans._SCANNED_ROW": 32,
     "weft.tensor.ops.sets._COUNTED": 0,
     "weft.tensor.ops.sets.DIGITS": 10,
     "weft.tensor.ops.sorting._COUNTED": 4,

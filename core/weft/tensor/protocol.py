@@ -38,6 +38,7 @@ from weft.uop.node import memo_slot
 if TYPE_CHECKING:
     from weft.tensor.tensor import Tensor
 
+TensorT = TypeVar("TensorT", bound="TensorBase")
 Kind = TypeVar("Kind", bound="TensorBase")
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -28,39 +28,26 @@ from weft.tensor import interop, realize
 from weft.tensor.alias import cut_gradients, is_view, leave
 from weft.tensor.autocast import with_float32_rules
 from weft.tensor.live import forget, mark_leaf, remember, unmark_leaf
-from weft.tensor.ops.array_conversion import ReadingMixin
-from weft.tensor.ops.attribute_suggestions import MissingMixin, TensorNames
-from weft.tensor.ops.bitwise import BitsMixin
+from weft.tensor.ops.array_conversion import ArrayConversionMixin
+from weft.tensor.ops.attribute_suggestions import TensorNames, find_attribute
+from weft.tensor.ops.bitwise import BitwiseMixin
 from weft.tensor.ops.creation import CreationMixin
-from weft.tensor.ops.device_placement import HoldingMixin
+from weft.tensor.ops.device_placement import DevicePlacementMixin
 from weft.tensor.ops.differentiation import DifferentiationMixin
 from weft.tensor.ops.dtype import DtypeMixin
-from weft.tensor.ops.gradient_hooks import GradientHooksMixin
-from weft.tensor.ops.graph_operations import NodesMixin
-from weft.tensor.ops.hashing import HashingMixin
-from weft.tensor.ops.index_functions import PickingMixin
+from weft.tensor.ops.elementwise import ElementwiseMixin
 from weft.tensor.ops.indexing import IndexingMixin
-from weft.tensor.ops.inplace_variants import InplaceFunctionsMixin
-from weft.tensor.ops.interop_protocols import ExchangeMixin
-from weft.tensor.ops.linear_algebra.linear_equations import SolvingMixin
-from weft.tensor.ops.linear_algebra.products import ProductsMixin
-from weft.tensor.ops.manipulation import ShapesMixin
-from weft.tensor.ops.mathematical import NumericMixin
-from weft.tensor.ops.neural_network.attention import AttentionMixin
-from weft.tensor.ops.neural_network.convolution import ConvMixin
-from weft.tensor.ops.neural_network.distance_losses import DistancesMixin
-from weft.tensor.ops.neural_network.normalization import NormaliseMixin
-from weft.tensor.ops.neural_network.thresholds import GatesMixin
+from weft.tensor.ops.inplace_variants import InplaceMixin
+from weft.tensor.ops.interop_protocols import InteropMixin
+from weft.tensor.ops.linear_algebra import LinearAlgebraMixin
+from weft.tensor.ops.movement import MovementMixin
+from weft.tensor.ops.neural_network import NeuralNetworkMixin
 from weft.tensor.ops.operators import OperatorsMixin
-from weft.tensor.ops.overloads import ParameterAliasesMixin
+from weft.tensor.ops.overloads import OverloadsMixin
 from weft.tensor.ops.parameter_aliases import spelled_as_elsewhere
 from weft.tensor.ops.random import RandomMixin
-from weft.tensor.ops.rearrange import RearrangeMixin
-from weft.tensor.ops.sets import SetsMixin
-from weft.tensor.ops.sharding import ShardingMixin
+from weft.tensor.ops.reduce import ReduceMixin
 from weft.tensor.ops.sorting import SortingMixin
-from weft.tensor.ops.statistics import StatisticsMixin
-from weft.tensor.ops.torch_names import TorchNamesMixin
 from weft.tensor.ops.transcendental import TranscendentalMixin
 from weft.tensor.ops.writing import WritingMixin
 from weft.tensor.printing import text_of
@@ -80,40 +67,26 @@ R = TypeVar("R")
 @with_float32_rules
 @spelled_as_elsewhere
 class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
-    ParameterAliasesMixin,
+    OverloadsMixin,
     OperatorsMixin,
-    NumericMixin,
-    BitsMixin,
+    ElementwiseMixin,
+    BitwiseMixin,
     TranscendentalMixin,
-    GatesMixin,
-    ShapesMixin,
-    RearrangeMixin,
-    StatisticsMixin,
-    ProductsMixin,
-    SolvingMixin,
-    ConvMixin,
+    MovementMixin,
+    ReduceMixin,
+    LinearAlgebraMixin,
+    NeuralNetworkMixin,
     IndexingMixin,
     WritingMixin,
-    PickingMixin,
     SortingMixin,
-    HashingMixin,
-    SetsMixin,
-    NormaliseMixin,
-    AttentionMixin,
-    DistancesMixin,
     RandomMixin,
     CreationMixin,
     DtypeMixin,
-    NodesMixin,
-    ShardingMixin,
-    InplaceFunctionsMixin,
+    InplaceMixin,
     DifferentiationMixin,
-    GradientHooksMixin,
-    ExchangeMixin,
-    HoldingMixin,
-    ReadingMixin,
-    TorchNamesMixin,
-    MissingMixin,
+    DevicePlacementMixin,
+    InteropMixin,
+    ArrayConversionMixin,
     metaclass=TensorNames,
 ):
     """A lazy tensor.
@@ -151,6 +124,8 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         _requires_grad: bool | None
         grad: Tensor | None
         is_leaf: bool
+    else:
+        __getattr__ = find_attribute
 
     def __init__(
         self,
@@ -231,6 +206,8 @@ class Tensor(  # pyright: ignore[reportIncompatibleMethodOverride]
         4
         """
         return sprod(self._uop.shape)  # type: ignore[return-value]
+
+    nelement = numel
 
     def nbytes(self) -> int:
         """Bytes of all elements.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from weft.tensor.ops.inplace_variants import INPLACE
-from weft.tensor.ops.torch_names import TorchNamesMixin
 
 WORDS: dict[str, str] = {
     "f": "refused with an error that says so: it is for floats only",
@@ -32,7 +31,7 @@ _IN_PLACE = (
     "written into the tensor: what the method without the underscore computes;"
     " `tests/unit/tensor/ops/test_inplace_variants.py`"
 )
-_OTHER_NAMES = "names of PyTorch for other methods; `tests/unit/tensor/ops/test_torch_names.py`"
+_OTHER_NAMES = "names of PyTorch for other methods; `tests/unit/tensor/ops/test_method_aliases.py`"
 
 REASONS: dict[str, str] = {
     **dict.fromkeys(
@@ -52,7 +51,13 @@ REASONS: dict[str, str] = {
     **dict.fromkeys(
         (*(f"{name}_" for name in INPLACE), "bernoulli_", "fill_diagonal_", "random_"), _IN_PLACE
     ),
-    **dict.fromkeys((n for n in vars(TorchNamesMixin) if not n.startswith("_")), _OTHER_NAMES),
+    **dict.fromkeys(
+        "absolute arccos arccosh arcsin arcsinh arctan arctanh bitwise_left_shift "
+        "bitwise_right_shift byte char dsplit fix ger hsplit inverse itemsize ndimension nelement "
+        "new_empty new_full new_ones new_tensor new_zeros sgn split_with_sizes t type "
+        "vsplit".split(),
+        _OTHER_NAMES,
+    ),
     **dict.fromkeys(("uop", "lazydata", "from_uop", "alu", "const_like", "ufix"), _GRAPH),
 }  # fmt: skip
 """By the name of the method."""

@@ -10,6 +10,7 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.nn.input_checks import tensor_of
 from weft.tensor import Tensor
+from weft.tensor.ops.neural_network.losses import reduced as reduced_tensor
 
 
 def cross_entropy(
@@ -51,7 +52,7 @@ def cross_entropy(
     even = spread.sum(axis) * (label_smoothing / x.shape[axis])
     loss = loss - counted.where(even, 0)
     if reduction != "mean":
-        return _reduced(loss, reduction)
+        return reduced(loss, reduction)
     if weight is None:
         return loss.sum() / counted.sum().cast(loss.dtype)
     return loss.sum() / counted.where(weight[counted.where(target, 0)], 0).sum()
@@ -66,7 +67,7 @@ def _soft_cross_entropy(
     terms = x.log_softmax(axis) * target
     if weight is not None:
         terms = terms * _along(weight, x, axis)
-    return _reduced(-terms.sum(axis), reduction)
+    return reduced(-terms.sum(axis), reduction)
 
 
 def nll_loss(
@@ -238,16 +239,15 @@ def gaussian_nll_loss(
     )
 
 
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
-    result: Tensor = loss._reduced(reduction)
-    return result
+def reduced(loss: Tensor, reduction: str) -> Tensor:
+    return reduced_tensor(loss, reduction)
 
 
 def _weighed(loss: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
     """The mean is over the weights, where there are any."""
     if weight is None:
-        return _reduced(loss, reduction)
-    return _reduced(loss * weight, reduction)
+        return reduced(loss, reduction)
+    return reduced(loss * weight, reduction)
 
 
 def _along(weight: Tensor, x: Tensor, axis: int) -> Tensor:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy
 
 
-class ReadingMixin(TensorBase):
+class ArrayConversionMixin(TensorBase):
     """Methods that compute and hand out."""
 
     __slots__ = ()

@@ -14,24 +14,17 @@ from weft.base.suggestions import missing_name
 from weft.device import catalogue
 from weft.tensor.alias import derived
 from weft.tensor.ops.suggested_names import EQUIVALENTS
-from weft.tensor.protocol import TensorBase
 
 
-class MissingMixin(TensorBase):
-    """One hook, which also gives a view its node after a write to its base (see `alias`)."""
-
-    __slots__ = ()
-
-    if not TYPE_CHECKING:  # a checker reports a name that is not there
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "_uop" and self._alias is not None:
-                return derived(self)
-            if name.startswith("_"):  # the questions that protocols ask of any object
-                raise AttributeError(name)
-            if name.upper() in catalogue:
-                return device_mover(self, name.upper())
-            raise missing(type(self), name, "x")
+def find_attribute(self: Any, name: str) -> Any:
+    """`Tensor.__getattr__`: also derives the node of a view after a write to its base (`alias`)."""
+    if name == "_uop" and self._alias is not None:
+        return derived(self)
+    if name.startswith("_"):  # optional attributes that protocols look for on any object
+        raise AttributeError(name)
+    if name.upper() in catalogue:
+        return device_mover(self, name.upper())
+    raise missing(type(self), name, "x")
 
 
 class TensorNames(type):

@@ -6,13 +6,15 @@ from typing import Self
 
 from weft.base.arguments import whole
 from weft.base.dtype import dtypes
-from weft.tensor.ops.operands import OperandsMixin, complement, is_boolean
+from weft.tensor.ops import hashing
+from weft.tensor.ops.operators import complement, is_boolean
 from weft.tensor.ops.transcendental import sloped_value
+from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
 from weft.uop import Ops
 
 
-class BitsMixin(OperandsMixin):
+class BitwiseMixin(TensorBase):
     """Bitwise methods, and those that take a number apart."""
 
     __slots__ = ()
@@ -183,3 +185,25 @@ class BitsMixin(OperandsMixin):
         half = step // 2
         up = (rest > half) | ((rest == half) & (below % 2 == 1))
         return up.where(below + 1, below) * step
+
+    keccak = hashing.keccak
+
+    absolute = abs
+    fix = trunc
+    sgn = sign
+
+    def bitwise_left_shift(self, other: ArrayLike) -> Self:
+        """`lshift`: self << other.
+
+        >>> Tensor([1, 2]).bitwise_left_shift(3).tolist()
+        [8, 16]
+        """
+        return self.lshift(other)
+
+    def bitwise_right_shift(self, other: ArrayLike) -> Self:
+        """`rshift`: self >> other.
+
+        >>> Tensor([8, 16]).bitwise_right_shift(3).tolist()
+        [1, 2]
+        """
+        return self.rshift(other)

@@ -17,7 +17,8 @@ from weft.base.scalars import check_range
 from weft.base.sequences import prod
 from weft.device import registry
 from weft.shape.movement import say_shape
-from weft.tensor.ops.movement import as_tuple
+from weft.tensor.ops import creation_like
+from weft.tensor.ops.argument_lists import as_tuple
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import (
     ArrayLike,
@@ -128,57 +129,6 @@ class CreationMixin(TensorBase):
         [1, 1, 1]
         """
         return cls.full(shape_of_arguments(shape), 1.0, **kwargs)
-
-    def full_like(self, fill_value: ArrayLike, **kwargs: Unpack[TensorOptions]) -> Self:
-        """`fill_value` everywhere, in the shape, dtype and place of self, cut as it is.
-
-        >>> Tensor([1.5, 2.5]).full_like(3).tolist()
-        [3.0, 3.0]
-        """
-        kwargs.setdefault("dtype", self._uop.dtype)
-        if "device" in kwargs or not isinstance(self._uop.device, tuple):
-            kwargs.setdefault("device", self.device)
-            return self.__class__.full(self.shape, fill_value, **kwargs)
-        flag = kwargs.pop("requires_grad", None)
-        made = self.__class__.full(self.shape, fill_value, device=self.device, **kwargs)
-        return self._cut_like(made, flag)
-
-    def zeros_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
-        """Zeros in the shape, dtype and place of self.
-
-        >>> Tensor([1, 2]).zeros_like().tolist()
-        [0, 0]
-        >>> Tensor([1, 2]).zeros_like(dtype=dtypes.float).tolist()
-        [0.0, 0.0]
-        """
-        return self.full_like(0, **kwargs)
-
-    def ones_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
-        """Ones in the shape, dtype and place of self.
-
-        >>> Tensor([[1, 2], [3, 4]]).ones_like().tolist()
-        [[1, 1], [1, 1]]
-        """
-        return self.full_like(1, **kwargs)
-
-    def empty_like(self, **kwargs: Unpack[TensorOptions]) -> Self:
-        """Storage of its own with no values put in it, in the shape, dtype and place of self, cut
-        as it is.
-
-        >>> Tensor([[1, 2], [3, 4]]).empty_like().shape
-        (2, 2)
-        """
-        kwargs.setdefault("dtype", self._uop.dtype)
-        layout = None if "device" in kwargs else self.layout
-        if layout is not None and layout.axis is not None:
-            flag, kind = kwargs.pop("requires_grad", None), element_dtype(kwargs["dtype"])
-            parts = [
-                _part_memory(device, layout.local_shape(self.shape, place), kind)
-                for place, device in enumerate(self.device)
-            ]
-            return self._from_node(stacked(parts, layout))._with_flag(flag)
-        kwargs.setdefault("device", self.device)
-        return self.__class__.empty(self.shape, **kwargs)
 
     @classmethod
     def logspace(
@@ -384,19 +334,64 @@ class CreationMixin(TensorBase):
         """
         return cls(y, **kwargs)
 
+    @classmethod
+    def triu_indices(
+        cls, row: int, col: int, offset: int = 0, **kwargs: Unpack[TensorOptions]
+    ) -> Self:
+        """Rows and columns of the upper triangle of a (row, col) matrix: (2, n), int32.
+
+        >>> Tensor.triu_indices(2, 2).tolist()
+        [[0, 0, 1], [0, 1, 1]]
+        """
+        first = whole(offset, "offset")
+        return cls._corner(row, col, lambda i, j: j >= i + first, kwargs)
+
+    @classmethod
+    def tril_indices(
+        cls, row: int, col: int, offset: int = 0, **kwargs: Unpack[TensorOptions]
+    ) -> Self:
+        """Rows and columns of the lower triangle of a (row, col) matrix: (2, n), int32.
+
+        >>> Tensor.tril_indices(2, 2).tolist()
+        [[0, 1, 1], [0, 0, 1]]
+        """
+        last = whole(offset, "offset")
+        return cls._corner(row, col, lambda i, j: j <= i + last, kwargs)
+
+    @classmethod
+    def _corner(cls, row: int, col: int, inside: Any, kwargs: Any) -> Self:
+        row, col = whole(row, "row", least=0), whole(col, "col", least=0)
+        if row * col > 1 << 32:
+            raise ArgumentError(
+                "these are more places than can be listed",
+                asked=f"a matrix of {row} rows and {col} columns",
+                because="every place is listed on the host",
+                try_="x.triu() or x.tril(), which pick without a list",
+            )
+        found = [(i, j) for i in range(row) for j in range(col) if inside(i, j)]
+        kwargs.setdefault("dtype", dtypes.int32)
+        if not found:
+            return cls.zeros(2, 0, **kwargs)
+        return cls([[i for i, _ in found], [j for _, j in found]], **kwargs)
+
+    # ---- like another tensor ------------------------------------------------------------------
+
+    full_like = creation_like.full_like
+    zeros_like = creation_like.zeros_like
+    ones_like = creation_like.ones_like
+    empty_like = creation_like.empty_like
+    new_tensor = creation_like.new_tensor
+    new_empty = creation_like.new_empty
+    new_zeros = creation_like.new_zeros
+    new_ones = creation_like.new_ones
+    new_full = creation_like.new_full
+
 
 def _memory(device: str | tuple[str, ...], size: int, kind: DType) -> UOp:
     """Storage, on each device where they are several."""
     if isinstance(device, str):
         return UOp.new_buffer(device, size, kind)
     return stacked([UOp.new_buffer(each, size, kind) for each in device], Shard())
-
-
-def _part_memory(device: str, shape: tuple[int, ...], kind: DType) -> UOp:
-    """Storage for the part of a sharded value that one device has."""
-    if 0 in shape:
-        return UOp.const(kind, 0, device).reshape((1,) * len(shape)).expand(shape)
-    return UOp.new_buffer(device, prod(shape), kind).reshape(shape)
 
 
 def _filled(

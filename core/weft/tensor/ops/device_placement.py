@@ -7,14 +7,16 @@ from typing import Any, Self
 
 from weft.base.dtype import DType, dtypes, element_dtype
 from weft.device import registry
+from weft.schedule import layout_of
 from weft.tensor import interop
 from weft.tensor.alias import leave
 from weft.tensor.leaf_identities import remember_leaf
 from weft.tensor.live import mark_leaf
+from weft.tensor.ops import sharding
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.storage import owned_storage
 from weft.tensor.types import DeviceLike, DTypeLike
-from weft.uop import Ops, UOp
+from weft.uop import Ops, Shard, UOp
 
 _leaf_numbers = itertools.count()
 _MEMORY = frozenset({Ops.BUFFER, Ops.ASSIGN, Ops.MULTI})
@@ -30,7 +32,7 @@ def is_dtype(given: Any) -> bool:
     return isinstance(given, DType | type) or hasattr(given, "itemsize")
 
 
-class HoldingMixin(TensorBase):
+class DevicePlacementMixin(TensorBase):
     """Methods that move, copy and detach."""
 
     __slots__ = ()
@@ -160,9 +162,27 @@ class HoldingMixin(TensorBase):
             base = base.src[0]
         if base.op in _MEMORY or (base.op is Ops.CONTIGUOUS and base.arg):
             return node
-        return HoldingMixin._own_copy(node)
+        return DevicePlacementMixin._own_copy(node)
 
     @staticmethod
     def _own_copy(node: UOp) -> UOp:
         """A copy of a value that no other graph can build."""
         return record(Ops.CONTIGUOUS, node.dtype, (node,), ("leaf", next(_leaf_numbers)))
+
+    # ---- several devices ----------------------------------------------------------------------
+
+    @property
+    def layout(self) -> Shard | None:
+        """How it lies on its devices: the axis and the bounds of the parts; None on one device.
+
+        >>> x = Tensor([1, 2, 3, 4]).shard(("REF:1", "REF:2"), axis=0)
+        >>> x.layout.axis, x.layout.bounds
+        (0, (0, 2, 4))
+        """
+        return layout_of(self._uop) if isinstance(self._uop.device, tuple) else None
+
+    shard = sharding.shard
+    shard_ = sharding.shard_
+    shard_like = sharding.shard_like
+    _cut_like = sharding._cut_like
+    shards = sharding.shards

@@ -17,6 +17,7 @@ from weft.base.promotion import read_as
 from weft.base.sequences import prod
 from weft.tensor.leaf_identities import former_identities, versions
 from weft.tensor.live import leaf_nodes, live_tensors
+from weft.tensor.ops import gradient_hooks
 from weft.tensor.ops.gradient_hooks import has_hooks, hooks_on_the_way, through_hooks
 from weft.tensor.protocol import TensorBase
 from weft.tensor.types import ArrayLike
@@ -230,6 +231,8 @@ class DifferentiationMixin(TensorBase):
                 try_="gradient.expand(...) or gradient.reshape(...)",
             )
         return weights._uop
+
+    register_hook = gradient_hooks.register_hook
 
 
 def _nodes_of(root: UOp, leaves: list[TensorBase]) -> dict[UOp, list[TensorBase]]:

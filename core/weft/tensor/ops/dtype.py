@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 from weft.base.dtype import DType, dtypes, element_dtype
-from weft.base.errors import DTypeError, ShapeError
+from weft.base.errors import ArgumentError, DTypeError, ShapeError
 from weft.tensor.alias import is_storage
-from weft.tensor.ops.operands import cast_node
-from weft.tensor.protocol import TensorBase, record
+from weft.tensor.ops.operators import cast_node
+from weft.tensor.protocol import TensorBase, TensorT, record
 from weft.tensor.types import DTypeLike
 from weft.uop import Ops
+
+
+def _conversion(name: str, dtype: DType, before: str, after: str) -> Callable[[TensorT], TensorT]:
+    """The method `name` that casts to a dtype, with an example."""
+
+    def convert(self: TensorT) -> TensorT:
+        return self.cast(dtype)
+
+    convert.__name__, convert.__qualname__ = name, f"DtypeMixin.{name}"
+    convert.__code__ = convert.__code__.replace(co_name=name)
+    convert.__doc__ = f"""Converted to {dtype.name}: see `cast`.
+
+    >>> Tensor({before}).{name}().tolist()
+    {after}
+    """
+    return convert
 
 
 class DtypeMixin(TensorBase):
@@ -33,6 +50,15 @@ class DtypeMixin(TensorBase):
         """Bytes of one element.
 
         >>> Tensor([1, 2], dtype=dtypes.int16).element_size()
+        2
+        """
+        return self._uop.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element.
+
+        >>> Tensor([1, 2], dtype=dtypes.int16).itemsize
         2
         """
         return self._uop.dtype.itemsize
@@ -104,69 +130,33 @@ class DtypeMixin(TensorBase):
                 try_="pad or shrink the last axis to a whole number of them",
             )
 
-    def float(self) -> Self:
-        """As float32.
+    def type(self, dtype: DTypeLike | None = None) -> Self:
+        """`cast`.
 
-        >>> Tensor([1, 2]).float().tolist()
+        :raises ArgumentError: without a dtype; `x.dtype` is that of x.
+
+        >>> Tensor([1, 2]).type(dtypes.float).tolist()
         [1.0, 2.0]
         """
-        return self.cast(dtypes.float32)
+        if dtype is None:
+            raise ArgumentError(
+                "type converts, and needs a dtype",
+                asked="type()",
+                because="tensors of all dtypes are of one class",
+                try_="x.dtype for the dtype, x.type(dtype) to convert",
+            )
+        return self.cast(dtype)
 
-    def half(self) -> Self:
-        """As float16.
-
-        >>> Tensor([1.0, 70000.0]).half().tolist()
-        [1.0, inf]
-        """
-        return self.cast(dtypes.float16)
-
-    def double(self) -> Self:
-        """As float64.
-
-        >>> Tensor([1, 2]).double().dtype
-        dtypes.double
-        """
-        return self.cast(dtypes.float64)
-
-    def int(self) -> Self:
-        """As int32.
-
-        >>> Tensor([1.9, -1.9]).int().tolist()
-        [1, -1]
-        """
-        return self.cast(dtypes.int32)
-
-    def bfloat16(self) -> Self:
-        """As bfloat16.
-
-        >>> Tensor([1, 2]).bfloat16().dtype
-        dtypes.bfloat16
-        """
-        return self.cast(dtypes.bfloat16)
-
-    def short(self) -> Self:
-        """As int16.
-
-        >>> Tensor([1, 2]).short().dtype
-        dtypes.short
-        """
-        return self.cast(dtypes.int16)
-
-    def long(self) -> Self:
-        """As int64.
-
-        >>> Tensor([1, 2]).long().dtype
-        dtypes.long
-        """
-        return self.cast(dtypes.int64)
-
-    def bool(self) -> Self:
-        """As bool: whether not zero.
-
-        >>> Tensor([0.0, 0.5]).bool().tolist()
-        [False, True]
-        """
-        return self.cast(dtypes.bool)
+    half = _conversion("half", dtypes.float16, "[1.0, 70000.0]", "[1.0, inf]")
+    float = _conversion("float", dtypes.float32, "[1, 2]", "[1.0, 2.0]")
+    double = _conversion("double", dtypes.float64, "[1, 2]", "[1.0, 2.0]")
+    bfloat16 = _conversion("bfloat16", dtypes.bfloat16, "[1, 2]", "[1.0, 2.0]")
+    char = _conversion("char", dtypes.int8, "[1.0, -2.0]", "[1, -2]")
+    byte = _conversion("byte", dtypes.uint8, "[1.0, 2.0]", "[1, 2]")
+    short = _conversion("short", dtypes.int16, "[1.9, -1.9]", "[1, -1]")
+    int = _conversion("int", dtypes.int32, "[1.9, -1.9]", "[1, -1]")
+    long = _conversion("long", dtypes.int64, "[1.9, -1.9]", "[1, -1]")
+    bool = _conversion("bool", dtypes.bool, "[0.0, 0.5]", "[False, True]")
 
     def llvm_bf16_cast(self, dtype: DTypeLike) -> Self:
         """bfloat16 to float32 by its bits, and from there to `dtype`; the same as `cast`.

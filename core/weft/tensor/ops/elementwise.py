@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any, Self
 
-from weft.base.arguments import flag, real, shown
+from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError
 from weft.base.promotion import least_upper_dtype, least_upper_float, promote_with_scalar
 from weft.shape.movement import broadcast_shapes
-from weft.tensor.autocast import answered_in
-from weft.tensor.ops.operands import (
+from weft.tensor.ops import division, graph_operations, mathematical, power
+from weft.tensor.ops.operators import (
     SCALARS,
-    OperandsMixin,
     broadcast_node,
     cast_node,
     complement,
-    is_boolean,
     known_facts,
     minus,
     number_node,
@@ -31,7 +29,7 @@ from weft.uop import Ops, UOp
 _UNSIGNED = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
 
 
-class ElementwiseMixin(OperandsMixin):
+class ElementwiseMixin(TensorBase):
     """Methods that compute each element from the elements at the same place."""
 
     __slots__ = ()
@@ -72,114 +70,6 @@ class ElementwiseMixin(OperandsMixin):
         """
         return self._binary(Ops.MUL, x, reverse)
 
-    def div(self, x: ArrayLike, reverse: bool = False, rounding_mode: str | None = None) -> Self:
-        """True division, in floats; `rounding_mode` "trunc" or "floor" rounds the quotient.
-
-        Integers with a rounding mode stay integers; dividing them by zero gives 0 then.
-
-        >>> (Tensor([7, -7]) / 2).tolist()
-        [3.5, -3.5]
-        >>> Tensor([7, -7]).div(2, rounding_mode="trunc").tolist()
-        [3, -3]
-        >>> Tensor([7, -7]).div(2, rounding_mode="floor").tolist()
-        [3, -4]
-        """
-        if rounding_mode is None:
-            x = self._operand(x)
-            mixed = (
-                least_upper_dtype(self._uop.dtype, x._uop.dtype)
-                if isinstance(x, TensorBase)
-                else promote_with_scalar(self._uop.dtype, x)
-            )
-            return self._binary(Ops.FDIV, x, reverse, least_upper_float(mixed))
-        if rounding_mode not in ("trunc", "floor"):
-            raise ArgumentError(
-                f"there is no rounding mode {shown(rounding_mode)}",
-                asked=f"div(rounding_mode={shown(rounding_mode)})",
-                try_='None, "trunc" or "floor"',
-            )
-        if rounding_mode == "floor":
-            return self._floor_divide(x, reverse)
-        if dtypes.is_float(self._pair(x)[0].dtype):
-            return self.div(x, reverse).trunc()
-        return self.idiv(x, reverse)
-
-    def idiv(self, x: ArrayLike, reverse: bool = False) -> Self:
-        """Quotient of integers, toward zero; 0 where the divisor is 0.
-
-        :raises DTypeError: for floats.
-
-        >>> Tensor([7, -7]).idiv(2).tolist()
-        [3, -3]
-        >>> (Tensor([7, -7]) // 2).tolist()
-        [3, -4]
-        """
-        x = self._operand(x)
-        self._whole("integer division", x)
-        if is_boolean(self._uop.dtype):
-            return self.cast(dtypes.default_int).idiv(x, reverse)
-        return self._binary(Ops.IDIV, x, reverse)
-
-    def _floor_divide(self, x: Any, reverse: bool = False) -> Any:
-        a, b, second = self._pair(x)
-        if is_boolean(a.dtype):
-            return self.cast(dtypes.default_int)._floor_divide(x, reverse)
-        if flag(reverse, "reverse"):
-            a, b = b, a
-        if dtypes.is_float(a.dtype):
-            return self._wrap_with(a, second)._float_floor_divide(self._wrap_with(b, second))
-        quotient = self._wrap_with(record(Ops.IDIV, a.dtype, (a, b)), second)
-        if dtypes.is_unsigned(a.dtype):
-            return quotient
-        # toward zero becomes down where something was left and the signs differ
-        return quotient - self._remainder_is_off(a, b)[1].cast(a.dtype)
-
-    def _remainder_is_off(self, a: UOp, b: UOp) -> tuple[Any, Any]:
-        """The remainder with the dividend's sign, and where its sign is not the divisor's."""
-        rest = self._from_node(record(Ops.MOD, a.dtype, (a, b)))
-        if b.op is Ops.CONST:
-            return rest, (rest < 0 if b.arg > 0 else rest > 0)
-        return rest, (rest != 0) & ((rest < 0) != (self._from_node(b) < 0))
-
-    def _float_remainder(self, divisor: Any) -> tuple[Any, Any]:
-        """What C's fmod leaves, exactly, and where its sign is not the divisor's."""
-        rest = self._binary(Ops.MOD, divisor)
-        return rest, (rest != 0) & ((rest < 0) != (divisor < 0))
-
-    def _float_floor_divide(self, divisor: Any) -> Any:
-        """The quotient rounded down: of what is left once the remainder is taken off, which is a
-        whole number but for rounding."""
-        rest, off = self._float_remainder(divisor)
-        quotient = (self - rest) / divisor - off.cast(self._uop.dtype)
-        whole = quotient.floor()
-        whole = whole + (quotient - whole > 0.5).cast(self._uop.dtype)
-        # there is no remainder by nothing
-        return (divisor == 0).where((self / divisor).floor(), whole)
-
-    def mod(self, x: ArrayLike, reverse: bool = False) -> Self:
-        """Remainder with the sign of the divisor; 0 for integers where the divisor is 0.
-
-        Of floats it is exact while the quotient is below 2**29 (float64: 2**52).
-
-        >>> Tensor([7, -7]).mod(3).tolist()
-        [1, 2]
-        >>> (Tensor([5.5]) % 2).tolist()
-        [1.5]
-        """
-        a, b, second = self._pair(x)
-        if is_boolean(a.dtype):
-            return self.cast(dtypes.default_int).mod(x, reverse)
-        if flag(reverse, "reverse"):
-            a, b = b, a
-        if dtypes.is_float(a.dtype):
-            left, right = self._wrap_with(a, second), self._wrap_with(b, second)
-            rest, off = left._float_remainder(right)
-            return off.where(rest + right, rest)
-        if dtypes.is_unsigned(a.dtype):
-            return self._wrap_with(record(Ops.MOD, a.dtype, (a, b)), second)
-        rest, off = self._remainder_is_off(a, b)
-        return rest + off.where(self._from_node(b), 0)
-
     def neg(self) -> Self:
         """Negative. :raises DTypeError: for bool.
 
@@ -205,90 +95,6 @@ class ElementwiseMixin(OperandsMixin):
         [9, 16]
         """
         return self * self
-
-    def pow(self, x: ArrayLike, reverse: bool = False) -> Self:
-        """self to the power x.
-
-        Whole-number exponents up to 64 are multiplied out; others follow C's pow, but that the
-        number 0.5 is the square root, as in NumPy. Integers to a negative power are 0 but for the
-        base 1 and -1, and ArgumentError for a negative number.
-
-        >>> (Tensor([1, 2, 3]) ** 2).tolist()
-        [1, 4, 9]
-        >>> (2.0 ** Tensor([1.0, -1.0])).tolist()
-        [2.0, 0.5]
-        """
-        own = self._uop.dtype
-        if own.itemsize == 2 and answered_in(own) is not own:
-            return self.cast(dtypes.float32).pow(x, reverse)
-        x, reverse = self._operand(x), flag(reverse, "reverse")
-        if not isinstance(x, TensorBase) and not reverse:
-            return self._power_of_number(x)
-        a, b, second = self._pair(x)
-        if reverse:
-            a, b = b, a
-        left, right = self._wrap_with(a, second), self._wrap_with(b, second)
-        if not dtypes.is_float(a.dtype):
-            return left._integer_power(right)
-        return self._wrap_with(record(Ops.POW, a.dtype, (a, b)), second)
-
-    def _power_of_number(self, x: int | float) -> Any:
-        dtype = promote_with_scalar(self._uop.dtype, x)
-        base = self.cast(dtype)
-        if abs(x) <= 64 and float(x).is_integer():
-            if x < 0 and not dtypes.is_float(dtype):
-                raise ArgumentError(
-                    "an integer to a negative power is no integer",
-                    asked=f"{dtype!r} ** {x}",
-                    try_=f"x.float() ** {x}",
-                )
-            power = base._multiplied_out(abs(int(x)))
-            power = power if x >= 0 else power.reciprocal()
-            if 1 <= x <= 2 or not dtypes.is_float(dtype):
-                return power
-            return base._marked_power(power, int(x))
-        if not dtypes.is_float(dtype):
-            return base._integer_power(self.full_like(x, dtype=dtype))
-        if x == 0.5:
-            return base.sqrt()
-        if x == -0.5:  # C's pow is inf at -0.0 and 0 at -inf, where rsqrt is -inf and NaN
-            odd = (base == 0) | (base == -math.inf)
-            return base._marked_power(odd.where(base.abs(), base).rsqrt(), x)
-        return base._wrap(record(Ops.POW, dtype, (base._uop, number_node(dtype, x))))
-
-    def _marked_power(self, power: Any, exponent: float) -> Any:
-        """`power`, which is known to be self to that exponent."""
-        marked = record(Ops.SLOPE, power.dtype, (power._uop, self._uop), ("power", exponent))
-        return power._wrap(known_facts(marked, self._uop.shape, self._uop.device))
-
-    def _multiplied_out(self, exponent: int) -> Any:
-        if exponent == 0:
-            return self.ones_like()
-        result = None
-        square = self
-        while exponent:
-            if exponent & 1:
-                result = square if result is None else result * square
-            exponent >>= 1
-            if exponent:
-                square = square * square
-        return result
-
-    def _integer_power(self, exponent: Any) -> Any:
-        """By squaring, over every bit the exponent can have; wraps like the product."""
-        if is_boolean(self._uop.dtype):
-            return self | ~exponent
-        dtype = self._uop.dtype
-        bits = dtype.bitsize - (0 if dtypes.is_unsigned(dtype) else 1)
-        result, square = self.ones_like(), self
-        for bit in range(bits):
-            result = ((exponent >> bit) & 1 != 0).where(result * square, result)
-            square = square * square if bit + 1 < bits else square
-        if dtypes.is_unsigned(dtype):
-            return result
-        minus = (exponent & 1 != 0).where(-1, self.ones_like())
-        inverse = (self == 1).where(1, (self == -1).where(minus, self.zeros_like()))
-        return (exponent < 0).where(inverse, result)
 
     def maximum(self, x: ArrayLike) -> Self:
         """The larger of two; NaN where either is. Gradient: half to each at a tie.
@@ -550,6 +356,76 @@ class ElementwiseMixin(OperandsMixin):
             return self.full_like(True, dtype=dtypes.bool)
         x = self.detach()
         return x.abs() < math.inf if dtypes.finfo(dtype).has_infinity else x == x
+
+    # ---- mathematical functions ---------------------------------------------------------------
+
+    def divmod(self, x: ArrayLike) -> tuple[Self, Self]:
+        """(self // x, self % x), which is what Python's `divmod` gives.
+
+        >>> [part.tolist() for part in divmod(Tensor([7, -7]), 3)]
+        [[2, -3], [1, 2]]
+        """
+        return self // x, self % x
+
+    floor_divide = mathematical.floor_divide
+    fmod = mathematical.fmod
+    float_power = mathematical.float_power
+    hypot = mathematical.hypot
+    atan2 = mathematical.atan2
+    logaddexp = mathematical.logaddexp
+    logaddexp2 = mathematical.logaddexp2
+    xlogy = mathematical.xlogy
+    heaviside = mathematical.heaviside
+    fmax = mathematical.fmax
+    fmin = mathematical.fmin
+    addcmul = mathematical.addcmul
+    addcdiv = mathematical.addcdiv
+    logical_and = mathematical.logical_and
+    logical_or = mathematical.logical_or
+    logical_xor = mathematical.logical_xor
+    signbit = mathematical.signbit
+    positive = mathematical.positive
+    frac = mathematical.frac
+    logit = mathematical.logit
+    sinc = mathematical.sinc
+    deg2rad = mathematical.deg2rad
+    rad2deg = mathematical.rad2deg
+    nan_to_num = mathematical.nan_to_num
+    isposinf = mathematical.isposinf
+    isneginf = mathematical.isneginf
+    clamp_min = mathematical.clamp_min
+    clamp_max = mathematical.clamp_max
+    allclose = mathematical.allclose
+    equal = mathematical.equal
+    arctan2 = mathematical.atan2
+
+    # ---- operations of the graph --------------------------------------------------------------
+
+    alu = graph_operations.alu
+    const_like = graph_operations.const_like
+    ufix = graph_operations.ufix
+    threefry = graph_operations.threefry
+
+    pow = power.pow
+
+    div = division.div
+    idiv = division.idiv
+    _floor_divide = division._floor_divide
+    _float_remainder = division._float_remainder
+    mod = division.mod
+
+    # ---- other names --------------------------------------------------------------------------
+
+    subtract = sub
+    multiply = mul
+    divide = true_divide = div
+    negative = neg
+    remainder = mod
+    not_equal = ne
+    greater = gt
+    greater_equal = ge
+    less = lt
+    less_equal = le
 
 
 def _or_missing(beyond: Any, bound: Any) -> Any:

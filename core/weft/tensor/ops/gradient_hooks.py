@@ -38,46 +38,41 @@ class HookHandle:
             self._hooks.remove(self._hook)
 
 
-class GradientHooksMixin(TensorBase):
-    """The method that registers hooks."""
+def register_hook(self: TensorBase, hook: GradientHook) -> HookHandle:
+    """Have `hook` called with the gradient of this tensor in every `backward` and `gradient`.
 
-    __slots__ = ()
+    It gives another gradient of the same shape, or None where the gradient stays as it is.
+    Returns a handle whose `remove()` takes the hook away.
 
-    def register_hook(self, hook: GradientHook) -> HookHandle:
-        """Have `hook` called with the gradient of this tensor in every `backward` and `gradient`.
+    :raises GradientError: if self does not require gradients.
+    :raises WrongKind: if `hook` cannot be called.
 
-        It gives another gradient of the same shape, or None where the gradient stays as it is.
-        Returns a handle whose `remove()` takes the hook away.
-
-        :raises GradientError: if self does not require gradients.
-        :raises WrongKind: if `hook` cannot be called.
-
-        >>> x = Tensor([1.0, 2.0], requires_grad=True)
-        >>> y = x * 3
-        >>> handle = y.register_hook(lambda gradient: gradient * 10)
-        >>> _ = y.sum().backward()
-        >>> x.grad.tolist()
-        [30.0, 30.0]
-        >>> handle.remove()
-        """
-        if not self._requires_grad:
-            raise GradientError(
-                "a tensor that does not require gradients has none to change",
-                asked=f"register_hook of a tensor of shape {self.shape}",
-                because="it was computed from nothing that requires gradients",
-                try_="x.requires_grad_() for a leaf, before it is computed with",
-            )
-        if not callable(hook):
-            raise WrongKind(
-                "a hook is a function",
-                asked=f"register_hook({shown(hook)})",
-                because=f"that is {kind_of(hook)}",
-                try_="x.register_hook(lambda gradient: ...)",
-            )
-        key = id(self)
-        _, hooks = _hooks.setdefault(key, (ref(self, partial(_forget, key)), []))
-        hooks.append(hook)
-        return HookHandle(hooks, hook)
+    >>> x = Tensor([1.0, 2.0], requires_grad=True)
+    >>> y = x * 3
+    >>> handle = y.register_hook(lambda gradient: gradient * 10)
+    >>> _ = y.sum().backward()
+    >>> x.grad.tolist()
+    [30.0, 30.0]
+    >>> handle.remove()
+    """
+    if not self._requires_grad:
+        raise GradientError(
+            "a tensor that does not require gradients has none to change",
+            asked=f"register_hook of a tensor of shape {self.shape}",
+            because="it was computed from nothing that requires gradients",
+            try_="x.requires_grad_() for a leaf, before it is computed with",
+        )
+    if not callable(hook):
+        raise WrongKind(
+            "a hook is a function",
+            asked=f"register_hook({shown(hook)})",
+            because=f"that is {kind_of(hook)}",
+            try_="x.register_hook(lambda gradient: ...)",
+        )
+    key = id(self)
+    _, hooks = _hooks.setdefault(key, (ref(self, partial(_forget, key)), []))
+    hooks.append(hook)
+    return HookHandle(hooks, hook)
 
 
 def _forget(key: int, _reference: Any) -> None:

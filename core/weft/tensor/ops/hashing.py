@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from weft.base.arguments import shown
 from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, DTypeError, ShapeError
-from weft.tensor.protocol import TensorBase
+from weft.tensor.protocol import TensorT
 
 _LANES, _ROUNDS = 25, 24
 # domain byte, rate in bytes, bytes of the digest
@@ -17,51 +17,46 @@ _FORMS = {
 }  # fmt: skip
 
 
-class HashingMixin(TensorBase):
-    """Methods that hash."""
+def keccak(self: TensorT, cfg: str = "sha3_256") -> TensorT:
+    """The hash of every row of bytes: uint8 (..., n) to uint8 (..., digest size).
 
-    __slots__ = ()
+    cfg: sha3_224, sha3_256, sha3_384, sha3_512, or shake_128, shake_256 with their 16 and 32
+    bytes. Method and constants: FIPS 202.
+    :raises DTypeError: for other dtypes. :raises ShapeError: without an axis.
+    :raises ArgumentError: for other forms.
 
-    def keccak(self, cfg: str = "sha3_256") -> Self:
-        """The hash of every row of bytes: uint8 (..., n) to uint8 (..., digest size).
-
-        cfg: sha3_224, sha3_256, sha3_384, sha3_512, or shake_128, shake_256 with their 16 and 32
-        bytes. Method and constants: FIPS 202.
-        :raises DTypeError: for other dtypes. :raises ShapeError: without an axis.
-        :raises ArgumentError: for other forms.
-
-        >>> bytes(Tensor(b"abc").keccak().tolist()).hex()[:16]
-        '3a985da74fe225b2'
-        """
-        if not isinstance(cfg, str) or cfg not in _FORMS:
-            raise ArgumentError(
-                "this hash is not known",
-                asked=f"keccak({shown(cfg)})",
-                try_=f"one of {', '.join(_FORMS)}",
-            )
-        if self.dtype is not dtypes.uint8:
-            raise DTypeError(
-                "bytes are hashed",
-                asked=f"keccak of {self.dtype}",
-                because="the hash of a number depends on how it lies in memory",
-                try_="x.bitcast('uint8') says what its bytes are",
-            )
-        if not self.shape:
-            raise ShapeError("a row of bytes is hashed", asked="keccak of shape ()",
-                             try_="x.reshape(1)")  # fmt: skip
-        domain, rate, size = _FORMS[cfg]
-        *batch, length = self.shape
-        rows: Any = self.reshape(-1, length) if length else self.zeros_like()
-        count = 1
-        for extent in batch:
-            count *= extent
-        blocks = _padded(rows, count, length, domain, rate)
-        state: Any = self.__class__.zeros(count, _LANES, dtype=dtypes.uint64, device=self.device)
-        for number in range(blocks.shape[1]):
-            state = _permuted((state ^ blocks[:, number]).contiguous())
-        shifts = self.__class__.arange(8, dtype=dtypes.uint64, device=self.device) * 8
-        raw = ((state.unsqueeze(-1) >> shifts) & 255).cast(dtypes.uint8)
-        return raw.reshape(count, 8 * _LANES)[:, :size].reshape(*batch, size)
+    >>> bytes(Tensor(b"abc").keccak().tolist()).hex()[:16]
+    '3a985da74fe225b2'
+    """
+    if not isinstance(cfg, str) or cfg not in _FORMS:
+        raise ArgumentError(
+            "this hash is not known",
+            asked=f"keccak({shown(cfg)})",
+            try_=f"one of {', '.join(_FORMS)}",
+        )
+    if self.dtype is not dtypes.uint8:
+        raise DTypeError(
+            "bytes are hashed",
+            asked=f"keccak of {self.dtype}",
+            because="the hash of a number depends on how it lies in memory",
+            try_="x.bitcast('uint8') says what its bytes are",
+        )
+    if not self.shape:
+        raise ShapeError("a row of bytes is hashed", asked="keccak of shape ()",
+                         try_="x.reshape(1)")  # fmt: skip
+    domain, rate, size = _FORMS[cfg]
+    *batch, length = self.shape
+    rows: Any = self.reshape(-1, length) if length else self.zeros_like()
+    count = 1
+    for extent in batch:
+        count *= extent
+    blocks = _padded(rows, count, length, domain, rate)
+    state: Any = self.__class__.zeros(count, _LANES, dtype=dtypes.uint64, device=self.device)
+    for number in range(blocks.shape[1]):
+        state = _permuted((state ^ blocks[:, number]).contiguous())
+    shifts = self.__class__.arange(8, dtype=dtypes.uint64, device=self.device) * 8
+    raw = ((state.unsqueeze(-1) >> shifts) & 255).cast(dtypes.uint8)
+    return raw.reshape(count, 8 * _LANES)[:, :size].reshape(*batch, size)
 
 
 def _padded(rows: Any, count: int, length: int, domain: int, rate: int) -> Any:

@@ -19,6 +19,7 @@ from weft.base.errors import (
     IndexingError,
 )
 from weft.shape.movement import broadcast_shapes, say_shape
+from weft.tensor.ops import gather_scatter, index_functions
 from weft.tensor.ops.index_bounds import check_index, check_labels
 from weft.tensor.ops.index_items import (
     common_shape,
@@ -387,3 +388,25 @@ class IndexingMixin(TensorBase):
         check_labels(self, num_classes, "one_hot")
         classes = self.__class__.arange(num_classes, device=self.device)
         return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
+
+    # ---- gathering and scattering along an axis -----------------------------------------------
+
+    gather = gather_scatter.gather
+    scatter = gather_scatter.scatter
+    scatter_reduce = gather_scatter.scatter_reduce
+    take = index_functions.take
+    take_along_dim = index_functions.take_along_dim
+    index_select = index_functions.index_select
+    argwhere = index_functions.argwhere
+    bucketize = index_functions.bucketize
+    index_add = index_functions.index_add
+    index_copy = index_functions.index_copy
+    index_fill = index_functions.index_fill
+    index_put = index_functions.index_put
+    put = index_functions.put
+    scatter_add = index_functions.scatter_add
+    masked_scatter = index_functions.masked_scatter
+    select_scatter = index_functions.select_scatter
+    vander = index_functions.vander
+    cartesian_prod = index_functions.cartesian_prod
+    take_along_axis = index_functions.take_along_dim

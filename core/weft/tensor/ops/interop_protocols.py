@@ -35,7 +35,7 @@ _SHOWN = 200
 """Elements that a notebook is shown."""
 
 
-class ExchangeMixin(TensorBase):
+class InteropMixin(TensorBase):
     """Methods that other libraries and the interpreter call."""
 
     __slots__ = ()

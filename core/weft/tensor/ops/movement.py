@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from math import copysign, isfinite
 from typing import Any, Self
 
-from weft.base.arguments import is_deep, kind_of, shown
+from weft.base.arguments import kind_of, shown
 from weft.base.dtype import DType, dtypes
-from weft.base.errors import ArgumentError, ShapeError, UnknownChoice, WrongKind
+from weft.base.errors import ArgumentError, ShapeError, UnknownChoice
 from weft.base.sequences import argsort, prod
 from weft.engine.capture import recording
 from weft.shape.movement import (
@@ -31,17 +31,12 @@ from weft.shape.movement import (
     shrink_arg,
     split_padding,
 )
+from weft.tensor.ops import joining, manipulation, rearrangement
+from weft.tensor.ops.argument_lists import as_tuple
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import ArrayLike, Axes, Padding, ShapeLike, Size
 from weft.uop import Ops, UOp
 from weft.uop.symbolic.sint import fold
-
-
-def as_tuple(first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments given one by one or as one sequence."""
-    if rest or not isinstance(first, (tuple, list)):
-        return (first, *rest)
-    return tuple(first)
 
 
 def _definite(a: Any, b: Any) -> bool:
@@ -50,38 +45,6 @@ def _definite(a: Any, b: Any) -> bool:
 
 def _has_symbol(*shapes: tuple[Any, ...]) -> bool:
     return any(isinstance(size, UOp) for shape in shapes for size in shape)
-
-
-def all_of(first: Any, rest: tuple[Any, ...], what: str) -> list[Any]:
-    """Tensors given one by one, or as one sequence.
-
-    :raises ArgumentError: for none, or for both.
-    """
-    if isinstance(first, (tuple, list)) and len(first) == 1 and is_deep(first, 1):
-        raise ArgumentError(
-            f"{what} takes tensors one by one, or one sequence of them",
-            asked=f"{what} of {shown(first)}",
-            because="this is a sequence of sequences",
-            try_=f"Tensor.{what}(a, b, c) or Tensor.{what}([a, b, c])",
-        )
-    if not isinstance(first, (tuple, list, TensorBase)):
-        raise WrongKind(
-            f"{what} is of tensors",
-            asked=f"{what} of {shown(first)}",
-            because=f"that is {kind_of(first)}",
-            try_=f"Tensor.{what}([a, b, c])",
-        )
-    if not isinstance(first, (tuple, list)):
-        if len(rest) == 1 and isinstance(rest[0], (tuple, list)):
-            rest = tuple(rest[0])
-        return [first, *(first._as_tensor(x, first) for x in rest)]
-    if rest or not first:
-        raise ArgumentError(
-            f"{what} takes tensors one by one, or one sequence of them",
-            asked=f"{what} of a sequence of {len(first)}, and {len(rest)} more",
-            try_=f"Tensor.{what}(a, b, c) or Tensor.{what}([a, b, c])",
-        )
-    return all_of(first[0], tuple(first[1:]), what)
 
 
 class MovementMixin(TensorBase):
@@ -434,3 +397,61 @@ class MovementMixin(TensorBase):
     @staticmethod
     def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(argsort(order))
+
+    # ---- other names --------------------------------------------------------------------------
+
+    swapaxes = swapdims = transpose
+    permute_dims = permute
+    expand_dims = unsqueeze
+
+    # ---- joining, splitting, repeating --------------------------------------------------------
+
+    cat = joining.cat
+    stack = joining.stack
+    split = joining.split
+    chunk = joining.chunk
+    repeat = joining.repeat
+    repeat_interleave = joining.repeat_interleave
+    roll = joining.roll
+    unfold = joining.unfold
+    meshgrid = joining.meshgrid
+    diag = joining.diag
+    diagonal = joining.diagonal
+    concat = concatenate = joining.cat
+
+    # ---- short compositions -------------------------------------------------------------------
+
+    dim = manipulation.dim
+    movedim = manipulation.movedim
+    ravel = manipulation.ravel
+    fliplr = manipulation.fliplr
+    flipud = manipulation.flipud
+    rot90 = manipulation.rot90
+    atleast_1d = manipulation.atleast_1d
+    atleast_2d = manipulation.atleast_2d
+    broadcast_to = manipulation.broadcast_to
+    expand_as = manipulation.expand_as
+    reshape_as = manipulation.reshape_as
+    type_as = manipulation.type_as
+    tile = manipulation.tile
+    hstack = manipulation.hstack
+    vstack = manipulation.vstack
+    column_stack = manipulation.column_stack
+    tensor_split = manipulation.tensor_split
+    narrow = manipulation.narrow
+    select = manipulation.select
+    unbind = manipulation.unbind
+    unstack = manipulation.unstack
+    pixel_shuffle = manipulation.pixel_shuffle
+    pixel_unshuffle = manipulation.pixel_unshuffle
+    triu = manipulation.triu
+    tril = manipulation.tril
+    moveaxis = manipulation.movedim
+    view_as = manipulation.reshape_as
+    rearrange = rearrangement.rearrange
+    t = manipulation.t
+    split_with_sizes = manipulation.split_with_sizes
+    hsplit = manipulation.hsplit
+    vsplit = manipulation.vsplit
+    dsplit = manipulation.dsplit
+    ndimension = manipulation.dim

@@ -17,6 +17,8 @@ from weft.base.settings import settings
 from weft.device import registry
 from weft.uop import Ops
 
+DIGITS = 4096
+"""Rows from this length on are sorted by digits on one processor."""
 _WIDTH = 11
 """Bits of a digit at most: tables of 8 KB."""
 

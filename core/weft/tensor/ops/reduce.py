@@ -6,28 +6,22 @@ elements a sum is 0, a product 1, a mean NaN; a maximum or minimum of none is a 
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 from weft.base.arguments import real
 from weft.base.dtype import DType, dtypes, to_dtype
 from weft.base.errors import ArgumentError, ShapeError
-from weft.base.intmath import ceildiv, round_up
 from weft.base.promotion import least_upper_float, sum_acc_dtype, sum_dtype
 from weft.base.sequences import prod
 from weft.tensor.autocast import answered_in
-from weft.tensor.ops.operands import cast_node
+from weft.tensor.ops import prefix_scans, statistics
+from weft.tensor.ops.operators import cast_node
+from weft.tensor.ops.prefix_scans import accumulator
 from weft.tensor.protocol import TensorBase, record
 from weft.tensor.types import Axes, DTypeLike
-from weft.uop import Ops, Reduce, UOp
-from weft.uop.symbolic.sint import fold, high_of
+from weft.uop import Ops, Reduce
 
-# A scan looks at so many elements at once, and does so many of them in one row.
-_BLOCK = 16
-_SCANNED_ROW = 4096
 _FAR, _POSITIONS = 1 << 18, 4096  # elements of an axis to be searched in blocks, and of a block
-# A running log of sums has one kernel for so many elements; beyond that it looks at such blocks.
-_LOG_WINDOWS, _LOG_BLOCK = 64, 16
 
 
 class ReduceMixin(TensorBase):
@@ -63,7 +57,7 @@ class ReduceMixin(TensorBase):
         300
         """
         own = self._uop.dtype
-        wide = _accumulator(own) if dtype is None else to_dtype(dtype)
+        wide = accumulator(own) if dtype is None else to_dtype(dtype)
         total = self._wrap(cast_node(self._uop, wide))._reduce(Ops.ADD, axis, keepdim)
         if wide is own or dtype is not None or not dtypes.is_float(own):
             return total
@@ -80,7 +74,7 @@ class ReduceMixin(TensorBase):
         400
         """
         own = sum_dtype(self._uop.dtype) if dtype is None else to_dtype(dtype)
-        wide = _accumulator(own) if dtypes.is_float(own) else own
+        wide = accumulator(own) if dtypes.is_float(own) else own
         own = answered_in(own) if dtype is None else own
         return self._wrap(cast_node(self._uop, wide))._reduce(Ops.MUL, axis, keepdim).cast(own)
 
@@ -392,133 +386,34 @@ class ReduceMixin(TensorBase):
 
     # ---- scans --------------------------------------------------------------------------------
 
-    def _scan(self, op: Ops, axis: int, start: Any, wide: DType | None = None) -> Any:
-        """Inclusive scan along an axis in the dtype `wide` (that of self), with `start` as the
-        initial value."""
-        kind = self._uop.dtype if wide is None else wide
-        if not self.shape:
-            self._resolve_dims(axis)
-            return self.cast(kind)
-        at = self._resolve_dim(axis)
-        return self.cast(kind) if 0 in self.shape else self._scanned(op, at, start, kind)
+    # ---- order statistics, counts, norms ------------------------------------------------------
 
-    def _scanned(self, op: Ops, at: int, start: Any, wide: DType, own: int = 1) -> Any:
-        """Within blocks, upon what comes before each block; `own` as in `_scan_block`.
+    amax = statistics.amax
+    amin = statistics.amin
+    aminmax = statistics.aminmax
+    cummin = statistics.cummin
+    _extremes_with_indices = statistics._extremes_with_indices
+    kthvalue = statistics.kthvalue
+    median = statistics.median
+    nanmedian = statistics.nanmedian
+    quantile = statistics.quantile
+    nanquantile = statistics.nanquantile
+    count_nonzero = statistics.count_nonzero
+    bincount = statistics.bincount
+    histc = statistics.histc
+    nansum = statistics.nansum
+    nanmean = statistics.nanmean
+    cov = statistics.cov
+    corrcoef = statistics.corrcoef
+    diff = statistics.diff
+    norm = statistics.norm
+    dist = statistics.dist
+    normalize = statistics.normalize
 
-        Values are converted where they are combined: converted before, they would be stored.
-
-        Blocks are short, since every element looks at all of its block; a long axis is cut in rows
-        first, each of which is scanned in one go.
-        """
-        size = self.shape[at]
-        most = high_of(size)  # one way for all values of a variable
-        if most <= _BLOCK:
-            return self._scan_block(op, at, start, wide, own)
-        if most <= _SCANNED_ROW:
-            return self._scan_blocks(op, at, start, _BLOCK, wide, own)
-        if isinstance(size, UOp):
-            return self._scan_blocks(op, at, start, _SCANNED_ROW, wide, own)
-        length = round_up(ceildiv(size, ceildiv(size, _SCANNED_ROW)), _BLOCK)
-        return self._scan_blocks(op, at, start, length, wide, own)
-
-    def _scan_blocks(self, op: Ops, at: int, start: Any, block: int, wide: DType, own: int) -> Any:
-        """Each block scanned by itself, and upon the totals of the blocks before."""
-        size = self.shape[at]
-        count = fold(ceildiv(size, block))
-
-        def along(x: Any, first: int, last: int) -> Any:
-            return tuple((first, last) if axis == at else None for axis in range(x.ndim))
-
-        cut = self
-        if isinstance(size, UOp) or size % block:
-            cut = self.pad(along(self, 0, count * block - size), value=start)
-        cut = cut.unflatten(at, (count, block))
-        before = cut.cast(wide)._reduce(op, at + 1, False)._scanned(op, at, start, wide, 0)
-        before, inside = before.unsqueeze(at + 1), cut._scanned(op, at + 1, start, wide, own)
-        if op is Ops.MUL:
-            whole = before * inside
-        else:
-            whole = before + inside if op is Ops.ADD else before.maximum(inside)
-        whole = whole.flatten(at, at + 1)
-        return whole.shrink(along(whole, 0, size))
-
-    def _scan_block(self, op: Ops, at: int, start: Any, wide: DType, own: int = 1) -> Any:
-        """Every element looks at all before it (`own`: and at itself)."""
-        size = self.shape[at]
-        places = self.__class__.arange(size, device=self.device)
-        seen = places < places.unsqueeze(-1) + own
-        seen = seen.reshape((size, size, *(1,) * (self.ndim - at - 1)))
-        return seen.where(self.unsqueeze(at), start).cast(wide)._reduce(op, at + 1, False)
-
-    def cumsum(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
-        """Running sum (inclusive scan), of the dtype that `sum` has unless `dtype` is given.
-
-        >>> Tensor([1, 2, 3]).cumsum().tolist()
-        [1, 3, 6]
-        >>> Tensor([[1, 2], [3, 4]]).cumsum(axis=1).tolist()
-        [[1, 3], [3, 7]]
-        """
-        own = self._uop.dtype
-        if dtype is not None:
-            return self._scan(Ops.ADD, axis, 0, to_dtype(dtype))
-        total = self._scan(Ops.ADD, axis, 0, _accumulator(own))
-        return total.cast(own) if dtypes.is_float(own) else total
-
-    def cumprod(self, axis: int = 0, *, dtype: DTypeLike | None = None) -> Self:
-        """Running product (inclusive scan), of the dtype that `sum` has unless `dtype` is given.
-
-        >>> Tensor([1, 2, 3, 4]).cumprod().tolist()
-        [1, 2, 6, 24]
-        """
-        own = sum_dtype(self._uop.dtype) if dtype is None else to_dtype(dtype)
-        wide = _accumulator(own) if dtypes.is_float(own) else own
-        return self._scan(Ops.MUL, axis, 1, wide).cast(own)
-
-    def cummax(self, axis: int = 0) -> Self:
-        """Running maximum.
-
-        >>> Tensor([1, 3, 2, 4]).cummax().tolist()
-        [1, 3, 3, 4]
-        """
-        return self._scan(Ops.MAX, axis, self._uop.dtype.min)
-
-    def logcumsumexp(self, axis: int = 0) -> Self:
-        """Running log of the sum of exp(x), shifted so that nothing overflows.
-
-        >>> Tensor([0.0, 0.0, 1000.0]).logcumsumexp().tolist()
-        [0.0, 0.6931, 1000.0]
-        """
-        own = least_upper_float(self._uop.dtype)
-        x = self.cast(sum_acc_dtype(own))  # some short floats have no infinity
-        if not x.shape or 0 in x.shape:
-            return x.cast(own)
-        at = x._resolve_dim(axis)
-        order = [i for i in range(len(x.shape)) if i != at] + [at]
-        found = x.permute(*order)._running_logs()
-        return found.permute(*self._inverse(tuple(order))).cast(own)
-
-    def _running_logs(self) -> Any:
-        """`logcumsumexp` along the last axis: in a block each window has its own maximum, and the
-        blocks before come to it as one term."""
-        size = self.shape[-1]
-
-        def along(first: Any, last: Any) -> tuple[Any, ...]:
-            return (*(None for _ in self.shape[:-1]), (first, last))
-
-        if isinstance(size, UOp) or size <= _LOG_WINDOWS:
-            padded = self.pad(along(size - 1, 0), value=-math.inf)
-            return padded._pool((size,), (1,), (1,)).logsumexp(-1)
-        count = ceildiv(size, _LOG_BLOCK)
-        cut = self.pad(along(0, count * _LOG_BLOCK - size), value=-math.inf)
-        cut = cut.unflatten(-1, (count, _LOG_BLOCK))
-        before = cut.logsumexp(-1)._running_logs().shrink(along(0, count - 1))
-        before = before.pad(along(1, 0), value=-math.inf).unsqueeze(-1)
-        return before.logaddexp(cut._running_logs()).flatten(-2).shrink(along(0, size))
-
-
-def _accumulator(dtype: DType) -> DType:
-    """The dtype in which sums and products of elements of `dtype` are computed."""
-    return sum_acc_dtype(dtype) if dtypes.is_float(dtype) else sum_dtype(dtype)
+    cumsum = prefix_scans.cumsum
+    cumprod = prefix_scans.cumprod
+    cummax = prefix_scans.cummax
+    logcumsumexp = prefix_scans.logcumsumexp
 
 
 def _correction(correction: Any, unbiased: bool | None) -> int | float:

@@ -12,7 +12,8 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError
 from weft.base.intmath import ceildiv
 from weft.device import registry
-from weft.tensor.ops import radix_sort
+from weft.tensor.ops import radix_sort, sets
+from weft.tensor.ops.radix_sort import DIGITS
 from weft.tensor.protocol import TensorBase
 from weft.tensor.results import ValuesIndices
 from weft.uop import Ops
@@ -21,8 +22,6 @@ _COUNTED = 512
 """Rows up to this length are sorted by counting: n * n comparisons, in two kernels."""
 _MANY = 1 << 24
 """Comparisons from which on one processor is sooner done with a network that it keeps on chip."""
-DIGITS = 4096
-"""Rows from this length on are sorted by digits on one processor."""
 _FEW, _SHARE = 64, 8
 """Of longer rows, the k largest are looked for in blocks where there are so many times as many."""
 
@@ -220,3 +219,7 @@ class SortingMixin(TensorBase):
         # each of a pair finds by itself which of the two it becomes
         own = ((self < x) | ((self == x) & (i < j))) != second
         return own.where(self, x).contiguous(), own.where(i, j).contiguous()
+
+    unique = sets.unique
+    searchsorted = sets.searchsorted
+    isin = sets.isin

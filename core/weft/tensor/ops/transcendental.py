@@ -16,7 +16,7 @@ from weft.base.arguments import real
 from weft.base.dtype import dtypes
 from weft.base.promotion import least_upper_float
 from weft.tensor.autocast import FLOAT32, answered_in
-from weft.tensor.ops.operands import known_facts, number_node
+from weft.tensor.ops.operators import known_facts, number_node
 from weft.tensor.protocol import TensorBase, named_after, record
 from weft.uop import Ops, UOp
 
@@ -454,6 +454,10 @@ class TranscendentalMixin(TensorBase):
         far = 1 - (-(y * y)).exp() * scaled / (y * 2 + 1)
         value = small.where(near, far)
         return negative.where(-value, value)
+
+    arccos, arccosh = acos, acosh
+    arcsin, arcsinh = asin, asinh
+    arctan, arctanh = atan, atanh
 
 
 def _terms(x: Any, single: int, double: int) -> int:

@@ -8,7 +8,7 @@ methods, but every step is a few kernels.
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Any
 
 from weft.autograd import AGAIN
 from weft.base.arguments import shown
@@ -16,140 +16,140 @@ from weft.base.dtype import dtypes
 from weft.base.errors import ArgumentError, ShapeError
 from weft.base.promotion import least_upper_float
 from weft.tensor.ops.transcendental import sloped_value
-from weft.tensor.protocol import TensorBase
+from weft.tensor.protocol import TensorBase, TensorT
 from weft.tensor.results import EighResult, QRResult, SVDResult
 
 
-class DecompositionsMixin(TensorBase):
-    """Methods that take matrices apart."""
+def qr(self: TensorT, mode: str = "complete") -> QRResult[TensorT]:
+    """(Q, R) with self = Q @ R, the columns of Q orthonormal, R upper triangular.
 
-    __slots__ = ()
+    Shape (..., m, n) gives Q (..., m, m) and R (..., m, n); with mode="reduced" the first
+    min(m, n) columns of Q and rows of R. Householder reflections (Golub and Van Loan, 5.2).
+    :raises ShapeError: for less than two axes. :raises ArgumentError: for another mode.
 
-    def qr(self, mode: str = "complete") -> QRResult[Self]:
-        """(Q, R) with self = Q @ R, the columns of Q orthonormal, R upper triangular.
-
-        Shape (..., m, n) gives Q (..., m, m) and R (..., m, n); with mode="reduced" the first
-        min(m, n) columns of Q and rows of R. Householder reflections (Golub and Van Loan, 5.2).
-        :raises ShapeError: for less than two axes. :raises ArgumentError: for another mode.
-
-        >>> q, r = Tensor([[3.0, 1.0], [4.0, 2.0]]).qr()
-        >>> (q @ r).round().tolist()
-        [[3.0, 1.0], [4.0, 2.0]]
-        >>> q.shape, r.shape
-        ((2, 2), (2, 2))
-        """
-        if mode not in ("complete", "reduced"):
-            raise ArgumentError(
-                "QR has two forms",
-                asked=f"qr(mode={shown(mode)})",
-                because="Q is square, or has as many columns as R has rows that matter",
-                try_="'complete' or 'reduced'",
-            )
-        r = self._as_matrices("qr")
-        *batch, rows, columns = r.shape
-        q: Any = self.__class__.eye(rows, dtype=r.dtype, device=r.device)._expanded(
-            (*batch, rows, rows)
+    >>> q, r = Tensor([[3.0, 1.0], [4.0, 2.0]]).qr()
+    >>> (q @ r).round().tolist()
+    [[3.0, 1.0], [4.0, 2.0]]
+    >>> q.shape, r.shape
+    ((2, 2), (2, 2))
+    """
+    if mode not in ("complete", "reduced"):
+        raise ArgumentError(
+            "QR has two forms",
+            asked=f"qr(mode={shown(mode)})",
+            because="Q is square, or has as many columns as R has rows that matter",
+            try_="'complete' or 'reduced'",
         )
-        for k in range(min(rows - 1, columns)):
-            v, twice = _reflector(r, k)
-            r = (r - v * (twice * (v * r).sum(-2, keepdim=True))).contiguous()
-            q = (q - (q @ v) * twice * v.transpose(-1, -2)).contiguous()
-        r = r.triu()
-        kept = min(rows, columns)
-        return QRResult(q, r) if mode == "complete" else QRResult(q[..., :kept], r[..., :kept, :])
+    r = as_matrices(self, "qr")
+    *batch, rows, columns = r.shape
+    q: Any = self.__class__.eye(rows, dtype=r.dtype, device=r.device)._expanded(
+        (*batch, rows, rows)
+    )
+    for k in range(min(rows - 1, columns)):
+        v, twice = _reflector(r, k)
+        r = (r - v * (twice * (v * r).sum(-2, keepdim=True))).contiguous()
+        q = (q - (q @ v) * twice * v.transpose(-1, -2)).contiguous()
+    r = r.triu()
+    kept = min(rows, columns)
+    return QRResult(q, r) if mode == "complete" else QRResult(q[..., :kept], r[..., :kept, :])
 
-    def svd(self, full_matrices: bool = True) -> SVDResult[Self]:
-        """(U, S, Vh) with self = U[..., :k] * S @ Vh[..., :k, :], k = min(m, n), and S in falling
-        order.
 
-        Shape (..., m, n) gives U (..., m, m), S (..., k), Vh (..., n, n), which holds the right
-        singular vectors as rows; without full_matrices U (..., m, k), Vh (..., k, n). One-sided
-        Jacobi rotations, all disjoint pairs of columns at once (Brent and Luk, 1985).
-        :raises ShapeError: for less than two axes.
+def svd(self: TensorT, full_matrices: bool = True) -> SVDResult[TensorT]:
+    """(U, S, Vh) with self = U[..., :k] * S @ Vh[..., :k, :], k = min(m, n), and S in falling
+    order.
 
-        >>> u, s, v = Tensor([[3.0, 0.0], [0.0, -2.0]]).svd()
-        >>> s.tolist()
-        [3.0, 2.0]
-        >>> (u * s @ v).round().tolist()
-        [[3.0, 0.0], [0.0, -2.0]]
-        """
-        a = self._as_matrices("svd")
-        rows, columns = a.shape[-2:]
-        if rows < columns:
-            u, s, v = a.transpose(-1, -2).svd(full_matrices)
-            return SVDResult(v.transpose(-1, -2), s, u.transpose(-1, -2))
-        q, r = a.qr(mode="complete")
-        turned, v = _orthogonal_columns(r[..., :columns, :].contiguous())
-        s, order = turned.square().sum(-2).sqrt().sort(-1, descending=True)
-        turned, v = _columns(turned, order), _columns(v, order)
-        u, triangle = turned.qr()
-        # reflections may turn a column round
-        signs = (triangle._diagonals() < 0).where(-1.0, 1.0).cast(u.dtype)
-        u = u * signs.unsqueeze(-2)
-        left = q[..., :columns] @ u
-        if full_matrices and rows > columns:
-            left = left.cat(q[..., columns:], dim=-1)
-        return SVDResult(left.contiguous(), s, v.transpose(-1, -2).contiguous())
+    Shape (..., m, n) gives U (..., m, m), S (..., k), Vh (..., n, n), which holds the right
+    singular vectors as rows; without full_matrices U (..., m, k), Vh (..., k, n). One-sided
+    Jacobi rotations, all disjoint pairs of columns at once (Brent and Luk, 1985).
+    :raises ShapeError: for less than two axes.
 
-    def cholesky(self, upper: bool = False) -> Self:
-        """The lower triangular L with self = L @ L^T, or with `upper` its transpose.
+    >>> u, s, v = Tensor([[3.0, 0.0], [0.0, -2.0]]).svd()
+    >>> s.tolist()
+    [3.0, 2.0]
+    >>> (u * s @ v).round().tolist()
+    [[3.0, 0.0], [0.0, -2.0]]
+    """
+    a = as_matrices(self, "svd")
+    rows, columns = a.shape[-2:]
+    if rows < columns:
+        u, s, v = a.transpose(-1, -2).svd(full_matrices)
+        return SVDResult(v.transpose(-1, -2), s, u.transpose(-1, -2))
+    q, r = a.qr(mode="complete")
+    turned, v = _orthogonal_columns(r[..., :columns, :].contiguous())
+    s, order = turned.square().sum(-2).sqrt().sort(-1, descending=True)
+    turned, v = _columns(turned, order), _columns(v, order)
+    u, triangle = turned.qr()
+    # reflections may turn a column round
+    signs = (triangle._diagonals() < 0).where(-1.0, 1.0).cast(u.dtype)
+    u = u * signs.unsqueeze(-2)
+    left = q[..., :columns] @ u
+    if full_matrices and rows > columns:
+        left = left.cat(q[..., columns:], dim=-1)
+    return SVDResult(left.contiguous(), s, v.transpose(-1, -2).contiguous())
 
-        Shape (..., n, n), symmetric and positive definite; only the lower triangle is read, the
-        gradient is symmetric. A matrix that is not positive definite gives NaN. Column by column
-        (Golub and Van Loan, 4.2).
-        :raises ShapeError: for matrices that are not square.
 
-        >>> Tensor([[4.0, 2.0], [2.0, 5.0]]).cholesky().tolist()
-        [[2.0, 0.0], [1.0, 2.0]]
-        """
-        a = self._as_matrices("cholesky", square=True)
-        a = _symmetric(a, a)
-        size = a.shape[-1]
-        place = self.__class__.arange(size, device=a.device)
-        rest = lower = a
-        for k in range(size):
-            pivot = rest[..., k : k + 1, k : k + 1].sqrt()
-            below = (place.reshape(size, 1) >= k).where(rest[..., :, k : k + 1] / pivot, 0.0)
-            column = below.contiguous()
-            lower = column if k == 0 else lower.cat(column, dim=-1)
-            rest = (rest - column * column.transpose(-1, -2)).contiguous()
-        return lower.transpose(-1, -2) if upper else lower
+def cholesky(self: TensorT, upper: bool = False) -> TensorT:
+    """The lower triangular L with self = L @ L^T, or with `upper` its transpose.
 
-    def eigh(self) -> EighResult[Self]:
-        """(values in rising order, vectors as columns) of symmetric matrices.
+    Shape (..., n, n), symmetric and positive definite; only the lower triangle is read, the
+    gradient is symmetric. A matrix that is not positive definite gives NaN. Column by column
+    (Golub and Van Loan, 4.2).
+    :raises ShapeError: for matrices that are not square.
 
-        Shape (..., n, n) gives (..., n) and (..., n, n); only the lower triangle is read. Two-sided
-        Jacobi rotations, all disjoint pairs at once.
-        :raises ShapeError: for matrices that are not square.
+    >>> Tensor([[4.0, 2.0], [2.0, 5.0]]).cholesky().tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
+    """
+    a = as_matrices(self, "cholesky", square=True)
+    a = _symmetric(a, a)
+    size = a.shape[-1]
+    place = self.__class__.arange(size, device=a.device)
+    rest = lower = a
+    for k in range(size):
+        pivot = rest[..., k : k + 1, k : k + 1].sqrt()
+        below = (place.reshape(size, 1) >= k).where(rest[..., :, k : k + 1] / pivot, 0.0)
+        column = below.contiguous()
+        lower = column if k == 0 else lower.cat(column, dim=-1)
+        rest = (rest - column * column.transpose(-1, -2)).contiguous()
+    return lower.transpose(-1, -2) if upper else lower
 
-        >>> values, vectors = Tensor([[2.0, 0.0], [0.0, 1.0]]).eigh()
-        >>> values.tolist()
-        [1.0, 2.0]
-        """
-        a = self._as_matrices("eigh", square=True)
-        low = a.tril()
-        turned, vectors = _diagonal(_symmetric(low + low.tril(-1).transpose(-1, -2), a))
-        values, order = turned._diagonals().sort(-1)
-        return EighResult(values, _columns(vectors, order))
 
-    def _diagonals(self) -> Self:
-        """The main diagonal of every matrix: (..., m, n) to (..., min(m, n))."""
-        size = min(self.shape[-2:])
-        batch, square = self.shape[:-2], self[..., :size, :size]
-        flat = square.reshape(*batch, size * size).pad(((0, 0),) * len(batch) + ((0, size),))
-        return flat.reshape(*batch, size, size + 1)[..., 0]
+def eigh(self: TensorT) -> EighResult[TensorT]:
+    """(values in rising order, vectors as columns) of symmetric matrices.
 
-    def _as_matrices(self, method: str, square: bool = False) -> Any:
-        """As floats of at least two axes. Halves are computed in float32."""
-        if len(self.shape) < 2 or (square and self.shape[-1] != self.shape[-2]):
-            raise ShapeError(
-                f"{method} takes {'square ' if square else ''}matrices",
-                asked=f"{method} of shape {self.shape}",
-                because="the last two axes are the rows and columns of a matrix",
-                try_="reshape it to (..., rows, columns)",
-            )
-        dtype = least_upper_float(self.dtype)
-        return self.cast(dtypes.float32 if dtype.itemsize < 4 else dtype)
+    Shape (..., n, n) gives (..., n) and (..., n, n); only the lower triangle is read. Two-sided
+    Jacobi rotations, all disjoint pairs at once.
+    :raises ShapeError: for matrices that are not square.
+
+    >>> values, vectors = Tensor([[2.0, 0.0], [0.0, 1.0]]).eigh()
+    >>> values.tolist()
+    [1.0, 2.0]
+    """
+    a = as_matrices(self, "eigh", square=True)
+    low = a.tril()
+    turned, vectors = _diagonal(_symmetric(low + low.tril(-1).transpose(-1, -2), a))
+    values, order = turned._diagonals().sort(-1)
+    return EighResult(values, _columns(vectors, order))
+
+
+def _diagonals(self: TensorT) -> TensorT:
+    """The main diagonal of every matrix: (..., m, n) to (..., min(m, n))."""
+    size = min(self.shape[-2:])
+    batch, square = self.shape[:-2], self[..., :size, :size]
+    flat = square.reshape(*batch, size * size).pad(((0, 0),) * len(batch) + ((0, size),))
+    return flat.reshape(*batch, size, size + 1)[..., 0]
+
+
+def as_matrices(self: TensorBase, method: str, square: bool = False) -> Any:
+    """As floats of at least two axes. Halves are computed in float32."""
+    if len(self.shape) < 2 or (square and self.shape[-1] != self.shape[-2]):
+        raise ShapeError(
+            f"{method} takes {'square ' if square else ''}matrices",
+            asked=f"{method} of shape {self.shape}",
+            because="the last two axes are the rows and columns of a matrix",
+            try_="reshape it to (..., rows, columns)",
+        )
+    dtype = least_upper_float(self.dtype)
+    return self.cast(dtypes.float32 if dtype.itemsize < 4 else dtype)
 
 
 def _symmetric(value: Any, a: Any) -> Any:

@@ -2,101 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from weft.base.dtype import dtypes
 from weft.base.errors import ShapeError
-from weft.tensor.ops.linear_algebra.factorizations import DecompositionsMixin
+from weft.tensor.ops.linear_algebra.factorizations import as_matrices
+from weft.tensor.protocol import TensorT
 from weft.tensor.results import SlogdetResult
 
 _PANEL = 16
 """Columns that are eliminated before the others take part in it."""
 
 
-class SolvingMixin(DecompositionsMixin):
-    """Methods that solve."""
+def solve(self: TensorT, other: TensorT) -> TensorT:
+    """x with self @ x = other.
 
-    __slots__ = ()
+    self (..., n, n); other (..., n, k), or (n,) for one right side of all. Gaussian elimination
+    with partial pivoting (Golub and Van Loan, 3.4), in n steps of two small kernels, and two
+    products for every 16 of them. Singular matrices give infinities or NaN.
+    :raises ShapeError: where the shapes do not fit.
 
-    def solve(self, other: Self) -> Self:
-        """x with self @ x = other.
+    >>> Tensor([[2.0, 0.0], [0.0, 4.0]]).solve(Tensor([[2.0], [2.0]])).tolist()
+    [[1.0], [0.5]]
+    """
+    a = as_matrices(self, "solve", square=True)
+    other = self._as_tensor(other, self)
+    vector = len(other.shape) == 1
+    right: Any = other.reshape(-1, 1) if vector else other
+    size = a.shape[-1]
+    if len(right.shape) < 2 or right.shape[-2] != size:
+        raise ShapeError(
+            "the right side does not fit the matrix",
+            asked=f"solve {self.shape} with {other.shape}",
+            because=f"it needs {size} rows",
+            try_=f"give a right side of shape ({size},) or (..., {size}, k); "
+            "of a vector for each matrix other.unsqueeze(-1)",
+        )
+    batch = _broadcast(a.shape[:-2], right.shape[:-2])
+    right = right.cast(a.dtype)._expanded((*batch, size, right.shape[-1]))
+    a = a._expanded((*batch, size, size))
+    if 0 in right.shape:
+        return right.squeeze(-1) if vector else right
+    upper, rest, _ = _eliminated(a.cat(right, dim=-1), size)
+    solved = _back_substituted(upper, rest).transpose(-1, -2)
+    return solved.squeeze(-1) if vector else solved
 
-        self (..., n, n); other (..., n, k), or (n,) for one right side of all. Gaussian elimination
-        with partial pivoting (Golub and Van Loan, 3.4), in n steps of two small kernels, and two
-        products for every 16 of them. Singular matrices give infinities or NaN.
-        :raises ShapeError: where the shapes do not fit.
 
-        >>> Tensor([[2.0, 0.0], [0.0, 4.0]]).solve(Tensor([[2.0], [2.0]])).tolist()
-        [[1.0], [0.5]]
-        """
-        a = self._as_matrices("solve", square=True)
-        other = self._as_tensor(other, self)
-        vector = len(other.shape) == 1
-        right: Any = other.reshape(-1, 1) if vector else other
-        size = a.shape[-1]
-        if len(right.shape) < 2 or right.shape[-2] != size:
-            raise ShapeError(
-                "the right side does not fit the matrix",
-                asked=f"solve {self.shape} with {other.shape}",
-                because=f"it needs {size} rows",
-                try_=f"give a right side of shape ({size},) or (..., {size}, k); "
-                "of a vector for each matrix other.unsqueeze(-1)",
-            )
-        batch = _broadcast(a.shape[:-2], right.shape[:-2])
-        right = right.cast(a.dtype)._expanded((*batch, size, right.shape[-1]))
-        a = a._expanded((*batch, size, size))
-        if 0 in right.shape:
-            return right.squeeze(-1) if vector else right
-        upper, rest, _ = _eliminated(a.cat(right, dim=-1), size)
-        solved = _back_substituted(upper, rest).transpose(-1, -2)
-        return solved.squeeze(-1) if vector else solved
+def inv(self: TensorT) -> TensorT:
+    """The inverse of every matrix, (..., n, n). See `solve`.
 
-    def inv(self) -> Self:
-        """The inverse of every matrix, (..., n, n). See `solve`.
+    >>> Tensor([[2.0, 0.0], [0.0, 4.0]]).inv().tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    a = as_matrices(self, "inv", square=True)
+    return a.solve(self.__class__.eye(a.shape[-1], dtype=a.dtype, device=a.device))
 
-        >>> Tensor([[2.0, 0.0], [0.0, 4.0]]).inv().tolist()
-        [[0.5, 0.0], [0.0, 0.25]]
-        """
-        a = self._as_matrices("inv", square=True)
-        return a.solve(self.__class__.eye(a.shape[-1], dtype=a.dtype, device=a.device))
 
-    def det(self) -> Self:
-        """The determinant of every matrix: (..., n, n) to (...). See `solve`.
+def det(self: TensorT) -> TensorT:
+    """The determinant of every matrix: (..., n, n) to (...). See `solve`.
 
-        >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).det().item()
-        -2.0
-        """
-        a = self._as_matrices("det", square=True)
-        size = a.shape[-1]
-        if size == 0:
-            return self.__class__.ones(*a.shape[:-2], dtype=a.dtype, device=a.device)
-        upper, _, order = _eliminated(a, size)
-        return upper._diagonals().prod(-1) * _sign(order).cast(a.dtype)
+    >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).det().item()
+    -2.0
+    """
+    a = as_matrices(self, "det", square=True)
+    size = a.shape[-1]
+    if size == 0:
+        return self.__class__.ones(*a.shape[:-2], dtype=a.dtype, device=a.device)
+    upper, _, order = _eliminated(a, size)
+    return upper._diagonals().prod(-1) * _sign(order).cast(a.dtype)
 
-    def slogdet(self) -> SlogdetResult[Self]:
-        """The sign of the determinant, and the logarithm of its size, which does not overflow.
 
-        >>> [x.item() for x in Tensor([[0.0, 2.0], [3.0, 0.0]]).slogdet()]
-        [-1.0, 1.7918]
-        """
-        a = self._as_matrices("slogdet", square=True)
-        size = a.shape[-1]
-        if size == 0:
-            one = self.__class__.ones(*a.shape[:-2], dtype=a.dtype, device=a.device)
-            return SlogdetResult(one, one.zeros_like())
-        upper, _, order = _eliminated(a, size)
-        diagonal = upper._diagonals()
-        sign = _sign(order).cast(a.dtype) * diagonal.sign().prod(-1)
-        return SlogdetResult(sign, diagonal.abs().log().sum(-1))
+def slogdet(self: TensorT) -> SlogdetResult[TensorT]:
+    """The sign of the determinant, and the logarithm of its size, which does not overflow.
 
-    def logdet(self) -> Self:
-        """The logarithm of the determinant; NaN where that is below 0.
+    >>> [x.item() for x in Tensor([[0.0, 2.0], [3.0, 0.0]]).slogdet()]
+    [-1.0, 1.7918]
+    """
+    a = as_matrices(self, "slogdet", square=True)
+    size = a.shape[-1]
+    if size == 0:
+        one = self.__class__.ones(*a.shape[:-2], dtype=a.dtype, device=a.device)
+        return SlogdetResult(one, one.zeros_like())
+    upper, _, order = _eliminated(a, size)
+    diagonal = upper._diagonals()
+    sign = _sign(order).cast(a.dtype) * diagonal.sign().prod(-1)
+    return SlogdetResult(sign, diagonal.abs().log().sum(-1))
 
-        >>> Tensor([[2.0, 0.0], [0.0, 3.0]]).logdet().item()
-        1.7918
-        """
-        sign, size = self.slogdet()
-        return (sign < 0).where(float("nan"), size)
+
+def logdet(self: TensorT) -> TensorT:
+    """The logarithm of the determinant; NaN where that is below 0.
+
+    >>> Tensor([[2.0, 0.0], [0.0, 3.0]]).logdet().item()
+    1.7918
+    """
+    sign, size = self.slogdet()
+    return (sign < 0).where(float("nan"), size)
 
 
 def _broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

@@ -15,6 +15,9 @@ from weft.autograd import gradient
 from weft.base.dtype import dtypes
 from weft.base.intmath import ceildiv
 from weft.base.promotion import least_upper_dtype, sum_acc_dtype
+from weft.tensor.ops.sliding_windows import (
+    windows_of_axis,
+)
 
 Edges = Sequence[tuple[int, int]]
 
@@ -62,7 +65,7 @@ def windows_of_steps(x: Any, size: Sequence[int], step: Sequence[int], pads: Edg
                            for n in ((0, own + min(more, 0)), None))))  # fmt: skip
     x = x.pad((*kept, *(n for before, more in around for n in ((before, max(more, 0)), None))))
     for axis, part in enumerate(parts):
-        x = x._windows(len(front) + 2 * axis, part, 1, 1)
+        x = windows_of_axis(x, len(front) + 2 * axis, part, 1, 1)
     first = len(front)
     inner = (n for axis in range(axes) for n in (first + 2 * axes + axis, first + 2 * axis + 1))
     x = x.permute(*range(first), *(first + 2 * axis for axis in range(axes)), *inner)

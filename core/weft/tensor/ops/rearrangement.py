@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Self
+from typing import Any
 
 from weft.base.arguments import text, whole
 from weft.base.errors import ArgumentError
 from weft.base.sequences import prod
-from weft.tensor.protocol import TensorBase
+from weft.tensor.protocol import TensorT
 
 _DOTS = "..."
 _WORD = re.compile(r"\.\.\.|[()]|[^\s().]+|\.")
@@ -19,43 +19,38 @@ _EXAMPLE = '"b (h w) c -> b c h w", h=4'
 Axis = str | tuple[str, ...]
 
 
-class RearrangeMixin(TensorBase):
-    """One method, and how its formula is read."""
+def rearrange(self: TensorT, formula: str, **sizes: int) -> TensorT:
+    """Axes regrouped by an einops formula: `"b (h w) c -> b c h w"`, with sizes by name.
 
-    __slots__ = ()
+    Names in brackets are one axis, "1" and "()" an axis of one element, and "..." stands for
+    all axes that have no name.
 
-    def rearrange(self, formula: str, **sizes: int) -> Self:
-        """Axes regrouped by an einops formula: `"b (h w) c -> b c h w"`, with sizes by name.
+    :raises ArgumentError: for a formula that cannot be read or does not fit the shape.
 
-        Names in brackets are one axis, "1" and "()" an axis of one element, and "..." stands for
-        all axes that have no name.
-
-        :raises ArgumentError: for a formula that cannot be read or does not fit the shape.
-
-        >>> Tensor.zeros(2, 6, 3).rearrange("b (h w) c -> b c h w", h=2).shape
-        (2, 3, 2, 3)
-        >>> Tensor.zeros(2, 3, 4).rearrange("b ... -> b (...)").shape
-        (2, 12)
-        """
-        formula = text(formula, "formula", _EXAMPLE)
-        sizes = {name: whole(size, name, least=0) for name, size in sizes.items()}
-        try:
-            left, right = _read(formula)
-            left, right = _without_dots(left, right, len(self.shape))
-            known = _sizes_of(left, self.shape, sizes)
-        except _Misfit as misfit:
-            raise ArgumentError(
-                "this formula does not rearrange this shape",
-                asked=f"rearrange({formula!r}) of shape {self.shape}",
-                because=str(misfit),
-                try_=_EXAMPLE,
-            ) from None
-        names, wanted = _names(left), _names(right)
-        apart = self.reshape(tuple(known[n] for n in names))
-        ordered = apart.permute(tuple(names.index(n) for n in wanted))
-        return ordered.reshape(
-            tuple(known[a] if isinstance(a, str) else prod(known[n] for n in a) for a in right)
-        )
+    >>> Tensor.zeros(2, 6, 3).rearrange("b (h w) c -> b c h w", h=2).shape
+    (2, 3, 2, 3)
+    >>> Tensor.zeros(2, 3, 4).rearrange("b ... -> b (...)").shape
+    (2, 12)
+    """
+    formula = text(formula, "formula", _EXAMPLE)
+    sizes = {name: whole(size, name, least=0) for name, size in sizes.items()}
+    try:
+        left, right = _read(formula)
+        left, right = _without_dots(left, right, len(self.shape))
+        known = _sizes_of(left, self.shape, sizes)
+    except _Misfit as misfit:
+        raise ArgumentError(
+            "this formula does not rearrange this shape",
+            asked=f"rearrange({formula!r}) of shape {self.shape}",
+            because=str(misfit),
+            try_=_EXAMPLE,
+        ) from None
+    names, wanted = _names(left), _names(right)
+    apart = self.reshape(tuple(known[n] for n in names))
+    ordered = apart.permute(tuple(names.index(n) for n in wanted))
+    return ordered.reshape(
+        tuple(known[a] if isinstance(a, str) else prod(known[n] for n in a) for a in right)
+    )
 
 
 class _Misfit(Exception):
