@@ -456,8 +456,12 @@ def _is_plain_memory(kind: type) -> bool:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """The names that code may look up in its globals, that of the functions in it too."""
-    names = set(code.co_names)
+    """The names that code and the functions in it may look up in globals.
+
+    Tools that rewrite code, pytest's assertions for one, add names that no person can write. They
+    reach all of the tool.
+    """
+    names = {name for name in code.co_names if name.isidentifier()}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names |= _names_in(constant)

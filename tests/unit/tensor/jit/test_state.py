@@ -213,3 +213,15 @@ def test_what_is_not_there_yet():
     assert state.holds()
     held = 1
     assert not state.holds() and late() == held
+
+
+def test_names_that_a_tool_adds_to_code_are_left_out():
+    from types import FunctionType
+
+    def function():
+        return helper  # noqa: F821
+
+    renamed = function.__code__.replace(co_names=("@helper",))
+    made = FunctionType(renamed, {"__name__": "users", "@helper": [1, 2], "helper": [3]})
+    assert made() == [1, 2]
+    assert all(1 not in container.values for container in walked(made).containers)
