@@ -23,6 +23,11 @@ TEXT = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for 
 NOTEBOOKS = sorted(name for name, text in TEXT.items() if "file_format: mystnb" in text)
 SESSIONS = sorted(name for name, text in TEXT.items() if "```pycon" in text)
 WRITTEN_BY_PROGRAMS = {"glossary.md", "operations.md", "settings.md"}
+# Tests of their own run the blocks: unit/test_errors.py, architecture/test_devices_page.py,
+# unit/tools/test_plan_files.py
+RUN_ELSEWHERE = {
+    "errors.md", "howto/write-a-device.md", "howto/compile-for-other-machines.md",
+}  # fmt: skip
 LONGEST = 30
 WIDEST = 80  # more does not fit beside the navigation
 
@@ -55,6 +60,10 @@ def test_cells_run(name: str, tmp_path: Path) -> None:
 def test_every_example_of_a_notebook_is_a_cell(name: str) -> None:
     assert cells(TEXT[name])
     assert "```python" not in TEXT[name]
+
+
+def test_no_example_is_left_out() -> None:
+    assert {name for name, text in TEXT.items() if "```python" in text} == RUN_ELSEWHERE
 
 
 @pytest.mark.parametrize("name", SESSIONS)
