@@ -1,8 +1,8 @@
-"""Views as expressions: where an index lies in memory, and whether it is visible.
+"""Index expressions of views: the memory position of an element, and whether it is visible.
 
-The whole computation works on linear forms (see `weft.uop.symbolic.sums`), so its results are
-canonical from the start. What the masks of the upper views say is assumed in the views below: there
-the expression need only be right where the element is visible.
+The computation uses linear forms (`weft.uop.symbolic.sums`), so its results are canonical. The
+masks of upper views are assumptions in the views below, because an expression only needs to be
+correct where the element is visible.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _add_product(total: Linear, form: Linear, factor: sint, dtype: DType) -> Non
     total.add(product)
 
 
-class _Walk:
-    """The indices of one value on their way down through its views."""
+class _IndexTranslation:
+    """Translates the indices of an element through the views of a tracker, from top to bottom."""
 
     def __init__(self, ranges: Sequence[sint], dtype: DType) -> None:
         self.dtype = dtype
@@ -71,7 +71,7 @@ class _Walk:
         return self.known.get(term) or self.bounds_of_part(term)
 
     def bounds_of_part(self, term: UOp) -> Bounds:
-        """The bounds of a quotient or remainder follow from what is known of its number."""
+        """The bounds of a quotient or remainder, from the known bounds of its dividend."""
         divisor = constant_divisor(term) if self.known else None
         if divisor is None:
             return bounds_of(term)
@@ -88,22 +88,22 @@ class _Walk:
             self.derived[term] = found
         return found
 
-    def see_through(self, view: View) -> None:
-        """Note what the mask of `view` demands of the indices."""
+    def apply_mask(self, view: View) -> None:
+        """Add the conditions of the mask of `view`, and assume them from here on."""
         for index, (low, high), extent in zip(self.indices, view.mask or (), view.shape):
             if low != 0:
                 below = self.less(index, low)
                 self.conditions += conjuncts(negation(below))
             if high != extent:
                 self.conditions += conjuncts(self.less(index, high))
-            self.learn(index, low_of(low), high_of(high) - 1)
+            self.assume(index, low_of(low), high_of(high) - 1)
 
     def less(self, index: Linear, limit: sint) -> UOp:
         if isinstance(limit, int):
             return less_than(index, limit, self.bounds if self.known else bounds_of)
         return less_than(index.copy().add(_form(limit), -1), 0, bounds_of)
 
-    def learn(self, index: Linear, low: int, high: int) -> None:
+    def assume(self, index: Linear, low: int, high: int) -> None:
         """Assume low <= index <= high from here on."""
         if len(index.terms) != 1:
             return
@@ -117,7 +117,7 @@ class _Walk:
             self.derived.clear()
 
     def visible(self) -> UOp | None:
-        """Under which condition the element is visible; None where it always is."""
+        """The condition under which the element is visible; None if it always is."""
         valid = all_of(self.conditions) if self.conditions else None
         return None if valid is TRUE else valid
 
@@ -142,7 +142,7 @@ class _Walk:
                 indices.append(position)
                 position = Linear()
             elif isinstance(extent, int):
-                # where the element is visible the position is not negative; elsewhere anything goes
+                # the position is nonnegative where visible; elsewhere any value is correct
                 indices.append(floor_modulo(position, extent, self.dtype, bounds))
                 position = floor_divide(position, extent, self.dtype, bounds)
             else:
@@ -160,40 +160,40 @@ def expr_of_views(
 
     Where `visible` is false, the position means nothing and may lie outside of memory.
     """
-    walk, position = _walk(views, ranges, dtype)
-    return node_of(position, walk.dtype), walk.visible()
+    translation, position = _translate(views, ranges, dtype)
+    return node_of(position, translation.dtype), translation.visible()
 
 
-def _walk(
+def _translate(
     views: Sequence[View], ranges: Sequence[sint], dtype: DType, inside: bool = False
-) -> tuple[_Walk, Linear]:
-    """The walk through all of `views`, in 64 bits where 32 are too few, and where it ends.
+) -> tuple[_IndexTranslation, Linear]:
+    """The translation through all `views` and the final position, in 64 bits if necessary.
 
-    inside: what is beyond the axes of the first view is not asked for.
+    inside: the indices are within the axes of the first view.
     """
-    walk = _Walk(ranges, dtype)
+    translation = _IndexTranslation(ranges, dtype)
     if inside:
-        for index, extent in zip(walk.indices, views[-1].shape):
-            walk.learn(index, 0, high_of(extent) - 1)
+        for index, extent in zip(translation.indices, views[-1].shape):
+            translation.assume(index, 0, high_of(extent) - 1)
     position = Linear()
     for number in range(len(views) - 1, -1, -1):
         view = views[number]
         if view.mask is not None:
-            walk.see_through(view)
-        position = gather(walk.position(view), dtype)
+            translation.apply_mask(view)
+        position = gather(translation.position(view), dtype)
         if dtype is dtypes.int:
             low, high = position.bounds()
             if high > _INT_LIMIT or low < -_INT_LIMIT:
-                return _walk(views, ranges, dtypes.long, inside)
+                return _translate(views, ranges, dtypes.long, inside)
         if number:
-            walk.unravel(position, views[number - 1])
-    return walk, position
+            translation.unravel(position, views[number - 1])
+    return translation, position
 
 
 def _kept_axes(view: View, below: View) -> int:
-    """How many first axes of `view` are those of the row-major view that it is over.
+    """The number of leading axes that `view` shares with the row-major view below it.
 
-    The other axes then reach places within one row of `below`, as far as they are visible.
+    The visible elements along the other axes are within one row of `below`.
     """
     numbers = (*view.shape, *view.strides, view.offset, *below.shape)
     mask = view.mask or tuple([(0, extent) for extent in view.shape])
@@ -231,14 +231,15 @@ def indices_below(
     nothing where the gate is false; elsewhere they lie within the axes of `below`. They mean
     nothing either where `ranges` are beyond the axes of `st`.
     """
-    walk, position = _walk(st.views, ranges, dtypes.int, inside=True)
+    translation, position = _translate(st.views, ranges, dtypes.int, inside=True)
     kept = _kept_axes(st.views[0], below)
-    first = walk.indices[:kept]
+    first = translation.indices[:kept]
     if kept:
-        position = gather(walk.position(st.views[0], kept), walk.dtype)
-    walk.unravel(position, below)
-    indices = (*first, *walk.indices[kept:])
-    return tuple([node_of(index, walk.dtype) for index in indices]), walk.visible()
+        position = gather(translation.position(st.views[0], kept), translation.dtype)
+    translation.unravel(position, below)
+    indices = (*first, *translation.indices[kept:])
+    nodes = tuple([node_of(index, translation.dtype) for index in indices])
+    return nodes, translation.visible()
 
 
 def expr_from_ranges(st: ShapeTracker, ranges: Sequence[sint]) -> tuple[UOp, UOp | None]:

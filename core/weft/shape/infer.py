@@ -1,9 +1,9 @@
-"""Analyses: the shape and the ShapeTracker of a node, in the tensor graph and in a kernel's AST.
+"""Shape inference: the shape and ShapeTracker of a node, in tensor graphs and kernel ASTs.
 
-`shape_of` says how many elements a value has along each axis. `st_of` says how a value lies over
-`node.base`: all movement between the two as one tracker, row-major for whatever computes. Both are
-memoised on the node and computed without recursion; importing this room installs them behind
-`UOp.shape`, `UOp.st` and `UOp.size`.
+`shape_of` gives the extents of the axes of a value. `st_of` gives its layout over `node.base`: all
+movement between the two as one tracker, row-major for computed values. Both are memoised on the
+node and computed without recursion. Importing this module installs them as `UOp.shape`, `UOp.st`
+and `UOp.size`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weft.uop.analyses import provide
 from weft.uop.analysis import analysis
 from weft.uop.symbolic.sint import fold, sprod
 
-# scalars: they stand for their own broadcast beside values that have axes
+# scalars: they broadcast to the shapes of other operands
 _SCALARS = frozenset(
     {Ops.CONST, Ops.VCONST, Ops.DEFINE_VAR, Ops.BIND, Ops.RANGE, Ops.SPECIAL, Ops.INDEX}
 )

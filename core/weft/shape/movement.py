@@ -31,7 +31,7 @@ Pairs = tuple[tuple[sint, sint], ...]
 
 
 class SymbolicShape(tuple[sint, ...]):
-    """A shape in which there are variables, printed as people write it."""
+    """A shape with variables, printed as an expression."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class SymbolicShape(tuple[sint, ...]):
 
 
 def unpack_args(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """`(2, 3)` and `((2, 3),)` alike: what was passed as `*args` or as one sequence."""
+    """The values passed as `*args` or as one sequence: `(2, 3)` or `((2, 3),)`."""
     if len(args) == 1 and isinstance(args[0], list | tuple):
         return tuple(cast("Sequence[Any]", args[0]))
     return args
@@ -149,7 +149,7 @@ def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
                 raise ShapeError(
                     "None keeps the size of an axis that is not there",
                     asked=asked,
-                    because=f"the shape has {len(shape)} axes, None stands at position {position}",
+                    because=f"the shape has {len(shape)} axes, None is at position {position}",
                 )
             value = shape[position]
         size = as_size(value, asked)
@@ -158,7 +158,7 @@ def reshape_arg(shape: Shape, new: Sequence[Any]) -> Shape:
                 raise ShapeError(
                     "only one size can be left to work out",
                     asked=asked,
-                    because="-1 stands more than once",
+                    because="-1 occurs more than once",
                     try_="-1 once, and a number for every other axis",
                 )
             unknown = position
@@ -261,7 +261,7 @@ def _not_once(order: tuple[int, ...], ndim: int) -> str:
 
 
 def expand_arg(shape: Shape, new: Sequence[Any]) -> Shape:
-    """The full new shape: -1 or None keeps an axis, further axes may stand in front."""
+    """The full new shape: -1 or None keeps an axis, further axes may come first."""
     if len(new) == len(shape) and _are_sizes(new) and _are_sizes(shape):
         if all(old == 1 or old == size for old, size in zip(shape, new)):
             return tuple(new)
@@ -433,9 +433,9 @@ def _said_values(*values: sint) -> str:
 
 
 def flip_arg(shape: Shape, axes: Any) -> tuple[bool, ...]:
-    """One bool per axis from the axes to turn round (None: all of them)."""
-    turned = normalise_axes(axes, len(shape), f"flip {shape} along {shown(axes)}")
-    return tuple([axis in turned for axis in range(len(shape))])
+    """One bool per axis, true for the axes to reverse (None: all of them)."""
+    reversed_axes = normalise_axes(axes, len(shape), f"flip {shape} along {shown(axes)}")
+    return tuple([axis in reversed_axes for axis in range(len(shape))])
 
 
 # ---- broadcasting --------------------------------------------------------------------------------
@@ -531,7 +531,7 @@ def _symbolic(*values: sint) -> bool:
 
 
 def say_shape(shape: Any) -> str:
-    """A shape, window or padding as people write it: symbolic sizes by their expressions."""
+    """A shape, window or padding as text, with symbolic sizes as expressions."""
     items = shape
     if isinstance(shape, list | tuple):
         if not any(isinstance(item, UOp | list | tuple | dict) for item in items):

@@ -1,9 +1,9 @@
 """ShapeTracker: a stack of views, the lowest over memory, each other over the one below.
 
-Most chains of moves stay one view. A move that one view cannot say (a reshape of a transposed
-value) puts another on top, and after each move the uppermost are composed again where that is
-possible. Trackers are immutable and interned: equal ones are one object, so they hash and compare
-by identity.
+Most chains of moves are one view. A move that one view cannot express (a reshape of a transposed
+value) adds another view, and after each move the top views are composed again if possible.
+Trackers are immutable and interned: equal trackers are one object, and hash and compare by
+identity.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ class ShapeTracker:
     def to_indexed_uops(self, ranges: Sequence[sint] | None = None) -> tuple[UOp, UOp]:
         """The position in memory and whether it is visible, as nodes over `ranges`.
 
-        Without `ranges`, RANGE nodes numbered by axis stand for the indices.
+        Without `ranges`, the indices are RANGE nodes numbered by axis.
 
         >>> place, visible = ShapeTracker.from_shape((2, 3)).to_indexed_uops([1, 2])
         >>> place.render(), visible.render()
@@ -264,8 +264,8 @@ class ShapeTracker:
 
         Only what loses and repeats nothing can be undone: reshapes, permutations, flips.
 
-        >>> turned = ShapeTracker.from_shape((2, 3)).permute((1, 0))
-        >>> turned.invert((2, 3)).real_strides()
+        >>> transposed = ShapeTracker.from_shape((2, 3)).permute((1, 0))
+        >>> transposed.invert((2, 3)).real_strides()
         (1, 2)
         """
         undone: ShapeTracker | None = None
@@ -398,7 +398,7 @@ def _invert_view(view: View, below: Shape) -> ShapeTracker | None:
     if 0 in view.shape:
         return ShapeTracker.from_shape(below)
     strides = cast(tuple[int, ...], view.strides)
-    turned = tuple([stride < 0 for stride in strides])
+    flipped = tuple([stride < 0 for stride in strides])
     start = sum((n - 1) * -s for n, s in zip(view.shape, view.strides) if s < 0)
     order = sorted(range(len(view.shape)), key=lambda k: (-abs(strides[k]), view.shape[k] == 1))
     step = 1
@@ -410,4 +410,4 @@ def _invert_view(view: View, below: Shape) -> ShapeTracker | None:
     if view.offset != start:
         return None
     # axes of size one have stride 0 and sort last: harmless, the reshape drops them
-    return ShapeTracker.from_shape(view.shape).flip(turned).permute(tuple(order)).reshape(below)
+    return ShapeTracker.from_shape(view.shape).flip(flipped).permute(tuple(order)).reshape(below)

@@ -1,12 +1,12 @@
 """View: one affine map from the indices of a shape to positions in memory, with a mask.
 
-Index (i0, i1, ...) stands for the element at `offset + i0 * strides[0] + i1 * strides[1] + ...`
+Index (i0, i1, ...) is the element at `offset + i0 * strides[0] + i1 * strides[1] + ...`
 where every `mask[k][0] <= ik < mask[k][1]`, and for zero elsewhere. Every number is an int or a
 symbolic int. Views are interned (equal views are one object) and canonical: axes of size one and
 axes whose mask leaves one index have stride 0, a mask that hides nothing is None, one that hides
 everything is (0, 0) on every axis.
 
-A move gives the moved view, or None where one affine map cannot say it.
+A move gives the moved view, or None if one affine map cannot express it.
 """
 
 from __future__ import annotations
@@ -264,8 +264,8 @@ class View:
         offset = self.offset
         strides = list(self.strides)
         mask = None if self.mask is None else list(self.mask)
-        for axis, turned in enumerate(axes):
-            if turned:
+        for axis, flipped in enumerate(axes):
+            if flipped:
                 extent, stride = self.shape[axis], strides[axis]
                 offset = offset + (extent - 1) * stride
                 strides[axis] = -stride if stride.__class__ is int else fold(-stride)
@@ -326,7 +326,7 @@ class View:
         return View.create(shape, self.strides, offset, mask)
 
     def expand(self, shape: Shape) -> View | None:
-        """Axes of size one repeated; None where a symbolic mask stands on such an axis.
+        """Axes of size one repeated; None if such an axis has a symbolic mask.
 
         >>> View.create((2, 1)).expand((2, 3)).strides
         (1, 0)
@@ -365,7 +365,7 @@ class View:
             return View.create(shape)
         if self.hides_all:
             if not shape:
-                return None  # a shape without axes has no mask to say it with
+                return None  # a shape without axes has no mask that could express it
             return View.create(shape, (0,) * len(shape), 0, ((0, 0),) * len(shape))
         offset, axes = merged_axes(self)
         return _split_axes(offset, axes, shape)

@@ -1,4 +1,4 @@
-"""Two views composed into one, or None where one affine map and one box-shaped mask cannot say it.
+"""View composition: compose two views into one, or None if no single view expresses the result.
 
 The upper view reads the indices of the lower one, numbered in row-major order. Method: if the
 composition is affine, then one step along an axis of the upper view moves the lower view's
@@ -38,7 +38,7 @@ def _compose(upper: View, lower: View) -> View | None:
         return upper
     if lower.hides_all:
         if not upper.shape:
-            return None  # a shape without axes has no mask to say it with
+            return None  # a shape without axes has no mask that could express it
         return View.create(upper.shape, (0,) * len(upper.shape), 0, ((0, 0),) * len(upper.shape))
     if upper.mask is not None:
         return _compose_masked(upper, lower)
@@ -111,7 +111,7 @@ def _compose_over_axes(upper: View, base: sint, axes: list[Axis]) -> View | None
     for axis, (least, greatest) in zip(axes, reaches):
         if low_of(least) < 0 or high_of(fold(greatest - axis.size)) >= 0:
             return None
-    # only now is the map known to be right: what the masks of the lower view say of it comes next
+    # the affine map is correct; now apply the masks of the lower view
     mask: list[tuple[sint, sint]] | None = None
     for axis, first, moves, (least, greatest) in zip(axes, start, by_axis, reaches):
         if axis.full or (

@@ -1,4 +1,7 @@
-"""Verifying a graph against a spec: the first node that no rule allows is named, with why."""
+"""Verification: check the nodes of a graph against a spec, and name the first illegal node.
+
+Source: LLVM's verifier pass.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""spec.kernel_ast: what may stand inside one kernel before it is lowered.
+"""spec.kernel_ast: the legal nodes of a kernel before lowering.
 
 A SINK of STOREs; a STORE writes a value through a VIEW of a DEFINE_GLOBAL; values are LOADs of such
-views, arithmetic, constants, VALID, VIEWs of values, REDUCE_AXIS, and CONTIGUOUS with a Row, which
-is kept on chip for every index of its outer axes.
+views, arithmetic, constants, VALID, VIEWs of values, REDUCE_AXIS, and CONTIGUOUS with a Row, a
+local array for every index of its outer axes.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def _rule(node: UOp) -> str | None:
         return None if known else "a reduce is of ADD, MUL or MAX over axes"
     if op is Ops.CONTIGUOUS and isinstance(node.arg, Row):
         known = 0 <= node.arg.outer <= len(shape_of(node))
-        return None if known else "a value kept on chip has some of its axes outside"
+        return None if known else "a local row has some of its axes outside"
     if op is Ops.VIEW or op is Ops.VALID or op in _VALUES:
         return None
     return "it has no value inside a kernel"
 
 
 def verify(sink: UOp) -> None:
-    """SpecError for the first node that may not stand in a kernel's AST."""
+    """SpecError for the first node that is illegal in a kernel's AST."""
     _verify(sink.toposort(), _rule, "kernel_ast")

@@ -1,7 +1,7 @@
-"""What is left once all that was pending is in kernels: memory, kernels, writes, and views.
+"""spec.kernel_graph: the legal nodes after all computation is in kernels: memory, kernels, views.
 
-A KERNEL has what it writes among its sources, first of all; every memory that it writes is an
-ASSIGN(memory, KERNEL) of its own, and all of them share the one KERNEL.
+The first sources of a KERNEL are the buffers that it writes. Each of them is an
+ASSIGN(memory, KERNEL), and all of these share the KERNEL.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _ALLOWED = frozenset(
 
 
 def complaint(node: UOp) -> str | None:
-    """What is wrong with one node of a kernel graph; None where nothing is."""
+    """Why a node is illegal in a kernel graph; None if it is legal."""
     if node.op is Ops.ASSIGN:
         written = node.src[0].op in (Ops.BUFFER, Ops.ASSIGN)
         if not written or node.src[1].op is not Ops.KERNEL:
             return "it is not ASSIGN(memory, KERNEL)"
         named = node.src[0] in node.src[1].src
-        return None if named else "its KERNEL, which may write several memories, does not have it"
+        return None if named else "its KERNEL does not write that memory"
     if node.op is Ops.KERNEL:
         if not isinstance(node.arg, Kernel):
             return "its arg is not a Kernel"

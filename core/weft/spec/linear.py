@@ -1,7 +1,7 @@
-"""spec.linear: the straight-line program that a renderer is given.
+"""spec.linear: the linear program, input of a renderer.
 
-Sources come before their users, no node comes twice, loops and conditions are closed in the order
-in which they were opened, and what is computed inside a loop is not used outside it.
+Sources come before their users and no node occurs twice. Loops and conditions are properly nested,
+and a value that is computed inside a loop is not used outside of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOWERED_AWAY = frozenset({Ops.REDUCE, Ops.REDUCE_AXIS, Ops.FILL, Ops.VIEW, Ops.
 
 
 class _Scopes:
-    """Which nodes can be seen at one point of the list."""
+    """The visible nodes at one position of the list."""
 
     def __init__(self) -> None:
         self.open: list[UOp] = []
@@ -33,20 +33,20 @@ class _Scopes:
 
     def rule(self, node: UOp) -> str | None:
         if node in self.ever:
-            return "it stands in the list twice"
+            return "it occurs twice in the list"
         self.ever.add(node)
         op = node.op
         if op in _LOWERED_AWAY:
             return "a linear program has no such node"
         if op in _CLOSES:
             if not self.open or self.open[-1] is not node.src[0]:
-                return "it does not close what was opened last"
+                return "it does not close the innermost loop or condition"
             self.open.pop()
             self.seen.pop()
             return None
         for source in node.src:
             if not any(source in scope for scope in self.seen):
-                return f"its source {source.op.name} {source.arg!r} cannot be seen here"
+                return f"its source {source.op.name} {source.arg!r} is not visible here"
         if op in _OPENS:
             self.open.append(node)
             self.seen.append({node})
@@ -59,14 +59,14 @@ class _Scopes:
         if op is Ops.DOT:
             return dot_objection(node)
         if op is Ops.SHUFFLE:
-            # a lane that does not take part leaves the others waiting
-            parted = any(one.op is Ops.IF for one in self.open)
-            return "lanes may part at an IF" if parted else shuffle_objection(node)
+            # all lanes must take part
+            divergent = any(one.op is Ops.IF for one in self.open)
+            return "lanes may diverge at an IF" if divergent else shuffle_objection(node)
         return None
 
 
 def verify(nodes: Sequence[UOp]) -> None:
-    """SpecError for the first node that may not stand where it does."""
+    """SpecError for the first node that is illegal at its position."""
     scopes = _Scopes()
     _verify(nodes, scopes.rule, "linear")
     if scopes.open:

@@ -1,9 +1,9 @@
 """spec.lowered: one kernel as loops and addresses, still a graph.
 
-RANGE, INDEX, LOAD, STORE, REDUCE over ranges and arithmetic; no views and no axes. Memory on chip
-is written by the STOREs of a FILL, which closes the ranges it is filled over like a REDUCE does;
-a LOAD of it has the FILL as its last source. Memory that a workgroup shares (DEFINE_LOCAL) is
-filled by all of its work items, and read after a barrier that the FILL stands for.
+RANGE, INDEX, LOAD, STORE, REDUCE over ranges and arithmetic; no views and no axes. The STOREs of a
+FILL write a local array. The FILL closes its ranges as a REDUCE does, and a LOAD of the array has
+the FILL as its last source. All work items of a workgroup fill shared memory (DEFINE_LOCAL), which
+is read after a barrier that the FILL implies.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _PLAIN = frozenset(
 )  # fmt: skip
 
 
-_ON_CHIP = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
+_LOCAL_ARRAYS = frozenset({Ops.DEFINE_REG, Ops.DEFINE_LOCAL})
 
 
 def shuffle_objection(node: UOp) -> str | None:
     """Why a SHUFFLE is malformed."""
     if len(node.src) != 1 or node.dtype is not node.src[0].dtype:
-        return "a SHUFFLE gives what another lane holds: one value of the same dtype"
+        return "a SHUFFLE has one source of its own dtype"
     whole = isinstance(node.arg, int) and node.arg > 0
-    return None if whole else "the lanes of a SHUFFLE differ by a positive number"
+    return None if whole else "the arg of a SHUFFLE is a positive lane mask"
 
 
 def dot_objection(node: UOp) -> str | None:
     """Why a DOT is malformed."""
     if len(node.src) not in (2, 3) or node.src[0].dtype is not node.src[1].dtype:
-        return "a DOT has two factors of one dtype, and perhaps a sum so far"
+        return "a DOT has two factors of one dtype, and perhaps an accumulator"
     words = node.src[0].dtype
     if words.itemsize != node.dtype.itemsize or words.count != node.dtype.count:
         return "a DOT has a word of narrow numbers for each lane"
@@ -58,10 +58,10 @@ def alu_objection(node: UOp) -> str | None:
         src = src[1:]
     if any(source.dtype is not src[0].dtype for source in src):
         return "its operands have different dtypes"
-    wanted = src[0].dtype
+    expected = src[0].dtype
     if op in GroupOp.Comparison:
-        wanted = dtypes.bool.vec(wanted.count) if wanted.count > 1 else dtypes.bool
-    return None if node.dtype is wanted else f"its dtype should be {wanted!r}"
+        expected = dtypes.bool.vec(expected.count) if expected.count > 1 else dtypes.bool
+    return None if node.dtype is expected else f"its dtype should be {expected!r}"
 
 
 def memory_objection(node: UOp) -> str | None:
@@ -118,12 +118,12 @@ def _rule(node: UOp) -> str | None:
         if not all(loop.op is Ops.RANGE for loop in loops):
             return "a FILL closes ranges"
         whole = bool(stores) and all(
-            store.op is Ops.STORE and store.src[0].src[0].op in _ON_CHIP for store in stores
+            store.op is Ops.STORE and store.src[0].src[0].op in _LOCAL_ARRAYS for store in stores
         )
-        return None if whole else "a FILL gathers STOREs to memory on chip"
+        return None if whole else "a FILL has STOREs to local arrays"
     return None if op in _PLAIN else "a lowered kernel has no such node"
 
 
 def verify(sink: UOp) -> None:
-    """SpecError for the first node that may not stand in a lowered kernel."""
+    """SpecError for the first node that is illegal in a lowered kernel."""
     _verify(sink.toposort(), _rule, "lowered")

@@ -1,4 +1,7 @@
-"""What a pass is, and how it is run: timed, checked where asked for, told to who listens."""
+"""Pass manager: run passes, time and trace them, and verify their results with WEFT_SPEC.
+
+Source: LLVM's and MLIR's pass managers.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ from weft.uop import UOp, to_text
 class Pass(NamedTuple):
     """One step of a pipeline.
 
-    run: from what it is given and the context to what it leaves. leaves: verifies the result;
-    called where WEFT_SPEC is set.
+    run: from the subject and the context to the new subject. leaves: verifies the result, called
+    if WEFT_SPEC is set.
     """
 
     name: str
@@ -28,10 +31,10 @@ class Pass(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """What whoever watches is shown of a subject that is no graph itself.
+    """The displayed form of a subject that is not a graph: its graph, and notes on some nodes.
 
-    graph: as it stands. marks: a word about some of its nodes. A subject offers it by a method
-    `picture()`, which is asked before and after each pass where somebody listens.
+    A subject provides it by a method `picture()`, which is called before and after each pass if the
+    trace is enabled.
     """
 
     graph: UOp
@@ -44,10 +47,10 @@ def _picture(subject: Any) -> Any:
 
 
 def run_passes(passes: Sequence[Pass], subject: Any, context: Any) -> Any:
-    """`subject` after all passes. What a pass raises is given a note that names it.
+    """`subject` after all passes. An error gets a note with the name of its pass.
 
-    Each is published as a span "pass" with its name; with `before` and `after`, where it came to an
-    end. Graphs have no cycles, so that searching them for garbage finds none: a sixth of the time.
+    Each pass is a trace span "pass" with its name, and `before` and `after` if it succeeds. The
+    cyclic garbage collector is off, because graphs have no cycles.
     """
     return uncollected(_one_by_one, passes, subject, context)
 
@@ -56,12 +59,12 @@ def _one_by_one(passes: Sequence[Pass], subject: Any, context: Any) -> Any:
     checking = settings.SPEC
     for number, step in enumerate(passes, 1):
         before = subject
-        telling = trace.enabled("pass")
-        shown = _picture(subject) if telling else None
+        tracing = trace.enabled("pass")
+        shown = _picture(subject) if tracing else None
         try:
             with trace.span("pass", name=step.name) as span:
                 subject = step.run(subject, context)
-                if telling:
+                if tracing:
                     span.note(before=shown, after=_picture(subject))
             if checking and step.leaves is not None:
                 step.leaves(subject)
@@ -74,7 +77,7 @@ def _one_by_one(passes: Sequence[Pass], subject: Any, context: Any) -> Any:
 
 
 def _show(name: str, before: Any, after: Any) -> None:
-    """WEFT_DEBUG=6: what a pass left, where it changed anything; 7: what it was given, too."""
+    """Print the result of a pass if it changed (WEFT_DEBUG=6), and its input (WEFT_DEBUG=7)."""
     if settings.DEBUG >= 7 and isinstance(before, UOp):
         print(f"--- before {name}: {to_text(before)}", file=sys.stderr)
     if after is before and not isinstance(after, UOp):

@@ -1,4 +1,4 @@
-"""What a tensor graph may contain: values with shapes, and nothing of the inside of kernels."""
+"""spec.tensor: the legal nodes of a tensor graph: values with shapes, no nodes of kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAVES = frozenset(
 
 
 def complaint(node: UOp) -> str | None:
-    """What is wrong with one node of a tensor graph; None where nothing is."""
+    """Why a node is illegal in a tensor graph; None if it is legal."""
     if isinstance(node.dtype, PtrDType) and not isinstance(node.dtype, ImageDType):
         return "a tensor graph has no pointers"
     check = _CHECKS.get(node.op)
@@ -35,7 +35,7 @@ def complaint(node: UOp) -> str | None:
         return None if same else f"it changes the dtype from {node.src[0].dtype} to {node.dtype}"
     if node.op in _LEAVES:
         return None
-    return f"{node.op} does not stand in a tensor graph"
+    return f"{node.op} is illegal in a tensor graph"
 
 
 def _elementwise(node: UOp) -> str | None:
@@ -71,12 +71,12 @@ def _assign(node: UOp) -> str | None:
         return f"it writes to {target.base.op}, which is no memory"
     if target.dtype is not value.dtype:
         return f"it writes {value.dtype} into {target.dtype}"
-    wanted = target.shape if node.arg is None else node.arg.st.shape
+    expected = target.shape if node.arg is None else node.arg.st.shape
     if node.arg is not None and not isinstance(node.arg, Window):
         return "its arg is not a Window"
     if value.op in _SCALARS:
         return None
-    return None if value.shape == wanted else f"it writes shape {value.shape} into {wanted}"
+    return None if value.shape == expected else f"it writes shape {value.shape} into {expected}"
 
 
 def _copy(node: UOp) -> str | None:
@@ -91,7 +91,7 @@ def _copy(node: UOp) -> str | None:
 
 
 def _cut(shard: Shard, shape: tuple[Any, ...], parts: int) -> str | None:
-    """What is wrong with a value of `shape` in `parts` parts."""
+    """Why a shard of a value of `shape` in `parts` parts is malformed; None if it is not."""
     axis, bounds = shard.axis, shard.bounds
     if axis is None:
         return None
@@ -119,9 +119,9 @@ def _multi(node: UOp) -> str | None:
     parts = node.src[0].src
     if (wrong := _cut(node.arg, node.shape, len(parts))) is not None:
         return wrong
-    wanted = [node.arg.local_shape(node.shape, place) for place in range(len(parts))]
+    expected = [node.arg.local_shape(node.shape, place) for place in range(len(parts))]
     shapes = [part.shape for part in parts]
-    return None if shapes == wanted else f"its parts have the shapes {shapes}, not {wanted}"
+    return None if shapes == expected else f"its parts have the shapes {shapes}, not {expected}"
 
 
 def _select(node: UOp) -> str | None:

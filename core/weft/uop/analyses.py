@@ -1,7 +1,7 @@
-"""Facts about nodes that higher floors find out: shape, bounds, device, memory.
+"""Analyses of nodes as properties: shape, bounds, device, memory.
 
-They reach people as properties of a node. Who finds them out installs the function with `provide`,
-so that imports still only go down; what was found is kept in slots of the node.
+A higher layer computes each analysis and installs its function with `provide`, so imports only go
+down. Results are cached in slots of the node.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ _PROVIDED: dict[str, Callable[..., Any]] = {}
 
 
 def provide(name: str, function: Callable[..., Any]) -> None:
-    """Install the function behind a property or method of UOp that a higher floor owns.
+    """Install the function behind a property or method of UOp that a higher layer owns.
 
     Known names: simplify, bounds, render, pretty, st, shape, device, buffer, realized; values_read,
-    which is told of bound variables whose values Python takes.
+    which is called with the bound variables whose values Python reads.
     """
     _PROVIDED[name] = function
 
 
 def provided(name: str) -> Callable[..., Any]:
-    """The function installed for `name`; SpecError if the floor that owns it is not loaded."""
+    """The function installed for `name`; SpecError if the layer that owns it is not imported."""
     try:
         return _PROVIDED[name]
     except KeyError:
         raise SpecError(
             f"nothing provides {name!r} of a node yet",
             asked=f"UOp.{name}",
-            because="the floor that owns this analysis has not been imported",
+            because="the layer that owns this analysis has not been imported",
             try_="import weft",
         ) from None
 
 
-def tell_read(bound: list[UOp]) -> None:
-    """Somebody may have to know that what Python does next depends on the values of variables."""
-    told = _PROVIDED.get("values_read")
-    if told is not None and bound:
-        told(bound)
+def report_values_read(bound: list[UOp]) -> None:
+    """Report that Python reads the values of bound variables, so its results depend on them."""
+    listener = _PROVIDED.get("values_read")
+    if listener is not None and bound:
+        listener(bound)
 
 
 class Analysed:
-    """What a node tells of itself beyond op, dtype, src and arg."""
+    """The properties of a node that analyses compute."""
 
     __slots__ = ()
     _st: Any
@@ -115,7 +115,7 @@ class Analysed:
 
     @property
     def is_realized(self) -> bool:
-        """Whether the value stands in memory already."""
+        """Whether the value is in memory already."""
         return provided("realized")(self) is not None
 
     def simplify(self) -> UOp:

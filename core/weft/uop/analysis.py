@@ -1,9 +1,9 @@
-"""Facts about nodes, memoised on the node, computed without recursion.
+"""Memoised analyses: functions of a node, cached on the node, computed without recursion.
 
     @analysis("_bounds")
-    def bounds(node): ...      # may call bounds(source) for any source: it is there already
+    def bounds(node): ...      # may call bounds(source) for any source, whose result is cached
 
-Nothing in a memo may hold a user of the node, or nodes would never be freed.
+A cached result must not refer to a user of the node; otherwise nodes would never be freed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def analysis(
             for source in needs(node):
                 if not hasattr(source, slot):
                     break
-            else:  # as it mostly is where graphs grow node by node
+            else:  # the common case: graphs grow node by node
                 put(node, compute(node))
                 return get(node)
             path, pending = [node], [iter(needs(node))]

@@ -1,4 +1,4 @@
-"""The dataclasses that may stand in `UOp.arg`: frozen, hashable, printable and parseable."""
+"""The argument classes of nodes, `UOp.arg`: frozen, hashable, printable and parseable."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from weft.base.members import Member
 from weft.uop.ops import Ops
 
 ASYNC = "async"
-"""STORE of what is read from memory into memory on chip: it is there after a WAIT at the latest."""
+"""STORE of a loaded value to shared memory, as an asynchronous copy that a WAIT completes."""
 
 NON_TEMPORAL = "stream"
-"""STORE to memory that nobody reads soon: it need not stay in a cache."""
+"""STORE that bypasses the caches, because the value is not read soon."""
 
 PREFETCH_STREAM = "ahead"
-"""LOAD from a long stretch that is read in a row: what comes later may be asked for now."""
+"""LOAD of a streaming access; later elements of the stream may be prefetched."""
 
 PREFETCH_L1 = "coming"
-"""LOAD of what a later turn of a loop reads: it is asked for, and nobody uses what it gives."""
+"""LOAD whose value is unused: a prefetch of what a later iteration reads."""
 
 PREFETCH_L2 = "later"
-"""The same, of what is read only after much else: it need not come all the way to the registers."""
+"""The same into the L2 cache, for data that is read later."""
 
 PREFETCHES = frozenset({PREFETCH_L1, PREFETCH_L2})
-"""LOADs that nobody uses."""
+"""The marks of prefetches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """CONTIGUOUS inside a kernel: a value that is kept on chip.
+    """CONTIGUOUS inside a kernel: a value in a local array (a local row).
 
-    It is computed once for every index of its `outer` first axes; all its inner axes are then an
-    array that can be read at any place, by whatever stands at the same outer indices.
+    It is computed once for every index of its first `outer` axes. The inner axes are an array that
+    users at the same outer indices can read at any index.
     """
 
     outer: int
@@ -61,7 +61,7 @@ class AxisKind(Member, int):
     GLOBAL = 0  # one launch-grid dimension (a plain loop where there is no grid)
     LOCAL = 1  # one thread of a workgroup
     LOOP = 2  # an ordinary loop
-    GROUP_REDUCE = 3  # a reduce, or a loop beside one, shared by the threads of a workgroup
+    GROUP_REDUCE = 3  # a loop of a reduction that the threads of a workgroup share
     REDUCE = 4  # a loop that accumulates
     UPCAST = 5  # unrolled into registers
     UNROLL = 6  # a reduce unrolled into registers
@@ -96,7 +96,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """SINK of a kernel: what is to be said about it beyond its nodes."""
+    """SINK of a kernel: its name and the optimisations that were applied."""
 
     name: str = ""
     applied: tuple[Any, ...] = ()

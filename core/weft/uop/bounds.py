@@ -1,8 +1,10 @@
-"""Analysis: the least and greatest value of a node.
+"""Interval analysis: the least and greatest value of a node.
 
-Exact intervals for integers and booleans (an operation that may leave its dtype's range gives the
-whole range, since it wraps there); for floats constants only, else the infinities. A bound variable
-counts as free: a kernel serves every value.
+Intervals cover integers and booleans. An operation that may overflow has the whole range of its
+dtype, because it wraps. Floats have bounds only if constant. A bound variable counts as free: one
+kernel serves every value.
+
+Source: P. Cousot, R. Cousot, 'Abstract interpretation' (POPL 1977): intervals.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def _mul(a: Bounds, b: Bounds) -> Bounds:
 
 def _idiv(a: Bounds, b: Bounds) -> Bounds:
     if b[0] <= 0 <= b[1]:
-        # a quotient is never farther from zero than its dividend; by zero it is zero
+        # the magnitude of a quotient is at most that of its dividend; x // 0 is 0
         far = max(abs(a[0]), abs(a[1]))
         return (0 if a[0] >= 0 and b[0] >= 0 else -far), far
     corners = (cdiv(a[0], b[0]), cdiv(a[0], b[1]), cdiv(a[1], b[0]), cdiv(a[1], b[1]))

@@ -1,4 +1,4 @@
-"""What every ALU operation means, in Python: the law that constant folding and devices follow.
+"""The semantics of every ALU operation, in Python; constant folding and devices follow it.
 
 Integers wrap at the width of their dtype; IDIV and MOD truncate toward zero and are 0 where the
 divisor is 0; MAX gives NaN where either operand is; floats are computed in double precision and
@@ -101,7 +101,7 @@ def _multiply_add(a: Any, b: Any, c: Any) -> Any:
     from fractions import Fraction  # and with it decimal: late
 
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    return float(exact) if exact else plain  # which knows the sign of zero
+    return float(exact) if exact else plain  # `plain` has the correct sign of zero
 
 
 def _sin(a: float) -> float:

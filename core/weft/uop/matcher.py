@@ -1,8 +1,8 @@
 """PatternMatcher: a named set of rewrite rules, dispatched by op.
 
-Identities stand in a table, `[(x + 0, lambda x: x)]`; a rule that needs an `if` is a named
-function, added with `@matcher.rule(pattern)`, whose docstring is its law. Parameters are the
-captures of the pattern, and `ctx` where the rule asks its context.
+Identities are rows of a table, `[(x + 0, lambda x: x)]`. A rule with a condition is a named
+function, added with `@matcher.rule(pattern)`, whose docstring is its law. Its parameters are the
+captures of the pattern, and `ctx` if the rule uses the context.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rule = tuple[UPat, Callable[..., Any]]
 
 def _parameters(function: Callable[..., Any]) -> list[str] | None:
     if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
-        code = function.__code__  # as its signature says, in a fraction of the time
+        code = function.__code__  # faster than inspect.signature
         if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
             return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     try:
@@ -36,7 +36,7 @@ def _parameters(function: Callable[..., Any]) -> list[str] | None:
 
 
 class PatternMatcher:
-    """An ordered set of rules; the first that answers with a node wins.
+    """An ordered set of rules; the first one that returns a node applies.
 
     `name` is what traces show; a rule that fires is published as a point "rule". `hits` counts
     how often each named rule fired, for the test that no rule is dead.
@@ -76,7 +76,7 @@ class PatternMatcher:
                 missing = set(wanted) - set(pattern.captures()) - {"ctx"}
                 if missing:
                     raise SpecError(
-                        f"rule {function.__name__} asks for {sorted(missing)}, "
+                        f"rule {function.__name__} has the parameters {sorted(missing)}, "
                         "which its pattern does not capture",
                         asked=f"PatternMatcher({self.name!r})",
                         because=f"the pattern captures {pattern.captures()}",
@@ -93,7 +93,7 @@ class PatternMatcher:
         return table
 
     def rewrite(self, node: UOp, ctx: Any = None) -> Any:
-        """What the first rule that matches and answers makes of `node`; None if none does."""
+        """The result of the first rule that matches `node` and returns a node; None otherwise."""
         table = self._table or self._compile()
         for matcher in table[node.op]:
             result = matcher(node, ctx)

@@ -8,12 +8,12 @@ from weft.uop.ops import Ops
 
 
 def has_graph(other: Any) -> bool:
-    """Whether this stands over a node rather than being one: its own operators know what to do."""
+    """Whether an object wraps a node, as a Tensor does, and has operators of its own."""
     return not isinstance(other, (int, float, MathMixin)) and hasattr(other, "uop")
 
 
 class MathMixin:
-    """What `alu` and `const_like` are enough for."""
+    """Operators in terms of `alu` and `const_like`."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ class MathMixin:
         raise TypeError(f"{type(self).__name__} does not build nodes")
 
     def const_like(self, value: Any) -> Self:
-        """A constant that fits beside self."""
+        """A constant of the dtype of self."""
         raise TypeError(f"{type(self).__name__} does not build constants")
 
     def _fix(self, other: Any) -> Any:
@@ -138,7 +138,7 @@ class MathMixin:
         return self.ne(True)
 
     def bitwise_not(self) -> Self:
-        """Every bit turned."""
+        """Every bit inverted."""
         return self ^ -1
 
     def maximum(self, other: Any) -> Self:

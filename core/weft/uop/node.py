@@ -1,9 +1,10 @@
-"""UOp: the one node type of every graph in the house.
+"""UOp: the node type of every graph.
 
-A node knows its op, dtype, src and arg, and nothing else. Nodes are hash-consed: building the same
-tree twice gives the same object, so identity is equality, and a node that nobody holds is gone from
-the table. Facts about nodes (shape, bounds, device) are *analyses* of higher floors; they are kept
-in slots of the node and reach people as properties, through `provide`.
+A node has an op, dtype, src and arg, and nothing else. Nodes are hash-consed: equal trees are the
+same object, so identity is equality. The table holds nodes weakly. Shape, bounds and device are
+*analyses* of higher layers, cached in slots of the node and installed as properties by `provide`.
+
+Source: J.-C. Filliâtre, S. Conchon, 'Type-safe modular hash-consing' (ML Workshop 2006).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from weft.base.dtype import DType, PtrDType, dtypes
 from weft.base.errors import ArgumentError, SpecError, WeftError
 from weft.base.scalars import check_range, truncate
 from weft.base.weak import entry_type
-from weft.uop.analyses import Analysed, provided, tell_read
+from weft.uop.analyses import Analysed, provided, report_values_read
 from weft.uop.args import AxisKind, RangeArg, Reduce, Var
 from weft.uop.math import MathMixin, has_graph
 from weft.uop.ops import GroupOp, Ops
@@ -46,7 +47,7 @@ def _key(op: Ops, dtype: DType, src: tuple[UOp, ...], arg: Any) -> Any:
             _PLAIN.add(kind)
             return (op, dtype, src, arg)
         _HASHED_IN_PYTHON.add(kind)
-    # a set keeps its hash: whoever takes the entry out hashes nothing
+    # a frozenset caches its hash, so removing the entry does not hash again
     return frozenset(((op, dtype, src, arg),))
 
 
@@ -55,7 +56,7 @@ _HASHED_IN_PYTHON: set[type] = set()
 
 
 def _exact(arg: Any) -> Any:
-    """A key that tells 0.0 from -0.0 and finds NaN again."""
+    """A key that distinguishes 0.0 from -0.0, and for which NaN equals itself."""
     items = arg
     if isinstance(arg, tuple):
         return tuple(_exact(item) for item in items)
@@ -89,7 +90,7 @@ class _Open(Analysed, MathMixin):
     dtype: DType
     src: tuple[UOp, ...]
     arg: Any
-    meta: Any  # which method and which line it is from, None where nobody said
+    meta: Any  # the Tensor method and source line it is from, or None
     _ranges: frozenset[UOp] | None
 
 
@@ -125,7 +126,7 @@ class UOp(_Open):
         made.dtype = dtype
         made.src = src
         made.arg = arg
-        # asked for of most nodes before anybody knows: an empty slot would answer by an exception
+        # read on most nodes before they are computed; an empty slot would raise an exception
         made.meta = None
         made._ranges = None
         made.__class__ = cls
@@ -167,7 +168,7 @@ class UOp(_Open):
     def const(dtype: DType, value: Any, device: str | tuple[str, ...] | None = None) -> UOp:
         """A scalar constant of `dtype`, its value rounded or wrapped to what the dtype can hold.
 
-        A tuple of values gives a vector constant. With `device` the constant knows where it lives.
+        A tuple of values gives a vector constant. With `device` the constant has a device.
         """
         if value.__class__ is int and dtype in _INTEGERS and device is None:
             if dtype.min <= value <= dtype.max:
@@ -261,7 +262,7 @@ class UOp(_Open):
         """The variable and the value of a BIND node."""
         if self.op is not Ops.BIND:
             raise ArgumentError(f"{self.op} is not a bound variable", asked="unbind()")
-        tell_read([self])
+        report_values_read([self])
         return self.src[0], self.src[1].arg
 
     @property
@@ -291,7 +292,7 @@ class UOp(_Open):
         return other.alu(op, self) if reverse else self.alu(op, other)
 
     def _with_fraction(self, op: Ops, other: float, reverse: bool) -> Any:
-        """Whole numbers in graphs have no fractions: what this one is bound to is taken."""
+        """An integer node combined with a float: the result is computed from its bound value."""
         one, two = (other, float(self)) if reverse else (float(self), other)
         value = _WITH_FRACTIONS[op](one, two)
         return UOp.const(dtypes.bool, value) if op in _COMPARISONS else value
@@ -363,7 +364,7 @@ class UOp(_Open):
         return UOp(Ops.INDEX, self.dtype, (self, at) if gate is None else (self, at, gate))
 
     def load(self, *src: UOp, dtype: DType | None = None) -> UOp:
-        """What stands at this address (or buffer view, in a kernel's AST)."""
+        """The value at this address (or of this buffer view, in a kernel's AST)."""
         element = self.dtype.base if isinstance(self.dtype, PtrDType) else self.dtype
         return UOp(Ops.LOAD, dtype or element, (self, *src))
 
@@ -390,7 +391,7 @@ class UOp(_Open):
             raise ArgumentError(
                 f"a node has no {sorted(unknown)[0]!r}",
                 asked=f"replace({', '.join(changes)})",
-                because="a node knows its op, dtype, src and arg",
+                because="a node has an op, dtype, src and arg",
             )
         return UOp(
             changes.get("op", self.op),
@@ -400,7 +401,7 @@ class UOp(_Open):
         )
 
     def over(self, src: tuple[UOp, ...]) -> UOp:
-        """The same node over other sources; the new one remembers where this one is from."""
+        """The same node over other sources, with the provenance of this one."""
         if src == self.src:
             return self
         node = UOp(self.op, self.dtype, src, self.arg)
@@ -408,7 +409,7 @@ class UOp(_Open):
             _set_meta(node, self.meta)
         return node
 
-    # ---- walking ------------------------------------------------------------------------------
+    # ---- traversal ----------------------------------------------------------------------------
 
     def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
         """Every node below, sources before their users, self last.
@@ -439,7 +440,7 @@ class UOp(_Open):
     def substitute(self, replacements: Mapping[UOp, UOp]) -> UOp:
         """Every node that is a key replaced by its value, its users rebuilt.
 
-        What stands in a replacement is left as it is.
+        Nodes inside a replacement are not replaced.
         """
         if not replacements:
             return self
@@ -460,7 +461,7 @@ class UOp(_Open):
         return node
 
     def variables(self) -> list[UOp]:
-        """The DEFINE_VAR nodes below, by name; those that stand in args of movement too."""
+        """The DEFINE_VAR nodes below, by name, including those in args of movement ops."""
         found: dict[UOp, None] = {}
         for node in self.toposort():
             if node.op is Ops.DEFINE_VAR:
@@ -475,9 +476,9 @@ class UOp(_Open):
     def _evaluate(self, kind: type) -> Any:
         node = self.simplify()
         if node.op is not Ops.CONST:
-            # what variables are bound to decides, and whoever records has to know that it did
+            # the bound values decide, which a recorder must know
             bound = [u for u in node.toposort() if u.op is Ops.BIND]
-            tell_read(bound)
+            report_values_read(bound)
             node = node.substitute({u: u.src[1] for u in bound}).simplify()
         if node.op is not Ops.CONST:
             raise ArgumentError(
@@ -509,7 +510,7 @@ _set_meta = UOp.meta.__set__  # type: ignore[attr-defined]
 sint: TypeAlias = int | UOp
 
 
-# what Python makes of numbers of which one has a fraction
+# Python's results for an integer and a float
 _WITH_FRACTIONS: dict[Ops, Callable[[float, float], Any]] = {
     Ops.ADD: operator.add, Ops.SUB: operator.sub, Ops.MUL: operator.mul,
     Ops.FDIV: lambda a, b: a / b, Ops.IDIV: lambda a, b: a // b, Ops.MOD: operator.mod,
@@ -519,7 +520,7 @@ _WITH_FRACTIONS: dict[Ops, Callable[[float, float], Any]] = {
 
 
 def memo_slot(name: str) -> Callable[[UOp, Any], None]:
-    """The setter of one of UOp's memo slots: for the analysis that owns it, and nobody else."""
+    """The setter of one of UOp's memo slots, for the analysis that owns it."""
     return getattr(UOp, name).__set__
 
 
@@ -553,5 +554,5 @@ def _unflatten(rows: list[tuple[Any, ...]]) -> UOp:
 
 
 def interned_count() -> int:
-    """How many nodes are alive: for tests of what is freed."""
+    """The number of live nodes, for tests that nodes are freed."""
     return len(_interned)

@@ -1,7 +1,7 @@
-"""The operations a graph node can stand for, grouped by the stage that owns them.
+"""The operations of graph nodes, grouped by the stage that owns them.
 
-The order of the members is the order in which equal candidates are visited, so that every pass is
-deterministic. `GroupOp` holds the sets that rules talk about.
+The order of the members decides between equal candidates, so every pass is deterministic. `GroupOp`
+holds the sets that rules and passes use.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from weft.base.members import Member
 
 
 class Ops(Member, int):
-    """What a node does; one line of meaning each."""
+    """The operation of a node."""
 
     # bookkeeping: never rendered
     NOOP = auto()  # does nothing; a placeholder
     SINK = auto()  # the root that gathers all outputs
-    UNIQUE = auto()  # a fresh number that tells two buffers apart
+    UNIQUE = auto()  # a fresh number that distinguishes buffers
     DEVICE = auto()  # the name of a device
     KERNEL = auto()  # one grouped kernel in the tensor graph; arg holds its AST
     # buffers
@@ -53,7 +53,7 @@ class Ops(Member, int):
     # reductions
     REDUCE_AXIS = auto()  # over tensor axes; arg: Reduce(op, axes)
     REDUCE = auto()  # (value, range, ...): over ranges, inside kernels; arg: the operation
-    FILL = auto()  # (store, ..., range, ...): stores on chip over ranges that it closes
+    FILL = auto()  # (store, ..., range, ...): fills a local array over ranges that it closes
     # vectors
     GEP = auto()  # picks lanes; arg: their numbers
     VECTORIZE = auto()  # builds a vector of scalars
@@ -102,7 +102,7 @@ class Ops(Member, int):
     ENDRANGE = auto()
     ENDIF = auto()
     # constants and escapes
-    IOTA = auto()  # 0, 1, 2, ...: arg elements that know their own place
+    IOTA = auto()  # 0, 1, 2, ...: arg elements, each its own index
     VCONST = auto()  # arg: one value per lane
     CONST = auto()
     CUSTOM = auto()  # a raw statement; arg: format string
@@ -110,14 +110,14 @@ class Ops(Member, int):
     # derivatives
     SLOPE = auto()  # (value, argument): identity of a named function's value; arg: its name, ...
     # between work items
-    COMMIT = auto()  # what was copied asynchronously since the last one belongs together; arg: name
-    WAIT = auto()  # arg: (n, name): until all is there but what the last n COMMITs closed
+    COMMIT = auto()  # closes a group of asynchronous copies; arg: name
+    WAIT = auto()  # arg: (n, name): until all but the last n groups of copies are complete
     DOT = auto()  # (words, words[, sum]): sum + products of what both hold, in lanes; arg: PairDot
-    SHUFFLE = auto()  # what another lane of the warp holds: its number differs by XOR with arg
+    SHUFFLE = auto()  # the value of the lane of the warp whose number is XORed with arg
 
 
 class GroupOp:
-    """Sets of operations that rules and passes speak of."""
+    """Sets of operations."""
 
     Unary = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.RECIP, Ops.NEG, Ops.TRUNC})
     Comparison = frozenset({Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ})
@@ -137,7 +137,7 @@ class GroupOp:
     )
     Associative = frozenset({Ops.ADD, Ops.MUL, Ops.AND, Ops.OR, Ops.MAX})
     Idempotent = frozenset({Ops.OR, Ops.AND, Ops.MAX})
-    # of sources that are all zero, these do not make zero: padding must not move below them
+    # not zero for zero sources, so padding must not move below them
     UnsafePad = frozenset(
         {Ops.RECIP, Ops.LOG2, Ops.EXP2, Ops.IDIV, Ops.MOD, Ops.POW, Ops.FDIV, Ops.CMPEQ}
     )

@@ -87,7 +87,7 @@ class UPat(MathMixin):
 
     @staticmethod
     def any(*alternatives: UPat, name: str | None = None) -> UPat:
-        """Whatever one of the alternatives matches."""
+        """A node that one of the alternatives matches."""
         return UPat(name=name, alternatives=alternatives)
 
     def named(self, name: str) -> UPat:
@@ -226,7 +226,7 @@ def _write(
         else:
             for position, child in enumerate(children):
                 out.line(depth, f"{child} = {node}.src[{position}]")
-        # constants are the cheapest to refuse: look at them before descending
+        # constants are the cheapest tests, so they come first
         pairs = sorted(zip(src, children), key=lambda pair: pair[0].op is None)
         _write(out, [*pairs, *rest], bound, depth, finish)
     elif isinstance(src, UPat):
@@ -240,9 +240,9 @@ def _write(
 def compile_rule(
     pattern: UPat, function: Any, pass_context: bool, hits: dict[str, int] | None = None
 ) -> Any:
-    """A function `f(node, ctx)` that tries the pattern and gives the rule's answer, or None.
+    """A function `f(node, ctx)` that matches the pattern and returns the rule's result, or None.
 
-    hits: where it counts its answers, under the name of `function`.
+    hits: counts the results, under the name of `function`.
     """
     out = _Writer()
     out.names["rule"] = function

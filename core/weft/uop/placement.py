@@ -1,4 +1,4 @@
-"""Analysis: where a value lives. Devices are opaque names here."""
+"""Device analysis: the device of each node. Devices are opaque names here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.uop.ops import Ops
 def device_of(node: UOp) -> str | tuple[str, ...] | None:
     """The device of a node: of its DEVICE leaf, of the target of a COPY, else of its sources.
 
-    A tuple stands for a value that is sharded; None for constants that fit anywhere.
+    A sharded value has a tuple of devices, a constant without a device None.
     """
     if node.op is Ops.DEVICE:
         return node.arg

@@ -1,4 +1,4 @@
-"""Expressions for people: infix text of index arithmetic, sizes and conditions."""
+"""Expression printing: infix text of index arithmetic, sizes and conditions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def render(root: UOp) -> str:
     """The expression below `root` as one line, every operation in brackets: `((a*4)+b)`.
 
     Arithmetic is infix (`//` and `%` truncate), other operations are calls; variables and loop
-    counters go by their names. Nodes that are not arithmetic appear as `op(arg)`.
+    counters are printed by name. Nodes that are not arithmetic appear as `op(arg)`.
     """
     texts: dict[UOp, str] = {}
     for node in root.toposort(gate=lambda u: u.op in GroupOp.Elementwise):

@@ -1,7 +1,9 @@
-"""graph_rewrite: a rule set applied to a graph until nothing matches. No recursion.
+"""graph_rewrite: apply a rule set to a graph until no rule matches, without recursion.
 
-A node is rewritten after its sources (`bottom_up=True`: before them), and what a rule returns is
-rewritten in turn. A rule set that goes round in circles is found and named.
+A node is rewritten after its sources (`bottom_up=True`: before them), and the result of a rule is
+rewritten again. A rule set that does not terminate raises an error with its name.
+
+Source: F. Baader, T. Nipkow, 'Term Rewriting and All That' (1998): normal forms.
 """
 
 from __future__ import annotations
@@ -25,17 +27,17 @@ def rewrite_map(
     bottom_up: bool = False,
     nodes: Iterable[UOp] | None = None,
 ) -> dict[UOp, UOp]:
-    """What every node below `sink` becomes, `sink` included.
+    """The replacement of every node below `sink`, and of `sink` itself.
 
-    nodes: all of them in topological order, from who knows them.
+    nodes: all of them in topological order, if the caller has them.
     """
     done: dict[UOp, UOp] = {}
     if bottom_up:
         _settle([(sink, sink, _VISIT)], set(), done, matcher, ctx, bottom_up)
         return done
     table = matcher._table or matcher._compile()
-    # most nodes stay as they are: they are looked at in one walk, and only what a rule answers is
-    # rewritten with a stack of its own
+    # most nodes do not change: one traversal visits all nodes, and only the result of a rule needs
+    # a stack
     for original in sink.toposort() if nodes is None else nodes:
         if original in done:
             continue
@@ -50,13 +52,13 @@ def rewrite_map(
                 )
                 break
         if node is not original and node in done:
-            done[original] = _as_from(original, done[node])
+            done[original] = _with_provenance(original, done[node])
             continue
         replacement = matcher.rewrite(node, ctx) if table[node.op] else None
         if replacement is None:
             done[node] = node
             if node is not original:
-                done[original] = _as_from(original, node)
+                done[original] = _with_provenance(original, node)
             continue
         stack: list[tuple[UOp, UOp, int]] = []
         waiting: set[UOp] = set()
@@ -76,13 +78,13 @@ def _settle(
     ctx: Any,
     bottom_up: bool,
 ) -> None:
-    """Rewrite what is on the stack, and whatever comes of it, until nothing is left."""
+    """Rewrite the nodes on the stack, and the results of rules, until the stack is empty."""
     table = matcher._table or matcher._compile()
     while stack:
         original, node, stage = stack.pop()
         if stage == _LINK:
             waiting.discard(original)
-            done[original] = _as_from(original, done[node])
+            done[original] = _with_provenance(original, done[node])
             continue
         if original in done:
             continue
@@ -120,24 +122,24 @@ def _wait_for(
     done: dict[UOp, UOp],
     matcher: PatternMatcher,
 ) -> None:
-    """`original` becomes whatever `replacement` becomes."""
+    """Replace `original` by the replacement of `replacement`."""
     if replacement in done:
-        done[original] = _as_from(original, done[replacement])
+        done[original] = _with_provenance(original, done[replacement])
         return
     if replacement in waiting or replacement is original:
         raise SpecError(
-            f"the rules {matcher.name or 'of an unnamed set'} go round in circles",
+            f"the rules {matcher.name or 'of an unnamed set'} do not terminate",
             asked=f"graph_rewrite of a {original.op} node",
             because=f"it became a {replacement.op} node that is being rewritten already",
-            try_="make one of the two rules refuse what the other makes",
+            try_="let one of the two rules reject the result of the other",
         )
     waiting.add(original)
     stack.append((original, replacement, _LINK))
     stack.append((replacement, replacement, _VISIT))
 
 
-def _as_from(original: UOp, node: UOp) -> UOp:
-    """`node`, which says where it is from if it did not know."""
+def _with_provenance(original: UOp, node: UOp) -> UOp:
+    """`node`, with the provenance of `original` if it has none."""
     if node.meta is None and original.meta is not None:
         _set_meta(node, original.meta)
     return node
@@ -151,9 +153,9 @@ def graph_rewrite(
     name: str = "",
     nodes: Iterable[UOp] | None = None,
 ) -> UOp:
-    """`sink` after all rules of `matcher` were applied everywhere, until none matches.
+    """`sink` after the rules of `matcher` are applied until none matches.
 
-    ctx is handed to the rules that ask for it; nodes: see `rewrite_map`. Raises SpecError where
+    ctx: the context of rules with a parameter `ctx`. nodes: see `rewrite_map`. Raises SpecError if
     rules undo each other.
     """
     result = rewrite_map(sink, matcher, ctx, bottom_up, nodes)[sink]

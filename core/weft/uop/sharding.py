@@ -1,9 +1,8 @@
-"""How a value lies on several devices: the argument of MULTI, and of a COPY to several devices.
+"""Sharding: the layout of a value on several devices, as argument of MULTI and COPY.
 
-A sharded value has the shape of the whole; where its parts are is a matter of placement, as the
-device of an ordinary value is. MULTI(MSTACK(part, ...), arg=Shard) says of parts that stand in
-memory that together they are one value; COPY(value, DEVICE(several), arg=Shard) asks for a value to
-be laid out so. Nothing else in a graph mentions shards.
+A sharded value has the shape of the whole value. MULTI(MSTACK(part, ...), arg=Shard) is a value
+that consists of parts in memory. COPY(value, DEVICE(several), arg=Shard) distributes a value.
+Other nodes do not mention shards.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _seen = False
 
 
 def note_sharding() -> None:
-    """From now on graphs of this process may be on several devices."""
+    """Record that graphs of this process may be on several devices."""
     global _seen
     _seen = True
 
@@ -29,7 +28,7 @@ def note_sharding() -> None:
 def sharding_seen() -> bool:
     """Whether any graph of this process may be on several devices.
 
-    Where none can, graphs are not searched for it: programs on one device pay nothing.
+    If not, graphs are not searched for shards, so programs on one device have no overhead.
     """
     return _seen
 
@@ -55,7 +54,7 @@ class Shard:
         return max((stop - start for start, stop in pairwise(self.bounds)), default=0)
 
     def extent(self, part: int) -> int:
-        """How much of the axis a part has."""
+        """The extent of a part along the axis."""
         return self.bounds[part + 1] - self.bounds[part]
 
     def local_shape(self, shape: tuple[Any, ...], part: int) -> tuple[Any, ...]:
@@ -66,13 +65,13 @@ class Shard:
 
 
 def even_bounds(extent: int, parts: int) -> tuple[int, ...]:
-    """An axis cut so that no part is more than one larger than another, the larger ones first."""
+    """The bounds of `parts` parts whose extents differ by at most one, larger ones first."""
     small, larger = divmod(extent, parts)
     return tuple(small * i + min(i, larger) for i in range(parts + 1))
 
 
 def stacked(parts: Sequence[UOp], shard: Shard) -> UOp:
-    """Single-device values, in the order of the devices, as one value."""
+    """Single-device values, in device order, as one sharded value."""
     note_sharding()
     stack = UOp(Ops.MSTACK, parts[0].dtype, tuple(parts))
     return UOp(Ops.MULTI, stack.dtype, (stack,), shard)
@@ -84,13 +83,13 @@ def parts_of(multi: UOp) -> tuple[UOp, ...]:
 
 
 def laid_out(value: UOp, devices: tuple[str, ...], shard: Shard) -> UOp:
-    """`value` on `devices` as `shard` says."""
+    """`value` distributed over `devices` by `shard`."""
     note_sharding()
     return UOp(Ops.COPY, value.dtype, (value, UOp(Ops.DEVICE, arg=devices)), shard)
 
 
 def _read(axis: int | None, bounds: tuple[int, ...]) -> Shard:
-    """A Shard that comes from outside, in a graph."""
+    """A Shard of a graph that is unpickled or parsed."""
     note_sharding()
     return Shard(axis, bounds)
 

@@ -5,7 +5,7 @@
 
 One line a node: number, op, dtype, sources, arg. A graph that was printed and parsed again is the
 same object. Args are printed as Python literals and calls of the known arg classes, and read back
-by a walk over Python's own syntax tree: nothing is evaluated.
+from Python's syntax tree, without evaluating anything.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def register_arg(
     read: Callable[..., Any] | None = None,
     write: Callable[[Any, Callable[[Any], str]], str] | None = None,
 ) -> None:
-    """Let instances of `cls` stand in `UOp.arg` of texts.
+    """Register an argument class, so that the text form can print and parse it.
 
     `read` builds one from the printed arguments (the class itself by default); `write` prints one,
     given a printer for what is inside (a call with the dataclass fields by default).
@@ -122,7 +122,7 @@ class _Printer:
         raise ArgumentError(
             f"a {type(value).__name__} has no textual form",
             asked="printing IR as text",
-            because="it stands in the arg of a node",
+            because="it is the arg of a node",
             try_="register_arg(cls, read, write)",
         )
 
@@ -136,7 +136,7 @@ def arg_text(value: Any) -> str:
         text = printer.arg(value)
     except ArgumentError:
         return repr(value)
-    # nodes inside would be numbers of lines that nobody sees
+    # nodes inside would be printed as numbers of lines that are not shown
     return repr(value) if printer.lines else text
 
 
@@ -216,7 +216,7 @@ class _Reader:
                 return args.Kernel(values[0])
             if name in _readers:
                 return _readers[name](*values)
-        raise ValueError(f"{ast.unparse(tree)} cannot stand in an arg")
+        raise ValueError(f"{ast.unparse(tree)} is not valid in an arg")
 
 
 def from_text(text: str) -> UOp:

@@ -22,7 +22,7 @@ def tree_text(root: UOp) -> str:
             uses[source] = uses.get(source, 0) + 1
     names: dict[UOp, str] = {}
     lines: list[str] = []
-    # (node, depth, text after it): walked with a stack, so that no depth of graph is too deep
+    # (node, depth, text after it): a stack instead of recursion, so depth is no limit
     stack: list[tuple[UOp, int, str]] = [(root, 0, "")]
     while stack:
         node, depth, tail = stack.pop()

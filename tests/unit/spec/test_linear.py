@@ -29,12 +29,12 @@ def test_a_sound_program():
 
 
 def test_sources_come_first():
-    assert "cannot be seen here" in refused(doubled()[::-1][1:])
+    assert "is not visible here" in refused(doubled()[::-1][1:])
 
 
 def test_no_node_comes_twice():
     nodes = doubled()
-    assert refused([nodes[0], *nodes]) == "it stands in the list twice"
+    assert refused([nodes[0], *nodes]) == "it occurs twice in the list"
 
 
 def test_what_is_opened_is_closed():
@@ -45,7 +45,7 @@ def test_loops_close_in_the_order_in_which_they_opened():
     b = Builder()
     outer, inner = b.loop(2, 0), b.loop(3, 1)
     b.end(outer), b.end(inner)
-    assert refused(b.nodes) == "it does not close what was opened last"
+    assert refused(b.nodes) == "it does not close the innermost loop or condition"
 
 
 def test_a_value_of_a_loop_is_not_used_after_it():
@@ -55,7 +55,7 @@ def test_a_value_of_a_loop_is_not_used_after_it():
     value = b.load(data, at)
     b.end(at)
     b.store(out, 0, value)
-    assert "cannot be seen here" in refused(b.nodes)
+    assert "is not visible here" in refused(b.nodes)
 
 
 def test_views_and_reduces_are_gone():
@@ -69,7 +69,7 @@ def test_lanes_do_not_exchange_where_they_may_part():
     inside = b.add(UOp(Ops.IF, dtypes.void, (item < 2,)))
     b.store(out, item, UOp(Ops.SHUFFLE, INT, (item,), 1))
     b.add(UOp(Ops.ENDIF, dtypes.void, (inside,)))
-    assert refused(b.nodes) == "lanes may part at an IF"
+    assert refused(b.nodes) == "lanes may diverge at an IF"
 
 
 def test_a_lane_is_not_asked_for_what_it_holds_itself():

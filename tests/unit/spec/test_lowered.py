@@ -74,8 +74,8 @@ def test_memory_on_chip_is_read_after_its_fill():
     "node,why",
     [
         (FILL.replace(src=(FILL.src[0], ONE)), "closes ranges"),
-        (FILL.replace(src=(POINTER.index(AT).store(ONE), AT)), "gathers STOREs to memory on chip"),
-        (UOp(Ops.FILL, dtypes.void, (AT,), Fill(0)), "gathers STOREs to memory on chip"),
+        (FILL.replace(src=(POINTER.index(AT).store(ONE), AT)), "has STOREs to local arrays"),
+        (UOp(Ops.FILL, dtypes.void, (AT,), Fill(0)), "has STOREs to local arrays"),
     ],
     ids=["no range", "other memory", "no store"],
 )

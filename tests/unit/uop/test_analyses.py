@@ -31,5 +31,5 @@ def test_who_asks_for_values_of_variables_tells(monkeypatch):
     monkeypatch.setitem(analyses._PROVIDED, "values_read", told.append)
     bound = UOp.variable("n", 1, 8).bind(3)
     assert int(bound + 1) == 4 and told == [[bound]]
-    analyses.tell_read([])
+    analyses.report_values_read([])
     assert told == [[bound]] and UOp.const(dtypes.int, 3).vmin == 3

@@ -134,7 +134,7 @@ def test_errors_say_what_is_expected(opt, words, said):
         ("%7 =", "expected '%7 = OP dtype sources'"),
         ("%7 = SINK flat %5", "'flat' is no dtype"),
         ("%7 = SINK void %8", "uses %8 before it is defined"),
-        ("%7 = SINK void %5  arg=Unknown(1)", "Unknown(1) cannot stand in an arg"),
+        ("%7 = SINK void %5  arg=Unknown(1)", "Unknown(1) is not valid in an arg"),
         ("%7 = SINK void %5  arg=(", "was never closed"),
     ],
 )
