@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from weft.base.dtype import dtypes as dtypes
     from weft.base.errors import WeftError as WeftError
     from weft.base.settings import settings as settings
-    from weft.device.catalogue import catalogue as Device
+    from weft.device import catalogue as Device
     from weft.functions import *  # noqa: F403
     from weft.nn import optim as optim
     from weft.tensor import Tensor as Tensor

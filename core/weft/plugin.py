@@ -32,35 +32,38 @@ from weft.base.errors import (
 )
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
-from weft.device.capabilities import (
+from weft.device import (
     COMMON_DTYPES,
-    Capabilities,
-    ComputeCaps,
-    Feature,
-    KernelLimits,
-    MemoryCaps,
-    Target,
-)
-from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
-from weft.device.identity import DeviceFamily, DeviceId
-from weft.device.packed_dot import PairDot
-from weft.device.parts import (
     Allocator,
     BufferHints,
+    Capabilities,
+    CompiledProgram,
     Compiler,
+    ComputeCaps,
     Device,
+    DeviceFamily,
+    DeviceId,
     Dims,
+    Estimates,
+    Feature,
+    FragmentLayout,
     GraphRunner,
+    KernelLimits,
+    Launch,
+    LinearProgram,
+    MemoryCaps,
     Renderer,
     Runner,
     SettableGraph,
+    Target,
+    TensorCore,
 )
-from weft.device.program import CompiledProgram, Estimates, Launch, LinearProgram
+from weft.device.hookspecs import API_VERSION, hookimpl, successor_of
+from weft.device.packed_dot import PairDot
 from weft.device.registry import register, unregister
-from weft.device.tensor_core import FragmentLayout, TensorCore
 from weft.render import CDialect, CStyleRenderer, Function, LoopText, MaskedLoad, VectorStyle
-from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat
-from weft.uop.args import ASYNC, PREFETCH_L2, PREFETCH_STREAM, PREFETCHES, AxisKind
+from weft.uop import AxisKind, GroupOp, Ops, PatternMatcher, UOp, UPat
+from weft.uop.args import ASYNC, PREFETCH_L2, PREFETCH_STREAM, PREFETCHES
 
 if TYPE_CHECKING:
     from weft.codegen.strategy_api import (

@@ -8,8 +8,7 @@ from weft.array_api.array import index_dtype
 from weft.array_api.data_types import KINDS, NAMED
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import ArgumentError, WeftError
-from weft.device import registry
-from weft.device.catalogue import catalogue
+from weft.device import catalogue, registry
 
 
 class Info:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from weft.autograd.backward import Paths, gradient
+from weft.autograd.backward import Paths, gradient, leading_to
 from weft.autograd.derivatives import AGAIN, is_checkpoint
 from weft.autograd.functions import Context, Function, grad
 from weft.autograd.rules import RULES
 from weft.base.suggestions import missing_name
 
-__all__ = ["AGAIN", "RULES", "Context", "Function", "Paths", "grad", "gradient", "is_checkpoint"]
+__all__ = [
+    "AGAIN",
+    "RULES",
+    "Context",
+    "Function",
+    "Paths",
+    "grad",
+    "gradient",
+    "is_checkpoint",
+    "leading_to",
+]
 
 _EQUIVALENTS = {
     **dict.fromkeys(

@@ -14,7 +14,8 @@ from weft.base.errors import ArgumentError, DTypeError, FileError, IndexingError
 from weft.base.interrupts import let_through
 from weft.base.regular_file import check_regular
 from weft.data.datasets import Dataset
-from weft.io.safetensors_header import PREFIX, Entry, header_length, parse_header
+from weft.io import Entry
+from weft.io.safetensors_header import PREFIX, header_length, parse_header
 
 _NUMPY = {
     dtypes.bool: "?", dtypes.uint8: "u1", dtypes.int8: "i1", dtypes.uint16: "<u2",

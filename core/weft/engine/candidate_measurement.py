@@ -19,10 +19,7 @@ from weft.base.errors import CapabilityError
 from weft.base.scalars import from_bits
 from weft.codegen.opt.search_space import Plan
 from weft.codegen.pipeline import lower
-from weft.device.buffer import Buffer
-from weft.device.open_device import OpenDevice
-from weft.device.parts import Runner
-from weft.device.program import CompiledProgram, LinearProgram
+from weft.device import Buffer, CompiledProgram, LinearProgram, OpenDevice, Runner
 from weft.engine.timing import timed
 from weft.uop import Ops, UOp
 

@@ -16,7 +16,7 @@ from weft.uop import Ops, UOp
 from weft.uop.analyses import provide
 
 if TYPE_CHECKING:
-    from weft.device.buffer import Buffer
+    from weft.device import Buffer
     from weft.engine.lower_items import ExecItem
 
 

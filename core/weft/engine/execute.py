@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from weft.base import trace
 from weft.base.interrupts import Undisturbed
 from weft.base.settings import settings
-from weft.device import registry
-from weft.device.buffer import Buffer
+from weft.device import Buffer, registry
 from weft.engine.capture import recording
 from weft.engine.lower_items import ExecItem, lower_schedule_item
 from weft.engine.programs import prepare

@@ -25,11 +25,8 @@ from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.codegen.opt.opts import Opt, OptKind
-from weft.device.capabilities import ComputeCaps
-from weft.device.open_device import OpenDevice
-from weft.device.program import Estimates, LinearProgram
-from weft.uop import UOp
-from weft.uop.text import from_text, to_text
+from weft.device import ComputeCaps, Estimates, LinearProgram, OpenDevice
+from weft.uop import UOp, from_text, to_text
 
 _programs = DiskCache("programs", 1)
 _SHOWS_NODES = 5  # of DEBUG

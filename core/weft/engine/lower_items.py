@@ -9,7 +9,7 @@ from typing import Any
 from weft.base.errors import WeftError
 from weft.base.provenance import describe
 from weft.base.settings import settings
-from weft.device.buffer import Buffer
+from weft.device import Buffer
 from weft.engine.programs import program_for
 from weft.engine.report import report
 from weft.engine.runners import CopyRunner, KernelRunner, ViewRunner

@@ -12,9 +12,7 @@ from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.text import failure_text
 from weft.codegen.opt.search_space import Plan
-from weft.device import registry
-from weft.device.capabilities import Feature
-from weft.device.open_device import OpenDevice
+from weft.device import Feature, OpenDevice, registry
 from weft.engine.candidate_measurement import Built, Measurement, Outcome, build
 from weft.engine.worker_processes import Helper, HelperFailed, Helpers, helpers_for
 from weft.uop import UOp

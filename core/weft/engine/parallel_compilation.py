@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft.base.interrupts import let_through
-from weft.device.parts import Compiler
+from weft.device import Compiler
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

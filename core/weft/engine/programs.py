@@ -24,10 +24,7 @@ from weft.base.interrupts import let_through
 from weft.base.settings import settings
 from weft.base.text import failure_text
 from weft.base.weak import WeakKeys
-from weft.device import registry
-from weft.device.capabilities import Feature
-from weft.device.open_device import OpenDevice
-from weft.device.program import CompiledProgram, LinearProgram
+from weft.device import CompiledProgram, Feature, LinearProgram, OpenDevice, registry
 from weft.engine import kernel_cache
 from weft.engine.parallel_compilation import Compilations
 from weft.engine.runners import KernelRunner

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from weft.device import registry
-from weft.device.buffer import Buffer
+from weft.device import Buffer, registry
 from weft.engine.lower_items import ExecItem
 from weft.engine.runners import KernelRunner, ViewRunner
 from weft.uop import UOp

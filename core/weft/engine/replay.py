@@ -20,11 +20,7 @@ from weft.base import trace
 from weft.base.dtype import ImageDType
 from weft.base.interrupts import let_through
 from weft.base.settings import settings
-from weft.device import registry, transfer
-from weft.device.buffer import Buffer
-from weft.device.open_device import OpenDevice
-from weft.device.parts import Device, SettableGraph
-from weft.device.program import Launch
+from weft.device import Buffer, Device, Launch, OpenDevice, SettableGraph, registry, transfer
 from weft.engine.execute import run_steps
 from weft.engine.lower_items import ExecItem
 from weft.engine.recorded_steps import (

@@ -9,11 +9,7 @@ from typing import Any
 from weft.base.arguments import kind_of
 from weft.base.errors import ArgumentError
 from weft.base.interrupts import let_through
-from weft.device import transfer
-from weft.device.buffer import Buffer
-from weft.device.open_device import OpenDevice
-from weft.device.parts import Runner
-from weft.device.program import CompiledProgram
+from weft.device import Buffer, CompiledProgram, OpenDevice, Runner, transfer
 from weft.uop import UOp
 
 

@@ -31,7 +31,7 @@ from weft.base.text import failure_text
 from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.search_space import Plan, by_heuristic, near
 from weft.codegen.pipeline import loops_for
-from weft.device.open_device import OpenDevice
+from weft.device import OpenDevice
 from weft.engine.candidate_measurement import WRITTEN_DOWN, Outcome
 from weft.engine.measurement_workers import RUN_SECONDS, workers_for
 from weft.engine.progress import Progress

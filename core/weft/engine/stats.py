@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from weft.device.usage import usage
+from weft.device import usage
 
 
 class Stats:

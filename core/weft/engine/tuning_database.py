@@ -19,7 +19,7 @@ from weft.base.text import failure_text
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
-from weft.device.open_device import OpenDevice
+from weft.device import OpenDevice
 from weft.engine.kernel_cache import as_text
 from weft.uop import UOp, to_text
 

@@ -21,8 +21,7 @@ from weft.base.errors import WeftError
 from weft.base.interrupts import let_through
 from weft.base.text import failure_text
 from weft.codegen.opt.search_space import Plan
-from weft.device import registry
-from weft.device.open_device import OpenDevice
+from weft.device import OpenDevice, registry
 from weft.engine.candidate_measurement import Built, Measurement, build
 from weft.uop import UOp
 

@@ -48,7 +48,7 @@ from weft.functions.defined import (
 )
 from weft.functions.min_max import cummax, cummin, max, min
 from weft.functions.wrappers import creation, of_method
-from weft.io.checkpoints import load, save
+from weft.io import load, save
 from weft.nn.functional import (
     celu,
     conv1d,

@@ -7,10 +7,8 @@ name.
 
 from __future__ import annotations
 
-from weft.device.capabilities import Capabilities, MemoryCaps
+from weft.device import Allocator, Capabilities, Device, DeviceFamily, DeviceId, MemoryCaps
 from weft.device.hookspecs import hookimpl
-from weft.device.identity import DeviceFamily, DeviceId
-from weft.device.parts import Allocator, Device
 from weft.host.memory import HostAllocator
 
 weft_api = (1, 0)

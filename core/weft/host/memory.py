@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.base.errors import DeviceError, OutOfMemory
 from weft.base.text import human_size
-from weft.device.parts import Allocator, BufferHints
+from weft.device import Allocator, BufferHints
 
 ALIGNMENT = 64
 """Bytes: one cache line, and the widest vector register there is."""

@@ -30,7 +30,7 @@ from weft.uop.args import NON_TEMPORAL, PREFETCHES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft.device.program import LinearProgram
+    from weft.device import LinearProgram
 
 LINE_LENGTH = 110
 

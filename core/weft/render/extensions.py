@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from weft.base.dtype import AddrSpace
 from weft.base.errors import CapabilityError
-from weft.device.program import LinearProgram
+from weft.device import LinearProgram
 from weft.render.dialect import CDialect
 from weft.uop import UOp
 

@@ -9,8 +9,7 @@ from functools import cached_property
 from weft.base.dtype import DType, dtypes
 from weft.base.promotion import can_safe_cast
 from weft.base.settings import settings
-from weft.device import binding
-from weft.device.capabilities import Capabilities, Feature
+from weft.device import Capabilities, Feature, binding
 from weft.schedule.buffer_versions import Version, written_versions
 from weft.uop import UOp
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from weft.device.buffer import Buffer
+from weft.device import Buffer
 from weft.uop import Ops, UOp
 
 

@@ -17,8 +17,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from weft.base.errors import ScheduleError
-from weft.device import binding
-from weft.device.buffer import Buffer
+from weft.device import Buffer, binding
 from weft.schedule.item import ScheduleItem, stored_slots
 from weft.schedule.kernel_ast import conflicting_values
 from weft.schedule.kernels import root_buffer

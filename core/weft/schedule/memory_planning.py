@@ -21,9 +21,7 @@ from typing import NamedTuple
 
 from weft.base.dtype import dtypes
 from weft.base.intmath import round_up
-from weft.device import registry
-from weft.device.buffer import Buffer
-from weft.device.capabilities import MemoryCaps
+from weft.device import Buffer, MemoryCaps, registry
 
 # bytes of a cache line and of the widest vector, at whose multiples buffers start
 _APART = 64

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from weft.base.dtype import DType, ImageDType
-from weft.device import binding
-from weft.device.buffer import Buffer
+from weft.device import Buffer, binding
 from weft.schedule.item import ScheduleItem
 from weft.schedule.item_order import bound_values, kernel_writes, sorted_writes
 from weft.schedule.kernels import root_buffer

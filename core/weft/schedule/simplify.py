@@ -13,7 +13,7 @@ from weft.schedule.clean_alu import clean_alu
 from weft.schedule.clean_copy import clean_copy
 from weft.schedule.clean_reduce import clean_reduce
 from weft.schedule.constants import constant_like, constant_of, full
-from weft.shape.infer import has_shape
+from weft.shape import has_shape
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, exec_alu
 
 simplify = PatternMatcher("simplify")

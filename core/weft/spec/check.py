@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from weft.base.errors import SpecError
-from weft.uop.node import UOp
+from weft.uop import UOp
 
 Rule = Callable[[UOp], str | None]  # why a node is not allowed, or None
 

@@ -8,11 +8,10 @@ local array for every index of its outer axes.
 from __future__ import annotations
 
 from weft.base.dtype import PtrDType
-from weft.shape.infer import shape_of
+from weft.shape import shape_of
 from weft.spec.check import verify as _verify
-from weft.uop.args import Reduce, Row
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, Reduce, UOp
+from weft.uop.args import Row
 
 _HINTS = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.FUSE, Ops.NOOP})
 _LEAVES = frozenset({Ops.CONST, Ops.IOTA, Ops.DEFINE_VAR, Ops.BIND, Ops.DEVICE})

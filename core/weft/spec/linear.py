@@ -15,8 +15,7 @@ from weft.spec.lowered import (
     memory_objection,
     shuffle_objection,
 )
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp
 
 _OPENS = frozenset({Ops.RANGE, Ops.IF})
 _CLOSES = frozenset({Ops.ENDRANGE, Ops.ENDIF})

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from weft.base.dtype import ImageDType, PtrDType, dtypes
 from weft.spec.check import verify as _verify
-from weft.uop.node import UOp
-from weft.uop.ops import GroupOp, Ops
+from weft.uop import GroupOp, Ops, UOp
 
 _PLAIN = frozenset(
     {

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from weft.base.weak import WeakKeys, WeakMembers
-from weft.device import binding
-from weft.device.buffer import Buffer
+from weft.device import Buffer, binding
 from weft.engine import ExecItem, run_schedule
 from weft.schedule import ScheduleItem
 from weft.schedule.kernels import root_buffer

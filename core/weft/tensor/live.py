@@ -7,8 +7,7 @@ from types import NoneType
 from typing import TYPE_CHECKING
 from weakref import ref
 
-from weft.autograd import history
-from weft.autograd.backward import leading_to
+from weft.autograd import history, leading_to
 from weft.autograd.history import storage, way_back
 from weft.base.dtype import ImageDType
 from weft.schedule.arange import is_counter

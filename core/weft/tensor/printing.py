@@ -23,8 +23,7 @@ from weft.device import Buffer, binding, registry
 from weft.engine.capture import recording
 from weft.schedule.arange import is_counter
 from weft.shape.movement import say_shape
-from weft.uop import Ops, UOp
-from weft.uop.evaluate import exec_alu
+from weft.uop import Ops, UOp, exec_alu
 from weft.uop.sharding import parts_of
 from weft.uop.symbolic.sint import evaluate_sint
 

@@ -11,11 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from weft.base.dtype import dtypes
-from weft.device.capabilities import Capabilities, ComputeCaps, Feature, KernelLimits, MemoryCaps
+from weft.device import (
+    Allocator,
+    BufferHints,
+    Capabilities,
+    CompiledProgram,
+    ComputeCaps,
+    Device,
+    DeviceFamily,
+    DeviceId,
+    Dims,
+    Feature,
+    KernelLimits,
+    LinearProgram,
+    MemoryCaps,
+    Renderer,
+    Runner,
+)
 from weft.device.hookspecs import hookimpl
-from weft.device.identity import DeviceFamily, DeviceId
-from weft.device.parts import Allocator, BufferHints, Device, Dims, Renderer, Runner
-from weft.device.program import CompiledProgram, LinearProgram
 from weft.uop import GroupOp, PatternMatcher, UOp
 
 weft_api = (1, 0)

@@ -6,19 +6,23 @@ from __future__ import annotations
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
-from weft.device.capabilities import (
+from weft.device import (
     COMMON_DTYPES,
+    Allocator,
+    BufferHints,
     Capabilities,
     ComputeCaps,
+    Device,
+    DeviceFamily,
+    DeviceId,
     Feature,
     KernelLimits,
     MemoryCaps,
+    Renderer,
     Target,
 )
 from weft.device.hookspecs import API_VERSION, hookimpl
-from weft.device.identity import DeviceFamily, DeviceId
-from weft.device.parts import Allocator, BufferHints, Device, Renderer
-from weft.host.memory import HostAllocator
+from weft.host import HostAllocator
 from weft.render import CStyleRenderer
 from weft.uop import GroupOp, Ops
 

@@ -13,7 +13,7 @@ import random
 from typing import Any
 
 from weft.base.dtype import DType, dtypes
-from weft.shape.tracker import ShapeTracker
+from weft.shape import ShapeTracker
 from weft.uop import Ops, UOp
 from weft.uop.args import Row
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from weft.base.dtype import PtrDType, dtypes
 from weft.base.errors import ArgumentError
-from weft.device.program import LinearProgram
+from weft.device import LinearProgram
 from weft.uop import GroupOp, Ops, UOp
 
 _COUNTED = frozenset({Ops.RANGE, Ops.SPECIAL})

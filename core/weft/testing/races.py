@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.base.dtype import AddrSpace
-from weft.device.program import LinearProgram
+from weft.device import LinearProgram
 from weft.testing.proofs import Access
 from weft.uop import Ops, UOp
 

@@ -16,8 +16,7 @@ from typing import Any
 from weakref import getweakrefcount
 
 from weft.autograd import history
-from weft.device import binding
-from weft.device.buffer import Buffer
+from weft.device import Buffer, binding
 from weft.tensor.jit.results import New, Parts, Template, has_known
 from weft.tensor.jit.state import State
 from weft.tensor.jit.trace import Grad, Trace

@@ -16,7 +16,7 @@ from weft.codegen.opt.kernel import Kernel
 from weft.codegen.opt.opts import Opt, OptError, OptKind
 from weft.codegen.pipeline import lower
 from weft.device import Buffer
-from weft.shape.tracker import ShapeTracker
+from weft.shape import ShapeTracker
 from weft.testing.conformance.programs import compiled
 from weft.testing.kernels import RandomKernel
 from weft.uop import Ops, UOp

@@ -9,8 +9,7 @@ import pytest
 
 from weft.base.dtype import ImageDType, dtypes
 from weft.base.settings import settings
-from weft.device import Buffer
-from weft.device.capabilities import ComputeCaps
+from weft.device import Buffer, ComputeCaps
 from weft.tensor import Tensor
 
 pytestmark = pytest.mark.usefixtures("weft_compute", "weft_bytes")

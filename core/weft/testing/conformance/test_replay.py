@@ -8,8 +8,7 @@ import pytest
 from weft.base.dtype import dtypes
 from weft.base.scalars import pack, unpack
 from weft.base.settings import settings
-from weft.device import Buffer, LinearProgram, SettableGraph
-from weft.device.program import Launch
+from weft.device import Buffer, Launch, LinearProgram, SettableGraph
 from weft.engine import lower_schedule_item
 from weft.tensor import Tensor
 from weft.tensor.jit import jit

@@ -9,17 +9,23 @@ from __future__ import annotations
 
 from weft.base.dtype import dtypes
 from weft.base.errors import UnknownDevice
-from weft.device.capabilities import (
+from weft.device import (
+    Allocator,
     Capabilities,
+    CompiledProgram,
+    Compiler,
     ComputeCaps,
+    Device,
+    DeviceFamily,
+    DeviceId,
     Feature,
     KernelLimits,
     MemoryCaps,
+    Renderer,
+    Runner,
 )
 from weft.device.hookspecs import hookimpl
-from weft.device.identity import FIRST, DeviceFamily, DeviceId, ordinal
-from weft.device.parts import Allocator, Compiler, Device, Renderer, Runner
-from weft.device.program import CompiledProgram
+from weft.device.identity import FIRST, ordinal
 from weft.testing.reference.memory import PoisonedAllocator
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner

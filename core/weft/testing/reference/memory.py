@@ -3,8 +3,8 @@ result."""
 
 from __future__ import annotations
 
-from weft.device.parts import BufferHints
-from weft.host.memory import HostAllocator
+from weft.device import BufferHints
+from weft.host import HostAllocator
 
 POISON = 0xFF
 """NaN in every float dtype, -1 or the greatest value in every integer one."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from weft.base.dtype import DType, ImageDType, PtrDType, dtypes
 from weft.base.errors import CapabilityError
-from weft.device.program import LinearProgram
+from weft.device import LinearProgram
 from weft.uop import GroupOp, Ops, PatternMatcher, UOp
 from weft.uop.args import ASYNC
 

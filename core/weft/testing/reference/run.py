@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.device.program import CompiledProgram, LinearProgram
+from weft.device import CompiledProgram, LinearProgram
 from weft.testing.reference.renderer import PythonRenderer
 from weft.testing.reference.runner import PythonCompiler, PythonRunner
 

@@ -14,9 +14,7 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import CompileError, DeviceError
 from weft.base.scalars import from_bits, pack, to_bits, truncate, unpack
-from weft.device.parts import Dims
-from weft.device.program import CompiledProgram
-from weft.device.tensor_core import FragmentLayout, TensorCore
+from weft.device import CompiledProgram, Dims, FragmentLayout, TensorCore
 from weft.uop import Ops, exec_alu
 
 Place = dict[str, int]

@@ -14,8 +14,7 @@ from typing import Any
 from weft.base.interrupts import let_through
 from weft.base.provenance import describe
 from weft.base.trace import Event
-from weft.device import registry
-from weft.device.program import LinearProgram
+from weft.device import LinearProgram, registry
 from weft.engine.candidate_measurement import Built, Measurement
 
 EVENTS = ("run",)

@@ -18,11 +18,10 @@ from weft.base.errors import WeftError
 from weft.codegen.opt.opts import Opt, OptKind
 from weft.codegen.opt.search_space import Plan, by_heuristic
 from weft.codegen.pipeline import loops_for
-from weft.device.capabilities import Feature
-from weft.device.open_device import OpenDevice
+from weft.device import Feature, OpenDevice
 from weft.engine.candidate_measurement import Measurement, build
 from weft.engine.worker_processes import time_limit_factor
-from weft.shape.tracker import ShapeTracker
+from weft.shape import ShapeTracker
 from weft.uop import AxisKind, Ops, UOp
 
 _ENOUGH = 1e-3  # seconds of a run that can be timed

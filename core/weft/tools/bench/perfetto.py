@@ -16,7 +16,7 @@ from typing import Any
 from weft.base.errors import FileError
 from weft.base.interrupts import let_through
 from weft.base.trace import Event
-from weft.device.program import LinearProgram
+from weft.device import LinearProgram
 
 EVENTS = ("realize", "kernelize", "kernel", "search", "lower", "compile", "run", "copy")
 _PLAIN = (str, int, float, bool)

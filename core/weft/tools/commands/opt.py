@@ -29,17 +29,15 @@ from weft.base.settings import settings
 from weft.base.suggestions import nearest
 from weft.codegen import pipeline as generator
 from weft.codegen.analysis import traversal
-from weft.device import registry
-from weft.device.capabilities import Capabilities, Target
+from weft.device import Capabilities, Target, registry
+from weft.schedule import ScheduleContext
 from weft.schedule import pipeline as scheduler
-from weft.schedule.context import ScheduleContext
 from weft.schedule.use_def import uses_in
 from weft.spec import kernel_ast, lowered, tensor
 from weft.spec.check import verify
 from weft.spec.passes import Pass, run_passes
 from weft.testing.fakes import fake_capabilities, fake_target
-from weft.uop import GroupOp, Ops, UOp, to_text
-from weft.uop.text import from_text
+from weft.uop import GroupOp, Ops, UOp, from_text, to_text
 
 ALL_PASSES: dict[str, Pass] = {
     step.name: step for step in (*scheduler.PASSES, *generator.generic_passes())

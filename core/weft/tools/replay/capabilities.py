@@ -17,7 +17,8 @@ from typing import Any
 from weft.base.dtype import DType, dtypes
 from weft.base.errors import DTypeError, FormatError
 from weft.base.members import Member
-from weft.device.capabilities import Feature, FrozenMap
+from weft.device import Feature
+from weft.device.capabilities import FrozenMap
 
 
 def plain(value: Any) -> Any:

@@ -19,15 +19,12 @@ from weft.base.errors import ArgumentError, DeviceError, FileError, FormatError,
 from weft.base.settings import settings
 from weft.base.text import plural
 from weft.codegen.pipeline import lower
-from weft.device import binding, registry
-from weft.device.capabilities import Capabilities, ComputeCaps
-from weft.device.open_device import OpenDevice
+from weft.device import Capabilities, ComputeCaps, OpenDevice, binding, registry
 from weft.schedule import ScheduleContext, kernelize_map
 from weft.tools.replay import capabilities
 from weft.tools.replay.record import KINDS, Record, read
 from weft.tools.replay.texts import schedule_text
-from weft.uop import Ops, UOp
-from weft.uop.text import from_text
+from weft.uop import Ops, UOp, from_text
 
 
 class _NotHere(DeviceError):

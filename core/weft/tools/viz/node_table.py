@@ -10,8 +10,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from weft.base.provenance import Metadata, describe
-from weft.uop import Ops, UOp
-from weft.uop.args import Kernel
+from weft.uop import Kernel, Ops, UOp
 from weft.uop.text import arg_text as ir_arg_text
 from weft.uop.text import dtype_text
 

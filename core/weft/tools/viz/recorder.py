@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from weft.base.sequences import partition
 from weft.base.trace import Event
-from weft.device.program import LinearProgram
+from weft.device import LinearProgram
 from weft.spec.passes import Picture
 from weft.tools.viz.node_table import NONE, NodeTable
 from weft.uop import UOp

@@ -1,0 +1,97 @@
+"""Packages are imported through their door: the package itself, or one of its public modules.
+
+Other modules belong to the package. How often they are imported from outside is counted; the
+numbers in `LEFT` may only fall.
+"""
+
+import ast
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+CORE = Path(__file__).resolve().parents[2] / "core" / "weft"
+PACKAGES = sorted(path.parent.name for path in CORE.glob("*/__init__.py"))
+
+PUBLIC = {
+    "autograd": {"history"},
+    "codegen": {"analysis", "linearization", "pipeline", "strategy_api"},
+    "device": {
+        "binding",
+        "hookspecs",
+        "packed_dot",
+        "program",
+        "registry",
+        "storage",
+        "tensor_core",
+        "transfer",
+    },
+    "engine": {"capture", "recorded_steps", "search"},
+    "io": {"safetensors_header"},
+    "nn": {"datasets", "functional", "init", "optim", "state", "utils"},
+    "schedule": {"cache", "pipeline", "structural_key"},
+    "shape": {"movement"},
+    "spec": {"check", "kernel_ast", "linear", "lowered", "passes", "tensor"},
+    "tensor": {"autocast", "checkpoint", "jit", "protocol", "rng"},
+    "testing": {"fakes", "reference"},
+    "uop": {"args", "symbolic.sint", "text"},
+}
+"""Modules that are imported by their name; of `base` all are."""
+
+LEFT = {
+    "codegen": 13,
+    "device": 21,
+    "engine": 7,
+    "nn": 1,
+    "schedule": 12,
+    "shape": 6,
+    "tensor": 9,
+    "tools": 1,
+    "uop": 153,
+}
+"""Imports of other modules from outside of their package: to become none."""
+
+
+@cache
+def imports_from_outside():
+    """Per package, the places that import a module of it which is not public."""
+    found = {package: [] for package in PACKAGES}
+    for path in sorted(CORE.rglob("*.py")):
+        own = path.relative_to(CORE).parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                root, _, rest = node.module.partition(".")
+                package, _, module = rest.partition(".")
+                if root != "weft" or package not in found or package in (own, "base"):
+                    continue
+                if module and module not in PUBLIC.get(package, ()):
+                    place = f"{path.relative_to(CORE)}:{node.lineno}"
+                    found[package].append(f"{place} imports {node.module}")
+    return found
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_is_imported_through_its_door(package):
+    found = imports_from_outside()[package]
+    assert len(found) <= LEFT.get(package, 0), (
+        f"import from weft.{package} or a public module of it, or export the name there:\n"
+        + "\n".join(found)
+    )
+
+
+def test_public_modules_are_there():
+    names = {
+        f"{package}/{name.replace('.', '/')}" for package in PUBLIC for name in PUBLIC[package]
+    }
+    missing = [
+        name for name in names
+        if not ((CORE / f"{name}.py").exists() or (CORE / name / "__init__.py").exists())
+    ]  # fmt: skip
+    assert missing == []
+
+
+def test_what_is_left_is_there_still():
+    """A package that is mended leaves the table."""
+    counted = Counter({package: len(found) for package, found in imports_from_outside().items()})
+    assert {package for package in LEFT if not counted[package]} == set()
