@@ -203,6 +203,8 @@ def way_back(node: UOp) -> UOp | None:
     changed = {used: _as_it_is_now(used, when) for used in _memories(value)}
     if any(new is not old for old, new in changed.items()):
         value = value.substitute(changed)
+        for new in changed.values():
+            _await(new)  # the graph holds on to what a write is now, not to what it was
     if value is not past.value:
         _set_history(memory, replace(past, value=value))
     return value
@@ -223,7 +225,8 @@ def _as_it_is_now(used: UOp, when: int) -> UOp:
     parts = [(used, storage(used))] if used.op is not Ops.MULTI else _parts(used)
     since = [when if node is below else _carried.get(node, 0) for node, below in parts]
     if not all(since):
-        return used.substitute({node: _forms.get(node, node) for node, _ in parts})
+        waiting = [node for (node, _), time in zip(parts, since) if not time]
+        return used.substitute({node: _forms.get(node, node) for node in waiting})
     memory = used.substitute({node: below for node, below in parts if node is not below})
     if any(_written.get(below, 0) > time for (_, below), time in zip(parts, since)):
         return old_value(memory, min(since))

@@ -546,3 +546,30 @@ def test_a_part_of_sharded_leaves_that_was_overwritten():
     x.realize()
     (y * 2).sum().backward()
     assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_writes_that_wait_are_followed_when_their_graph_was_asked_for_meanwhile():
+    """What a kernel is to write is another node once what it reads is there. A graph that was asked
+    for in between holds the new node alone, and must not read a kernel that has run."""
+    torch = pytest.importorskip("torch", reason="PyTorch computes every value at once")
+    data = [[0.5, -1.0], [2.0, 0.3]]
+    found = []
+    for library in ("weft", "torch"):
+        if library == "weft":  # copies to the device, which wait
+            given = np.array(data)
+            x, w = (Tensor(each, requires_grad=True, device="REF") for each in (given, given + 1))
+        else:
+            x = torch.tensor(data, dtype=torch.float64, requires_grad=True)
+            w = (x.detach() + 1).requires_grad_()
+        y = (x * w.mean()).tanh() * 1.5
+        z = (y * x.mean()).tanh() * 1.5
+        if library == "weft":
+            y.kernelize(z)
+            (x + 1).tanh().realize()
+            z.sum().gradient(x)
+            y.realize()
+            found.append([each.numpy() for each in z.sum().gradient(x, w)])
+        else:
+            found.append([each.numpy() for each in torch.autograd.grad(z.sum(), (x, w))])
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
