@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from weft.device import registry
+from weft.device import binding, registry
+from weft.schedule import kernel_writes, kernelize_map
 from weft.schedule.assigns import preserved_copy
 from weft.schedule.structural_key import traversal
-from weft.tensor.live import live_tensors, put_back, shares_bytes
+from weft.schedule.use_def import is_stored
+from weft.tensor.live import live_tensors, put_back, shares_bytes, waiting_tensors
 from weft.uop import GroupOp, Ops, UOp
 from weft.uop.sharding import parts_of, sharding_seen
 
@@ -36,6 +38,11 @@ def sink_of(tensors: Sequence[TensorBase]) -> UOp:
     return UOp(Ops.SINK, src=tuple(dict.fromkeys([*sink.src, *wide]))) if wide else sink
 
 
+def holds_value(version: UOp) -> bool:
+    """Whether anything stands in a version of memory, which a write to it replaces."""
+    return version.op is Ops.ASSIGN or binding.is_bound(version)
+
+
 def protect_readers(tensors: Sequence[TensorBase]) -> list[TensorBase]:
     """See to the tensors that still read the old value, which no write changes.
 
@@ -51,8 +58,7 @@ def protected_graph(
     """The same; and the SINK over all of them together, and its `traversal`."""
     protected: dict[int, TensorBase] = {}
     copies: dict[UOp, UOp] = {}
-    sink = sink_of(tensors)
-    order = traversal(sink)
+    sink, order = _graph_of(tensors)
     writes = _pending_writes(order)
     while writes:
         computed: dict[UOp, None] = {}
@@ -61,12 +67,50 @@ def protected_graph(
             protected[id(tensor)] = tensor
         put_back(_stored_once(computed))
         # what is computed along with the others may write as well
-        before, sink = writes, sink_of([*tensors, *protected.values()])
-        order = traversal(sink)
+        before = writes
+        sink, order = _graph_of([*tensors, *protected.values()])
         writes = _pending_writes(order)
         if writes.keys() <= before.keys():
             break
     return list(protected.values()), sink, order
+
+
+def _graph_of(tensors: Sequence[TensorBase]) -> tuple[UOp, Mapping[UOp, None]]:
+    """`sink_of` and its `traversal`, once nobody reads what waiting kernels below it overwrite."""
+    sink = sink_of(tensors)
+    order = traversal(sink)
+    if any(node.op is Ops.KERNEL for node in order) and _copy_for_late_readers(sink):
+        sink = sink_of(tensors)
+        order = traversal(sink)
+    return sink, order
+
+
+def _copy_for_late_readers(sink: UOp) -> bool:
+    """Copy what a kernel below `sink` is about to overwrite, for the live tensors with work that is
+    in no kernel yet and reads it. Says whether there are any.
+
+    Readers that were there when the writer became a kernel are kernels themselves. These came
+    later: a gradient, which reads the graph that is kept beside a value. The copy is a kernel that
+    waits, which is scheduled with the writer.
+    """
+    overwritten = {write.src[0].base for write in kernel_writes(sink) if holds_value(write.src[0])}
+    waiting = waiting_tensors()
+    graphs = UOp(Ops.SINK, src=tuple(dict.fromkeys([tensor._uop for tensor in waiting])))
+    order = graphs.toposort(gate=lambda node: not is_stored(node))
+    late = [n for n in order if n in overwritten and is_stored(n) and not _is_persistent(n)]
+    if not late:
+        return False
+    copies = [preserved_copy(node) for node in late]
+    becomes = kernelize_map(UOp(Ops.SINK, src=tuple(copies)))
+    done = {node: becomes[copy] for node, copy in zip(late, copies)}
+    for node in order:
+        if is_stored(node):
+            done.setdefault(node, node)
+        else:
+            done[node] = node.over(tuple([done[source] for source in node.src]))
+    for tensor in waiting:
+        tensor._uop = done[tensor._uop]
+    return True
 
 
 def _pending_writes(order: Iterable[UOp]) -> dict[UOp, list[UOp]]:
@@ -117,9 +161,8 @@ def _protected(
     computed: dict[UOp, None],
 ) -> UOp:
     """`node` over a copy of the memory that it views; what is to be computed goes to `computed`."""
-    device = node.device
-    if isinstance(device, str) and registry.capabilities(device).memory.persistent:
-        return node  # what outlives the process is shared with others by nature
+    if _is_persistent(node):
+        return node
     below = node
     while below.op in _THROUGH or (below.op is Ops.BITCAST and shares_bytes(below)):
         below = below.src[0]
@@ -132,6 +175,12 @@ def _protected(
         return node
     computed[base] = None
     return node
+
+
+def _is_persistent(node: UOp) -> bool:
+    """Whether a value outlives the process: then it is shared with others by nature."""
+    device = node.device
+    return isinstance(device, str) and registry.capabilities(device).memory.persistent
 
 
 def _has_part_in(writes: Mapping[UOp, list[UOp]], node: UOp) -> bool:

@@ -9,7 +9,6 @@ from weft.autograd import history, is_checkpoint
 from weft.base import trace
 from weft.base.locks import reentrant_lock
 from weft.base.settings import settings
-from weft.device import binding
 from weft.engine import ExecItem, run_schedule
 from weft.engine.capture import recording
 from weft.schedule import ScheduleItem, create_schedule_with_vars, kernel_writes, kernelize_map
@@ -20,7 +19,7 @@ from weft.schedule.structural_key import Structure, structure_of, traversal
 from weft.tensor import checked
 from weft.tensor.halfway import finish, is_any_left, put_back_complete
 from weft.tensor.live import SETTLED, is_settled, put_back, waiting_tensors
-from weft.tensor.readers import protect_readers, protected_graph, sink_of
+from weft.tensor.readers import holds_value, protect_readers, protected_graph, sink_of
 from weft.uop import GroupOp, Ops, UOp
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def kernelize_tensors(tensors: Sequence[TensorBase]) -> None:
         put_back(becomes)
         # a kernel that waits may not share its memory's old value with graphs that are kept
         for write in kernel_writes(UOp(Ops.SINK, src=tuple(becomes.values()))):
-            if _holds_something(write.src[0]):
+            if holds_value(write.src[0]):
                 history.overwritten(root_buffer(write))
 
 
@@ -74,7 +73,7 @@ def _scheduled(tensors: Sequence[TensorBase]) -> tuple[list[ScheduleItem], dict[
     put_back(kernelize_map(whole))
     sink = _with_readers(sink_of(tensors))
     writes = kernel_writes(sink)
-    written = [write for write in writes if _holds_something(write.src[0])]
+    written = [write for write in writes if holds_value(write.src[0])]
     items, values = create_schedule_with_vars(sink)
     put_back(_settled(writes), written)
     return items, values
@@ -139,7 +138,7 @@ def _realize_kernels(sink: UOp) -> None:
     becomes = kernelize_map(sink)
     final = _with_readers(sink.substitute(becomes))
     writes = kernel_writes(final)
-    written = [write for write in writes if _holds_something(write.src[0])]
+    written = [write for write in writes if holds_value(write.src[0])]
     items, values = create_schedule_with_vars(final)
     settled = _settled(writes)
     done: list[ExecItem] = []
@@ -217,7 +216,7 @@ def _with_readers(sink: UOp) -> UOp:
     """
     known = set(kernel_writes(sink))
     overwritten = {write.src[0] for write in known}
-    if not any(_holds_something(version) for version in overwritten):
+    if not any(holds_value(version) for version in overwritten):
         return sink
     waiting = [t._uop for t in waiting_tensors()]
     left = kernel_writes(UOp(Ops.SINK, src=tuple(dict.fromkeys(waiting))))
@@ -229,10 +228,6 @@ def _with_readers(sink: UOp) -> UOp:
         sink = UOp.sink(*sink.src, *found)
         known = set(kernel_writes(sink))
         overwritten = {write.src[0] for write in known}
-
-
-def _holds_something(version: UOp) -> bool:
-    return version.op is Ops.ASSIGN or binding.is_bound(version)
 
 
 def _settled(writes: Sequence[UOp]) -> dict[UOp, UOp]:

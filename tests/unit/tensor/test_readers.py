@@ -77,3 +77,38 @@ def test_a_copy_for_a_reader_is_not_taken_for_one_for_a_writer():
     protect_readers([x])
     between = reader.uop.arg[1]
     assert before < between < preserved_copy(x.uop).arg[1]
+
+
+def _leaf_with_a_step_that_waits():
+    """A leaf whose update is a kernel that waits, what it was multiplied with, and the loss of
+    before."""
+    leaf, other = (Tensor([n, n + 1.0, n + 2.0]).requires_grad_() for n in (1.0, 4.0))
+    product = (leaf * other).sum()
+    leaf.kernelize()
+    with Tensor.no_grad():
+        leaf -= 0.5 * leaf
+    leaf.kernelize()
+    return leaf, other, product
+
+
+def test_a_gradient_that_comes_later_than_a_kernel_reads_what_was_there_before():
+    leaf, other, product = _leaf_with_a_step_that_waits()
+    product.square().backward()
+    leaf.realize()
+    assert other.grad.tolist() == [64.0, 128.0, 192.0]
+    assert leaf.tolist() == [0.5, 1.0, 1.5]
+
+
+def test_a_gradient_that_is_what_was_there_before_the_kernel():
+    leaf, other, product = _leaf_with_a_step_that_waits()
+    product.backward()
+    leaf.realize()
+    assert other.grad.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_value_of_what_was_there_before_and_after_the_kernel():
+    leaf, other, product = _leaf_with_a_step_that_waits()
+    product.backward()
+    assert (other.grad + leaf.detach() * 10).tolist() == [6.0, 12.0, 18.0]
+    assert other.grad.tolist() == [1.0, 2.0, 3.0]
+    assert leaf.tolist() == [0.5, 1.0, 1.5]
