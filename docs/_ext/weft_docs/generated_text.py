@@ -29,7 +29,7 @@ def output_of(*words: str) -> str:
 
     out = io.StringIO()
     with (
-        mock.patch.dict(os.environ, {"COLUMNS": "90", "NO_COLOR": "1"}),
+        mock.patch.dict(os.environ, {"COLUMNS": "80", "NO_COLOR": "1"}),
         contextlib.redirect_stdout(out),
         contextlib.suppress(SystemExit),
     ):
